@@ -1,0 +1,95 @@
+import Type, { type Static } from 'typebox'
+import { Changes, Message, Nullable, named, Optional, operation, Text } from './operation.ts'
+import { User } from './users.ts'
+
+const Username = Type.String({ format: 'visible-text', minLength: 3, maxLength: 50 })
+const PersonName = Text(255)
+/** The rules for a new password are the operator's; what no rule allows is refused here, before anything is hashed. */
+const Password = Type.String({ format: 'text', maxLength: 1024 })
+
+const shape = Type.Object({ access_token: Type.String(), token_type: Type.Literal('bearer') })
+export interface Token extends Static<typeof shape> {}
+export const Token = named<Token>('Token', shape)
+
+export const authOperations = {
+  register: operation({
+    method: 'POST',
+    path: '/auth/register',
+    tag: 'authentication',
+    summary: 'Create an account',
+    access: 'public',
+    body: Type.Object({
+      email: Type.String({ format: 'email', maxLength: 254 }),
+      username: Username,
+      password: Password,
+      firstname: Optional(PersonName),
+      lastname: Optional(PersonName),
+    }),
+    returns: { status: 201, schema: User },
+    problems: ['registration_closed', 'email_taken', 'username_taken', 'password_refused', 'passwords_busy'],
+  }),
+  login: operation({
+    method: 'POST',
+    path: '/auth/login',
+    tag: 'authentication',
+    summary: 'Log in with an e-mail address and a password',
+    description:
+      'The field `username` carries the e-mail address. With `cookie=true` the token is also set as the HTTP-only cookie `svc_auth`.',
+    access: 'public',
+    body: Type.Object({
+      username: Type.String(),
+      password: Password,
+      cookie: Type.Optional(Type.Enum(['true', 'false'])),
+    }),
+    body_type: 'form',
+    returns: { status: 200, schema: Token },
+    problems: ['login_failed', 'foreign_origin', 'passwords_busy'],
+  }),
+  logout: operation({
+    method: 'POST',
+    path: '/auth/logout',
+    tag: 'authentication',
+    summary: 'Clear the cookie',
+    description: 'A bearer token stays valid until it expires.',
+    access: 'authenticated',
+    returns: { status: 200, schema: Message },
+  }),
+  refresh: operation({
+    method: 'POST',
+    path: '/auth/refresh',
+    tag: 'authentication',
+    summary: 'Exchange a valid token for a new one of full lifetime',
+    access: 'authenticated',
+    returns: { status: 200, schema: Token },
+    problems: ['session_too_old'],
+  }),
+  getMe: operation({
+    method: 'GET',
+    path: '/auth/me',
+    tag: 'authentication',
+    summary: 'Read the own account',
+    access: 'authenticated',
+    returns: { status: 200, schema: User },
+  }),
+  updateMe: operation({
+    method: 'PATCH',
+    path: '/auth/me',
+    tag: 'authentication',
+    summary: 'Change the own name or username',
+    access: 'authenticated',
+    body: Changes({ username: Username, firstname: Nullable(PersonName), lastname: Nullable(PersonName) }),
+    returns: { status: 200, schema: User },
+    problems: ['username_taken'],
+  }),
+  changePassword: operation({
+    method: 'POST',
+    path: '/auth/change-password',
+    tag: 'authentication',
+    summary: 'Change the own password',
+    description: 'Every other token issued before the change is refused from then on; the one that made it lives on.',
+    access: 'authenticated',
+    body: Type.Object({ current_password: Password, new_password: Password }),
+    returns: { status: 200, schema: Message },
+    problems: ['wrong_password', 'password_refused', 'passwords_busy'],
+  }),
+}

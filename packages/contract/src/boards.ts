@@ -1,0 +1,162 @@
+import Type, { type Static } from 'typebox'
+import { Column } from './columns.ts'
+import { Label } from './labels.ts'
+import {
+  Changes,
+  member,
+  NewId,
+  Nullable,
+  named,
+  nothing,
+  Optional,
+  operation,
+  owner,
+  ownerOrSelf,
+  Text,
+  Title,
+  Uuid,
+} from './operation.ts'
+import { User } from './users.ts'
+
+const Role = Type.Enum(['owner', 'member'])
+const memberShape = Type.Object({ board_id: Uuid, user_id: Uuid, role: Role, user: User })
+export interface BoardMember extends Static<typeof memberShape> {}
+export const BoardMember = named<BoardMember>('BoardMember', memberShape)
+
+const shape = Type.Object({
+  id: Uuid,
+  title: Type.String(),
+  description: Nullable(Type.String()),
+  created_by: Uuid,
+  updated_by: Uuid,
+  labels: Type.Array(Label),
+  members: Type.Array(BoardMember),
+})
+export interface Board extends Static<typeof shape> {}
+export const Board = named<Board>('Board', shape)
+
+const fullShape = Type.Object({ ...shape.properties, columns: Type.Array(Column) })
+/** A board with everything on it. */
+export interface FullBoard extends Static<typeof fullShape> {}
+export const FullBoard = named<FullBoard>('FullBoard', fullShape)
+
+const deletedShape = Type.Object({ id: Uuid })
+export interface DeletedBoard extends Static<typeof deletedShape> {}
+export const DeletedBoard = named<DeletedBoard>('DeletedBoard', deletedShape)
+
+const BoardPath = Type.Object({ board_id: Uuid })
+const MemberPath = Type.Object({ board_id: Uuid, user_id: Uuid })
+const Description = Text(65_536)
+
+export const boardOperations = {
+  createBoard: operation({
+    method: 'POST',
+    path: '/boards',
+    tag: 'boards',
+    summary: 'Create a board and become its owner',
+    access: 'authenticated',
+    body: Type.Object({ ...NewId, title: Title, description: Optional(Description) }),
+    returns: { status: 201, schema: Board },
+    emits: [],
+    problems: ['id_taken'],
+  }),
+  listBoards: operation({
+    method: 'GET',
+    path: '/boards',
+    tag: 'boards',
+    summary: 'List the boards you are a member of',
+    access: 'authenticated',
+    returns: { status: 200, schema: Type.Array(Board) },
+  }),
+  getBoard: operation({
+    method: 'GET',
+    path: '/boards/{board_id}',
+    tag: 'boards',
+    summary: 'Read a board with its columns, cards, labels and members',
+    description: '`Board-Position` names the exact state that the answer shows.',
+    access: member('board'),
+    params: BoardPath,
+    returns: { status: 200, schema: FullBoard },
+  }),
+  updateBoard: operation({
+    method: 'PATCH',
+    path: '/boards/{board_id}',
+    tag: 'boards',
+    summary: 'Change the title or the description of a board',
+    access: owner('board'),
+    params: BoardPath,
+    body: Changes({ title: Title, description: Nullable(Description) }),
+    returns: { status: 200, schema: Board },
+    emits: ['board.updated'],
+  }),
+  deleteBoard: operation({
+    method: 'DELETE',
+    path: '/boards/{board_id}',
+    tag: 'boards',
+    summary: 'Delete a board and everything on it',
+    access: owner('board'),
+    params: BoardPath,
+    returns: nothing,
+    emits: ['board.deleted'],
+  }),
+}
+
+const invited = Type.Object({ user_id: Uuid, role: Type.Literal('member') })
+export interface Invited extends Static<typeof invited> {}
+export const Invited = named<Invited>('Invited', invited)
+
+export const memberOperations = {
+  inviteMember: operation({
+    method: 'POST',
+    path: '/boards/{board_id}/invite',
+    tag: 'members',
+    summary: 'Make a user a member of a board',
+    access: owner('board'),
+    params: BoardPath,
+    body: Type.Object({ user_id: Uuid }),
+    returns: { status: 201, schema: Invited },
+    emits: ['board.member_added'],
+    problems: ['user_not_found', 'already_a_member'],
+  }),
+  listMembers: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/members',
+    tag: 'members',
+    summary: 'List the members of a board',
+    access: member('board'),
+    params: BoardPath,
+    returns: { status: 200, schema: Type.Array(BoardMember) },
+  }),
+  updateMember: operation({
+    method: 'PATCH',
+    path: '/boards/{board_id}/members/{user_id}',
+    tag: 'members',
+    summary: 'Change the role of a member',
+    description: 'A board keeps at least one owner.',
+    access: owner('board'),
+    params: MemberPath,
+    body: Changes({ role: { ...Role, description: 'Accepted in upper or lower case.' } }),
+    returns: { status: 200, schema: BoardMember },
+    emits: ['board.updated'],
+    problems: ['member_not_found', 'last_owner'],
+  }),
+  removeMember: operation({
+    method: 'DELETE',
+    path: '/boards/{board_id}/members/{user_id}',
+    tag: 'members',
+    summary: 'Remove a member, or leave a board',
+    description: 'First an event for each assignment that is lost, then the removal. The last owner stays.',
+    access: ownerOrSelf('board'),
+    params: MemberPath,
+    returns: nothing,
+    emits: ['card.unassigned', 'board.member_removed'],
+    problems: ['member_not_found', 'last_owner'],
+  }),
+}
+
+export const boardEvents = {
+  'board.updated': Board,
+  'board.deleted': DeletedBoard,
+  'board.member_added': BoardMember,
+  'board.member_removed': BoardMember,
+}

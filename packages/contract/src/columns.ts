@@ -1,0 +1,93 @@
+import Type, { type Static } from 'typebox'
+import { Card } from './cards.ts'
+import {
+  Changes,
+  Color,
+  member,
+  NewId,
+  named,
+  nothing,
+  Optional,
+  operation,
+  Place,
+  Rank,
+  RequiredPlace,
+  Title,
+  Uuid,
+} from './operation.ts'
+
+const shape = Type.Object({
+  id: Uuid,
+  board_id: Uuid,
+  title: Type.String(),
+  rank: Rank,
+  color: Type.String(),
+  is_done_column: Type.Boolean(),
+  cards: Type.Array(Card),
+})
+export interface Column extends Static<typeof shape> {}
+export const Column = named<Column>('Column', shape)
+
+const ColumnPath = Type.Object({ column_id: Uuid })
+
+export const columnOperations = {
+  createColumn: operation({
+    method: 'POST',
+    path: '/boards/{board_id}/columns',
+    tag: 'columns',
+    summary: 'Add a column to a board',
+    description: 'Placed last unless a position or an anchor is given.',
+    access: member('board'),
+    params: Type.Object({ board_id: Uuid }),
+    body: Type.Object({
+      ...NewId,
+      title: Title,
+      color: Optional(Color),
+      is_done_column: Optional(Type.Boolean()),
+      ...Place,
+    }),
+    returns: { status: 201, schema: Column },
+    emits: ['column.created', 'column.moved'],
+    problems: ['id_taken'],
+  }),
+  updateColumn: operation({
+    method: 'PATCH',
+    path: '/columns/{column_id}',
+    tag: 'columns',
+    summary: 'Change the title, the colour or the done mark of a column',
+    access: member('column'),
+    params: ColumnPath,
+    body: Changes({ title: Title, color: Color, is_done_column: Type.Boolean() }),
+    returns: { status: 200, schema: Column },
+    emits: ['column.updated'],
+  }),
+  deleteColumn: operation({
+    method: 'DELETE',
+    path: '/columns/{column_id}',
+    tag: 'columns',
+    summary: 'Delete a column with its cards',
+    description: 'One event, with the column and its cards as they were.',
+    access: member('column'),
+    params: ColumnPath,
+    returns: nothing,
+    emits: ['column.deleted'],
+  }),
+  moveColumn: operation({
+    method: 'POST',
+    path: '/columns/{column_id}/move',
+    tag: 'columns',
+    summary: 'Move a column within its board',
+    access: member('column'),
+    params: ColumnPath,
+    body: RequiredPlace,
+    returns: { status: 200, schema: Column },
+    emits: ['column.moved'],
+  }),
+}
+
+export const columnEvents = {
+  'column.created': Column,
+  'column.updated': Column,
+  'column.deleted': Column,
+  'column.moved': Column,
+}

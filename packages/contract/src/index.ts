@@ -1,0 +1,27 @@
+import type { Static } from 'typebox'
+import { authOperations } from './auth.ts'
+import { boardEvents, boardOperations, memberOperations } from './boards.ts'
+import { cardEvents, cardOperations } from './cards.ts'
+import { columnEvents, columnOperations } from './columns.ts'
+import { healthOperations } from './health.ts'
+import type { Operation } from './operation.ts'
+import { userOperations } from './users.ts'
+
+/** Every operation of the service, by name, in the order of the documentation. */
+export const operations = {
+  ...authOperations,
+  ...userOperations,
+  ...healthOperations,
+  ...boardOperations,
+  ...memberOperations,
+  ...columnOperations,
+  ...cardOperations,
+} satisfies Record<string, Operation & { emits?: readonly EventKind[] }>
+
+/** Every event kind, with the schema of its `data`. */
+export const events = { ...boardEvents, ...columnEvents, ...cardEvents }
+
+export type EventKind = keyof typeof events
+export type EventData<K extends EventKind> = Static<(typeof events)[K]>
+/** Version of the event schema, on every event. It stays while changes only add. */
+export const EVENT_VERSION = '1.0'

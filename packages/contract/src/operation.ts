@@ -1,0 +1,92 @@
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import type { ProblemCode } from './problems.ts'
+
+export const Uuid = Type.String({ format: 'uuid' })
+export const Timestamp = Type.String({ format: 'date-time' })
+/** Free text that may be empty. */
+export const Text = (maxLength: number) => Type.String({ format: 'text', maxLength })
+/** Free text in which a reader can see something. */
+export const VisibleText = (maxLength: number) => Type.String({ format: 'visible-text', minLength: 1, maxLength })
+export const Title = VisibleText(255)
+export const Color = Text(32)
+export const Rank = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
+
+export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+/** An input that may be left out; `null` means the same. */
+export const Optional = <S extends TSchema>(schema: S) => Type.Optional(Nullable(schema))
+/** The body of a PATCH: what is left out stays as it is. */
+export const Changes = <P extends TProperties>(fields: P) => Type.Partial(Type.Object(fields))
+
+/** Every create but registration lets the client make the id, so that it can show the object before the answer. */
+export const NewId = { id: Optional(Uuid) }
+/** Where an item goes in its list, last unless said. The anchor wins; one that has vanished falls back to the position, else last. */
+const Position = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Index in the target list without the moved item; past the end means last.',
+})
+export const Place = {
+  position: Optional(Position),
+  after_id: Type.Optional(
+    Type.Union([Uuid, Type.Null()], { description: 'The item to come after; null means first. Wins over position.' }),
+  ),
+}
+
+/** Where an item goes when it must be said: a position, an anchor, or both. */
+export const RequiredPlace = Type.Object(
+  { ...Place, position: Type.Optional(Position) },
+  { anyOf: [{ required: ['position'] }, { required: ['after_id'] }] },
+)
+
+/** Gives a schema the name of its interface: documents list it as a component, type errors print the name alone. */
+export const named = <T>(title: string, schema: TSchema) => Type.Unsafe<T>({ ...schema, title })
+
+export type Role = 'owner' | 'member'
+/** What an operation can be about. Its id is the path parameter `<resource>_id`, and it belongs to one board. */
+export type Resource = 'board' | 'column' | 'card'
+export interface BoardAccess {
+  on: Resource
+  role: Role
+  /** A member may also do it when the path parameter `user_id` names himself. */
+  or_self?: true
+}
+/** Who may call an operation. There is no default: leaving it out does not compile. */
+export type Access = 'public' | 'authenticated' | BoardAccess
+export const member = <const R extends Resource>(on: R) => ({ on, role: 'member' }) as const
+export const owner = <const R extends Resource>(on: R) => ({ on, role: 'owner' }) as const
+export const ownerOrSelf = <const R extends Resource>(on: R) => ({ on, role: 'owner', or_self: true }) as const
+
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: `/${string}`
+  tag: string
+  summary: string
+  description?: string
+  access: Access
+  params?: TObject
+  query?: TObject
+  body?: TSchema
+  /** How the body is written; JSON unless said otherwise. */
+  body_type?: 'json' | 'form'
+  returns: { status: 200 | 201 | 204; schema: TSchema }
+  /** The event kinds a change may emit. Present, even when empty, on every operation that changes a board. */
+  emits?: readonly string[]
+  /** The problems this operation knows besides those that follow from its access and its inputs. */
+  problems?: readonly ProblemCode[]
+}
+export const operation = <const O extends Operation>(o: O) => o
+
+/** The answer of every DELETE: 204 and no body. */
+export const nothing = { status: 204, schema: Type.Undefined() } as const
+export const Message = named<{ detail: string }>('Message', Type.Object({ detail: Type.String() }))
+
+type StaticOr<S, Otherwise> = S extends TSchema ? Static<S> : Otherwise
+export type Params<O extends Operation> = StaticOr<O['params'], Record<never, never>>
+export type Query<O extends Operation> = StaticOr<O['query'], Record<never, never>>
+export type Body<O extends Operation> = StaticOr<O['body'], undefined>
+export type Returns<O extends Operation> = Static<O['returns']['schema']>
+export type Emits<O extends Operation> = O extends { emits: readonly (infer K)[] } ? K : never
+
+/** JSON text of a `T`, as PostgreSQL built it: passed on to the answer, the log and the sockets without parsing. */
+declare const content: unique symbol
+export type JsonText<T> = string & { readonly [content]: T }

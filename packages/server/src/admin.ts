@@ -1,0 +1,84 @@
+import { createInterface } from 'node:readline/promises'
+import { parseArgs } from 'node:util'
+import { v7 as newUuid } from 'uuid'
+import { Passwords } from './auth/passwords.ts'
+import { readConfig } from './config.ts'
+import { Database } from './core/database.ts'
+import { migrate } from './core/migrate.ts'
+import { insertUser, setActive } from './users/user-queries.ts'
+
+const usage = `npm run admin -- <command>
+
+  create-superuser --email <address> --username <name>   asks for the password, or reads it from standard input
+  deactivate <address>                                   the user's tokens are refused from the next request on
+  activate <address>
+  migrate                                                bring the schema up to date`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { email: { type: 'string' }, username: { type: 'string' } },
+})
+const [command, address] = positionals
+const config = readConfig(process.env)
+
+if (command === 'migrate') {
+  const names = await migrate(config.DATABASE_URL)
+  console.log(names.length === 0 ? 'Nothing to migrate.' : names.join('\n'))
+} else if (command === 'create-superuser' && values.email && values.username) {
+  await createSuperuser(values.email, values.username)
+} else if ((command === 'deactivate' || command === 'activate') && address) {
+  await withDatabase(async (db) => {
+    if (await setActive(db, address, command === 'activate')) console.log(`${address}: ${command}d`)
+    else fail(`There is no user ${address}.`)
+  })
+} else {
+  fail(usage)
+}
+
+async function createSuperuser(email: string, username: string) {
+  const passwords = new Passwords({
+    min_length: config.PASSWORD_MIN_LENGTH,
+    max_length: config.PASSWORD_MAX_LENGTH,
+    requires: config.PASSWORD_REQUIRES,
+  })
+  const password = await askPassword()
+  await withDatabase(async (db) => {
+    passwords.demandStrong(password)
+    const hashed_password = await passwords.hash(password)
+    await insertUser(db, {
+      id: newUuid(),
+      email,
+      username,
+      hashed_password,
+      firstname: null,
+      lastname: null,
+      is_superuser: true,
+    })
+    console.log(`${email}: created`)
+  })
+}
+
+async function askPassword(): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await terminal.question('Password: ')
+  } finally {
+    terminal.close()
+  }
+}
+
+async function withDatabase(work: (db: Database) => Promise<void>) {
+  const db = new Database({ url: config.DATABASE_URL, size: 2, on_error: (error) => fail(error.message) })
+  try {
+    await work(db)
+  } catch (error) {
+    fail((error as Error).message)
+  } finally {
+    await db.close()
+  }
+}
+
+function fail(sentence: string) {
+  console.error(sentence)
+  process.exitCode = 1
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import cookie from '@fastify/cookie'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import { operations } from '@lockstep/contract'
+import { authOperations } from '@lockstep/contract/auth'
+import { boardOperations, memberOperations } from '@lockstep/contract/boards'
+import { cardOperations } from '@lockstep/contract/cards'
+import { columnOperations } from '@lockstep/contract/columns'
+import { healthOperations } from '@lockstep/contract/health'
+import type { Operation } from '@lockstep/contract/operation'
+import { userOperations } from '@lockstep/contract/users'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import { v7 as newUuid } from 'uuid'
+import { authHandlers } from './auth/auth-operations.ts'
+import { Passwords } from './auth/passwords.ts'
+import { boardHandlers } from './boards/board-operations.ts'
+import { memberHandlers } from './boards/member-operations.ts'
+import { cardHandlers } from './cards/card-operations.ts'
+import { columnHandlers } from './columns/column-operations.ts'
+import type { Config } from './config.ts'
+import { ownOrigin } from './core/authenticate.ts'
+import type { Core } from './core/change.ts'
+import { Database } from './core/database.ts'
+import { serveDocuments } from './core/documents.ts'
+import { problemOf, refuseConnection, renderProblems, send } from './core/errors.ts'
+import { Problem } from './core/problem.ts'
+import { takeRawBodies } from './core/request-body.ts'
+import { logRequests } from './core/request-log.ts'
+import { serve } from './core/serve.ts'
+import { Tokens } from './core/tokens.ts'
+import { Turns } from './core/turns.ts'
+import { healthHandlers } from './health/health-operations.ts'
+import { Bus } from './realtime/bus.ts'
+import { userHandlers } from './users/user-operations.ts'
+
+const MAX_BODY_BYTES = 1_048_576
+
+/** The whole service, ready to listen: the one place that knows every domain. */
+export async function buildApp(config: Config, log: FastifyBaseLogger) {
+  const database = new Database({
+    url: config.DATABASE_URL,
+    size: config.DATABASE_POOL_SIZE,
+    on_error: (err) => log.warn({ err }, 'A connection to PostgreSQL was lost'),
+  })
+  const bus = config.REDIS_URL === '' ? undefined : new Bus(config.REDIS_URL, log)
+  const core: Core = {
+    database,
+    turns: new Turns(config.BOARD_WAIT_MS),
+    announce: (committed) => bus?.announce(committed),
+  }
+  const tokens = new Tokens({
+    secret: config.JWT_SECRET,
+    algorithm: config.JWT_ALGORITHM,
+    lifetime_seconds: config.TOKEN_LIFETIME_SECONDS,
+  })
+  const passwords = new Passwords({
+    min_length: config.PASSWORD_MIN_LENGTH,
+    max_length: config.PASSWORD_MAX_LENGTH,
+    requires: config.PASSWORD_REQUIRES,
+  })
+  const isOwnOrigin = ownOrigin(config.CORS_ORIGINS)
+
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: () => newUuid(),
+    trustProxy: (_address, hop) => hop < config.TRUST_PROXY,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: 30_000,
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true },
+    http: { requireHostHeader: false, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    rewriteUrl: ({ url = '/' }) => (/^\/api(?=[/?]|$)/.test(url) ? url.slice(4) || '/' : url),
+    clientErrorHandler: refuseConnection,
+    frameworkErrors: (error, _request, reply) => void send(reply, problemOf(error)),
+  })
+  app.server.on('checkExpectation', refuseExpectation)
+  app.addHook('onClose', async () => {
+    bus?.close()
+    await database.close()
+  })
+  app.addHook('onRequest', async ({ headers }) => {
+    if (headers.host === undefined) throw new Problem('malformed_request')
+  })
+  takeRawBodies(app)
+  logRequests(app)
+  renderProblems(app, methodsAt(Object.values(operations)))
+
+  const isAnyOrigin = config.CORS_ORIGINS.includes('*')
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    referrerPolicy: { policy: 'no-referrer' },
+  })
+  await app.register(cors, {
+    origin: isAnyOrigin ? '*' : config.CORS_ORIGINS,
+    credentials: !isAnyOrigin,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: ['Board-Position', 'ETag', 'Link', 'Retry-After'],
+  })
+  await app.register(cookie)
+  await app.register(serveDocuments)
+
+  const deps = { core, tokens, isOwnOrigin }
+  const settings = {
+    is_registration_open: config.REGISTRATION === 'open',
+    is_cookie_default: config.AUTH_COOKIE,
+    is_cookie_secure: config.IS_PRODUCTION,
+    session_max_age_seconds: config.SESSION_MAX_AGE_SECONDS,
+  }
+  serve(app, deps, authOperations, authHandlers({ tokens, passwords, settings, isOwnOrigin }))
+  serve(app, deps, userOperations, userHandlers)
+  serve(app, deps, healthOperations, healthHandlers(database, bus?.ping))
+  serve(app, deps, boardOperations, boardHandlers)
+  serve(app, deps, memberOperations, memberHandlers)
+  serve(app, deps, columnOperations, columnHandlers)
+  serve(app, deps, cardOperations, cardHandlers)
+  return app
+}
+
+/** The methods that a path answers to, whatever the path parameters are. */
+function methodsAt(all: Operation[]) {
+  const known = all.map(({ method, path }) => ({
+    method,
+    form: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+  }))
+  return (path: string) => {
+    const methods = known.filter(({ form }) => form.test(path)).map(({ method }) => method)
+    return methods.includes('GET') ? ['GET', 'HEAD', ...methods.filter((method) => method !== 'GET')] : methods
+  }
+}
+
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse) {
+  const problem = new Problem('expectation_failed')
+  response
+    .writeHead(problem.status, { 'content-type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(problem.body()))
+}

@@ -1,0 +1,102 @@
+import type { authOperations } from '@lockstep/contract/auth'
+import type { JsonText } from '@lockstep/contract/operation'
+import type { User } from '@lockstep/contract/users'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { v7 as newUuid } from 'uuid'
+import { COOKIE } from '../core/authenticate.ts'
+import type { Db } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import { hashToken, type Tokens } from '../core/tokens.ts'
+import {
+  changePassword,
+  insertUser,
+  readHashedPassword,
+  readLogin,
+  readUser,
+  updateProfile,
+} from '../users/user-queries.ts'
+import type { Passwords } from './passwords.ts'
+
+export interface AuthSettings {
+  is_registration_open: boolean
+  /** Whether every login sets the cookie, or only those that ask for it. */
+  is_cookie_default: boolean
+  is_cookie_secure: boolean
+  session_max_age_seconds: number
+}
+
+interface AuthDeps {
+  tokens: Tokens
+  passwords: Passwords
+  settings: AuthSettings
+  isOwnOrigin: (request: FastifyRequest) => boolean
+}
+
+export function authHandlers({ tokens, passwords, settings, isOwnOrigin }: AuthDeps): Handlers<typeof authOperations> {
+  const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure: settings.is_cookie_secure } as const
+  const setCookie = (reply: FastifyReply, token: string) =>
+    reply.setCookie(COOKIE, token, { ...cookie, maxAge: tokens.lifetime_seconds })
+  const tokenAnswer = (reply: FastifyReply, access_token: string) => {
+    reply.header('cache-control', 'no-store')
+    return { access_token, token_type: 'bearer' } as const
+  }
+
+  return {
+    async register({ db, body }) {
+      if (!settings.is_registration_open) throw new Problem('registration_closed')
+      const { password, firstname = null, lastname = null, ...user } = body
+      passwords.demandStrong(password)
+      const hashed_password = await passwords.hash(password)
+      return insertUser(db, { ...user, id: newUuid(), hashed_password, firstname, lastname, is_superuser: false })
+    },
+
+    async login({ db, body, request, reply }) {
+      const wantsCookie = settings.is_cookie_default || body.cookie === 'true'
+      if (wantsCookie && !isOwnOrigin(request)) throw new Problem('foreign_origin')
+      const user = await readLogin(db, body.username)
+      const isRight = await passwords.isRight(user?.hashed_password, body.password)
+      if (!user?.is_active || !isRight) throw new Problem('login_failed')
+      const token = await tokens.issue(user.id, user.now_seconds)
+      if (wantsCookie) setCookie(reply, token)
+      return tokenAnswer(reply, token)
+    },
+
+    async logout({ reply }) {
+      reply.clearCookie(COOKIE, cookie)
+      return { detail: 'Logged out.' }
+    },
+
+    async refresh({ caller, request, reply }) {
+      const { logged_in_at } = caller.credential
+      if (caller.now_seconds - logged_in_at > settings.session_max_age_seconds) throw new Problem('session_too_old')
+      const token = await tokens.issue(caller.id, caller.now_seconds, logged_in_at)
+      if (request.cookies[COOKIE] !== undefined) setCookie(reply, token)
+      return tokenAnswer(reply, token)
+    },
+
+    getMe: ({ db, caller }) => readMe(db, caller.id),
+
+    async updateMe({ db, caller, body }) {
+      return (await updateProfile(db, caller.id, body)) ?? readMe(db, caller.id)
+    },
+
+    async changePassword({ db, caller, body }) {
+      const old_hash = await readHashedPassword(db, caller.id)
+      if (!(await passwords.isRight(old_hash, body.current_password))) throw new Problem('wrong_password')
+      passwords.demandStrong(body.new_password)
+      const new_hash = await passwords.hash(body.new_password)
+      const token_hash = hashToken(caller.credential.token)
+      if (!(await changePassword(db, { id: caller.id, old_hash, new_hash, token_hash })))
+        throw new Problem('wrong_password')
+      return { detail: 'Password changed.' }
+    },
+  }
+}
+
+/** The caller was there a moment ago, when he was authenticated. */
+async function readMe(db: Db, id: string): Promise<JsonText<User>> {
+  const me = await readUser(db, id)
+  if (!me) throw new Problem('not_authenticated')
+  return me
+}

@@ -1,0 +1,83 @@
+import { hash, verify } from '@node-rs/argon2'
+import { Problem } from '../core/problem.ts'
+
+export interface PasswordRules {
+  min_length: number
+  max_length: number
+  requires: readonly ('lower' | 'upper' | 'digit' | 'symbol')[]
+}
+
+const kinds = {
+  lower: [/\p{Ll}/u, 'a lower-case letter'],
+  upper: [/\p{Lu}/u, 'an upper-case letter'],
+  digit: [/\p{Nd}/u, 'a digit'],
+  symbol: [/[^\p{L}\p{Nd}]/u, 'a character that is neither a letter nor a digit'],
+} as const
+
+const AT_ONCE = 2
+const WAIT_MS = 10_000
+/** Argon2id is what the library takes unless told otherwise. */
+const argon2id = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/**
+ * Hashes and checks passwords, two at a time: each takes a thread and 19 MiB, and anybody can ask for one without a
+ * credential. Who waits too long is told to come back.
+ */
+export class Passwords {
+  private readonly rules: PasswordRules
+  private readonly waiting: (() => void)[] = []
+  private running = 0
+  /** What the password of an unknown user is compared with, so that it takes as long as any other. */
+  private readonly decoy = hash('an unknown user has no password', argon2id)
+
+  constructor(rules: PasswordRules) {
+    this.rules = rules
+  }
+
+  /** Refuses a new password that breaks a rule, and says which. */
+  demandStrong(password: string) {
+    const { min_length, max_length, requires } = this.rules
+    const length = Array.from(password).length
+    const refuse = (rule: string) => new Problem('password_refused', { detail: `The password must ${rule}.` })
+    if (length < min_length) throw refuse(`have at least ${min_length} characters`)
+    if (length > max_length) throw refuse(`have at most ${max_length} characters`)
+    for (const kind of requires) if (!kinds[kind][0].test(password)) throw refuse(`contain ${kinds[kind][1]}`)
+  }
+
+  hash(password: string): Promise<string> {
+    return this.inTurn(() => hash(password, argon2id))
+  }
+
+  /** Without a hash the answer is no, and takes just as long. */
+  async isRight(hashed_password: string | undefined, password: string): Promise<boolean> {
+    const against = hashed_password ?? (await this.decoy)
+    const isEqual = await this.inTurn(() => verify(against, password))
+    return isEqual && hashed_password !== undefined
+  }
+
+  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.running >= AT_ONCE) await this.wait()
+    else this.running++
+    try {
+      return await work()
+    } finally {
+      const next = this.waiting.shift()
+      if (next) next()
+      else this.running--
+    }
+  }
+
+  private wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        this.waiting.splice(this.waiting.indexOf(go), 1)
+        reject(new Problem('passwords_busy', { retry_after_seconds: 5 }))
+      }, WAIT_MS)
+      this.waiting.push(go)
+    })
+  }
+}

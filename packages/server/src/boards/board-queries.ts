@@ -1,0 +1,92 @@
+import type { Board, FullBoard } from '@lockstep/contract/boards'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { columnJson } from '../columns/column-queries.ts'
+import { type Db, statement } from '../core/database.ts'
+import { membersJson } from './member-queries.ts'
+
+/** What a board always shows, of the table `boards` under the name `board`. */
+const boardFields = sql`board.id, board.title, board.description, board.created_by, board.updated_by,
+  '[]'::json as labels, ${membersJson} as members`
+const boardJson = sql<Board>`(select row_to_json(shown) from (select ${boardFields}) shown)`
+const fullBoardJson = sql<FullBoard>`(select row_to_json(shown) from (select ${boardFields},
+  (select coalesce(json_agg(${columnJson} order by board_column.rank, board_column.id), '[]')
+    from columns board_column where board_column.board_id = board.id) as columns) shown)`
+
+interface Shown {
+  json: JsonText<Board>
+}
+
+const insert = statement(
+  'insert_board',
+  (args: { id: string; title: string; description: string | null; user_id: string }) => sql`
+    insert into boards (id, title, description, created_by, updated_by)
+    values (${args.id}, ${args.title}, ${args.description}, ${args.user_id}, ${args.user_id})`,
+)
+export const insertBoard = async (
+  db: Db,
+  board: { id: string; title: string; description: string | null; user_id: string },
+) => void (await db.run(insert, board))
+
+const read = statement(
+  'read_board',
+  (args: { id: string }) => sql<Shown>`select ${boardJson}::text as json from boards board where board.id = ${args.id}`,
+)
+/** Undefined when there is no such board. */
+export const readBoard = async (db: Db, id: string): Promise<JsonText<Board> | undefined> =>
+  (await db.run(read, { id }))[0]?.json
+
+const readFull = statement(
+  'read_full_board',
+  (args: { id: string }) => sql<{ json: JsonText<FullBoard>; position: string }>`
+    select ${fullBoardJson}::text as json, stream.epoch || '.' || stream.last_seq as position
+    from boards board join board_stream stream on stream.board_id = board.id where board.id = ${args.id}`,
+)
+/** The board and its position, as of one snapshot. Undefined when there is no such board. */
+export const readFullBoard = async (db: Db, id: string) => (await db.run(readFull, { id }))[0]
+
+const list = statement(
+  'list_boards',
+  (args: { user_id: string }) => sql<{ json: JsonText<Board[]> }>`
+    select coalesce(json_agg(${boardJson} order by board.created_at, board.id), '[]')::text as json
+    from board_members mine join boards board on board.id = mine.board_id where mine.user_id = ${args.user_id}`,
+)
+export async function listBoards(db: Db, user_id: string): Promise<JsonText<Board[]>> {
+  const [row] = await db.run(list, { user_id })
+  return (row as { json: JsonText<Board[]> }).json
+}
+
+const update = statement(
+  'update_board',
+  (args: { id: string; changes: string; user_id: string }) => sql<Shown>`
+    with changed as (
+      select (jsonb_populate_record(board, ${args.changes}::jsonb)).* from boards board where board.id = ${args.id}
+    )
+    update boards board set title = changed.title, description = changed.description, updated_by = ${args.user_id}
+    from changed
+    where board.id = changed.id and (board.title, board.description) is distinct from (changed.title, changed.description)
+    returning ${boardJson}::text as json`,
+)
+/** The board after the change; undefined when nothing changed. */
+export async function updateBoard(
+  db: Db,
+  id: string,
+  changes: Partial<Pick<Board, 'title' | 'description'>>,
+  user_id: string,
+): Promise<JsonText<Board> | undefined> {
+  return (await db.run(update, { id, changes: JSON.stringify(changes), user_id }))[0]?.json
+}
+
+const remove = statement('delete_board', (args: { id: string }, query) =>
+  query.deleteFrom('boards').where('id', '=', args.id),
+)
+const purgeEvents = statement('purge_board_events', (args: { id: string }, query) =>
+  query.deleteFrom('board_events').where('board_id', '=', args.id),
+)
+const purgeAnswers = statement('purge_board_answers', (args: { id: string }, query) =>
+  query.deleteFrom('stored_answers').where('board_id', '=', args.id),
+)
+/** Removes a board and all that is related to it. Its stream stays: the id is never free again. */
+export async function deleteBoard(db: Db, id: string) {
+  await Promise.all([db.run(remove, { id }), db.run(purgeEvents, { id }), db.run(purgeAnswers, { id })])
+}

@@ -1,0 +1,82 @@
+import type { BoardMember } from '@lockstep/contract/boards'
+import type { JsonText, Role } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { type Db, statement } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import { userJson } from '../users/user-queries.ts'
+
+/** A board member, of `board_members` under the name `membership` and `users` under the name `person`. */
+export const memberJson = sql<BoardMember>`(select row_to_json(shown) from (select
+  membership.board_id, membership.user_id, membership.role, ${userJson} as "user") shown)`
+/** All members of the board in the table `boards` under the name `board`, in the order in which they came. */
+export const membersJson = sql<BoardMember[]>`(
+  select coalesce(json_agg(${memberJson} order by membership.joined_at, membership.user_id), '[]')
+  from board_members membership join users person on person.id = membership.user_id where membership.board_id = board.id)`
+
+type Key = { board_id: string; user_id: string }
+
+const list = statement(
+  'list_members',
+  (args: { board_id: string }) => sql<{ json: JsonText<BoardMember[]> }>`
+    select ${membersJson}::text as json from boards board where board.id = ${args.board_id}`,
+)
+/** Undefined when there is no such board. */
+export async function listMembers(db: Db, board_id: string): Promise<JsonText<BoardMember[]> | undefined> {
+  return (await db.run(list, { board_id }))[0]?.json
+}
+
+interface Standing {
+  role: Role
+  /** How many owners the board has. */
+  owners: number
+  json: JsonText<BoardMember>
+}
+const read = statement(
+  'read_member',
+  (args: Key) => sql<Standing>`
+    select membership.role, ${memberJson}::text as json,
+      (select count(*) from board_members other where other.board_id = membership.board_id and other.role = 'owner') as owners
+    from board_members membership join users person on person.id = membership.user_id
+    where membership.board_id = ${args.board_id} and membership.user_id = ${args.user_id}`,
+)
+/** Undefined when the user is no member of the board. */
+export const readMember = async (db: Db, key: Key): Promise<Standing | undefined> => (await db.run(read, key))[0]
+
+const add = statement('add_member', (args: Key & { role: Role }, query) =>
+  query
+    .insertInto('board_members')
+    .values({ board_id: args.board_id, user_id: args.user_id, role: args.role })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id'),
+)
+/** False when he was a member already. */
+export const addMember = async (db: Db, key: Key, role: Role) => (await db.run(add, { ...key, role })).length === 1
+
+const changeRole = statement('set_member_role', (args: Key & { role: Role }, query) =>
+  query
+    .updateTable('board_members')
+    .set({ role: args.role })
+    .where('board_id', '=', args.board_id)
+    .where('user_id', '=', args.user_id),
+)
+export const setRole = async (db: Db, key: Key, role: Role) => void (await db.run(changeRole, { ...key, role }))
+
+const remove = statement('delete_member', (args: Key, query) =>
+  query.deleteFrom('board_members').where('board_id', '=', args.board_id).where('user_id', '=', args.user_id),
+)
+export const deleteMember = async (db: Db, key: Key) => void (await db.run(remove, key))
+
+const find = statement(
+  'find_members',
+  (args: { board_id: string; user_ids: string[] }) => sql<{ exists: boolean; is_member: boolean }>`
+    select person.id is not null as exists, membership.user_id is not null as is_member
+    from unnest(${args.user_ids}::uuid[]) wanted (id)
+    left join users person on person.id = wanted.id
+    left join board_members membership on membership.board_id = ${args.board_id} and membership.user_id = wanted.id`,
+)
+/** Refuses a list with an unknown user (404) or with one who is no member of the board (403), before anything is written. */
+export async function requireMembers(db: Db, board_id: string, user_ids: string[]) {
+  const found = await db.run(find, { board_id, user_ids })
+  if (found.some((user) => !user.exists)) throw new Problem('user_not_found')
+  if (found.some((user) => !user.is_member)) throw new Problem('user_not_a_member')
+}

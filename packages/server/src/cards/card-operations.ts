@@ -1,0 +1,100 @@
+import type { Card, cardOperations } from '@lockstep/contract/cards'
+import type { JsonText } from '@lockstep/contract/operation'
+import { requireMembers } from '../boards/member-queries.ts'
+import type { Db } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import {
+  assignCard,
+  deleteCard,
+  findCardPlace,
+  hasColumn,
+  insertCard,
+  placeCards,
+  readCard,
+  readMove,
+  touchCards,
+  unassignCard,
+  updateCard,
+} from './card-queries.ts'
+
+export const cardHandlers: Handlers<typeof cardOperations> = {
+  async createCard({ db, board_id, params: { column_id }, new_id, at, body, emit }) {
+    const [isThere, { rank, others }] = await Promise.all([
+      hasColumn(db, { board_id, id: column_id }),
+      findCardPlace(db, { board_id, parent_id: column_id, moved_id: null }, body),
+    ])
+    if (!isThere) throw new Problem('column_not_found')
+    if (others.length > 0) {
+      const placed = await placeCards(db, { board_id, column_id, moved_id: null, at }, others)
+      for (const { id } of others)
+        emit('card.moved', placed.get(id) as JsonText<Card>, { by: null, from_id: column_id })
+    }
+    const { title, description = null } = body
+    const card = await insertCard(db, { board_id, id: new_id, column_id, title, description, rank, at })
+    emit('card.created', card)
+    return card
+  },
+
+  getCard: ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),
+
+  async updateCard({ db, board_id, params, body, at, emit }) {
+    const key = { board_id, id: params.card_id }
+    const card = await updateCard(db, key, body, at)
+    if (!card) return requireCard(db, key)
+    emit('card.updated', card)
+    return card
+  },
+
+  async deleteCard({ db, board_id, params, emit }) {
+    const key = { board_id, id: params.card_id }
+    emit('card.deleted', await requireCard(db, key))
+    await deleteCard(db, key)
+  },
+
+  async moveCard({ db, board_id, params: { card_id: id }, body, at, emit }) {
+    const move = await readMove(db, { board_id, id }, body.column_id ?? null)
+    if (!move?.column_id) throw new Problem('column_not_found')
+    const { from_id, column_id } = move
+    const { rank, others } = await findCardPlace(db, { board_id, parent_id: column_id, moved_id: id }, body)
+    const placed = await placeCards(db, { board_id, column_id, moved_id: id, at }, [...others, { id, rank }])
+    for (const other of others)
+      emit('card.moved', placed.get(other.id) as JsonText<Card>, { by: null, from_id: column_id })
+    const card = placed.get(id) as JsonText<Card>
+    emit('card.moved', card, { from_id })
+    return card
+  },
+
+  async assignCard({ db, board_id, params, body, at, emit }) {
+    const key = { board_id, id: params.card_id }
+    const user_ids = [...new Set(body.user_ids)]
+    if (user_ids.length === 0) return requireCard(db, key)
+    await requireMembers(db, board_id, user_ids)
+    await assignCard(db, key, user_ids)
+    const card = await touchCard(db, key, at)
+    for (const subject_id of user_ids) emit('card.assigned', card, { subject_id })
+    return card
+  },
+
+  async unassignCard({ db, board_id, params, at, emit }) {
+    const key = { board_id, id: params.card_id }
+    if (!(await unassignCard(db, key, params.user_id))) return
+    emit('card.unassigned', await touchCard(db, key, at), { subject_id: params.user_id })
+  },
+}
+
+async function requireCard(db: Db, key: { board_id: string; id: string }): Promise<JsonText<Card>> {
+  const card = await readCard(db, key)
+  if (!card) throw new Problem('card_not_found')
+  return card
+}
+
+async function touchCard(
+  db: Db,
+  { board_id, id }: { board_id: string; id: string },
+  at: string,
+): Promise<JsonText<Card>> {
+  const [card] = await touchCards(db, board_id, [id], at)
+  if (!card) throw new Problem('card_not_found')
+  return card.json
+}

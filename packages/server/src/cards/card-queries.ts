@@ -1,0 +1,164 @@
+import type { Card } from '@lockstep/contract/cards'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { type Db, statement, wireTime } from '../core/database.ts'
+import { rankedLists } from '../core/placement.ts'
+import { userJson } from '../users/user-queries.ts'
+
+/** A card with all that hangs on it, of the table `cards` under the name `card`. */
+export const cardJson = sql<Card>`(select row_to_json(shown) from (select
+  card.id, card.column_id, card.title, card.description, card.rank,
+  '[]'::json as labels,
+  (select coalesce(json_agg(${userJson} order by assignee.assigned_at, assignee.user_id), '[]')
+    from card_assignees assignee join users person on person.id = assignee.user_id
+    where assignee.board_id = card.board_id and assignee.card_id = card.id) as assignees,
+  '[]'::json as checklists,
+  '[]'::json as attachments,
+  ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at) shown)`
+
+interface Shown {
+  id: string
+  json: JsonText<Card>
+}
+type Key = { board_id: string; id: string }
+
+export const findCardPlace = rankedLists('cards', 'column_id')
+
+interface NewCard extends Key {
+  column_id: string
+  title: string
+  description: string | null
+  rank: number
+  at: string
+}
+const insert = statement(
+  'insert_card',
+  (args: NewCard) => sql<Shown>`
+    insert into cards as card (board_id, id, column_id, title, description, rank, created_at, updated_at)
+    values (${args.board_id}, ${args.id}, ${args.column_id}, ${args.title}, ${args.description}, ${args.rank}, ${args.at}, ${args.at})
+    returning card.id, ${cardJson}::text as json`,
+)
+export async function insertCard(db: Db, card: NewCard): Promise<JsonText<Card>> {
+  const [row] = await db.run(insert, card)
+  return (row as Shown).json
+}
+
+const read = statement(
+  'read_card',
+  (args: Key) => sql<Shown>`
+    select card.id, ${cardJson}::text as json from cards card where card.board_id = ${args.board_id} and card.id = ${args.id}`,
+)
+/** Undefined when the board has no such card. */
+export async function readCard(db: Db, key: Key): Promise<JsonText<Card> | undefined> {
+  return (await db.run(read, key))[0]?.json
+}
+
+const update = statement(
+  'update_card',
+  (args: Key & { changes: string; at: string }) => sql<Shown>`
+    with changed as (
+      select (jsonb_populate_record(card, ${args.changes}::jsonb)).* from cards card
+      where card.board_id = ${args.board_id} and card.id = ${args.id}
+    )
+    update cards card set title = changed.title, description = changed.description, updated_at = ${args.at}
+    from changed
+    where card.board_id = changed.board_id and card.id = changed.id
+      and (card.title, card.description) is distinct from (changed.title, changed.description)
+    returning card.id, ${cardJson}::text as json`,
+)
+/** The card after the change; undefined when nothing changed. */
+export async function updateCard(db: Db, key: Key, changes: Partial<Pick<Card, 'title' | 'description'>>, at: string) {
+  return (await db.run(update, { ...key, changes: JSON.stringify(changes), at }))[0]?.json
+}
+
+const remove = statement('delete_card', (args: Key, query) =>
+  query.deleteFrom('cards').where('board_id', '=', args.board_id).where('id', '=', args.id),
+)
+export const deleteCard = async (db: Db, key: Key) => void (await db.run(remove, key))
+
+const columnExists = statement('column_exists', (args: Key, query) =>
+  query.selectFrom('columns').select('id').where('board_id', '=', args.board_id).where('id', '=', args.id),
+)
+export const hasColumn = async (db: Db, key: Key) => (await db.run(columnExists, key)).length === 1
+
+const move = statement(
+  'read_card_move',
+  (args: Key & { column_id: string | null }) => sql<{ from_id: string; column_id: string | null }>`
+    select card.column_id as from_id, target.id as column_id
+    from cards card
+    left join columns target on target.board_id = card.board_id and target.id = coalesce(${args.column_id}, card.column_id)
+    where card.board_id = ${args.board_id} and card.id = ${args.id}`,
+)
+/** From where to where a card would move; `column_id` is null when the board has no such column. */
+export async function readMove(db: Db, key: Key, column_id: string | null) {
+  return (await db.run(move, { ...key, column_id }))[0]
+}
+
+interface Placing {
+  board_id: string
+  column_id: string
+  /** The card that the user moved: it alone changed, its neighbours only made room. */
+  moved_id: string | null
+  at: string
+}
+const place = statement(
+  'place_cards',
+  (args: Placing & { ids: string[]; ranks: number[] }) => sql<Shown>`
+    update cards card set column_id = ${args.column_id}, rank = placed.rank,
+      updated_at = case when card.id = ${args.moved_id} then ${args.at}::timestamptz else card.updated_at end
+    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) placed (id, rank)
+    where card.board_id = ${args.board_id} and card.id = placed.id
+    returning card.id, ${cardJson}::text as json`,
+)
+/** Gives cards of one column their ranks, in one statement; answers them by id. */
+export async function placeCards(db: Db, placing: Placing, placed: { id: string; rank: number }[]) {
+  const rows = await db.run(place, { ...placing, ids: placed.map((p) => p.id), ranks: placed.map((p) => p.rank) })
+  return new Map(rows.map((row) => [row.id, row.json]))
+}
+
+const touch = statement(
+  'touch_cards',
+  (args: { board_id: string; ids: string[]; at: string }) => sql<Shown>`
+    update cards card set updated_at = ${args.at} where card.board_id = ${args.board_id} and card.id = any (${args.ids}::uuid[])
+    returning card.id, ${cardJson}::text as json`,
+)
+/** Marks cards as changed, after what hangs on them changed; answers them in the order of their ids. */
+export async function touchCards(db: Db, board_id: string, ids: string[], at: string): Promise<Shown[]> {
+  const rows = await db.run(touch, { board_id, ids, at })
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+const assign = statement(
+  'assign_card',
+  (args: Key & { user_ids: string[] }) => sql`
+    insert into card_assignees (board_id, card_id, user_id)
+    select ${args.board_id}, ${args.id}, wanted.user_id from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
+    order by wanted.nth
+    on conflict do nothing`,
+)
+export const assignCard = async (db: Db, key: Key, user_ids: string[]) =>
+  void (await db.run(assign, { ...key, user_ids }))
+
+const unassign = statement('unassign_card', (args: Key & { user_id: string }, query) =>
+  query
+    .deleteFrom('card_assignees')
+    .where('board_id', '=', args.board_id)
+    .where('card_id', '=', args.id)
+    .where('user_id', '=', args.user_id)
+    .returning('user_id'),
+)
+/** False when he was not assigned. */
+export const unassignCard = async (db: Db, key: Key, user_id: string) =>
+  (await db.run(unassign, { ...key, user_id })).length === 1
+
+const unassignEverywhere = statement('unassign_cards', (args: { board_id: string; user_id: string }, query) =>
+  query
+    .deleteFrom('card_assignees')
+    .where('board_id', '=', args.board_id)
+    .where('user_id', '=', args.user_id)
+    .returning('card_id'),
+)
+/** Takes a user off every card of a board; answers which. */
+export async function unassignFromBoard(db: Db, board_id: string, user_id: string): Promise<string[]> {
+  return (await db.run(unassignEverywhere, { board_id, user_id })).map((row) => row.card_id)
+}

@@ -1,0 +1,71 @@
+import type { Column, columnOperations } from '@lockstep/contract/columns'
+import type { JsonText } from '@lockstep/contract/operation'
+import type { Db } from '../core/database.ts'
+import type { Placement } from '../core/placement.ts'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import {
+  deleteColumn,
+  findColumnPlace,
+  insertColumn,
+  placeColumns,
+  readColumn,
+  updateColumn,
+} from './column-queries.ts'
+
+const DEFAULT_COLOR = '#6b7280'
+
+export const columnHandlers: Handlers<typeof columnOperations> = {
+  async createColumn({ db, board_id, new_id, body, emit }) {
+    const { rank, others } = await findColumnPlace(db, { board_id, parent_id: board_id, moved_id: null }, body)
+    for (const other of await makeRoom(db, board_id, others)) emit('column.moved', other, { by: null })
+    const { title, color, is_done_column } = body
+    const column = await insertColumn(db, {
+      id: new_id,
+      board_id,
+      title,
+      color: color ?? DEFAULT_COLOR,
+      is_done_column: is_done_column ?? false,
+      rank,
+    })
+    emit('column.created', column)
+    return column
+  },
+
+  async updateColumn({ db, board_id, params, body, emit }) {
+    const key = { board_id, id: params.column_id }
+    const column = await updateColumn(db, key, body)
+    if (!column) return requireColumn(db, key)
+    emit('column.updated', column)
+    return column
+  },
+
+  async deleteColumn({ db, board_id, params, emit }) {
+    const key = { board_id, id: params.column_id }
+    emit('column.deleted', await requireColumn(db, key))
+    await deleteColumn(db, key)
+  },
+
+  async moveColumn({ db, board_id, params, body, emit }) {
+    const id = params.column_id
+    const { rank, others } = await findColumnPlace(db, { board_id, parent_id: board_id, moved_id: id }, body)
+    const placed = await placeColumns(db, board_id, [...others, { id, rank }])
+    for (const other of others) emit('column.moved', placed.get(other.id) as JsonText<Column>, { by: null })
+    const column = placed.get(id) as JsonText<Column>
+    emit('column.moved', column)
+    return column
+  },
+}
+
+/** Moves the neighbours that are in the way; answers them in the order in which they are to be told. */
+async function makeRoom(db: Db, board_id: string, others: Placement['others']): Promise<JsonText<Column>[]> {
+  if (others.length === 0) return []
+  const placed = await placeColumns(db, board_id, others)
+  return others.map(({ id }) => placed.get(id) as JsonText<Column>)
+}
+
+async function requireColumn(db: Db, key: { board_id: string; id: string }): Promise<JsonText<Column>> {
+  const column = await readColumn(db, key)
+  if (!column) throw new Problem('column_not_found')
+  return column
+}

@@ -1,0 +1,139 @@
+import { envSchema } from 'env-schema'
+import Type, { type Static } from 'typebox'
+
+const PLACEHOLDER_SECRET = 'change-me-this-placeholder-is-public'
+
+/** Every setting: its name in the environment, its default for development, and what it does. The docs are made of this. */
+export const Settings = Type.Object({
+  ENVIRONMENT: Type.Enum(['development', 'production'], {
+    default: 'development',
+    description: '`production` refuses unsafe settings, creates no database and marks cookies Secure.',
+  }),
+  HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on; `0.0.0.0` in a container.' }),
+  PORT: Type.Integer({ default: 8000, minimum: 0, maximum: 65535, description: 'Port to listen on.' }),
+  DATABASE_URL: Type.String({
+    default: 'postgres://postgres:postgres@127.0.0.1:5432/lockstep',
+    description: 'PostgreSQL 15 or newer. In development a missing database is created.',
+  }),
+  DATABASE_POOL_SIZE: Type.Integer({
+    default: 10,
+    minimum: 2,
+    maximum: 200,
+    description: 'Connections to PostgreSQL.',
+  }),
+  MIGRATE_ON_START: Type.Boolean({
+    default: true,
+    description: 'Bring the schema up to date before listening. Instances that start together take turns.',
+  }),
+  REDIS_URL: Type.String({
+    default: 'redis://127.0.0.1:6379',
+    description: 'Carries events between instances. Empty: one instance without Redis.',
+  }),
+  JWT_SECRET: Type.String({
+    default: PLACEHOLDER_SECRET,
+    minLength: 1,
+    description: 'Signs access tokens. Production wants one of at least 32 characters, and not the placeholder.',
+  }),
+  JWT_ALGORITHM: Type.Enum(['HS256', 'HS384', 'HS512'], {
+    default: 'HS256',
+    description: 'How tokens are signed. Only this one is accepted.',
+  }),
+  TOKEN_LIFETIME_SECONDS: Type.Integer({
+    default: 3600,
+    minimum: 1,
+    description: 'How long an access token, and the cookie that carries it, is valid.',
+  }),
+  SESSION_MAX_AGE_SECONDS: Type.Integer({
+    default: 2_592_000,
+    minimum: 1,
+    description: 'How long after its login a session can be renewed.',
+  }),
+  AUTH_COOKIE: Type.Boolean({
+    default: false,
+    description: 'Set the cookie `svc_auth` at every login, not only when the form says `cookie=true`.',
+  }),
+  REGISTRATION: Type.Enum(['open', 'closed'], {
+    default: 'open',
+    description: 'Whether anybody may create an account, or only `npm run admin`.',
+  }),
+  PASSWORD_MIN_LENGTH: Type.Integer({
+    default: 8,
+    minimum: 1,
+    maximum: 1024,
+    description: 'Shortest new password, in characters.',
+  }),
+  PASSWORD_MAX_LENGTH: Type.Integer({
+    default: 128,
+    minimum: 64,
+    maximum: 1024,
+    description: 'Longest new password, in characters.',
+  }),
+  PASSWORD_REQUIRES: Type.String({
+    default: '',
+    pattern: '^((lower|upper|digit|symbol)(,(?=.)|$))*$',
+    description: 'What a new password must contain: a list of `lower`, `upper`, `digit`, `symbol`, with commas.',
+  }),
+  CORS_ORIGINS: Type.String({
+    description:
+      'Origins of other sites whose pages may call the API, with commas. Default: `*` in development, none in production, where `*` is refused.',
+  }),
+  TRUST_PROXY: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 10,
+    description: 'How many proxies stand before the service and may tell the address of a client.',
+  }),
+  BOARD_WAIT_MS: Type.Integer({
+    default: 5_000,
+    minimum: 1,
+    description: 'How long a change waits for the changes of the same board before it; then 503.',
+  }),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
+    default: 'info',
+    description: 'How much is logged. One line for each request at `info`.',
+  }),
+})
+type Values = Static<typeof Settings>
+
+export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'PASSWORD_REQUIRES'> {
+  IS_PRODUCTION: boolean
+  CORS_ORIGINS: string[]
+  PASSWORD_REQUIRES: ('lower' | 'upper' | 'digit' | 'symbol')[]
+}
+
+/** A setting that does not fit. Its sentence names the setting and says what to do. */
+export class BadSetting extends Error {}
+
+/** Strings → values → a configuration that was checked. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const values = readValues(environment)
+  const IS_PRODUCTION = values.ENVIRONMENT === 'production'
+  const config: Config = {
+    ...values,
+    IS_PRODUCTION,
+    CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
+    PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as Config['PASSWORD_REQUIRES'],
+  }
+  if (IS_PRODUCTION) demandSafe(config)
+  return config
+}
+
+function readValues(environment: Record<string, string | undefined>): Values {
+  const { CORS_ORIGINS: _, ...required } = Settings.properties
+  const schema = { ...Settings, required: Object.keys(required) }
+  try {
+    return envSchema<Values>({ schema, data: environment, env: false, dotenv: false })
+  } catch (error) {
+    throw new BadSetting((error as Error).message.replaceAll(/env\/(\w+)/g, '$1'))
+  }
+}
+
+function demandSafe({ JWT_SECRET, CORS_ORIGINS }: Config) {
+  const refuse = (sentence: string) => new BadSetting(`${sentence} The service does not start in production like this.`)
+  if (JWT_SECRET === PLACEHOLDER_SECRET)
+    throw refuse('JWT_SECRET is the documented placeholder: set a secret of your own.')
+  if (JWT_SECRET.length < 32) throw refuse('JWT_SECRET is shorter than 32 characters: set a longer one.')
+  if (CORS_ORIGINS.includes('*')) throw refuse('CORS_ORIGINS is the wildcard: list the origins you trust.')
+}
+
+const list = (text: string) => text.split(',').flatMap((part) => part.trim() || [])

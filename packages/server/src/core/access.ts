@@ -1,0 +1,169 @@
+import type { BoardAccess, Resource, Role } from '@lockstep/contract/operation'
+import type { ProblemCode } from '@lockstep/contract/problems'
+import { type RawBuilder, sql } from 'kysely'
+import type { Credential } from './authenticate.ts'
+import { type Db, type Statement, statement, wireTime } from './database.ts'
+import { Problem } from './problem.ts'
+import { hashToken } from './tokens.ts'
+
+/** The answer that an earlier request with the same Idempotency-Key was given. */
+export interface StoredAnswer {
+  fingerprint: string
+  status: number
+  body: string | null
+  position: string | null
+}
+
+/** A user who has proved who he is and is active. */
+export interface Caller {
+  id: string
+  credential: Credential
+  /** The database's clock, in seconds: the one that tokens and password changes are dated by. */
+  now_seconds: number
+}
+
+/** The board that an operation is about, entered by somebody who may. */
+export interface Entry {
+  caller: Caller
+  board_id: string
+  role: Role
+  epoch: number
+  last_seq: number
+  /** The database's clock as the board was entered: under its lock, the moment of the change. */
+  at: string
+}
+
+interface Sight {
+  user_id: string
+  is_active: boolean
+  tokens_valid_from: number | null
+  surviving_token_hash: string | null
+  now_seconds: number
+  at: string
+  board_id: string | null
+  role: Role | null
+  epoch: number
+  last_seq: number
+  answer: StoredAnswer | null
+}
+interface Looked {
+  user_id: string
+  target_id: string | null
+  key: string | null
+}
+
+const tableOf: Record<Resource, { from: RawBuilder<unknown>; missing: ProblemCode }> = {
+  board: { from: sql`(select id as board_id, id from boards)`, missing: 'board_not_found' },
+  column: { from: sql`columns`, missing: 'column_not_found' },
+  card: { from: sql`cards`, missing: 'card_not_found' },
+}
+
+const now = wireTime(sql`clock_timestamp()`)
+
+/** All that must be known before anybody may do anything, in one statement: user, board, role, and a stored answer. */
+const look = (name: string, target: RawBuilder<unknown>) =>
+  statement(
+    name,
+    (args: Looked) => sql<Sight>`
+      select caller.id as user_id, caller.is_active, caller.surviving_token_hash,
+        floor(extract(epoch from caller.tokens_valid_from))::int8 as tokens_valid_from,
+        floor(extract(epoch from clock_timestamp()))::int8 as now_seconds,
+        ${now} as at,
+        target.board_id, membership.role, stream.epoch, stream.last_seq,
+        case when answer.key is not null then
+          json_build_object('fingerprint', answer.fingerprint, 'status', answer.status, 'body', answer.body, 'position', answer.position)
+        end as answer
+      from users caller
+      left join ${target} target on target.id = ${args.target_id}
+      left join board_members membership on membership.board_id = target.board_id and membership.user_id = caller.id
+      left join board_stream stream on stream.board_id = target.board_id
+      left join stored_answers answer on answer.user_id = caller.id and answer.key = ${args.key}
+        and answer.created_at > now() - interval '24 hours'
+      where caller.id = ${args.user_id}`,
+  )
+const lookAtUser = look('look_at_user', sql`(select null::uuid as board_id, null::uuid as id)`)
+const lookAt = Object.fromEntries(
+  Object.entries(tableOf).map(([resource, { from }]) => [resource, look(`look_at_${resource}`, from)]),
+) as Record<Resource, Statement<Looked, Sight>>
+
+const lockBoard = statement(
+  'lock_board',
+  (args: { board_id: string }) => sql`select from board_stream where board_id = ${args.board_id} for no key update`,
+)
+const foundStream = statement(
+  'found_board_stream',
+  (args: { board_id: string }) => sql`insert into board_stream (board_id) values (${args.board_id})`,
+)
+const readStream = statement(
+  'read_board_stream',
+  (args: { board_id: string }) => sql<Pick<Entry, 'epoch' | 'last_seq' | 'at'>>`
+    select epoch, last_seq, ${now} as at from board_stream where board_id = ${args.board_id}`,
+)
+
+/** What the caller wants to enter, and with what. Without `access` there is no board in question. */
+export interface Approach {
+  credential: Credential
+  access?: BoardAccess
+  /** The id in the path; null when what stood there is no id at all. */
+  target_id: string | null
+  /** The path parameter `user_id`, for what a member may do to himself. */
+  self_id?: string
+  key: string | null
+}
+
+/** What stands before the door: an authenticated caller, the answer he may have had before, and the way in. */
+export interface Threshold {
+  caller: Caller
+  answer: StoredAnswer | null
+  board_id: string | null
+  enter: () => Entry
+}
+
+/** Looks before anything else happens: refuses whoever is not an active user, and tells what is there. */
+export async function approachBoard(db: Db, approach: Approach): Promise<Threshold> {
+  const { credential, access, target_id, key } = approach
+  const [sight] = await db.run(access ? lookAt[access.on] : lookAtUser, { user_id: credential.user_id, target_id, key })
+  if (!sight?.is_active || isRevoked(credential, sight)) throw new Problem('not_authenticated')
+  const caller = { id: sight.user_id, credential, now_seconds: sight.now_seconds }
+  return { caller, answer: sight.answer, board_id: sight.board_id, enter: () => enterBoard(approach, caller, sight) }
+}
+
+/**
+ * The same for a change: takes the board's lock first and looks in a later statement, so that a member who was removed
+ * while this waited for the lock is refused.
+ */
+export async function approachLocked(tx: Db, board_id: string, approach: Approach): Promise<Threshold> {
+  const [, threshold] = await Promise.all([tx.run(lockBoard, { board_id }), approachBoard(tx, approach)])
+  return threshold
+}
+
+/** The same for a board that is yet to be: its stream is its lock, and the proof that its id was never used before. */
+export async function approachNew(tx: Db, board_id: string, approach: Approach): Promise<Threshold> {
+  const [, threshold, [stream]] = await Promise.all([
+    tx.run(foundStream, { board_id }),
+    approachBoard(tx, approach),
+    tx.run(readStream, { board_id }),
+  ])
+  const { caller } = threshold
+  return {
+    ...threshold,
+    enter: () => ({ caller, board_id, role: 'owner', ...(stream as Pick<Entry, 'epoch' | 'last_seq' | 'at'>) }),
+  }
+}
+
+/** The door. The only function that decides who may touch a board; every request and every socket passes it. */
+function enterBoard({ access, self_id }: Approach, caller: Caller, sight: Sight): Entry {
+  if (!access) throw new Error('An operation without a board has no door to pass')
+  const { board_id, role, epoch, last_seq, at } = sight
+  if (board_id === null) throw new Problem(tableOf[access.on].missing)
+  if (role === null) throw new Problem('not_a_member')
+  const isSelf = access.or_self === true && self_id === caller.id
+  if (access.role === 'owner' && role !== 'owner' && !isSelf) throw new Problem('role_too_low')
+  return { caller, board_id, role, epoch, last_seq, at }
+}
+
+/** A password change ends every token issued before its second, but for the one that made it. */
+function isRevoked({ issued_at, token }: Credential, { tokens_valid_from, surviving_token_hash }: Sight) {
+  if (tokens_valid_from === null || issued_at >= tokens_valid_from) return false
+  return hashToken(token) !== surviving_token_hash
+}

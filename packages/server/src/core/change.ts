@@ -1,0 +1,177 @@
+import type { EventData, EventKind } from '@lockstep/contract'
+import { EVENT_VERSION } from '@lockstep/contract'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import {
+  type Approach,
+  approachBoard,
+  approachLocked,
+  approachNew,
+  type Entry,
+  type StoredAnswer,
+  type Threshold,
+} from './access.ts'
+import { type Database, type Db, statement } from './database.ts'
+import { Problem } from './problem.ts'
+import type { Turns } from './turns.ts'
+
+/** A committed event: its number, and the exact text that every client is sent. */
+export interface LoggedEvent {
+  seq: number
+  body: string
+}
+export interface Committed {
+  board_id: string
+  epoch: number
+  events: LoggedEvent[]
+}
+
+/** What the log keeps beside the text: who acted if not the caller, which user or label, from which column. */
+export interface Aside {
+  by?: null
+  subject_id?: string
+  from_id?: string
+}
+/** Adds an event to the change. It is written, and sent, only if the change is committed. */
+export type Emit<K extends EventKind> = <E extends K>(
+  kind: E,
+  data: EventData<E> | JsonText<EventData<E>>,
+  aside?: Aside,
+) => void
+
+export interface Answer {
+  status: number
+  /** JSON text, or null for an answer without a body. */
+  body: string | null
+  /** The board's position after the change: `<epoch>.<seq>`. */
+  position: string | null
+  is_replay: boolean
+}
+
+/** The part of the service that changes rest on. */
+export interface Core {
+  database: Database
+  turns: Turns
+  /** Tells the sockets. Never awaited: the log is the truth, and whoever misses the bell reads it there. */
+  announce: (committed: Committed) => void
+}
+
+export interface Change {
+  approach: Approach
+  board_id: string
+  /** Whether the board is to be created by this change. */
+  is_new: boolean
+  /** The request's Idempotency-Key and what tells it from another request; null without a key. */
+  request: { key: string; fingerprint: string } | null
+  work: (change: { tx: Db; entry: Entry; emit: Emit<EventKind> }) => Promise<{ status: number; body: string | null }>
+}
+
+/**
+ * The unit of work, and the only way to change a board: wait for the board's turn, begin, lock the board, check who asks
+ * in a later statement, let `work` write and emit, append the events under the board's next numbers, keep the answer for
+ * a retry, commit, and only then announce. What fails on the way leaves no change, no event and no answer.
+ */
+export async function changeBoard(core: Core, { approach, board_id, is_new, request, work }: Change): Promise<Answer> {
+  const commit = () =>
+    core.database.transaction<Threshold, { answer: Answer; committed?: Committed }>(
+      (tx) => (is_new ? approachNew : approachLocked)(tx, board_id, approach),
+      async (tx, threshold) => {
+        if (threshold.answer) return { result: { answer: answerAgain(threshold.answer, request) } }
+        const entry = threshold.enter()
+        const { at, epoch, last_seq } = entry
+        const events: NewEvent[] = []
+        const emit: Emit<EventKind> = (type, data, { by = entry.caller.id, subject_id = null, from_id = null } = {}) =>
+          void events.push({ type, user_id: by, subject_id, from_id, body: message(type, data, by, at) })
+        const { status, body } = await work({ tx, entry, emit })
+        const position = `${epoch}.${last_seq + events.length}`
+        const close = async (last: Db) => {
+          const keep = { user_id: entry.caller.id, board_id, status, body, position }
+          await Promise.all([
+            events.length > 0 && last.run(appendEvents, { board_id, last_seq, at, ...inColumns(events) }),
+            request && last.run(dropOldAnswers, keep),
+            request && last.run(keepAnswer, { ...keep, ...request }),
+          ])
+        }
+        const logged = events.map((event, i) => ({ seq: last_seq + i + 1, body: event.body }))
+        const answer: Answer = { status, body, position, is_replay: false }
+        return { result: { answer, committed: { board_id, epoch, events: logged } }, close }
+      },
+    )
+  try {
+    const { answer, committed } = await core.turns.take(board_id, commit)
+    if (committed && committed.events.length > 0) core.announce(committed)
+    return answer
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint !== 'stored_answers_key_taken') throw error
+    // The same key on another board won the race: its answer stands.
+    const { answer } = await approachBoard(core.database, approach)
+    if (!answer) throw error
+    return answerAgain(answer, request)
+  }
+}
+
+/** The answer of an earlier request with the same key, if this is the same request. */
+export function answerAgain({ fingerprint, ...stored }: StoredAnswer, request: Change['request']): Answer {
+  if (request?.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused')
+  return { ...stored, is_replay: true }
+}
+
+interface NewEvent {
+  type: EventKind
+  user_id: string | null
+  subject_id: string | null
+  from_id: string | null
+  body: string
+}
+
+export const toJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** The message as it is stored and sent. Its time is the database's, taken under the board's lock. */
+const message = (type: EventKind, data: unknown, user_id: string | null, at: string) =>
+  `{"type":"${type}","data":${toJson(data)},"user_id":${JSON.stringify(user_id)},"timestamp":"${at}","version":"${EVENT_VERSION}"}`
+
+const inColumns = (events: NewEvent[]) => ({
+  count: events.length,
+  types: events.map((e) => e.type),
+  user_ids: events.map((e) => e.user_id),
+  subject_ids: events.map((e) => e.subject_id),
+  from_ids: events.map((e) => e.from_id),
+  bodies: events.map((e) => e.body),
+})
+
+const appendEvents = statement(
+  'append_events',
+  (args: { board_id: string; last_seq: number; at: string } & ReturnType<typeof inColumns>) => sql`
+    with counted as (update board_stream set last_seq = last_seq + ${args.count} where board_id = ${args.board_id})
+    insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, body)
+    select ${args.board_id}, ${args.last_seq} + event.nth, ${args.at}, event.type, event.user_id, event.subject_id, event.from_id, event.body
+    from unnest(${args.types}::text[], ${args.user_ids}::uuid[], ${args.subject_ids}::uuid[], ${args.from_ids}::uuid[], ${args.bodies}::text[])
+      with ordinality as event (type, user_id, subject_id, from_id, body, nth)`,
+)
+
+/** A user's answers leave with his next write after a day. */
+const dropOldAnswers = statement(
+  'drop_old_answers',
+  (args: { user_id: string }) => sql`
+    delete from stored_answers where user_id = ${args.user_id} and created_at <= now() - interval '24 hours'`,
+)
+interface Keep {
+  user_id: string
+  key: string
+  board_id: string
+  fingerprint: string
+  status: number
+  body: string | null
+  position: string
+}
+const keepAnswer = statement('keep_answer', (args: Keep, query) =>
+  query.insertInto('stored_answers').values({
+    user_id: args.user_id,
+    key: args.key,
+    board_id: args.board_id,
+    fingerprint: args.fingerprint,
+    status: args.status,
+    body: args.body,
+    position: args.position,
+  }),
+)

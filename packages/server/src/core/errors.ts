@@ -1,0 +1,59 @@
+import type { Socket } from 'node:net'
+import type { ProblemCode } from '@lockstep/contract/problems'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { invalid } from './input.ts'
+import { Problem, problemOfDatabase } from './problem.ts'
+
+/** Renders every error of every path, the framework's own included. Nothing of a request or of our insides is repeated. */
+export function renderProblems(app: FastifyInstance, allowedMethods: (path: string) => string[]) {
+  app.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error)
+    if (problem.status >= 500) request.log.error({ err: error }, problem.message)
+    return send(reply, problem)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods(request.url.split('?')[0] as string)
+    if (allowed.length === 0) return send(reply, new Problem('not_found'))
+    return send(reply.header('allow', allowed.join(', ')), new Problem('method_not_allowed'))
+  })
+}
+
+export function send(reply: FastifyReply, problem: Problem) {
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
+  if (problem.retry_after_seconds !== undefined) reply.header('retry-after', problem.retry_after_seconds)
+  return reply.code(problem.status).type('application/json; charset=utf-8').send(JSON.stringify(problem.body()))
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  return problemOfFramework(error) ?? problemOfDatabase(error) ?? new Problem('internal')
+}
+
+/** Fastify's own refusals, in our words. */
+function problemOfFramework(error: unknown): Problem | undefined {
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem('body_too_large')
+  if (code === 'FST_ERR_BAD_URL') return new Problem('not_found')
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH' || statusCode === 414) return new Problem('uri_too_long')
+  if (code === 'FST_ERR_ASYNC_CONSTRAINT') return undefined
+  if (code.startsWith('FST_ERR_CTP_')) return invalid([{ field: 'body', message: 'cannot be read' }])
+  if (code.startsWith('FST_') && statusCode < 500) return new Problem('malformed_request')
+  return undefined
+}
+
+/** What the HTTP parser refuses before there is a request: answered on the bare connection. */
+export function refuseConnection(error: Error & { code?: string }, socket: Socket) {
+  if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
+  const code: ProblemCode =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'headers_too_large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'request_timeout'
+        : 'malformed_request'
+  const problem = new Problem(code)
+  const body = JSON.stringify(problem.body())
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+  return socket
+}

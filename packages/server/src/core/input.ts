@@ -1,0 +1,117 @@
+import { formats } from '@lockstep/contract/formats'
+import { type ErrorObject, Ajv2020 as Validator } from 'ajv/dist/2020.js'
+import type { TObject, TSchema } from 'typebox'
+import { Problem } from './problem.ts'
+
+/** No coercion and no defaults: what is checked is what was sent. */
+const validator = new Validator({
+  strict: true,
+  allErrors: true,
+  allowUnionTypes: true,
+  strictRequired: false,
+  strictTypes: false,
+})
+for (const [name, { test }] of Object.entries(formats)) validator.addFormat(name, test)
+
+type Fields = Record<string, unknown>
+
+/**
+ * Reads what a client sent against its schema: keeps the declared fields only, writes UUIDs and enums in their one
+ * canonical form, and refuses the rest with a 422 that names the fields and repeats nothing of what was in them.
+ */
+export function inputReader<T>(schema: TSchema): (value: unknown) => T {
+  const check = validator.compile<T>(schema)
+  return (value) => {
+    const picked = isFields(value) ? pick(schema as TObject, value) : value
+    if (check(picked)) return picked
+    throw invalid(
+      (check.errors ?? []).map(({ instancePath, ...error }) => ({
+        field: fieldOf(instancePath, error),
+        message: say(error),
+      })),
+    )
+  }
+}
+
+/** A 422 for inputs that no schema can judge, in the same form. */
+export function invalid(errors: { field: string; message: string }[]): Problem {
+  const unique = errors.filter((e, i) => errors.findIndex((other) => other.field === e.field) === i)
+  const [first] = unique
+  return new Problem('invalid_input', { detail: `${first?.field} ${first?.message}.`, fields: { errors: unique } })
+}
+
+/** Query strings carry text only; an integer is what is spelled like one. */
+export function readableQuery(schema: TObject, query: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      const isInteger = (schema.properties[name] as { type?: string } | undefined)?.type === 'integer'
+      return [name, isInteger && typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value]
+    }),
+  )
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function pick(schema: TObject, value: Fields): Fields {
+  const picked: Fields = {}
+  for (const [name, field] of Object.entries(schema.properties)) {
+    if (Object.hasOwn(value, name)) picked[name] = canonical(field, value[name])
+  }
+  return picked
+}
+
+interface Shape {
+  format?: string
+  enum?: unknown[]
+  items?: TSchema
+  anyOf?: TSchema[]
+}
+function canonical(schema: TSchema, value: unknown): unknown {
+  const { format, enum: members, items, anyOf } = schema as Shape
+  if (anyOf) return anyOf.reduce<unknown>((result, branch) => canonical(branch, result), value)
+  if (items && Array.isArray(value)) return value.map((item) => canonical(items, item))
+  if (typeof value !== 'string') return value
+  if (format === 'uuid') return value.toLowerCase()
+  return members?.find((m) => typeof m === 'string' && m.toLowerCase() === value.toLowerCase()) ?? value
+}
+
+type Failure = Omit<ErrorObject, 'instancePath'>
+
+function fieldOf(path: string, { keyword, params }: Failure): string {
+  const parts = path.split('/').slice(1)
+  if (keyword === 'required') parts.push(params['missingProperty'] as string)
+  return parts.join('.') || 'body'
+}
+
+function say({ keyword, params, message }: Failure): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required'
+    case 'type':
+      return `must be ${article[params['type'] as string] ?? params['type']}`
+    case 'format':
+      return formats[params['format'] as keyof typeof formats].says
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as string[]).join(', ')}`
+    case 'minLength':
+    case 'maxLength':
+      return `must have ${keyword === 'minLength' ? 'at least' : 'at most'} ${params['limit']} character${params['limit'] === 1 ? '' : 's'}`
+    case 'maxItems':
+      return `must have at most ${params['limit']} items`
+    case 'minimum':
+      return `must be at least ${params['limit']}`
+    case 'maximum':
+      return `must be at most ${params['limit']}`
+    default:
+      return message ?? 'is not valid'
+  }
+}
+const article: Record<string, string> = {
+  string: 'a string',
+  integer: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+}

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { invalid } from './input.ts'
+
+/** Leaves every body as bytes: it is read only after it is known that the caller may do what he asks. */
+export function takeRawBodies(app: FastifyInstance) {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
+/** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */
+export function readBody(request: FastifyRequest, type: 'json' | 'form'): unknown {
+  const { 'content-type': declared = '', 'content-encoding': encoding = 'identity' } = request.headers
+  const bytes = request.body as Buffer | undefined
+  if (bytes === undefined || bytes.length === 0) throw refused('is required')
+  if (encoding !== 'identity') throw refused('must not be compressed')
+  if (!accepted[type].test(declared)) throw refused(`must be sent as ${mediaType[type]} in UTF-8`)
+  const text = decode(bytes)
+  return type === 'json' ? parseJson(text) : parseForm(text)
+}
+
+const mediaType = { json: 'application/json', form: 'application/x-www-form-urlencoded' }
+const accepted = {
+  json: /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i,
+  form: /^application\/x-www-form-urlencoded\s*(?:;\s*charset="?utf-8"?\s*)?$/i,
+}
+const refused = (message: string) => invalid([{ field: 'body', message }])
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw refused('must be valid UTF-8')
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refused('must be valid JSON')
+  }
+}
+
+/** A field that stands twice becomes a list, and no schema takes a list for a string. */
+function parseForm(text: string): Record<string, unknown> {
+  const form = new URLSearchParams(text)
+  return Object.fromEntries(
+    [...new Set(form.keys())]
+      .map((name) => [name, form.getAll(name)])
+      .map(([name, all]) => [name, all?.length === 1 ? all[0] : all]),
+  )
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { appendFileSync } from 'node:fs'
+import { operations } from '@lockstep/contract'
+import { problemsOf } from '@lockstep/contract/openapi'
+import type { Body, Operation, Params, Query, Returns } from '@lockstep/contract/operation'
+import { problems } from '@lockstep/contract/problems'
+import { checkClosed } from './closed-schema.ts'
+import { OUTPUT } from './template-database.ts'
+
+type Operations = typeof operations
+export type OperationName = keyof Operations
+
+export interface Answer<T = unknown> {
+  status: number
+  headers: Headers
+  /** The parsed JSON, or undefined without a body. */
+  body: T
+  text: string
+}
+export interface Failure {
+  detail: string
+  code: keyof typeof problems
+  errors?: { field: string; message: string }[]
+}
+export interface Sending {
+  json?: unknown
+  /** The body as it is, with its content type. */
+  raw?: { type?: string; content: string | Buffer }
+  headers?: Record<string, string>
+}
+type Inputs<O extends Operation> = (keyof Params<O> extends never ? { params?: undefined } : { params: Params<O> }) &
+  (Body<O> extends undefined ? { body?: undefined } : { body: Body<O> }) & {
+    query?: Query<O>
+    headers?: Record<string, string>
+  }
+
+/** Somebody who speaks HTTP to the service, with or without a token. Every answer is held against the contract. */
+export class Client {
+  readonly base_url: string
+  token: string | undefined
+
+  constructor(base_url: string, token?: string) {
+    this.base_url = base_url
+    this.token = token
+  }
+
+  /** Sends whatever it is told to. */
+  async request(method: string, path: string, { json, raw, headers = {} }: Sending = {}): Promise<Answer> {
+    const content = raw?.content ?? (json === undefined ? undefined : JSON.stringify(json))
+    const type = raw ? raw.type : json === undefined ? undefined : 'application/json'
+    const response = await fetch(this.base_url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(this.token && { authorization: `Bearer ${this.token}` }),
+        ...(type && { 'content-type': type }),
+        ...headers,
+      },
+      ...(content !== undefined && { body: content as never }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : undefined,
+      text,
+    }
+    record(method, path, answer)
+    checkAgainstContract(method, path, answer)
+    return answer
+  }
+
+  /** Calls an operation and expects it to succeed. */
+  async call<N extends OperationName>(name: N, inputs: Inputs<Operations[N]>): Promise<Returns<Operations[N]>> {
+    const answer = await this.send(name, inputs)
+    assert.equal(answer.status, operations[name].returns.status, `${name}: ${answer.text}`)
+    return answer.body as Returns<Operations[N]>
+  }
+
+  /** Calls an operation and hands back whatever comes. */
+  send<N extends OperationName>(name: N, inputs: Inputs<Operations[N]>): Promise<Answer> {
+    const { method, path, body_type } = operations[name] as Operation
+    const {
+      params = {},
+      query,
+      body,
+      headers,
+    } = inputs as {
+      params?: Record<string, string>
+      query?: Record<string, string>
+      body?: unknown
+      headers?: Record<string, string>
+    }
+    const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] as string))
+    const search = query
+      ? `?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)])).toString()}`
+      : ''
+    const sending: Sending =
+      body === undefined ? {} : body_type === 'form' ? { raw: form(body as Record<string, string>) } : { json: body }
+    return this.request(method, url + search, { ...sending, ...(headers && { headers }) })
+  }
+
+  /** Calls an operation and expects it to fail with a problem. */
+  async fail<N extends OperationName>(
+    name: N,
+    inputs: Inputs<Operations[N]>,
+  ): Promise<{ status: number; code: string; detail: string }> {
+    const { status, body, text } = await this.send(name, inputs)
+    assert.ok(status >= 400, `${name} should have failed: ${status} ${text}`)
+    const { code, detail } = body as Failure
+    return { status, code, detail }
+  }
+}
+
+export const form = (fields: Record<string, string>) => ({
+  type: 'application/x-www-form-urlencoded',
+  content: new URLSearchParams(fields).toString(),
+})
+
+const known = Object.entries(operations).map(([name, operation]) => ({
+  name,
+  operation: operation as Operation,
+  form: new RegExp(`^(?:/api)?${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+}))
+export const operationAt = (method: string, path: string) =>
+  known.find(({ operation, form: f }) => operation.method === method && f.test(path.split('?')[0] as string))
+
+function checkAgainstContract(method: string, path: string, { status, body, text, headers }: Answer) {
+  const where = `${method} ${path.split('?')[0]} → ${status}`
+  if (status >= 400 && method !== 'HEAD') {
+    const { detail, code } = (body ?? {}) as Partial<Failure>
+    assert.equal(typeof detail, 'string', `${where} has no detail: ${text}`)
+    assert.equal(problems[code as Failure['code']]?.status, status, `${where} has no known code: ${text}`)
+    if (status === 401) assert.equal(headers.get('www-authenticate'), 'Bearer', where)
+    if (status === 503) assert.ok(Number(headers.get('retry-after')) > 0, `${where} has no Retry-After`)
+  }
+  const found = operationAt(method, path)
+  if (!found) return
+  const { operation } = found
+  if (status < 400) {
+    assert.equal(status, operation.returns.status, where)
+    if (status === 204) assert.equal(text, '', where)
+    else checkClosed(operation.returns.schema, body, where)
+    if (operation.emits) assert.match(headers.get('board-position') ?? '', /^\d+\.\d+$/, where)
+  } else {
+    const allowed: string[] = [...problemsOf(operation), 'malformed_request', 'headers_too_large', 'uri_too_long']
+    assert.ok(
+      allowed.includes((body as Failure).code),
+      `${where} answers ${(body as Failure).code}, which the contract does not list`,
+    )
+  }
+}
+
+/** Keeps every answer for the scan for secrets. The one place where a token belongs is left out. */
+function record(method: string, path: string, { status, headers, text }: Answer) {
+  const shown = text.replace(/"access_token":"[^"]*"/, '"access_token":"(left out)"')
+  const head = [...headers].filter(([name]) => name !== 'set-cookie')
+  appendFileSync(
+    new URL(`answers-${process.pid}.txt`, OUTPUT),
+    `${method} ${path.split('?')[0]} ${status} ${JSON.stringify(head)} ${shown}\n`,
+  )
+}

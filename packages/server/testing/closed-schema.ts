@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { formats } from '@lockstep/contract/formats'
+import { type ValidateFunction, Ajv2020 as Validator } from 'ajv/dist/2020.js'
+import type { TSchema } from 'typebox'
+
+const validator = new Validator({ strict: false, allErrors: true })
+for (const [name, { test }] of Object.entries(formats)) validator.addFormat(name, test)
+const compiled = new WeakMap<TSchema, ValidateFunction>()
+
+/** Holds a value against a schema in which nothing is allowed that is not declared: a field that leaks is an error. */
+export function checkClosed(schema: TSchema, value: unknown, where: string) {
+  const check = compiled.get(schema) ?? validator.compile(close(schema) as object)
+  compiled.set(schema, check)
+  assert.ok(check(value), `${where} breaks the contract: ${JSON.stringify(check.errors)}`)
+}
+
+function close(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(close)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const closed = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, close(value)]))
+  return 'properties' in schema ? { ...closed, additionalProperties: false } : closed
+}

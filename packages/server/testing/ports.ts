@@ -1,0 +1,19 @@
+import { createServer } from 'node:net'
+
+const FIRST = 20_000
+const LAST = 31_000
+
+/** A free port below the ones the system hands out by itself. Another process may take it: the caller tries again. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST))
+    if (await isFree(port)) return port
+  }
+}
+
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })

@@ -1,0 +1,40 @@
+import { mkdir, rm } from 'node:fs/promises'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { ensureDatabase, migrate } from '../src/core/migrate.ts'
+
+/** The PostgreSQL and the Redis that tests talk to. */
+export const POSTGRES = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres:postgres@127.0.0.1:5432/postgres'
+export const REDIS = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379'
+/** Where a run leaves the service's logs and every answer it gave, for the scan for secrets. */
+export const OUTPUT = new URL('../../../.test-output/', import.meta.url)
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    template: string
+  }
+}
+
+export const databaseUrl = (name: string) => Object.assign(new URL(POSTGRES), { pathname: `/${name}` }).href
+
+export async function onServer(work: (client: pg.Client) => Promise<unknown>) {
+  const client = new pg.Client({ connectionString: POSTGRES })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Migrates one database for the whole run; each test file works on a copy of it. Vitest calls this once. */
+export async function setup(project: TestProject) {
+  await rm(OUTPUT, { recursive: true, force: true })
+  await mkdir(OUTPUT, { recursive: true })
+  const template = `lockstep_template_${process.pid}`
+  await onServer((client) => client.query(`drop database if exists ${template}`))
+  await ensureDatabase(databaseUrl(template))
+  await migrate(databaseUrl(template))
+  project.provide('template', template)
+  return () => onServer((client) => client.query(`drop database if exists ${template} with (force)`))
+}
