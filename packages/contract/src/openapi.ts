@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { operations } from './index.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, tags } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'
 
 type Json = Record<string, unknown>
@@ -67,7 +67,7 @@ export function openApi(): Json {
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(Object.values(operations).map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: { ...components.schemas, Problem },

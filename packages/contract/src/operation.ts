@@ -56,10 +56,22 @@ export const member = <const R extends Resource>(on: R) => ({ on, role: 'member'
 export const owner = <const R extends Resource>(on: R) => ({ on, role: 'owner' }) as const
 export const ownerOrSelf = <const R extends Resource>(on: R) => ({ on, role: 'owner', or_self: true }) as const
 
+/** The parts of the API, as the documentation divides it. */
+export const tags = {
+  authentication: 'Accounts, sessions and passwords.',
+  users: 'Finding other people.',
+  health: 'For whoever watches over the service.',
+  boards: 'A board holds ordered columns, labels and members.',
+  members: 'Who may see and change a board. Owners invite and remove; anybody may leave.',
+  columns: 'A column holds ordered cards.',
+  cards: 'What there is to do, and who does it.',
+} as const
+export type Tag = keyof typeof tags
+
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: `/${string}`
-  tag: string
+  tag: Tag
   summary: string
   description?: string
   access: Access

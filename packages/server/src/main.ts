@@ -1,11 +1,11 @@
 import closeWithGrace from 'close-with-grace'
-import pino from 'pino'
 import { buildApp } from './app.ts'
 import { BadSetting, type Config, readConfig } from './config.ts'
+import { createLog } from './core/log.ts'
 import { ensureDatabase, migrate } from './core/migrate.ts'
 
 const config = configOrExit()
-const log = pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+const log = createLog(config.LOG_LEVEL)
 
 if (!config.IS_PRODUCTION && (await ensureDatabase(config.DATABASE_URL))) log.info('created the database')
 if (config.MIGRATE_ON_START) for (const name of await migrate(config.DATABASE_URL)) log.info({ name }, 'migrated')

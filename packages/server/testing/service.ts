@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import type { BoardMember } from '@lockstep/contract/boards'
 import type { Column } from '@lockstep/contract/columns'
 import pg from 'pg'
-import pino from 'pino'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
+import { createLog } from '../src/core/log.ts'
 import { Client } from './client.ts'
 import { freePort } from './ports.ts'
 import { databaseUrl, OUTPUT, onServer, REDIS } from './template-database.ts'
@@ -61,10 +61,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
     CORS_ORIGINS: '',
     ...settings,
   })
-  const log = pino(
-    { level: config.LOG_LEVEL, base: null },
-    pino.destination({ dest: fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT)), sync: true }),
-  )
+  const log = createLog(config.LOG_LEVEL, fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT)))
   const app = await buildApp(config, log)
   const base_url = await listen(app)
   const sql = new pg.Pool({ connectionString: database_url, max: 4 })

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { ensureDatabase, migrate } from '../src/core/migrate.ts'
@@ -29,7 +29,6 @@ export async function onServer(work: (client: pg.Client) => Promise<unknown>) {
 
 /** Migrates one database for the whole run; each test file works on a copy of it. Vitest calls this once. */
 export async function setup(project: TestProject) {
-  await rm(OUTPUT, { recursive: true, force: true })
   await mkdir(OUTPUT, { recursive: true })
   const template = `lockstep_template_${process.pid}`
   await onServer((client) => client.query(`drop database if exists ${template}`))

@@ -6,7 +6,7 @@ import { Problem } from '../core/problem.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** A board member, of `board_members` under the name `membership` and `users` under the name `person`. */
-export const memberJson = sql<BoardMember>`(select row_to_json(shown) from (select
+const memberJson = sql<BoardMember>`(select row_to_json(shown) from (select
   membership.board_id, membership.user_id, membership.role, ${userJson} as "user") shown)`
 /** All members of the board in the table `boards` under the name `board`, in the order in which they came. */
 export const membersJson = sql<BoardMember[]>`(

@@ -9,7 +9,7 @@ import {
   sql,
 } from 'kysely'
 import pg from 'pg'
-import type { Tables } from './tables.ts'
+import type { DB as Tables } from './tables.gen.ts'
 
 /** A query that was built once, when its module was loaded, and runs as a named prepared statement ever after. */
 export interface Statement<Args, Row> {
@@ -82,6 +82,8 @@ export class Database implements Db {
       idleTimeoutMillis: 0,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
+      // The server's own limits come first; this one is for a server that does not even answer any more.
+      query_timeout: 10_000,
       statement_timeout: 5_000,
       lock_timeout: 2_000,
       idle_in_transaction_session_timeout: 5_000,
@@ -103,7 +105,14 @@ export class Database implements Db {
     work: (tx: Db, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
   ): Promise<T> {
     const client = await this.pool.connect()
-    const tx: Db = { run: (statement, args) => run(client, statement, args) }
+    let isOver = false
+    const tx: Db = {
+      run: (statement, args) => {
+        // Whatever was left running must not reach the connection once it belongs to somebody else.
+        if (isOver) throw new Error('The transaction is over')
+        return run(client, statement, args)
+      },
+    }
     let broken: Error | undefined
     try {
       const [, opened] = await Promise.all([client.query(begin), open(tx)])
@@ -117,6 +126,7 @@ export class Database implements Db {
       })
       throw error
     } finally {
+      isOver = true
       client.release(broken)
     }
   }

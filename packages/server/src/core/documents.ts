@@ -10,7 +10,7 @@ const policy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; frame-ancestors 'none'"
 const redocPage = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Lockstep API</title><meta name="viewport" content="width=device-width, initial-scale=1">
+<head><meta charset="utf-8"><title>Lockstep API</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body { margin: 0 }</style></head>
 <body><redoc spec-url="/openapi.json" disable-telemetry="true"></redoc><script type="module" src="/redoc/redoc.standalone.js"></script></body>
 </html>`
@@ -34,7 +34,14 @@ export async function serveDocuments(app: FastifyInstance) {
       'base-uri': ["'none'"],
       'frame-ancestors': ["'none'"],
     },
-    uiConfig: { persistAuthorization: true, displayRequestDuration: true, docExpansion: 'list', validatorUrl: null },
+    theme: { title: 'Lockstep API' },
+    uiConfig: {
+      layout: 'BaseLayout',
+      persistAuthorization: true,
+      displayRequestDuration: true,
+      docExpansion: 'list',
+      validatorUrl: null,
+    },
   })
 
   const bundle = await readFile(redocBundle)

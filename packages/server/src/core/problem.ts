@@ -53,7 +53,7 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
 const unreachable = /^(08|53|57P|57014|25P03|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/
 const isUnreachable = (error: Error, code: string): boolean =>
   unreachable.test(code) ||
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/.test(
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/.test(
     error.message,
   ) ||
   (error instanceof AggregateError &&

@@ -101,11 +101,12 @@ function routeOf({ core, tokens, isOwnOrigin }: ServeDeps, operation: Operation,
   const arrive = async (request: FastifyRequest) => {
     const credential = await authenticate(request, tokens, isOwnOrigin)
     const path = attempt(() => readParams?.(request.params) ?? {})
+    const key = attempt(() => (isWrite ? idempotencyKey(request) : null))
     const ids = path.value ?? {}
     const approach: Approach = {
       credential,
       target_id: (board_access && ids[`${board_access.on}_id`]) ?? null,
-      key: isWrite ? idempotencyKey(request) : null,
+      key: key.value ?? null,
       ...(board_access && path.value && { access: board_access }),
       ...(ids['user_id'] && { self_id: ids['user_id'] }),
     }
@@ -113,6 +114,7 @@ function routeOf({ core, tokens, isOwnOrigin }: ServeDeps, operation: Operation,
     if (path.problem) throw path.problem
     // A retry is answered as the first time, also when what it was about is gone by now.
     const entry = board_access && !threshold.answer ? threshold.enter() : undefined
+    if (key.problem) throw key.problem
     arrivals.set(request, { params: ids, approach, threshold, entry })
   }
 

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { brokenImports, readImports } from './architecture.ts'
+import { checkRepositoryRules } from './rules.ts'
+
+/** A step of the check: a command that must succeed, or a function that lists what is wrong. */
+type Step = [name: string, run: string[] | (() => string[])]
+
+const steps: Step[] = [
+  ['format and lint', ['biome', 'ci', '.']],
+  ['lint with types', ['oxlint', '--type-aware', '--deny-warnings']],
+  ['types', ['tsc', '-p', '.']],
+  ['architecture', () => brokenImports(readImports())],
+  ['rules and tests', checkRepositoryRules],
+  ['generated files', ['node', 'scripts/generate.ts', '--check']],
+  ['dead code', ['knip']],
+  ['API documents', ['redocly', 'lint', 'docs/api/openapi.json', '--config', 'docs/api/redocly.yaml']],
+  ['dependency audit', audit],
+]
+
+/** Some registries, and machines without a network, cannot audit: that is said, and is no failure. */
+function audit(): string[] {
+  const { stdout } = spawnSync('npm', ['audit', '--omit', 'dev', '--audit-level', 'high', '--json'], {
+    encoding: 'utf8',
+  })
+  try {
+    const { metadata } = JSON.parse(stdout) as { metadata?: { vulnerabilities: { high: number; critical: number } } }
+    if (!metadata) throw new Error('no report')
+    const { high, critical } = metadata.vulnerabilities
+    return high + critical === 0 ? [] : [`${high} high and ${critical} critical advisories: see npm audit`]
+  } catch {
+    console.log('  (this registry does not audit)')
+    return []
+  }
+}
+
+let failed = 0
+for (const [name, run] of steps) {
+  const started = performance.now()
+  const complaints = typeof run === 'function' ? run() : complaintsOf(run)
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  console.log(`${complaints.length === 0 ? '✓' : '✗'} ${name} (${seconds} s)`)
+  for (const complaint of complaints) console.log(`  ${complaint}`)
+  if (complaints.length > 0) failed++
+}
+process.exit(failed === 0 ? 0 : 1)
+
+function complaintsOf([command, ...args]: string[]): string[] {
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const { status, stdout, stderr } = spawnSync(command as string, args, { encoding: 'utf8', env })
+  return status === 0 ? [] : `${stdout}${stderr}`.trimEnd().split('\n')
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { openApi } from '@lockstep/contract/openapi'
+import { problems } from '@lockstep/contract/problems'
+import pg from 'pg'
+import { readConfig, Settings } from '../packages/server/src/config.ts'
+import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
+
+/** Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale. */
+const generated: Record<string, () => string | Promise<string>> = {
+  'docs/api/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
+  'docs/settings.md': settingsTable,
+  'docs/errors.md': errorsTable,
+  'packages/server/src/core/tables.gen.ts': tableTypes,
+}
+
+const isCheck = process.argv.includes('--check')
+const stale: string[] = []
+for (const [file, make] of Object.entries(generated)) {
+  const text = await make()
+  if (text === read(file)) continue
+  if (isCheck) stale.push(file)
+  else writeFileSync(file, text)
+}
+if (stale.length > 0) {
+  console.error(`Stale: ${stale.join(', ')}. Run npm run generate and commit the result.`)
+  process.exit(1)
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+interface Described {
+  default?: unknown
+  enum?: string[]
+  description: string
+}
+
+function settingsTable(): string {
+  const rows = Object.entries(Settings.properties).map(([name, schema]) => {
+    const { default: value, enum: members, description } = schema as unknown as Described
+    const shown = value === undefined ? '' : value === '' ? '(empty)' : `\`${String(value)}\``
+    return `| \`${name}\` | ${shown} | ${members ? `${members.map((m) => `\`${m}\``).join(' or ')}. ` : ''}${description} |`
+  })
+  return `# Settings
+
+Read from the environment, once, at the start. Generated from \`packages/server/src/config.ts\`.
+
+| Setting | Default | What it does |
+|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function errorsTable(): string {
+  const rows = Object.entries(problems).map(
+    ([code, { status, detail, help }]) => `| \`${code}\` | ${status} | ${detail} | ${help} |`,
+  )
+  return `# Errors
+
+Every error is a JSON object: \`detail\` is a sentence for a person, \`code\` a stable name for a program. A 401 carries
+\`WWW-Authenticate: Bearer\`, a 503 \`Retry-After\`. Generated from \`packages/contract/src/problems.ts\`.
+
+| Code | Status | \`detail\`, unless it says more | What to do |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+/** Migrates a database that is thrown away, and reads the types of its tables from it. */
+async function tableTypes(): Promise<string> {
+  const server = new URL(readConfig(process.env).DATABASE_URL)
+  const url = Object.assign(new URL(server), { pathname: `/lockstep_generate_${process.pid}` })
+  await ensureDatabase(url.href)
+  try {
+    await migrate(url.href)
+    const options = [
+      '--dialect',
+      'postgres',
+      '--url',
+      url.href,
+      '--exclude-pattern',
+      'kysely_*',
+      '--print',
+      '--log-level',
+      'error',
+    ]
+    const mapping = JSON.stringify({ timestamptz: 'string', int8: 'number' })
+    const text = execFileSync('kysely-codegen', [...options, '--type-mapping', mapping], { encoding: 'utf8' })
+    return `${text.slice(text.indexOf('/**')).trim()}\n`
+  } finally {
+    const client = new pg.Client({ connectionString: Object.assign(new URL(server), { pathname: '/postgres' }).href })
+    await client.connect()
+    await client.query(`drop database ${client.escapeIdentifier(url.pathname.slice(1))}`)
+    await client.end()
+  }
+}

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { scanOutput } from './secrets.ts'
+
+const OUTPUT = '.test-output'
+const REPORT = `${OUTPUT}/report.json`
+
+/** Runs the tests, then looks for secrets in all that the service said meanwhile. Arguments go to the runner. */
+rmSync(OUTPUT, { recursive: true, force: true })
+const args = [
+  'run',
+  '--reporter',
+  'default',
+  '--reporter',
+  'json',
+  '--outputFile.json',
+  REPORT,
+  ...process.argv.slice(2),
+]
+const { status } = spawnSync('vitest', args, { stdio: 'inherit' })
+const report = existsSync(REPORT) ? JSON.parse(readFileSync(REPORT, 'utf8')) : { numPassedTests: 0, numFailedTests: 0 }
+let { numPassedTests: passed, numFailedTests: failed } = report as { numPassedTests: number; numFailedTests: number }
+
+const { files, lines, findings } = existsSync(OUTPUT) ? scanOutput(OUTPUT) : { files: 0, lines: 0, findings: [] }
+console.log(`Scanned ${lines} lines of logs and answers in ${files} files for secrets: ${findings.length} found`)
+for (const finding of findings.slice(0, 20)) console.log(`  ${finding}`)
+if (findings.length > 0) failed++
+else passed++
+
+// A file that could not be loaded, or an error outside a test, counts too.
+if (status !== 0 && failed === 0) failed++
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { brokenImports, readImports } from '../scripts/architecture.ts'
+import { checkRepositoryRules, checkRules } from '../scripts/rules.ts'
+
+describe('imports', () => {
+  test('[DOC-4] the repository keeps its import rules', () => {
+    const imports = readImports()
+    expect(imports.size).toBeGreaterThan(40)
+    expect(brokenImports(imports)).toEqual([])
+  })
+
+  test.each([
+    ['packages/contract/src/cards.ts', 'fastify'],
+    ['packages/server/src/core/serve.ts', 'packages/server/src/cards/card-queries.ts'],
+    ['packages/server/src/boards/board-operations.ts', 'packages/server/src/cards/card-operations.ts'],
+    ['packages/server/src/cards/card-queries.ts', 'packages/server/src/core/change.ts'],
+    ['packages/server/src/realtime/bus.ts', 'packages/server/src/cards/card-queries.ts'],
+    ['packages/server/src/admin.ts', 'packages/server/src/app.ts'],
+    ['packages/server/src/core/serve.ts', 'packages/server/testing/client.ts'],
+  ])('[DOC-4] %s must not import %s', (file, forbidden) => {
+    const imports = readImports()
+    imports.set(file, [...(imports.get(file) ?? []), forbidden])
+    expect(brokenImports(imports)).toContainEqual(expect.stringContaining(`${file} imports ${forbidden}`))
+  })
+
+  test('[DOC-4] a cycle is found', () => {
+    const imports = readImports()
+    imports.set('packages/server/src/core/rank.ts', ['packages/server/src/core/placement.ts'])
+    expect(brokenImports(imports)).toContainEqual(expect.stringContaining('a cycle'))
+  })
+})
+
+describe('rules', () => {
+  const rules = '- **CARD-1** A card …\n- **CARD-2** Another …\n'
+
+  test('[DOC-4] every rule is cited by a test, and every citation is a rule', () => {
+    expect(checkRepositoryRules()).toEqual([])
+  })
+
+  test('[DOC-4] a rule that no test cites is found, a citation without a rule too', () => {
+    expect(checkRules(rules, ["test('[CARD-1] …')", "test('[CARD-2] …')"])).toEqual([])
+    expect(checkRules(rules, ["test('[CARD-1] …')"])).toEqual(['CARD-2 is cited by no test'])
+    expect(checkRules(rules, ["test('[CARD-1] [CARD-2] [CARD-3] …')"])).toEqual(['CARD-3 is cited, but is no rule'])
+    expect(checkRules(rules + rules, ["test('[CARD-1] [CARD-2] …')"])).toEqual([
+      'CARD-1 is defined twice',
+      'CARD-2 is defined twice',
+    ])
+  })
+})
