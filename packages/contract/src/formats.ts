@@ -28,6 +28,10 @@ export const formats = {
     test: (value: string) => isStorable(value) && /[^\s\p{Z}\p{Cc}\p{Cf}]/u.test(value),
     says: 'must contain a visible character, and neither a NUL character nor an unpaired surrogate',
   },
+  position: {
+    test: (value: string) => /^\d{1,15}(\.\d{1,15})?$/.test(value),
+    says: 'must be a position, <epoch>.<seq>, or a number',
+  },
   'date-time': {
     test: (value: string) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(value),
     says: 'must be an ISO 8601 time in UTC',

@@ -20,23 +20,23 @@ export const Changes = <P extends TProperties>(fields: P) => Type.Partial(Type.O
 /** Every create but registration lets the client make the id, so that it can show the object before the answer. */
 export const NewId = { id: Optional(Uuid) }
 /** Where an item goes in its list, last unless said. The anchor wins; one that has vanished falls back to the position, else last. */
-const Position = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Index in the target list without the moved item; past the end means last.',
-})
 export const Place = {
-  position: Optional(Position),
+  position: Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Index in the target list without the moved item; past the end means last.',
+    }),
+  ),
   after_id: Type.Optional(
     Type.Union([Uuid, Type.Null()], { description: 'The item to come after; null means first. Wins over position.' }),
   ),
 }
 
 /** Where an item goes when it must be said: a position, an anchor, or both. */
-export const RequiredPlace = Type.Object(
-  { ...Place, position: Type.Optional(Position) },
-  { anyOf: [{ required: ['position'] }, { required: ['after_id'] }] },
-)
+export const RequiredPlace = Type.Object(Place, {
+  anyOf: [{ required: ['position'], properties: { position: { type: 'integer' } } }, { required: ['after_id'] }],
+})
 
 /** Gives a schema the name of its interface: documents list it as a component, type errors print the name alone. */
 export const named = <T>(title: string, schema: TSchema) => Type.Unsafe<T>({ ...schema, title })
@@ -65,6 +65,7 @@ export const tags = {
   members: 'Who may see and change a board. Owners invite and remove; anybody may leave.',
   columns: 'A column holds ordered cards.',
   cards: 'What there is to do, and who does it.',
+  realtime: 'What happens on a board, as it happens and afterwards.',
 } as const
 export type Tag = keyof typeof tags
 

@@ -95,12 +95,17 @@ export const problems = {
   id_taken: {
     status: 409,
     detail: 'This id is already in use.',
-    help: 'Ids are unique over the whole service and for ever. Make a new random one.',
+    help: 'Ids are unique over the whole service, and the id of a board is never free again. Make a new random one.',
   },
   last_owner: {
     status: 409,
     detail: 'A board keeps at least one owner.',
     help: 'Make another member an owner first, or delete the board.',
+  },
+  history_gone: {
+    status: 410,
+    detail: 'Events behind this position are no longer kept.',
+    help: 'Load the board, and go on from the position that comes with it.',
   },
   body_too_large: { status: 413, detail: 'The request body is too large.', help: 'Send less at once.' },
   uri_too_long: { status: 414, detail: 'The address is too long.', help: 'Compare it with the documentation.' },

@@ -131,9 +131,9 @@ export async function touchCards(db: Db, board_id: string, ids: string[], at: st
 const assign = statement(
   'assign_card',
   (args: Key & { user_ids: string[] }) => sql`
-    insert into card_assignees (board_id, card_id, user_id)
-    select ${args.board_id}, ${args.id}, wanted.user_id from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
-    order by wanted.nth
+    insert into card_assignees (board_id, card_id, user_id, assigned_at)
+    select ${args.board_id}, ${args.id}, wanted.user_id, clock_timestamp() + wanted.nth * interval '1 microsecond'
+    from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
     on conflict do nothing`,
 )
 export const assignCard = async (db: Db, key: Key, user_ids: string[]) =>

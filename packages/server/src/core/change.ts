@@ -102,13 +102,17 @@ export async function changeBoard(core: Core, { approach, board_id, is_new, requ
     if (committed && committed.events.length > 0) core.announce(committed)
     return answer
   } catch (error) {
-    if ((error as { constraint?: string }).constraint !== 'stored_answers_key_taken') throw error
-    // The same key on another board won the race: its answer stands.
+    const { constraint = '' } = error as { constraint?: string }
+    if (!request || !lostRaces.includes(constraint)) throw error
+    // The same request may have been quicker elsewhere: then its answer stands.
     const { answer } = await approachBoard(core.database, approach)
     if (!answer) throw error
     return answerAgain(answer, request)
   }
 }
+
+/** What a request runs into that is sent twice at once: on two boards, or for a board that is yet to be. */
+const lostRaces = ['stored_answers_key_taken', 'board_stream_id_taken']
 
 /** The answer of an earlier request with the same key, if this is the same request. */
 export function answerAgain({ fingerprint, ...stored }: StoredAnswer, request: Change['request']): Answer {

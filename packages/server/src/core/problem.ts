@@ -34,7 +34,9 @@ const problemOfConstraint: Record<string, ProblemCode> = {
   users_email_taken: 'email_taken',
   users_username_taken: 'username_taken',
   board_stream_id_taken: 'id_taken',
+  columns_pkey: 'id_taken',
   columns_id_taken: 'id_taken',
+  cards_pkey: 'id_taken',
   cards_id_taken: 'id_taken',
 }
 

@@ -178,7 +178,7 @@ function idempotencyKey(request: FastifyRequest): string | null {
 
 /** What makes a request the same request: method, path and content. */
 function fingerprintOf(request: FastifyRequest): string {
-  const path = request.url.split('?')[0] as string
+  const path = (request.url.split('?')[0] as string).replace(/\/$/, '')
   return createHash('sha256')
     .update(`${request.method} ${path}\n`)
     .update((request.body as Buffer | undefined) ?? '')

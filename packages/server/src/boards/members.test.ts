@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto'
+import type { BoardMember } from '@lockstep/contract/boards'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { witness } from '#testing/fold'
+import { owners, startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
+
+let service: TestService
+let guest: TestUser
+let board: TestBoard
+let owner: TestUser
+let member: TestUser
+/** The path of the board. */
+let params: { board_id: string }
+beforeAll(async () => {
+  service = await startService()
+  guest = await service.user()
+})
+beforeEach(async () => {
+  board = await service.board()
+  ;({ owner, member } = board)
+  params = { board_id: board.id }
+})
+afterAll(() => service.stop())
+
+const invite = (user_id: string, by = owner) => by.api.send('inviteMember', { params, body: { user_id } })
+const remove = (user: { id: string }, by = owner) =>
+  by.api.send('removeMember', { params: { ...params, user_id: user.id } })
+const setRole = (user: { id: string }, role: 'owner' | 'member', by = owner) =>
+  by.api.send('updateMember', { params: { ...params, user_id: user.id }, body: { role } })
+const listMembers = (by = owner) => by.api.call('listMembers', { params })
+const memberOf = async ({ id }: TestUser, role: 'owner' | 'member' = 'member'): Promise<BoardMember> => ({
+  ...params,
+  user_id: id,
+  role,
+  user: await owner.api.call('getUser', { params: { user_id: id } }),
+})
+const problem = (status: number, code: string) => ({ status, body: { code } })
+
+describe('inviting', () => {
+  test('[MEMBER-1] [EVENT-1] [EVENT-5] an owner invites a user, and he is a member', async () => {
+    const { answer, events } = await witness(board, () => invite(guest.id))
+    expect(answer).toMatchObject({ status: 201, body: { user_id: guest.id, role: 'member' } })
+    expect(events).toMatchObject([{ type: 'board.member_added', user_id: owner.id, subject_id: guest.id }])
+    expect(events[0]?.data).toEqual(await memberOf(guest))
+    expect((await guest.api.call('getBoard', { params })).id).toBe(board.id)
+  })
+
+  test('[MEMBER-1] [REQ-5] he is no more than a member, whatever role was asked for', async () => {
+    const json = { user_id: guest.id, role: 'owner' }
+    const { status, body } = await owner.api.request('POST', `/boards/${board.id}/invite`, { json })
+    expect({ status, body }).toEqual({ status: 201, body: { user_id: guest.id, role: 'member' } })
+    expect(owners(await listMembers())).toEqual([owner.id])
+  })
+
+  test('[MEMBER-2] an unknown user is 404, a member or the owner himself 409, and nothing is emitted', async () => {
+    const { events } = await witness(board, async () => {
+      expect(await invite(randomUUID())).toMatchObject(problem(404, 'user_not_found'))
+      expect(await invite(member.id)).toMatchObject(problem(409, 'already_a_member'))
+      return invite(owner.id.toUpperCase())
+    })
+    expect(events).toEqual([])
+    expect(await listMembers()).toHaveLength(2)
+  })
+
+  test('[MEMBER-2] of two invitations at once one succeeds', async () => {
+    const { events } = await witness(board, async () => {
+      const answers = await Promise.all([invite(guest.id), invite(guest.id)])
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
+      return answers.find(({ status }) => status === 201) ?? expect.fail()
+    })
+    expect(events).toHaveLength(1)
+  })
+})
+
+describe('listing', () => {
+  test('[MEMBER-3] members list the members in the order in which they came, each with the public user', async () => {
+    const others = await Promise.all([service.user(), service.user(), service.user()])
+    for (const { id } of others) await invite(id)
+    const expected = await Promise.all([memberOf(owner, 'owner'), ...[member, ...others].map((user) => memberOf(user))])
+    expect(await listMembers(member)).toEqual(expected)
+    expect((await member.api.call('getBoard', { params })).members).toEqual(expected)
+  })
+})
+
+describe('changing a role', () => {
+  test('[MEMBER-4] [EVENT-1] an owner makes a member an owner, and board.updated tells it', async () => {
+    const { answer, events } = await witness(board, () => setRole(member, 'owner'))
+    expect(answer).toMatchObject({ status: 200, body: await memberOf(member, 'owner') })
+    const { columns: _, ...shown } = await owner.api.call('getBoard', { params })
+    expect(events).toMatchObject([{ type: 'board.updated', user_id: owner.id }])
+    expect(events[0]?.data).toEqual(shown)
+    expect(owners(shown.members)).toEqual([owner.id, member.id])
+    expect(await member.api.call('updateBoard', { params, body: { title: 'Ours' } })).toMatchObject({ title: 'Ours' })
+  })
+
+  test('[MEMBER-4] [BOARD-4] it leaves updated_by alone: only a PATCH of the board changes that', async () => {
+    await setRole(member, 'owner')
+    await setRole(owner, 'member', member)
+    expect((await owner.api.call('getBoard', { params })).updated_by).toBe(owner.id)
+    expect(await owner.api.fail('updateBoard', { params, body: { title: 'Mine' } })).toMatchObject({
+      code: 'role_too_low',
+    })
+  })
+
+  test('[MEMBER-4] [REQ-19] the role is accepted in upper or lower case and answered in lower case', async () => {
+    for (const role of ['OWNER', 'Member', 'owner']) {
+      const { status, body } = await owner.api.request('PATCH', `/boards/${board.id}/members/${member.id}`, {
+        json: { role },
+      })
+      expect({ status, body }).toMatchObject({ status: 200, body: { role: role.toLowerCase() } })
+    }
+  })
+
+  test('[REQ-10] [WRITE-1] the role he has already, or none, changes nothing and emits nothing', async () => {
+    const path = { params: { ...params, user_id: member.id } }
+    for (const body of [{ role: 'member' as const }, {}]) {
+      const { answer, events } = await witness(board, () => owner.api.send('updateMember', { ...path, body }))
+      expect(answer).toMatchObject({ status: 200, body: { role: 'member' } })
+      expect(events).toEqual([])
+    }
+  })
+
+  test('[REQ-9] null and what is no role is 422', async () => {
+    for (const role of [null, 'admin', '', 1, ['owner']]) {
+      const json = { role }
+      const { status, body } = await owner.api.request('PATCH', `/boards/${board.id}/members/${member.id}`, { json })
+      expect({ status, body }).toMatchObject({ status: 422, body: { errors: [{ field: 'role' }] } })
+    }
+    expect(await listMembers()).toMatchObject([{ role: 'owner' }, { role: 'member' }])
+  })
+
+  test('[MEMBER-4] who is no member, known or not, is 404', async () => {
+    expect(await setRole(guest, 'owner')).toMatchObject(problem(404, 'member_not_found'))
+    expect(await setRole({ id: randomUUID() }, 'owner')).toMatchObject(problem(404, 'member_not_found'))
+  })
+})
+
+describe('removing', () => {
+  const assignTo = async (user: TestUser, title: string) => {
+    const [{ id: column_id }] = board.columns
+    const card = await owner.api.call('createCard', { params: { ...params, column_id }, body: { title } })
+    return owner.api.call('assignCard', {
+      params: { card_id: card.id },
+      body: { user_ids: [...new Set([owner.id, user.id])] },
+    })
+  }
+
+  test('[MEMBER-5] [CARD-9] [EVENT-1] first his assignments are lost, one by one, then the membership', async () => {
+    await assignTo(owner, 'Not his')
+    const his = [await assignTo(member, 'One'), await assignTo(member, 'Two'), await assignTo(member, 'Three')]
+    const removed = await memberOf(member)
+
+    const { answer, events } = await witness(board, () => remove(member))
+
+    expect(answer).toMatchObject({ status: 204, text: '' })
+    expect(events.map(({ type }) => type)).toEqual([...his.map(() => 'card.unassigned'), 'board.member_removed'])
+    for (const event of events) expect(event).toMatchObject({ user_id: owner.id, subject_id: member.id })
+    expect(events.at(-1)?.data).toEqual(removed)
+    const shown = await Promise.all(his.map(({ id }) => owner.api.call('getCard', { params: { card_id: id } })))
+    const told = events.slice(0, -1).map(({ data }) => data)
+    expect(new Map(told.map((card) => [card['id'], card]))).toEqual(new Map(shown.map((card) => [card.id, card])))
+    for (const [i, card] of shown.entries()) {
+      expect(card.assignees.map(({ id }) => id)).toEqual([owner.id])
+      expect(card.updated_at > (his[i]?.updated_at as string)).toBe(true)
+    }
+  })
+
+  test('[MEMBER-5] the removed one is out at once, and can be invited again', async () => {
+    await remove(member)
+    expect(await member.api.fail('getBoard', { params })).toMatchObject({ status: 403, code: 'not_a_member' })
+    expect(await member.api.call('listBoards', {})).toEqual([])
+    expect(await invite(member.id)).toMatchObject({ status: 201 })
+    expect((await member.api.call('getBoard', { params })).columns).toHaveLength(2)
+  })
+
+  test('[MEMBER-5] [EVENT-5] a member leaves by himself, and may remove nobody else', async () => {
+    await invite(guest.id)
+    expect(await remove(guest, member)).toMatchObject(problem(403, 'role_too_low'))
+    expect(await remove(owner, member)).toMatchObject(problem(403, 'role_too_low'))
+    const { answer, events } = await witness(board, () => remove(member, member))
+    expect(answer.status).toBe(204)
+    expect(events).toMatchObject([{ type: 'board.member_removed', user_id: member.id, data: { user_id: member.id } }])
+  })
+
+  test('[MEMBER-5] an owner leaves a board that has another one', async () => {
+    await setRole(member, 'owner')
+    expect((await remove(owner)).status).toBe(204)
+    expect(owners(await listMembers(member))).toEqual([member.id])
+  })
+
+  test('[MEMBER-7] who is no member, was removed already or never existed is 404, and nothing is emitted', async () => {
+    await remove(member)
+    const { events } = await witness(board, async () => {
+      expect(await remove(guest)).toMatchObject(problem(404, 'member_not_found'))
+      expect(await remove({ id: randomUUID() })).toMatchObject(problem(404, 'member_not_found'))
+      return remove(member)
+    })
+    expect(events).toEqual([])
+    expect(await remove(member)).toMatchObject(problem(404, 'member_not_found'))
+  })
+})
+
+describe('the last owner', () => {
+  test('[MEMBER-6] he can neither leave nor be demoted, and nothing is emitted', async () => {
+    const { events } = await witness(board, async () => {
+      expect(await setRole(owner, 'member')).toMatchObject(problem(409, 'last_owner'))
+      return remove(owner)
+    })
+    expect(events).toEqual([])
+    expect(await remove(owner)).toMatchObject(problem(409, 'last_owner'))
+    expect(owners(await listMembers())).toEqual([owner.id])
+  })
+
+  test.for([
+    ['leave', () => [remove(owner, owner), remove(member, member)]],
+    ['demote themselves', () => [setRole(owner, 'member', owner), setRole(member, 'member', member)]],
+    ['demote each other', () => [setRole(member, 'member', owner), setRole(owner, 'member', member)]],
+    ['remove each other', () => [remove(member, owner), remove(owner, member)]],
+  ] as const)('[MEMBER-6] one stays when the last two owners %s at once', async ([, both]) => {
+    await setRole(member, 'owner')
+    const { events } = await witness(board, async () => {
+      const answers = await Promise.all(both())
+      expect(answers.filter(({ status }) => status < 300)).toHaveLength(1)
+      return answers.find(({ status }) => status < 300) ?? expect.fail()
+    })
+    expect(events).toHaveLength(1)
+    const { rows } = await service.sql.query(
+      `select count(*)::int from board_members where board_id = $1 and role = 'owner'`,
+      [board.id],
+    )
+    expect(rows).toEqual([{ count: 1 }])
+  })
+})

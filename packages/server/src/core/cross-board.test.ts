@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import { operations } from '@lockstep/contract'
+import type { Operation } from '@lockstep/contract/operation'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failure } from '#testing/client'
+import { startService, type TestBoard, type TestService } from '#testing/service'
+
+interface Place {
+  board_id: string
+  column_id: string
+  card_id: string
+  user_id: string
+}
+let service: TestService
+let mine: TestBoard
+/** My board, my other board, and one that is none of my business. */
+let places: Record<'here' | 'other' | 'foreign', Place>
+
+beforeAll(async () => {
+  service = await startService()
+  const [here, foreign] = await Promise.all([service.board(), service.board()])
+  mine = here
+  const { api } = mine.owner
+  const { id: board_id } = await api.call('createBoard', { body: { title: 'My other board' } })
+  const column = await api.call('createColumn', { params: { board_id }, body: { title: 'Elsewhere' } })
+  const guest = await service.user()
+  await api.call('inviteMember', { params: { board_id }, body: { user_id: guest.id } })
+  places = {
+    here: await furnished(here, here.id, here.columns[0].id, here.member.id),
+    other: await furnished(here, board_id, column.id, guest.id),
+    foreign: await furnished(foreign, foreign.id, foreign.columns[0].id, foreign.member.id),
+  }
+})
+afterAll(() => service.stop())
+
+async function furnished({ owner }: TestBoard, board_id: string, column_id: string, user_id: string): Promise<Place> {
+  const params = { board_id, column_id }
+  const { id: card_id } = await owner.api.call('createCard', { params, body: { title: 'Card' } })
+  return { ...params, card_id, user_id }
+}
+
+interface Reference {
+  name: keyof typeof operations
+  operation: Operation
+  field: string
+  place: 'path' | 'body'
+}
+/** Every id that an operation takes besides the one it is authorized by, and besides the one of what it creates. */
+const references = Object.entries<Operation>(operations).flatMap(([name, operation]): Reference[] => {
+  const { access, params, body } = operation
+  if (typeof access === 'string') return []
+  const isId = ([field, schema]: [string, unknown]) => field !== 'id' && JSON.stringify(schema).includes('"uuid"')
+  const fields = (schema: unknown) =>
+    Object.entries((schema as { properties?: object } | undefined)?.properties ?? {})
+      .filter(isId)
+      .map(([field]) => field)
+  const about = (place: Reference['place']) => (field: string) =>
+    ({ name: name as Reference['name'], operation, field, place }) satisfies Reference
+  const second = fields(params).filter((field) => field !== `${access.on}_id`)
+  return [...second.map(about('path')), ...fields(body).map(about('body'))]
+})
+
+/** References that rules of their own speak of. What is not named here is 404 for whatever is not of the board. */
+const exceptions: Record<string, string> = {
+  'createColumn.after_id': 'ORDER-2: an anchor that is not in the list falls back',
+  'moveColumn.after_id': 'ORDER-2',
+  'createCard.after_id': 'ORDER-2',
+  'moveCard.after_id': 'ORDER-2',
+  'inviteMember.user_id': 'MEMBER-2: whoever exists can be invited',
+  'assignCard.user_ids': 'CARD-7: who is no member is 403',
+  'unassignCard.user_id': 'CARD-8: who is not assigned is 204',
+}
+const isException = ({ name, field }: Reference) => `${name}.${field}` in exceptions
+
+/** Calls an operation on my board, with one reference to somewhere else. */
+async function refer({ name, operation, field, place }: Reference, id: string) {
+  const { method, path, body } = operation
+  const params: Record<string, string> = { ...places.here, ...(place === 'path' && { [field]: id }) }
+  const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string)
+  const value = field.endsWith('_ids') ? [id] : id
+  const valid = { title: 'One', position: 0, role: 'member' }
+  const json = body && { ...valid, ...(place === 'body' && { [field]: value }) }
+  const answer = await mine.owner.api.request(method, url, { json })
+  return `${name}: ${answer.status} ${(answer.body as Partial<Failure> | undefined)?.code ?? ''}`.trim()
+}
+const idOf = (place: Place, field: string) => place[field.replace(/_ids$/, '_id') as keyof Place]
+
+/** The content of the boards and the number of their events. */
+const content = async () => {
+  const tables = ['boards', 'board_members', 'board_stream', 'columns', 'cards', 'card_assignees']
+  const rows = tables.map((table) => `(select json_agg(t order by t::text) from ${table} t) as ${table}`)
+  return (await service.sql.query(`select ${rows.join()}`)).rows[0]
+}
+
+describe('references over HTTP', () => {
+  test.each(
+    references
+      .filter((reference) => !isException(reference))
+      .map((reference) => [reference.name, reference.field, reference] as const),
+  )('[ACCESS-5] [ACCESS-4] %s takes no %s that is absent or of another board', async (name, field, reference) => {
+    const before = await content()
+    const ids = [randomUUID(), idOf(places.other, field), idOf(places.foreign, field)]
+    const answers = await Promise.all(ids.map((id) => refer(reference, id)))
+    const missing = reference.operation.problems?.find((code) => code.endsWith('_not_found'))
+    expect(answers).toEqual(Array(3).fill(`${name}: 404 ${missing}`))
+    expect(await content()).toEqual(before)
+  })
+
+  test('[ACCESS-5] there are references, and every exception is one', () => {
+    const found = references.map(({ name, field }) => `${name}.${field}`)
+    expect(found).toEqual(
+      expect.arrayContaining(['createCard.column_id', 'moveCard.column_id', 'removeMember.user_id']),
+    )
+    expect(found).toEqual(expect.arrayContaining(Object.keys(exceptions)))
+  })
+
+  test.each(
+    references
+      .filter(({ field, place }) => place === 'body' && field === 'after_id')
+      .map((reference) => [reference.name, reference] as const),
+  )(
+    '[ACCESS-5] [ORDER-2] %s learns nothing from an anchor of another board: it is as one that vanished',
+    async (name, reference) => {
+      const item = name.endsWith('Card') ? 'card_id' : 'column_id'
+      const ids = [randomUUID(), places.other[item], places.foreign[item]]
+      const answers = await Promise.all(ids.map((id) => refer(reference, id)))
+      expect(answers).toEqual(Array(3).fill(`${name}: ${reference.operation.returns.status}`))
+    },
+  )
+
+  test('[ACCESS-5] people are of no board: unknown ones are 404, members of other boards 403 or as their rule says', async () => {
+    const { board_id, card_id } = places.here
+    const { api } = mine.owner
+    const assign = (user_id: string) => api.fail('assignCard', { params: { card_id }, body: { user_ids: [user_id] } })
+    const stop = (user_id: string) => api.call('unassignCard', { params: { card_id, user_id } })
+    for (const { user_id } of [places.other, places.foreign]) {
+      expect(await assign(user_id)).toMatchObject({ status: 403, code: 'user_not_a_member' })
+      await stop(user_id)
+    }
+    expect(await assign(randomUUID())).toMatchObject({ status: 404, code: 'user_not_found' })
+    const invitation = { params: { board_id }, body: { user_id: randomUUID() } }
+    expect(await api.fail('inviteMember', invitation)).toMatchObject({ status: 404, code: 'user_not_found' })
+  })
+
+  test('[ACCESS-5] [WRITE-2] the id of something on another board is taken, and that thing stays as it is', async () => {
+    const { board_id, column_id } = places.here
+    const { api } = mine.owner
+    const before = await content()
+    for (const place of [places.other, places.foreign]) {
+      const card = { params: { board_id, column_id }, body: { id: place.card_id, title: 'Mine now' } }
+      expect(await api.fail('createCard', card)).toMatchObject({ status: 409, code: 'id_taken' })
+      const column = { params: { board_id }, body: { id: place.column_id, title: 'Mine now' } }
+      expect(await api.fail('createColumn', column)).toMatchObject({ status: 409, code: 'id_taken' })
+      const board = { body: { id: place.board_id, title: 'Mine now' } }
+      expect(await api.fail('createBoard', board)).toMatchObject({ status: 409, code: 'id_taken' })
+    }
+    expect(await content()).toEqual(before)
+  })
+})
+
+describe('references in the database', () => {
+  const refused = { code: '23503' }
+
+  test.each(['other', 'foreign'] as const)('[ACCESS-6] no row can point to the %s board', async (whose) => {
+    const { here, [whose]: there } = places
+    const run = (text: string, ...values: string[]) => service.sql.query(text, values)
+    const toColumn = 'update cards set column_id = $2 where id = $1'
+    await expect(run(toColumn, here.card_id, there.column_id)).rejects.toMatchObject(refused)
+    const newCard = `insert into cards (board_id, id, column_id, title, rank, created_at, updated_at)
+      values ($1, gen_random_uuid(), $2, 'x', 1, now(), now())`
+    await expect(run(newCard, here.board_id, there.column_id)).rejects.toMatchObject(refused)
+    const toBoard = 'update cards set board_id = $2 where id = $1'
+    await expect(run(toBoard, here.card_id, there.board_id)).rejects.toMatchObject(refused)
+    const assign = 'insert into card_assignees (board_id, card_id, user_id) values ($1, $2, $3)'
+    await expect(run(assign, here.board_id, there.card_id, here.user_id)).rejects.toMatchObject(refused)
+    await expect(run(assign, here.board_id, here.card_id, there.user_id)).rejects.toMatchObject(refused)
+    await expect(run(assign, there.board_id, here.card_id, there.user_id)).rejects.toMatchObject(refused)
+    // The same rows within one board are fine: what was refused above is the other board.
+    await run(toColumn, here.card_id, mine.columns[1].id)
+    await run(assign, here.board_id, here.card_id, here.user_id)
+    await run('delete from card_assignees')
+  })
+
+  test('[ACCESS-6] every foreign key between tables of boards carries the board along', async () => {
+    const { rows } = await service.sql.query<{ name: string; columns: string[]; targets: string[] }>(`
+      with board_scoped as (
+        select attrelid from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind = 'r'
+        where attname = 'board_id' and not attisdropped and relnamespace = 'public'::regnamespace)
+      select conname as name,
+        (select array_agg(attname::text) from pg_attribute where attrelid = conrelid and attnum = any (conkey)) as columns,
+        (select array_agg(attname::text) from pg_attribute where attrelid = confrelid and attnum = any (confkey)) as targets
+      from pg_constraint
+      where contype = 'f' and conrelid in (table board_scoped) and confrelid in (table board_scoped)`)
+    expect(rows.length).toBeGreaterThanOrEqual(3)
+    for (const { columns, targets } of rows) {
+      expect(columns).toContain('board_id')
+      expect(targets).toContain('board_id')
+    }
+  })
+})

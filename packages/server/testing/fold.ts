@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import type { Board, BoardMember, FullBoard } from '@lockstep/contract/boards'
+import type { Card } from '@lockstep/contract/cards'
+import type { Column } from '@lockstep/contract/columns'
+import type { Answer } from './client.ts'
+import type { TestBoard } from './service.ts'
+
+/** As much of an event as a client needs to follow a board. */
+export interface FoldedEvent {
+  type: string
+  data: unknown
+  user_id?: string | null
+  /** The event's number. Needed only to put the caller's own answers in their place. */
+  seq?: number
+}
+
+/**
+ * A client that skips the events of its own user, as the specification advises, and applies the answers of its own
+ * requests instead. An answer is written like the event it stands for; it is applied after the event numbered `seq`.
+ */
+export interface OwnAnswers {
+  user_id: string
+  answers: { seq: number; type: string; data: unknown }[]
+}
+
+/** The board that `POST /boards` answered, in the shape of `GET /boards/{id}`: where folding starts. */
+export const emptyBoard = (created: Board): FullBoard => ({ ...created, columns: [] })
+
+/** What a client that knows nothing but a board's events, in their order, shows. Pure: `start` stays as it is. */
+export function foldBoard(start: FullBoard, events: readonly FoldedEvent[], own?: OwnAnswers): FullBoard {
+  return (own ? withOwnAnswers(events, own) : events).reduce(applyEvent, start)
+}
+
+function withOwnAnswers(events: readonly FoldedEvent[], { user_id, answers }: OwnAnswers): FoldedEvent[] {
+  const heard = events.filter((event) => event.user_id !== user_id)
+  // The sort is stable: an answer comes after the event of the same number.
+  return [...heard, ...answers].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
+}
+
+/** The board after one event. A kind that it does not know is an error: a test must not pass by looking away. */
+export function applyEvent(board: FullBoard, { type, data }: FoldedEvent): FullBoard {
+  switch (type) {
+    case 'board.updated':
+      return { ...board, ...(data as Board) }
+    case 'board.member_added':
+      return { ...board, members: [...withoutMember(board, data as BoardMember), data as BoardMember] }
+    case 'board.member_removed':
+      return { ...board, members: withoutMember(board, data as BoardMember) }
+    case 'column.created':
+    case 'column.updated':
+    case 'column.moved':
+      return { ...board, columns: ranked([...without(board.columns, data as Column), data as Column]) }
+    case 'column.deleted':
+      return { ...board, columns: without(board.columns, data as Column) }
+    case 'card.created':
+    case 'card.updated':
+    case 'card.moved':
+    case 'card.assigned':
+    case 'card.unassigned':
+      return withCard(board, data as Card)
+    case 'card.deleted':
+      return {
+        ...board,
+        columns: board.columns.map((column) => ({ ...column, cards: without(column.cards, data as Card) })),
+      }
+    default:
+      throw new Error(`There is no way to fold ${type}`)
+  }
+}
+
+interface Item {
+  id: string
+  rank: number
+}
+
+/** A list in its order: by rank, then by id. */
+export const ranked = <T extends Item>(items: readonly T[]): T[] =>
+  items.toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))
+
+const without = <T extends Item>(items: readonly T[], { id }: { id: string }) => items.filter((item) => item.id !== id)
+
+const withoutMember = (board: FullBoard, { user_id }: BoardMember) => board.members.filter((m) => m.user_id !== user_id)
+
+function withCard(board: FullBoard, card: Card): FullBoard {
+  if (!board.columns.some((column) => column.id === card.column_id)) throw new Error(`${card.id} is in no known column`)
+  const columns = board.columns.map((column) => {
+    const others = without(column.cards, card)
+    return { ...column, cards: column.id === card.column_id ? ranked([...others, card]) : others }
+  })
+  return { ...board, columns }
+}
+
+/**
+ * Does one thing on a board; answers what came back and the events that it left in the log. The answer's
+ * Board-Position must count exactly these.
+ */
+export async function witness(board: Pick<TestBoard, 'events'>, act: () => Promise<Answer>) {
+  const before = await board.events()
+  const answer = await act()
+  const after = await board.events()
+  if (answer.status < 400) assert.equal(answer.headers.get('board-position'), `1.${after.length}`, answer.text)
+  return { answer, events: after.slice(before.length) }
+}
