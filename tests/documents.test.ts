@@ -63,7 +63,7 @@ describe('documents', () => {
     await me.locator('.opblock-summary-control').click()
     await me.getByRole('button', { name: 'Try it out' }).click()
     await me.getByRole('button', { name: 'Execute' }).click()
-    await expect.poll(() => me.locator('.live-responses-table').innerText(), { timeout: 10_000 }).toContain(username)
+    await expect.poll(() => me.locator('.live-responses-table').textContent(), { timeout: 10_000 }).toContain(username)
     expect(foreign).toEqual([])
     expect(errors).toEqual([])
   })

@@ -200,6 +200,7 @@ describe('addresses', () => {
   test.each<[string, (id: string) => string]>([
     ['in braces', (id) => `{${id}}`],
     ['without hyphens', (id) => id.replaceAll('-', '')],
+    ['without one hyphen', (id) => id.replace('-', '')],
     ['as a URN', (id) => `urn:uuid:${id}`],
     ['with a space', (id) => ` ${id}`],
     ['with a line feed', (id) => `${id}\n`],

@@ -1,0 +1,277 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Failure, form } from '#testing/client'
+import { MARK, PASSWORD, startService, type TestService } from '#testing/service'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+/** The fields of somebody who is not registered yet. */
+const newcomer = () => {
+  const username = `new-${randomBytes(5).toString('hex')}`
+  return { email: `${username}@example.com`, username, password: PASSWORD }
+}
+const register = (fields: Record<string, unknown> = {}) =>
+  service.anybody.request('POST', '/auth/register', { json: { ...newcomer(), ...fields } })
+const logIn = (fields: Record<string, string>) =>
+  service.anybody.request('POST', '/auth/login', { raw: form({ username: '', password: PASSWORD, ...fields }) })
+/** 254 characters. */
+const longest = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.museum`
+const wrongFields = (body: unknown) => (body as Failure).errors?.map(({ field }) => field)
+const storedUser = async (id: string) => (await service.sql.query('select * from users where id = $1', [id])).rows[0]
+
+describe('registering', () => {
+  test('[AUTH-1] [USER-2] answers the public user: active, not verified, no superuser', async () => {
+    const { password: _, ...fields } = newcomer()
+    const user = await service.anybody.call('register', { body: { ...fields, password: PASSWORD, firstname: 'Ada' } })
+    expect(user).toEqual({
+      ...fields,
+      id: expect.any(String),
+      firstname: 'Ada',
+      lastname: null,
+      is_active: true,
+      is_verified: false,
+      is_superuser: false,
+    })
+  })
+
+  test('[AUTH-1] whatever else the body claims is ignored and not stored', async () => {
+    const claims = { id: crypto.randomUUID(), is_active: false, is_verified: true, is_superuser: true }
+    const { status, body } = await register({ ...claims, hashed_password: 'mine', tokens_valid_from: '2100-01-01' })
+    const { id, ...flags } = body as Record<string, unknown>
+    expect(status).toBe(201)
+    expect(id).not.toBe(claims.id)
+    expect(flags).toMatchObject({ is_active: true, is_verified: false, is_superuser: false })
+    expect(await storedUser(id as string)).toMatchObject({
+      is_active: true,
+      is_verified: false,
+      is_superuser: false,
+      tokens_valid_from: null,
+      hashed_password: expect.stringMatching(/^\$argon2id\$/),
+    })
+  })
+
+  test.each([
+    '',
+    'plain',
+    '@x.example',
+    'a@',
+    'a@localhost',
+    'a b@x.example',
+    'a@x..example',
+    '.a@x.example',
+    'a.@x.example',
+    'a..b@x.example',
+    'a@-x.example',
+    'a@x.example.',
+    'a@@x.example',
+    'a@x.example\n',
+    'a\u0000@x.example',
+    `${'a'.repeat(65)}@x.example`,
+    `${longest}s`,
+    5,
+    null,
+    ['a@x.example'],
+  ])('[AUTH-2] %j is no e-mail address', async (email) => {
+    const { status, body } = await register({ email })
+    expect(status).toBe(422)
+    expect(wrongFields(body)).toEqual(['email'])
+  })
+
+  test.each(['a+tag@x.example', "o'hara@x.example", 'a@deep.below.x.example', 'jürgen@bücher.example', longest])(
+    '[AUTH-2] %s is an e-mail address',
+    async (email) => {
+      expect((await register({ email })).body).toMatchObject({ email })
+    },
+  )
+
+  test.each(['', 'ab', '   ', '\u200b\u200b\u200b', 'x'.repeat(51), 'a\u0000bc', null, 12345, undefined])(
+    '[AUTH-2] %j is no username',
+    async (username) => {
+      const { status, body } = await register({ username })
+      expect(status).toBe(422)
+      expect(wrongFields(body)).toEqual(['username'])
+    },
+  )
+
+  test.each(['abc', 'x'.repeat(50), '🦊'.repeat(50), ' spaced out '])('[AUTH-2] %j is a username', async (username) => {
+    expect((await register({ username })).body).toMatchObject({ username })
+  })
+
+  const sameNames = [
+    ['another case', 'Anna.Bell', 'aNNA.bELL'],
+    ['a ligature', 'finch', '\ufb01nch'],
+    ['full width', 'Grete', '\uff27rete'],
+    ['a combining accent', 'Ren\u00e9', 'Rene\u0301'],
+    ['a final sigma', 'ΟΔΟΣ', 'οδοσ'],
+  ] as const
+  test.each(sameNames)('[AUTH-3] a username that differs by %s alone is taken', async (_, first, second) => {
+    expect((await register({ username: first })).status).toBe(201)
+    const again = await register({ username: second })
+    expect([again.status, again.body]).toEqual([409, expect.objectContaining({ code: 'username_taken' })])
+  })
+  test.each(sameNames)('[AUTH-3] an e-mail address that differs by %s alone is taken', async (_, first, second) => {
+    expect((await register({ email: `${first}@mail.example` })).status).toBe(201)
+    const again = await register({ email: `${second}@Mail.EXAMPLE` })
+    expect([again.status, again.body]).toEqual([409, expect.objectContaining({ code: 'email_taken' })])
+  })
+
+  test('[AUTH-3] the address is answered as typed, and logs in however it is typed', async () => {
+    const email = 'MiXed.Case@Example.COM'
+    expect((await register({ email })).body).toMatchObject({ email })
+    expect((await logIn({ username: 'mixed.case@example.com' })).status).toBe(200)
+    expect((await logIn({ username: 'MIXED.CASE@EXAMPLE.COM' })).status).toBe(200)
+  })
+
+  test('[AUTH-3] of five who register with one address or one name at once, one succeeds', async () => {
+    const { email, username } = newcomer()
+    for (const shared of [{ email }, { username }]) {
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(() => register(shared)))
+      expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409])
+    }
+  })
+
+  test('[AUTH-6] a closed service refuses to register anybody', async () => {
+    const closed = await startService({ REGISTRATION: 'closed' })
+    try {
+      const { status, code } = await closed.anybody.fail('register', { body: newcomer() })
+      expect([status, code]).toEqual([403, 'registration_closed'])
+      expect((await closed.sql.query('select from users')).rowCount).toBe(0)
+    } finally {
+      await closed.stop()
+    }
+  })
+})
+
+describe('logging in', () => {
+  test('[AUTH-7] a form with the e-mail address answers a bearer token that works', async () => {
+    const { email, id, api } = await service.user()
+    const { status, body } = await logIn({ username: email })
+    expect([status, body]).toEqual([200, { access_token: expect.any(String), token_type: 'bearer' }])
+    api.token = (body as { access_token: string }).access_token
+    expect(await api.call('getMe', {})).toMatchObject({ id })
+  })
+
+  test('[AUTH-7] further fields of the form are ignored', async () => {
+    const { email } = await service.user()
+    const oauth = { grant_type: 'password', scope: '', client_id: 'docs', client_secret: '' }
+    expect((await logIn({ username: email, ...oauth })).status).toBe(200)
+  })
+
+  test('[AUTH-7] the username is not the e-mail address', async () => {
+    const { username } = await service.user()
+    expect((await logIn({ username })).status).toBe(401)
+  })
+
+  test('[AUTH-7] anything but a form with both fields, once each, is 422', async () => {
+    const { email } = await service.user()
+    const fields = { username: email, password: PASSWORD }
+    const { content } = form(fields)
+    const refused = [
+      { json: fields },
+      { raw: { type: 'text/plain', content } },
+      { raw: { content } },
+      {},
+      { raw: form({ username: email }) },
+      { raw: form({ password: PASSWORD }) },
+      { raw: { ...form({}), content: `${content}&username=${email}` } },
+    ]
+    for (const sending of refused) {
+      expect((await service.anybody.request('POST', '/auth/login', sending)).status).toBe(422)
+    }
+  })
+
+  test.each(['username', 'password'])('[AUTH-7] [REQ-6] a NUL character in %s is 422', async (field) => {
+    const { email } = await service.user()
+    const { status, body } = await logIn({ username: email, [field]: `${MARK}\0` })
+    expect([status, wrongFields(body)]).toEqual([422, [field]])
+  })
+})
+
+describe('a failed login', () => {
+  const WRONG = `${MARK} wrong horse`
+  let failures: Record<'unknown' | 'wrong' | 'inactive', () => ReturnType<typeof logIn>>
+  beforeAll(async () => {
+    const [active, inactive] = await Promise.all([service.user(), service.user()])
+    await service.sql.query('update users set is_active = false where id = $1', [inactive.id])
+    failures = {
+      unknown: () => logIn({ username: 'nobody@example.com' }),
+      wrong: () => logIn({ username: active.email, password: WRONG }),
+      inactive: () => logIn({ username: inactive.email }),
+    }
+  })
+
+  test('[AUTH-8] is one answer, whether the address is unknown, the password wrong or the user inactive', async () => {
+    const answers = await Promise.all(Object.values(failures).map((fail) => fail()))
+    const shown = answers.map(({ status, text, headers }) => [status, text, [...headers.keys()]])
+    expect(shown[0]?.[0]).toBe(401)
+    expect(shown[1]).toEqual(shown[0])
+    expect(shown[2]).toEqual(shown[0])
+  })
+
+  test('[AUTH-8] takes the same time for each', async () => {
+    const times = { unknown: [] as number[], wrong: [] as number[], inactive: [] as number[] }
+    // Taken in turns, so that whatever else the machine does meanwhile meets all three alike.
+    for (let round = 0; round < 11; round++) {
+      for (const kind of ['unknown', 'wrong', 'inactive'] as const) {
+        const start = performance.now()
+        await failures[kind]()
+        times[kind].push(performance.now() - start)
+      }
+    }
+    const medians = Object.values(times).map((all) => all.sort((a, b) => a - b)[5] as number)
+    // An answer that skips Argon2 comes about ten times sooner.
+    expect(Math.min(...medians)).toBeGreaterThan(Math.max(...medians) / 2)
+  })
+})
+
+describe('the own account', () => {
+  test('[AUTH-16] the caller reads his public user', async () => {
+    const { api, id, email, username } = await service.user()
+    const flags = { firstname: null, lastname: null, is_active: true, is_verified: false, is_superuser: false }
+    expect(await api.call('getMe', {})).toEqual({ id, email, username, ...flags })
+  })
+
+  test('[AUTH-17] names and username change, and what is not named stays', async () => {
+    const { api, id, email } = await service.user()
+    const username = newcomer().username
+    await api.call('updateMe', { body: { firstname: 'Ada', lastname: 'Byron' } })
+    expect(await api.call('updateMe', { body: { username, lastname: null } })).toMatchObject({
+      firstname: 'Ada',
+      lastname: null,
+      username,
+    })
+    expect(await api.call('getMe', {})).toMatchObject({ id, email, firstname: 'Ada', lastname: null, username })
+    expect(await api.call('updateMe', { body: {} })).toMatchObject({ firstname: 'Ada', username })
+  })
+
+  test('[AUTH-17] nothing else changes', async () => {
+    const { api, id, email } = await service.user()
+    const before = await storedUser(id)
+    const others = { email: 'else@example.com', password: `${MARK} else`, hashed_password: 'else', id: crypto.randomUUID() }
+    const flags = { is_active: false, is_verified: true, is_superuser: true }
+    const { status } = await api.request('PATCH', '/auth/me', { json: { ...others, ...flags } })
+    expect(status).toBe(200)
+    expect(await storedUser(id)).toEqual(before)
+    expect((await logIn({ username: email })).status).toBe(200)
+  })
+
+  test('[AUTH-17] [AUTH-3] a username that is taken, in whatever case, is 409', async () => {
+    const [one, two] = await Promise.all([service.user(), service.user()])
+    const { status, code } = await one.api.fail('updateMe', { body: { username: two.username.toUpperCase() } })
+    expect([status, code]).toEqual([409, 'username_taken'])
+    const own = one.username.toUpperCase()
+    expect(await one.api.call('updateMe', { body: { username: own } })).toMatchObject({ username: own })
+  })
+
+  test.each([{ username: null }, { username: 'ab' }, { username: 'x'.repeat(51) }, { firstname: 5 }])(
+    '[AUTH-17] [AUTH-2] %j is 422',
+    async (json) => {
+      const { api } = await service.user()
+      expect((await api.request('PATCH', '/auth/me', { json })).status).toBe(422)
+    },
+  )
+})

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer } from '#testing/client'
+import { PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
+
+const APP = 'https://app.example'
+const EVIL = 'https://evil.example'
+
+/** One as developers start it, one as operators do, one that lets the pages of every site call. */
+let service: TestService
+let production: TestService
+let open: TestService
+let user: TestUser
+let own: string
+beforeAll(async () => {
+  const operated = { ENVIRONMENT: 'production', AUTH_COOKIE: 'true', TOKEN_LIFETIME_SECONDS: '120' }
+  ;[service, production, open] = await Promise.all([
+    startService(),
+    startService({ ...operated, CORS_ORIGINS: `${APP}, https://two.example` }),
+    startService({ CORS_ORIGINS: '*' }),
+  ])
+  user = await service.user()
+  own = service.base_url
+})
+afterAll(() => Promise.all([service, production, open].map((it) => it.stop())))
+
+const logIn = (at: TestService, { email }: TestUser, headers = {}, fields = {}) =>
+  at.anybody.send('login', { body: { username: email, password: PASSWORD, ...fields }, headers })
+const asking = { cookie: 'true' as const }
+
+/** The cookie that an answer sets, as its parts; undefined when it sets none. */
+function cookieOf({ headers }: Answer) {
+  const [cookie, ...more] = headers.getSetCookie()
+  expect(more).toEqual([])
+  if (cookie === undefined) return undefined
+  const [pair = '', ...attributes] = cookie.split('; ')
+  const [name, value = ''] = pair.split('=')
+  return { name, value, attributes: attributes.sort() }
+}
+const tokenOf = ({ body }: Answer) => (body as { access_token: string }).access_token
+
+/** The headers of a browser that holds the user's cookie. */
+const browser = (of = user, headers = {}) => ({ cookie: `svc_auth=${of.api.token}`, ...headers })
+
+describe('the cookie', () => {
+  test('[AUTH-13] is not set unless asked for', async () => {
+    expect(cookieOf(await logIn(service, user))).toBeUndefined()
+    expect(cookieOf(await logIn(service, user, {}, { cookie: 'false' }))).toBeUndefined()
+  })
+
+  test('[AUTH-13] is set when the form says so, and the body carries the token all the same', async () => {
+    const answer = await logIn(service, user, {}, asking)
+    expect(cookieOf(answer)).toEqual({
+      name: 'svc_auth',
+      value: tokenOf(answer),
+      attributes: ['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax'],
+    })
+  })
+
+  test('[AUTH-13] is set at every login when configured, for the token’s lifetime, Secure in production', async () => {
+    const answer = await logIn(production, await production.user())
+    expect(cookieOf(answer)).toEqual({
+      name: 'svc_auth',
+      value: tokenOf(answer),
+      attributes: ['HttpOnly', 'Max-Age=120', 'Path=/', 'SameSite=Lax', 'Secure'],
+    })
+  })
+
+  test('[AUTH-13] a failed login sets none', async () => {
+    expect(cookieOf(await logIn(service, { ...user, email: 'nobody@example.com' }, {}, asking))).toBeUndefined()
+  })
+
+  test('[AUTH-10] authenticates, for reads and for writes', async () => {
+    expect(await service.anybody.call('getMe', { headers: browser() })).toMatchObject({ id: user.id })
+    await service.anybody.call('createBoard', { body: { title: 'Plan' }, headers: browser() })
+  })
+
+  test('[AUTH-10] a bearer wins over it, in whatever case its scheme is spelled', async () => {
+    const other = await service.user()
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      const headers = browser(user, { authorization: `${scheme} ${other.api.token}` })
+      expect(await service.anybody.call('getMe', { headers })).toMatchObject({ id: other.id })
+    }
+    const headers = { authorization: `Bearer ${other.api.token}`, cookie: 'svc_auth=broken' }
+    expect(await service.anybody.call('getMe', { headers })).toMatchObject({ id: other.id })
+  })
+
+  test.each(['Bearer broken', 'Bearer', 'Basic YTpi', ''])(
+    '[AUTH-10] the header %j is 401 even beside a good cookie',
+    async (authorization) => {
+      const { status } = await service.anybody.send('getMe', { headers: browser(user, { authorization }) })
+      expect(status).toBe(401)
+    },
+  )
+
+  test('[AUTH-14] logging out clears it with the attributes it was set with', async () => {
+    const answer = await service.anybody.send('logout', { headers: browser() })
+    expect([answer.status, answer.body]).toEqual([200, { detail: expect.any(String) }])
+    const { name, value, attributes = [] } = cookieOf(answer) ?? {}
+    expect([name, value]).toEqual(['svc_auth', ''])
+    expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'Path=/', 'SameSite=Lax']))
+    const expiry = attributes.find((it) => it.startsWith('Expires='))?.slice(8) ?? ''
+    expect(attributes.includes('Max-Age=0') || Date.parse(expiry) <= 0).toBe(true)
+  })
+
+  test('[AUTH-14] logging out leaves a bearer token valid, and needs one', async () => {
+    await user.api.call('logout', {})
+    expect(await user.api.call('getMe', {})).toMatchObject({ id: user.id })
+    expect((await service.anybody.fail('logout', {})).status).toBe(401)
+  })
+
+  test('[AUTH-20] is renewed by a refresh that it was sent with, and by no other', async () => {
+    const renewed = await service.anybody.send('refresh', { headers: browser() })
+    expect(cookieOf(renewed)).toEqual({
+      name: 'svc_auth',
+      value: tokenOf(renewed),
+      attributes: ['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax'],
+    })
+    expect(cookieOf(await user.api.send('refresh', {}))).toBeUndefined()
+  })
+})
+
+describe('requests that another site makes a browser send', () => {
+  const foreign: Record<string, string>[] = [
+    { origin: EVIL },
+    { origin: 'null' },
+    { origin: 'http://127.0.0.1' },
+    { origin: 'http://127.0.0.1.evil.example' },
+    { origin: APP },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: EVIL, 'sec-fetch-site': 'same-origin' },
+  ]
+  const refusal = { status: 403, code: 'foreign_origin' }
+
+  test.each(foreign)('[AUTH-15] a write that rests on the cookie is 403 with %j', async (said) => {
+    const headers = browser(user, said)
+    const body = { title: 'Not wanted' }
+    expect(await service.anybody.fail('createBoard', { body, headers })).toMatchObject(refusal)
+    expect(await service.anybody.fail('updateMe', { body: { firstname: 'Mallory' }, headers })).toMatchObject(refusal)
+    expect(await service.anybody.fail('logout', { headers })).toMatchObject(refusal)
+    expect(await service.anybody.fail('refresh', { headers })).toMatchObject(refusal)
+    expect(await user.api.call('getMe', {})).toMatchObject({ firstname: null })
+    expect((await user.api.call('listBoards', {})).filter(({ title }) => title === body.title)).toEqual([])
+  })
+
+  test.each(foreign)('[AUTH-15] a login that sets the cookie is 403 with %j', async (said) => {
+    const answer = await logIn(service, user, said, asking)
+    expect([answer.status, cookieOf(answer)]).toEqual([403, undefined])
+    expect((await logIn(service, user, said)).status).toBe(200)
+  })
+
+  test('[AUTH-15] a login that sets the cookie unasked is 403 too', async () => {
+    const operated = await production.user()
+    expect((await logIn(production, operated, { origin: EVIL })).status).toBe(403)
+    expect((await logIn(production, operated, { origin: APP })).status).toBe(200)
+  })
+
+  test.each(foreign)('[AUTH-15] reads and bearer tokens are not concerned by %j', async (said) => {
+    await service.anybody.call('getMe', { headers: browser(user, said) })
+    await user.api.call('updateMe', { body: {}, headers: said })
+    await user.api.call('updateMe', { body: {}, headers: browser(user, said) })
+  })
+
+  test('[AUTH-15] the own site may write and log in', async () => {
+    const friendly = [
+      {},
+      { origin: own },
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+      { origin: own, 'sec-fetch-site': 'same-origin' },
+    ]
+    for (const said of friendly) {
+      await service.anybody.call('updateMe', { body: {}, headers: browser(user, said) })
+      expect((await logIn(service, user, said, asking)).status).toBe(200)
+    }
+  })
+
+  test('[AUTH-15] a site that the operator named may write, and its neighbour may not', async () => {
+    const operated = await production.user()
+    const write = async (origin: string) => {
+      const headers = browser(operated, { origin, 'sec-fetch-site': 'cross-site' })
+      return (await production.anybody.send('updateMe', { body: {}, headers })).status
+    }
+    expect([await write(APP), await write('https://two.example')]).toEqual([200, 200])
+    for (const origin of ['http://app.example', `${APP}:8443`, `${APP}.evil.example`, 'https://sub.app.example', EVIL])
+      expect([origin, await write(origin)]).toEqual([origin, 403])
+  })
+
+  test('[AUTH-15] where every site may call, none may with the cookie', async () => {
+    const anyone = await open.user()
+    const headers = browser(anyone, { origin: EVIL })
+    expect(await open.anybody.fail('updateMe', { body: {}, headers })).toMatchObject(refusal)
+    expect((await logIn(open, anyone, { origin: EVIL }, asking)).status).toBe(403)
+  })
+})
+
+describe('pages of other sites', () => {
+  const preflight = (at: TestService, origin: string) =>
+    at.anybody.request('OPTIONS', '/auth/me', {
+      headers: {
+        origin,
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'authorization,content-type,idempotency-key',
+      },
+    })
+  const words = (answer: Answer, header: string) => (answer.headers.get(header) ?? '').toLowerCase().split(/, */).sort()
+  const allowedBy = ({ headers }: Answer) => [
+    headers.get('access-control-allow-origin'),
+    headers.get('access-control-allow-credentials'),
+  ]
+
+  test.each([APP, 'https://two.example'])('[REQ-18] may call from %s, which is named', async (origin) => {
+    const asked = await preflight(production, origin)
+    expect(asked.status).toBeLessThan(300)
+    expect(allowedBy(asked)).toEqual([origin, 'true'])
+    expect(words(asked, 'access-control-allow-methods')).toEqual(
+      expect.arrayContaining(['get', 'post', 'put', 'patch', 'delete']),
+    )
+    expect(words(asked, 'access-control-allow-headers')).toEqual(['authorization', 'content-type', 'idempotency-key'])
+    // An error must be readable by the page as well.
+    for (const path of ['/health', '/auth/me', '/nowhere'])
+      expect(allowedBy(await production.anybody.request('GET', path, { headers: { origin } }))).toEqual([
+        origin,
+        'true',
+      ])
+  })
+
+  test('[REQ-18] are shown the headers they need', async () => {
+    for (const at of [production, open]) {
+      const answer = await at.anybody.send('getHealth', { headers: { origin: APP } })
+      const exposed = words(answer, 'access-control-expose-headers')
+      expect(exposed).toEqual(['board-position', 'etag', 'link', 'retry-after'])
+    }
+  })
+
+  test.each([EVIL, 'null', 'http://app.example', `${APP}.evil.example`])(
+    '[REQ-18] may not call from %s, which is not named',
+    async (origin) => {
+      for (const at of [production, service]) {
+        const answer = await at.anybody.send('getHealth', { headers: { origin } })
+        expect(allowedBy(answer)[0]).toBeNull()
+        expect(allowedBy(await preflight(at, origin))[0]).toBeNull()
+      }
+    },
+  )
+
+  test('[REQ-18] may call from anywhere under the wildcard, but never with the cookie', async () => {
+    expect(allowedBy(await preflight(open, EVIL))).toEqual(['*', null])
+    expect(allowedBy(await open.anybody.send('getHealth', { headers: { origin: EVIL } }))).toEqual(['*', null])
+  })
+})

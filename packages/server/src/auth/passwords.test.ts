@@ -1,0 +1,252 @@
+import { verify } from '@node-rs/argon2'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Answer, Client, Failure } from '#testing/client'
+import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
+import { Problem } from '../core/problem.ts'
+import { type PasswordRules, Passwords } from './passwords.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+const registerWith = (at: TestService, password: unknown) => {
+  const username = `user-${crypto.randomUUID()}`
+  return at.anybody.request('POST', '/auth/register', {
+    json: { email: `${username}@example.com`, username, password },
+  })
+}
+/** A password of so many characters, each of which takes two code units. */
+const ofLength = (length: number) => MARK + '🐎'.repeat(length - MARK.length)
+const detailOf = ({ body }: Answer) => (body as Failure).detail
+
+describe('rules', () => {
+  test('[AUTH-4] a password has at least 8 characters by default', async () => {
+    // Too short for the mark of the tests' secrets, so a part of it has to do.
+    const refused = await registerWith(service, MARK.slice(0, 7))
+    expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at least 8 characters.'])
+    expect((await registerWith(service, MARK.slice(0, 8))).status).toBe(201)
+  })
+
+  test('[AUTH-4] a password has at most 128 characters by default', async () => {
+    for (const length of [129, 1024]) {
+      const refused = await registerWith(service, ofLength(length))
+      expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at most 128 characters.'])
+    }
+    expect((await registerWith(service, ofLength(128))).status).toBe(201)
+  })
+
+  test.each([`${MARK}\u0000`, `${MARK}\ud800`, 12345678, null, undefined, [PASSWORD]])(
+    '[AUTH-4] %j is no password',
+    async (password) => {
+      expect((await registerWith(service, password)).status).toBe(422)
+    },
+  )
+
+  test('[AUTH-4] length and demands are configured, and a refusal names the rule', async () => {
+    const strict = await startService({
+      PASSWORD_MIN_LENGTH: '20',
+      PASSWORD_MAX_LENGTH: '64',
+      PASSWORD_REQUIRES: 'upper,digit',
+    })
+    try {
+      const answers: Record<string, Answer> = {}
+      for (const password of [ofLength(19), ofLength(65), `${ofLength(20)}A`, `${ofLength(20)}1`, `${ofLength(20)}A1`])
+        answers[password] = await registerWith(strict, password)
+      expect(Object.values(answers).map(({ status }) => status)).toEqual([422, 422, 422, 422, 201])
+      expect(Object.values(answers).slice(0, 4).map(detailOf)).toEqual([
+        'The password must have at least 20 characters.',
+        'The password must have at most 64 characters.',
+        'The password must contain a digit.',
+        'The password must contain an upper-case letter.',
+      ])
+    } finally {
+      await strict.stop()
+    }
+  })
+
+  test.each([
+    ['lower', 'HUSH-HUSH 1', 'hush-hush 1'],
+    ['upper', 'hush-hush 1', 'hush-hush É'],
+    ['digit', 'hush-hush', 'hush-hush ٣'],
+    ['symbol', 'hushHush1', 'hush-hush'],
+  ] as const)('[AUTH-4] a password without %s is refused when that is demanded', (kind, without, having) => {
+    const passwords = new Passwords({ ...usual, requires: [kind] })
+    expect(() => passwords.demandStrong(without)).toThrow(Problem)
+    expect(() => passwords.demandStrong(having)).not.toThrow()
+  })
+
+  test('[AUTH-4] [AUTH-18] a change of password follows them too', async () => {
+    const { api } = await service.user()
+    const change = (new_password: string) =>
+      api.send('changePassword', { body: { current_password: PASSWORD, new_password } })
+    const refused = await change(MARK.slice(0, 7))
+    expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at least 8 characters.'])
+    expect((await change(ofLength(129))).status).toBe(422)
+    expect((await change(`${MARK} another`)).status).toBe(200)
+  })
+})
+
+describe('hashes', () => {
+  const storedHash = async (id: string): Promise<string> =>
+    (await service.sql.query('select hashed_password from users where id = $1', [id])).rows[0].hashed_password
+
+  test('[AUTH-5] a password is stored as an Argon2id hash of its own, and nowhere as it is', async () => {
+    const [one, two] = await Promise.all([service.user(), service.user()])
+    const hashes = await Promise.all([storedHash(one.id), storedHash(two.id)])
+    expect(hashes[0]).toMatch(/^\$argon2id\$v=19\$m=\d{5,},t=\d+,p=\d+\$/)
+    expect(hashes[0]).not.toBe(hashes[1])
+    expect(await verify(hashes[0], PASSWORD)).toBe(true)
+    const { rows } = await service.sql.query('select users::text as row from users')
+    expect(rows.map(({ row }) => row).join()).not.toContain(MARK)
+  })
+
+  test('[AUTH-5] a changed password is, too', async () => {
+    const { api, id } = await service.user()
+    const new_password = `${MARK} another`
+    await api.call('changePassword', { body: { current_password: PASSWORD, new_password } })
+    expect(await storedHash(id)).toMatch(/^\$argon2id\$/)
+    expect(await verify(await storedHash(id), new_password)).toBe(true)
+  })
+
+  test('[AUTH-8] no password is right for a user who is not there', async () => {
+    const passwords = new Passwords(usual)
+    for (const password of [PASSWORD, '', 'an unknown user has no password'])
+      expect(await passwords.isRight(undefined, password)).toBe(false)
+    expect(await passwords.isRight(await passwords.hash(PASSWORD), PASSWORD)).toBe(true)
+  })
+
+  test('[REQ-17] no answer carries a hash or a password', async () => {
+    const { api, id, email } = await service.user()
+    const answers = await Promise.all([
+      api.send('getMe', {}),
+      api.send('updateMe', { body: { firstname: 'Ada' } }),
+      api.send('getUser', { params: { user_id: id } }),
+      api.send('findUsers', { query: { search: email } }),
+      api.send('createBoard', { body: { title: 'Plan' } }),
+      api.send('changePassword', { body: { current_password: `${MARK} wrong`, new_password: PASSWORD } }),
+      service.anybody.send('login', { body: { username: email, password: `${MARK} wrong` } }),
+      registerWith(service, PASSWORD),
+      registerWith(service, ofLength(129)),
+      registerWith(service, [PASSWORD]),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 201, 400, 401, 201, 422, 422])
+    const said = answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join()
+    expect(said).not.toMatch(/argon2|hashed_password/i)
+    expect(said).not.toContain(MARK)
+  })
+})
+
+describe('changing the password', () => {
+  const NEW = `${MARK} battery staple`
+  let user: TestUser
+  beforeEach(async () => {
+    user = await service.user()
+  })
+  const change = (api: Client, current_password: string, new_password: string) =>
+    api.send('changePassword', { body: { current_password, new_password } })
+  const logIn = (password: string) => service.anybody.send('login', { body: { username: user.email, password } })
+
+  test('[AUTH-18] the new password logs in from then on, the old one does not', async () => {
+    const { status, body } = await change(user.api, PASSWORD, NEW)
+    expect([status, body]).toEqual([200, { detail: expect.any(String) }])
+    expect((await logIn(PASSWORD)).status).toBe(401)
+    expect((await logIn(NEW)).status).toBe(200)
+  })
+
+  test('[AUTH-18] without the current password it is 400, and nothing changes', async () => {
+    const { status, body } = await change(user.api, `${MARK} guess`, NEW)
+    expect([status, body]).toEqual([400, expect.objectContaining({ code: 'wrong_password' })])
+    await user.api.call('getMe', {})
+    expect((await logIn(PASSWORD)).status).toBe(200)
+    for (const json of [{ new_password: NEW }, { current_password: PASSWORD }, { current_password: null }])
+      expect((await user.api.request('POST', '/auth/change-password', { json })).status).toBe(422)
+  })
+
+  test('[AUTH-18] of two changes at once one succeeds, and its password is the one that counts', async () => {
+    const wanted = [`${MARK} first`, `${MARK} second`]
+    const statuses = (await Promise.all(wanted.map((it) => change(user.api, PASSWORD, it)))).map((it) => it.status)
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400])
+    const logins = await Promise.all(wanted.map(logIn))
+    expect(logins.map(({ status }) => status)).toEqual(statuses.map((status) => (status === 200 ? 200 : 401)))
+  })
+})
+
+const usual: PasswordRules = { min_length: 8, max_length: 128, requires: [] }
+
+describe('the queue', () => {
+  /** Time stands still until the test moves it; hashing itself goes on. */
+  const stopTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('[AUTH-21] two passwords are hashed at a time, and who has waited 10 seconds is told to come back', async () => {
+    stopTime()
+    const passwords = new Passwords(usual)
+    const results = Promise.allSettled([1, 2, 3, 4, 5].map(() => passwords.hash(PASSWORD)))
+    vi.advanceTimersByTime(10_000)
+    const [one, two, ...waited] = await results
+    expect([one?.status, two?.status]).toEqual(['fulfilled', 'fulfilled'])
+    for (const result of waited) {
+      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'passwords_busy', status: 503 } })
+      expect((result as { reason: Problem }).reason.retry_after_seconds).toBeGreaterThan(0)
+    }
+  })
+
+  test('[AUTH-21] who has waited less than 10 seconds gets his turn, and who gave up takes none', async () => {
+    stopTime()
+    const passwords = new Passwords(usual)
+    const early = [1, 2, 3].map(() => passwords.hash(PASSWORD))
+    vi.advanceTimersByTime(5_000)
+    const late = [1, 2].map(() => passwords.hash(PASSWORD))
+    vi.advanceTimersByTime(5_000)
+    const results = await Promise.allSettled([...early, ...late])
+    const [done, refused] = ['fulfilled', 'rejected']
+    expect(results.map(({ status }) => status)).toEqual([done, done, refused, done, done])
+    // Nobody's place was lost on the way: again two are taken at once.
+    const after = Promise.allSettled([1, 2, 3].map(() => passwords.hash(PASSWORD)))
+    vi.advanceTimersByTime(10_000)
+    expect((await after).map(({ status }) => status)).toEqual([done, done, refused])
+  })
+
+  test('[AUTH-21] a check that fails leaves its place to the next', async () => {
+    const passwords = new Passwords(usual)
+    const broken = [1, 2, 3, 4].map(() => passwords.isRight('no hash at all', PASSWORD))
+    expect((await Promise.allSettled(broken)).every(({ status }) => status === 'rejected')).toBe(true)
+    expect(await passwords.hash(PASSWORD)).toMatch(/^\$argon2id\$/)
+  })
+
+  test('[AUTH-21] a login that waits too long is 503 with Retry-After', async () => {
+    const { email } = await service.user()
+    const logIn = () => service.anybody.send('login', { body: { username: email, password: PASSWORD } })
+    stopTime()
+    const logins = Array.from({ length: 20 }, logIn)
+    // By the time the first password is checked the others have left the database behind and wait in the queue.
+    await Promise.race(logins)
+    vi.advanceTimersByTime(10_000)
+    const busy = (await Promise.all(logins)).filter(({ body }) => (body as Failure).code === 'passwords_busy')
+    expect(busy.length).toBeGreaterThan(0)
+    for (const { status, headers } of busy) {
+      expect(status).toBe(503)
+      expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+    }
+  })
+
+  test('[AUTH-21] other requests are answered while twenty log in', async () => {
+    const { email, api } = await service.user()
+    let under_way = 0
+    const logIn = async () => {
+      under_way++
+      await service.anybody.call('login', { body: { username: email, password: PASSWORD } })
+      under_way--
+    }
+    const logins = Array.from({ length: 20 }, logIn)
+    await Promise.race(logins)
+    await api.call('getMe', {})
+    await service.anybody.call('getHealth', {})
+    expect(under_way).toBeGreaterThan(0)
+    await Promise.all(logins)
+  })
+})

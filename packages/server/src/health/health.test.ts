@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { freePort } from '#testing/ports'
+import { startService, type TestService } from '#testing/service'
+import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
+import { POSTGRES, REDIS } from '#testing/template-database'
+
+const health = async (at: TestService) => {
+  const { status, body } = await at.anybody.send('getHealth', {})
+  return { http: status, ...(body as Record<string, unknown>) }
+}
+const fine = { http: 200, status: 'ok', database: 'connected', redis: 'connected' }
+const degraded = { ...fine, status: 'degraded', redis: 'disconnected' }
+const failing = { ...fine, http: 503, status: 'error', database: 'disconnected' }
+
+describe('stores that are there or not', () => {
+  const shown = async (settings: Record<string, string>, expected: object) => {
+    const at = await startService(settings)
+    try {
+      await expect.poll(() => health(at), { timeout: 5_000 }).toEqual(expected)
+    } finally {
+      await at.stop()
+    }
+  }
+  const nowhere = async (scheme: string) => `${scheme}://127.0.0.1:${await freePort()}`
+
+  test('[HEALTH-1] with both it is ok, and says so to anybody', () => shown({}, fine))
+
+  test('[HEALTH-1] without Redis it is degraded', async () => shown({ REDIS_URL: await nowhere('redis') }, degraded))
+
+  test('[HEALTH-1] where no Redis is configured it is disabled', () =>
+    shown({ REDIS_URL: '' }, { ...fine, redis: 'disabled' }))
+
+  test('[HEALTH-1] without the database it is 503 with a detail', async () =>
+    shown(
+      { DATABASE_URL: `${await nowhere('postgres')}/lost` },
+      { ...failing, detail: expect.any(String), code: expect.any(String) },
+    ))
+})
+
+describe('stores that hang', () => {
+  let database: TcpProxy
+  let redis: TcpProxy
+  let service: TestService
+  beforeAll(async () => {
+    ;[database, redis] = await Promise.all([startProxy(POSTGRES), startProxy(REDIS)])
+    service = await startService({ DATABASE_URL: database.url, REDIS_URL: redis.url })
+  })
+  afterAll(async () => {
+    await Promise.all([database.close(), redis.close()])
+    await service.stop()
+  })
+  beforeEach(async () => {
+    database.thaw()
+    redis.thaw()
+    await expect.poll(() => health(service), { timeout: 10_000 }).toEqual(fine)
+  })
+
+  /** What it answers, if that comes within a second. */
+  const withinASecond = async (at = service) => {
+    const start = performance.now()
+    const answer = await health(at)
+    expect(performance.now() - start).toBeLessThan(1_000)
+    return answer
+  }
+  // The one promise about absolute time that is made: a machine that is busy with other things may try again.
+  const patient = { retry: 3 }
+
+  test('[HEALTH-2] it answers within a second when Redis stops answering', patient, async () => {
+    redis.freeze()
+    expect(await withinASecond()).toEqual(degraded)
+  })
+
+  test('[HEALTH-2] it answers within a second when the database stops answering', patient, async () => {
+    database.freeze()
+    expect(await withinASecond()).toMatchObject(failing)
+  })
+
+  test('[HEALTH-2] it answers within a second when neither answers', patient, async () => {
+    database.freeze()
+    redis.freeze()
+    expect(await withinASecond()).toMatchObject({ ...failing, redis: 'disconnected' })
+  })
+
+  test('[HEALTH-2] it answers within a second when they hang from the start', patient, async () => {
+    const stores = await Promise.all([startProxy(POSTGRES), startProxy(REDIS)])
+    for (const store of stores) store.freeze()
+    const hung = await startService({ DATABASE_URL: stores[0].url, REDIS_URL: stores[1].url })
+    try {
+      expect(await withinASecond(hung)).toMatchObject({ ...failing, redis: 'disconnected' })
+    } finally {
+      await Promise.all(stores.map((store) => store.close()))
+      await hung.stop()
+    }
+  })
+})

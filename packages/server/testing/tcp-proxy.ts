@@ -1,0 +1,130 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from './ports.ts'
+
+/** What crossed the proxy towards PostgreSQL: statements executed, and how often the client waited for an answer. */
+export interface Traffic {
+  statements: number
+  round_trips: number
+}
+
+export interface TcpProxy {
+  /** The address of the store with the proxy before it. */
+  url: string
+  /** What crosses while the work is done. */
+  during: (work: () => Promise<unknown>) => Promise<Traffic>
+  /** Breaks every connection that is open now. */
+  cut: () => void
+  /** From now on nothing gets through in either direction, and nobody is told. */
+  freeze: () => void
+  thaw: () => void
+  close: () => Promise<void>
+}
+
+/**
+ * Answers are held back a little: statements that the client sends without waiting are then seen before the first answer,
+ * and count as one round trip.
+ */
+const ANSWER_DELAY_MS = 4
+
+/** Stands between the service and a store, to count what is said and to fail on demand. It counts PostgreSQL's protocol. */
+export async function startProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port: target_port } = new URL(target)
+  const traffic: Traffic = { statements: 0, round_trips: 0 }
+  const sockets = new Set<Socket>()
+  let isFrozen = false
+
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.setNoDelay()
+    if (isFrozen) socket.pause()
+    // The other side learns of an error by the close that follows it.
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  }
+  const server = createServer((client) => {
+    const store = connect(Number(target_port), hostname)
+    keep(client)
+    keep(store)
+    // Whether the client has heard an answer since it last asked: what it asks then, it could not ask before.
+    let hasHeard = true
+    const asked = messageReader({ has_preamble: true }, (type) => {
+      if (type === 'E' || type === 'Q') traffic.statements++
+      if (type !== 'S' && type !== 'Q') return
+      if (hasHeard) traffic.round_trips++
+      hasHeard = false
+    })
+    const answered = messageReader({ has_preamble: false }, (type) => {
+      if (type === 'Z') hasHeard = true
+    })
+    client.on('data', (bytes) => {
+      asked(bytes)
+      store.write(bytes)
+    })
+    store.on('data', (bytes) => {
+      setTimeout(() => {
+        answered(bytes)
+        client.write(bytes)
+      }, ANSWER_DELAY_MS)
+    })
+    client.on('close', () => store.destroy())
+    store.on('close', () => setTimeout(() => client.destroy(), ANSWER_DELAY_MS))
+  })
+  const port = await listen(server)
+
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(port) }).href,
+    during: async (work) => {
+      const before = { ...traffic }
+      await work()
+      return {
+        statements: traffic.statements - before.statements,
+        round_trips: traffic.round_trips - before.round_trips,
+      }
+    },
+    cut,
+    freeze: () => {
+      isFrozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    thaw: () => {
+      isFrozen = false
+      for (const socket of sockets) socket.resume()
+    },
+    close: () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      cut()
+      return closed
+    },
+  }
+}
+
+/** Tells the type of every message of one direction. A client's first message has a length and no type. */
+function messageReader({ has_preamble }: { has_preamble: boolean }, tell: (type: string) => void) {
+  let rest: Buffer = Buffer.alloc(0)
+  let typeBytes = has_preamble ? 0 : 1
+  return (bytes: Buffer | string) => {
+    // Without an encoding a socket gives buffers.
+    rest = Buffer.concat([rest, bytes as Buffer])
+    while (rest.length >= typeBytes + 4) {
+      const length = typeBytes + rest.readInt32BE(typeBytes)
+      if (rest.length < length) return
+      if (typeBytes === 1) tell(String.fromCharCode(rest.readUInt8(0)))
+      rest = rest.subarray(length)
+      typeBytes = 1
+    }
+  }
+}
+
+async function listen(server: ReturnType<typeof createServer>): Promise<number> {
+  for (;;) {
+    const port = await freePort()
+    const isOurs = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (isOurs) return port
+  }
+}

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import { operations } from '@lockstep/contract'
+import { type Access, type Operation, owner, ownerOrSelf } from '@lockstep/contract/operation'
+import { type ProblemCode, problems } from '@lockstep/contract/problems'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client, type Failure, form } from '../packages/server/testing/client.ts'
+import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
+import {
+  accepts,
+  CANARY,
+  contentHash,
+  furnish,
+  type Input,
+  jsonAttacks,
+  type Known,
+  validInput,
+} from './input-generator.ts'
+
+/** Everybody who may knock. The deactivated user is an owner in the books: only his state keeps him out. */
+const actors = [
+  'anonymous',
+  'bad token',
+  'deactivated',
+  'stranger',
+  'ex-member',
+  'superuser',
+  'member',
+  'owner',
+] as const
+type Actor = (typeof actors)[number]
+/** `own`: the board on which the actors have their roles. `foreign`: one that is none of their business. */
+type Whose = 'own' | 'foreign'
+/** Whom the path parameter `user_id` names. */
+type Subject = 'another' | 'himself'
+interface Cell {
+  actor: Actor
+  whose: Whose
+  subject: Subject
+}
+type Verdict = 'allowed' | Extract<ProblemCode, 'not_authenticated' | 'not_a_member' | 'role_too_low'>
+
+/** What must happen in a cell, from the operation's `access` alone. */
+function verdictOf(access: Access, { actor, whose, subject }: Cell): Verdict {
+  if (access === 'public') return 'allowed'
+  if (actor === 'anonymous' || actor === 'bad token' || actor === 'deactivated') return 'not_authenticated'
+  if (access === 'authenticated') return 'allowed'
+  if (whose === 'foreign' || (actor !== 'member' && actor !== 'owner')) return 'not_a_member'
+  if (actor === 'owner' || access.role === 'member') return 'allowed'
+  return access.or_self && subject === 'himself' ? 'allowed' : 'role_too_low'
+}
+
+function cellsOf({ access }: Operation): Cell[] {
+  const places: Whose[] = typeof access === 'string' ? ['own'] : ['own', 'foreign']
+  const subjects: Subject[] = typeof access !== 'string' && access.or_self ? ['another', 'himself'] : ['another']
+  return actors.flatMap((actor) => places.flatMap((whose) => subjects.map((subject) => ({ actor, whose, subject }))))
+}
+
+interface Outcome {
+  status: number
+  code: string | undefined
+  isUnchanged: boolean
+}
+
+/** What is wrong with an outcome, as a sentence; undefined when nothing is. */
+function complaint(operation: Operation, cell: Cell, { status, code, isUnchanged }: Outcome): string | undefined {
+  const verdict = verdictOf(operation.access, cell)
+  const where = `${cell.actor} on ${cell.whose} board, about ${cell.subject}: ${status} ${code ?? ''}`
+  if (status >= 400 && !isUnchanged) return `${where}, and yet the database changed`
+  if (verdict === 'allowed') {
+    const isKnown = operation.problems?.some((known) => known === code && problems[known].status === status)
+    return status === operation.returns.status || isKnown ? undefined : `${where} instead of success`
+  }
+  return status === problems[verdict].status && code === verdict ? undefined : `${where} instead of ${verdict}`
+}
+
+let service: TestService
+let clients: Record<Actor, Client>
+let ids: Record<Actor, string>
+let everybody: Known
+/** Refusals leave no trace, so one pair of boards serves them all. */
+let untouched: Record<Whose, Known>
+
+beforeAll(async () => {
+  service = await startService()
+  const names = ['deactivated', 'stranger', 'ex-member', 'superuser', 'member', 'owner', 'newcomer'] as const
+  const users = await Promise.all(names.map((name) => service.user(name)))
+  const byName = Object.fromEntries(users.map((user) => [user.username, user]))
+  clients = Object.fromEntries(actors.map((actor) => [actor, byName[actor]?.api])) as typeof clients
+  const [header, payload, signature = ''] = clients.owner.token?.split('.') ?? []
+  const swapped = signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))
+  clients.anonymous = service.anybody
+  clients['bad token'] = new Client(service.base_url, `${header}.${payload}.${swapped}`)
+  ids = Object.fromEntries(actors.map((a) => [a, byName[a]?.id ?? byName['stranger']?.id])) as typeof ids
+  everybody = {
+    user_id: ids.member,
+    'inviteMember.user_id': byName['newcomer']?.id,
+    'login.username': byName['owner']?.email,
+    password: PASSWORD,
+    current_password: PASSWORD,
+    new_password: PASSWORD,
+  }
+  await service.sql.query(
+    `update users set is_active = username <> 'deactivated', is_superuser = username = 'superuser'`,
+  )
+  untouched = { own: await ownBoard(), foreign: await foreignBoard((await service.user()).api) }
+})
+afterAll(() => service.stop())
+
+/** A board on which everybody is what his name says, with one of everything. */
+async function ownBoard(): Promise<Known> {
+  const { owner: api } = clients
+  const known = await furnish(api, everybody)
+  const params = { board_id: known['board_id'] as string }
+  for (const actor of ['member', 'ex-member'] as const)
+    await api.call('inviteMember', { params, body: { user_id: ids[actor] } })
+  await api.call('removeMember', { params: { ...params, user_id: ids['ex-member'] } })
+  const enrol = `insert into board_members (board_id, user_id, role) values ($1, $2, 'owner')`
+  await service.sql.query(enrol, [params.board_id, ids.deactivated])
+  return known
+}
+const foreignBoard = (landlord: Client) => furnish(landlord, everybody)
+
+/** `another` is somebody whom an owner could really remove, and never the caller himself. */
+function inputFor(name: string, operation: Operation, { actor, subject }: Cell, known: Known): Input {
+  const other = actor === 'member' && typeof operation.access !== 'string' && operation.access.or_self
+  const user_id = subject === 'himself' ? ids[actor] : other ? ids.owner : ids.member
+  return validInput(name, operation, { ...known, user_id })
+}
+
+async function knock(operation: Operation, { actor }: Cell, { path, query, body }: Input): Promise<Outcome> {
+  const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString()
+  const sending = operation.body_type === 'form' ? { raw: form(body as Record<string, string>) } : { json: body }
+  const before = await contentHash(service)
+  const answer = await clients[actor].request(operation.method, path + (search && `?${search}`), body ? sending : {})
+  const { code } = (answer.status >= 400 ? answer.body : {}) as Partial<Failure>
+  return { status: answer.status, code, isUnchanged: before === (await contentHash(service)) }
+}
+
+describe('the matrix', () => {
+  test.each(Object.entries<Operation>(operations))(
+    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] %s lets in whom its access names, and changes nothing for others',
+    async (name, operation) => {
+      const complaints: (string | undefined)[] = []
+      let successes = 0
+      for (const cell of cellsOf(operation)) {
+        const isAllowed = verdictOf(operation.access, cell) === 'allowed'
+        const known = isAllowed && typeof operation.access !== 'string' ? await ownBoard() : untouched[cell.whose]
+        const outcome = await knock(operation, cell, inputFor(name, operation, cell, known))
+        complaints.push(complaint(operation, cell, outcome))
+        if (outcome.status === operation.returns.status) successes++
+      }
+      expect(complaints.filter((c) => c !== undefined)).toEqual([])
+      // Where nobody ever succeeds, the refusals prove nothing.
+      expect(successes).toBeGreaterThan(0)
+    },
+  )
+
+  test('[ACCESS-1] only registering, login and health are public', () => {
+    const open = Object.entries<Operation>(operations).filter(([, { access }]) => access === 'public')
+    expect(open.map(([name]) => name).sort()).toEqual(['getHealth', 'login', 'register'])
+  })
+})
+
+describe('the matrix itself', () => {
+  const uuid = { type: 'string', format: 'uuid' }
+  const schema = (properties: object) => ({ type: 'object', properties }) as unknown as NonNullable<Operation['params']>
+  const toyBody = schema({
+    action_column_id: { anyOf: [uuid, { type: 'null' }] },
+    user_ids: { type: 'array', items: uuid },
+    shape: { enum: ['round', 'square'] },
+    size: { type: 'integer', minimum: 3 },
+    text: { type: 'string', minLength: 30 },
+  })
+  const toy: Operation = {
+    method: 'PATCH',
+    path: '/cards/{card_id}/stickers/{user_id}',
+    tag: 'cards',
+    summary: 'An operation that nobody wrote a test for',
+    access: owner('card'),
+    params: schema({ card_id: uuid, user_id: uuid }),
+    body: toyBody,
+    returns: { status: 200, schema: schema({}) },
+    problems: ['id_taken'],
+  }
+  const known = { card_id: randomUUID(), user_id: randomUUID(), column_id: randomUUID() }
+  const cell = (actor: Actor, whose: Whose = 'own', subject: Subject = 'another'): Cell => ({ actor, whose, subject })
+
+  test('[ACCESS-1] an operation that is new has its inputs made from its schemas', () => {
+    const { path, body } = validInput('stick', toy, known)
+    expect(path).toBe(`/cards/${known.card_id}/stickers/${known.user_id}`)
+    expect(body).toMatchObject({
+      action_column_id: known.column_id,
+      user_ids: [known.user_id],
+      shape: 'round',
+      size: 3,
+    })
+    expect(accepts(toyBody, body)).toBe(true)
+    expect(() => validInput('stick', toy, { user_id: known.user_id })).toThrow('stick needs a {card_id}')
+    const attacks = jsonAttacks(toyBody, () => validInput('stick', toy, known))
+    const about = (field: string) => attacks.filter(({ label }) => label.startsWith(field)).length
+    expect(['action_column_id', 'user_ids', 'shape', 'size', 'text'].map(about)).toEqual(Array(5).fill(29))
+    expect(JSON.stringify(attacks)).toContain(CANARY)
+  })
+
+  test('[ACCESS-2] [ACCESS-3] and its verdicts from its access', () => {
+    const verdicts = (o: Operation) => Object.groupBy(cellsOf(o), (c) => verdictOf(o.access, c))
+    const { allowed, not_authenticated, not_a_member, role_too_low } = verdicts(toy)
+    expect(allowed).toEqual([cell('owner')])
+    expect(role_too_low).toEqual([cell('member')])
+    expect(not_authenticated).toHaveLength(6)
+    expect(not_a_member).toHaveLength(8)
+    expect(verdicts({ ...toy, access: ownerOrSelf('card') }).allowed).toEqual([
+      cell('member', 'own', 'himself'),
+      cell('owner'),
+      cell('owner', 'own', 'himself'),
+    ])
+    expect(verdicts({ ...toy, access: 'authenticated' }).allowed?.map((c) => c.actor)).toEqual(actors.slice(3))
+    expect(verdicts({ ...toy, access: 'public' }).allowed).toHaveLength(actors.length)
+  })
+
+  const isUnchanged = true
+  test.each<[string, Cell, Outcome]>([
+    ['a stranger is let in', cell('stranger'), { status: 200, code: undefined, isUnchanged }],
+    ['a member may do what owners may', cell('member'), { status: 200, code: undefined, isUnchanged }],
+    ['an owner of another board is let in', cell('owner', 'foreign'), { status: 200, code: undefined, isUnchanged }],
+    ['a stranger is told 404', cell('stranger'), { status: 404, code: 'card_not_found', isUnchanged }],
+    ['a stranger is told 422', cell('stranger'), { status: 422, code: 'invalid_input', isUnchanged }],
+    ['nobody is told 403', cell('anonymous'), { status: 403, code: 'not_a_member', isUnchanged }],
+    ['a member is told the wrong reason', cell('member'), { status: 403, code: 'not_a_member', isUnchanged }],
+    ['the owner is refused', cell('owner'), { status: 403, code: 'role_too_low', isUnchanged }],
+    ['the owner meets an error', cell('owner'), { status: 500, code: 'internal', isUnchanged }],
+    ['a refusal that wrote something', cell('stranger'), { status: 403, code: 'not_a_member', isUnchanged: false }],
+    ['a problem that wrote something', cell('owner'), { status: 409, code: 'id_taken', isUnchanged: false }],
+  ])('[ACCESS-2] [ACCESS-3] [ACCESS-4] it notices when %s', (_, wrong, outcome) => {
+    expect(complaint(toy, wrong, outcome)).toBeTypeOf('string')
+  })
+
+  test('[ACCESS-4] it is content with what is right', () => {
+    expect(complaint(toy, cell('owner'), { status: 200, code: undefined, isUnchanged: false })).toBeUndefined()
+    expect(complaint(toy, cell('owner'), { status: 409, code: 'id_taken', isUnchanged })).toBeUndefined()
+    expect(complaint(toy, cell('member'), { status: 403, code: 'role_too_low', isUnchanged })).toBeUndefined()
+  })
+
+  test('[ACCESS-4] the hash sees one changed field and one event more', async () => {
+    const { board_id, card_id } = untouched.foreign
+    const hashes = [await contentHash(service), await contentHash(service)]
+    await service.sql.query(`update cards set title = title || '.' where id = $1`, [card_id])
+    hashes.push(await contentHash(service))
+    const append = `insert into board_events (board_id, seq, created_at, type, user_id, body)
+      select board_id, seq + 1, now(), type, user_id, body from board_events where board_id = $1 order by seq desc limit 1`
+    await service.sql.query(append, [board_id])
+    hashes.push(await contentHash(service))
+    expect(hashes.map((hash) => hashes.indexOf(hash))).toEqual([0, 0, 2, 3])
+  })
+})

@@ -1,0 +1,372 @@
+import { Agent, request as httpRequest } from 'node:http'
+import { operations } from '@lockstep/contract'
+import type { Operation } from '@lockstep/contract/operation'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Client, type Failure, form, type Sending } from '../packages/server/testing/client.ts'
+import { PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
+import {
+  type Attack,
+  CANARY,
+  contentHash,
+  contentTypeAttacks,
+  formAttacks,
+  furnish,
+  jsonAttacks,
+  type Known,
+  pathAttacks,
+  propertiesOf,
+  queryAttacks,
+  validInput,
+} from './input-generator.ts'
+
+const all = Object.entries<Operation>(operations)
+const AT_ONCE = 8
+
+let service: TestService
+let owner: TestUser
+/** A member of every board of the owner. */
+let guest: TestUser
+let stranger: TestUser
+/** Changes his password to whatever he is told to; nothing else depends on it. */
+let turncoat: TestUser
+/** A board for what leaves no trace. */
+let still: Known
+const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+
+beforeAll(async () => {
+  service = await startService()
+  const user = () => service.user()
+  ;[owner, guest, stranger, turncoat] = await Promise.all([user(), user(), user(), user()])
+  still = await world()
+})
+afterAll(async () => {
+  agent.destroy()
+  await service.stop()
+})
+
+/** A board of the owner with one of everything. */
+async function world(): Promise<Known> {
+  const known = await furnish(owner.api, {
+    user_id: guest.id,
+    'inviteMember.user_id': stranger.id,
+    'login.username': stranger.email,
+    password: PASSWORD,
+    current_password: PASSWORD,
+    new_password: PASSWORD,
+  })
+  const params = { board_id: known['board_id'] as string }
+  await owner.api.call('inviteMember', { params, body: { user_id: guest.id } })
+  return known
+}
+
+interface Seen {
+  status: number
+  headers: Headers
+  text: string
+}
+/** Sends what fetch would refuse or tidy up. */
+function sendRaw(method: string, path: string, more: Record<string, string | string[]> = {}): Promise<Seen> {
+  const { promise, resolve, reject } = Promise.withResolvers<Seen>()
+  const { hostname, port } = new URL(service.base_url)
+  const headers = { authorization: `Bearer ${owner.api.token}`, ...more }
+  const sent = httpRequest({ agent, hostname, port, method, path, headers }, (answer) => {
+    const chunks: Buffer[] = []
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+    answer.on('end', () => {
+      const entries = Object.entries(answer.headers).map(([key, value]): [string, string] => [key, String(value)])
+      resolve({
+        status: answer.statusCode ?? 0,
+        headers: new Headers(entries),
+        text: Buffer.concat(chunks).toString(),
+      })
+    })
+  })
+  sent.on('error', reject)
+  sent.end()
+  return promise
+}
+
+const codeOf = ({ status, text }: Seen) =>
+  status >= 400 && text !== '' ? (JSON.parse(text) as Failure).code : undefined
+
+/** What no answer to anything may be. */
+function badAnswer({ status, headers, text }: Seen): string | undefined {
+  if (status >= 500 && !(status === 503 && headers.has('retry-after'))) return `a ${status}: ${text}`
+  if (status < 400) return undefined
+  if (text !== '' && typeof (JSON.parse(text) as Partial<Failure>).detail !== 'string') return `no detail: ${text}`
+  if (`${text}${JSON.stringify([...headers])}`.includes(CANARY)) return `an echo: ${text}`
+  const insides = /\bat .+:\d+|node_modules|\bselect\b.+\bfrom\b|syntax for type|Exception/i
+  return insides.test(text) ? `our insides: ${text}` : undefined
+}
+
+/** Runs attacks, eight at a time, and lists what went wrong, each with the attack that did it. */
+async function wage<A extends { label: string }>(
+  attacks: A[],
+  complaintOf: (attack: A) => Promise<string | undefined>,
+) {
+  const complaints: string[] = []
+  const queue = attacks.values()
+  const soldier = async () => {
+    for (const attack of queue) {
+      const wrong = await complaintOf(attack).catch((error: Error) => error.message)
+      if (wrong !== undefined) complaints.push(`${attack.label}: ${wrong}`.replaceAll('\0', '').slice(0, 300))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, soldier))
+  return complaints
+}
+
+/** Expects one code, and that the answer is a decent one. */
+const unless = (code: string, answer: Seen) =>
+  badAnswer(answer) ?? (codeOf(answer) === code ? undefined : `${answer.status} ${answer.text}`)
+
+/** An invalid payload is 422; a valid one is anything but: it succeeds, or meets a problem that the operation names. */
+async function attackAs(api: Client, method: string, { path, sending, isValid }: Attack) {
+  const answer = await api.request(method, path, sending)
+  const { code, errors } = (answer.status === 422 ? answer.body : {}) as Partial<Failure>
+  const isRefused = code === 'invalid_input'
+  if (isRefused && !errors?.every(({ field, message }) => field && message)) return `lists no errors: ${answer.text}`
+  const isWrong = isValid !== undefined && isRefused === isValid
+  return badAnswer(answer) ?? (isWrong ? `${answer.status} ${answer.text}` : undefined)
+}
+
+function attacksOn(name: string, operation: Operation, known: Known): Attack[] {
+  const { body, body_type = 'json', query } = operation
+  const input = () => validInput(name, operation, known)
+  return [
+    ...(body ? (body_type === 'json' ? jsonAttacks : formAttacks)(body, input) : []),
+    ...(body ? contentTypeAttacks(body_type, input) : []),
+    ...(query ? queryAttacks(query, input) : []),
+    ...pathAttacks(operation, input),
+  ]
+}
+
+describe('payloads', () => {
+  const refuses = '[REQ-2] [REQ-3] [REQ-4] [REQ-6] [REQ-11] %s refuses every invalid payload with 422, and only those'
+  test.each(all)(refuses, async (name, operation) => {
+    const { api } = name === 'changePassword' ? turncoat : owner
+    const attacks = attacksOn(name, operation, await world())
+    const before = await contentHash(service)
+    const refusals = attacks.filter(({ isValid }) => isValid === false)
+    expect(await wage(refusals, (attack) => attackAs(api, operation.method, attack))).toEqual([])
+    expect(await contentHash(service)).toBe(before)
+    const others = attacks.filter(({ isValid }) => isValid !== false)
+    expect(await wage(others, (attack) => attackAs(api, operation.method, attack))).toEqual([])
+  })
+
+  const bodiless = all.filter(([, { method, body }]) => method !== 'GET' && !body)
+  test.each(bodiless)('[REQ-2] %s survives a body that it did not ask for', async (name, operation) => {
+    const { path } = validInput(name, operation, await world())
+    // The largest first: it must meet what there is, before another one deletes it.
+    const bodies = [CANARY.padEnd(2_000_000, 'x'), '{', CANARY, 'null', '\0']
+    const types = ['application/json', form({}).type, `application/json ${CANARY}`, 'multipart/form-data']
+    const attacks = bodies.flatMap((content) =>
+      types.map((type) => ({ label: `${content.slice(0, 20)} as ${type}`, sending: { raw: { type, content } } })),
+    )
+    const attack = async (sending: Sending) => badAnswer(await owner.api.request(operation.method, path, sending))
+    expect(await wage(attacks, ({ sending }) => attack(sending))).toEqual([])
+  })
+
+  test.each(all)('[REQ-2] %s can be sent twice at once, and once more', async (name, operation) => {
+    const { path, body } = validInput(name, operation, await world())
+    const sending = operation.body_type === 'form' ? { raw: form(body as Record<string, string>) } : { json: body }
+    const replay = () => owner.api.request(operation.method, path, body ? sending : {})
+    const answers = [...(await Promise.all([replay(), replay()])), await replay()]
+    expect(answers.map(badAnswer).filter((wrong) => wrong !== undefined)).toEqual([])
+    const successes = answers.filter(({ status }) => status === operation.returns.status).length
+    if ('id' in propertiesOf(operation.body)) expect(successes).toBe(1)
+    else expect(successes).toBeGreaterThan(0)
+  })
+})
+
+describe('unknown fields', () => {
+  /** A value for each type of column, that would be recognised wherever it got to. */
+  const stowaway: Record<string, unknown> = {
+    text: 'stowaway',
+    uuid: '5708a3a7-dead-4bad-8bad-5708a3a75708',
+    bigint: 570857085708,
+    integer: 57085708,
+    boolean: true,
+    'timestamp with time zone': '1957-08-05T07:08:57.085Z',
+  }
+  const COLUMNS = `select distinct column_name, data_type from information_schema.columns where table_schema = 'public'`
+  const FOUND = `
+    select tablename from pg_tables where schemaname = 'public' and query_to_xml(format(
+      $$select 1 as found from %I t where t::text ~ 'stowaway|5708a3a7|57085708|1957-08-05'$$, tablename), true, false, '')::text ~ 'found'
+    union all select username from users where is_superuser or is_verified or not is_active`
+
+  const takingJson = all.filter(([, { body, body_type }]) => body && body_type !== 'form')
+  test.each(takingJson)('[REQ-5] %s stores nothing of fields that only the tables have', async (name, operation) => {
+    const { path, body } = validInput(name, operation, await world())
+    const { rows } = await service.sql.query<{ column_name: string; data_type: string }>(COLUMNS)
+    const hidden = rows.map(({ column_name, data_type }) => [column_name, stowaway[data_type] ?? 'stowaway'])
+    const json = { ...Object.fromEntries(hidden), is_active: false, ...(body as object) }
+    const answer = await owner.api.request(operation.method, path, { json })
+    expect(answer.status).toBe(operation.returns.status)
+    expect((await service.sql.query(FOUND)).rows).toEqual([])
+  })
+
+  test('[REQ-5] the search for them finds one', async () => {
+    await service.sql.query(`update cards set title = 'a stowaway' where id = $1`, [(await world())['card_id']])
+    const { rows } = await service.sql.query(FOUND)
+    await service.sql.query(`update cards set title = 'none' where title = 'a stowaway'`)
+    expect(rows).toEqual([{ tablename: 'cards' }])
+  })
+})
+
+describe('addresses and methods', () => {
+  const withIds = all.filter(([, { params }]) => params)
+  test.each(withIds)('[REQ-11] [REQ-12] %s is not reached by a crooked path', async (name, operation) => {
+    const { path, params } = validInput(name, operation, still)
+    const [id = ''] = Object.values(params)
+    const ids = ['%ff', '%c0%af', '%zz', '..', '%2e%2e', CANARY.padEnd(10_240, 'x'), `${id},${id}`]
+    const around = ['//', '/..', `/../${CANARY}`, `/${CANARY}`, '%2f', '%00', `;${CANARY}`].map((end) => path + end)
+    const before = ['/', '/.', '/x/..', '/API', '/api/api'].map((start) => start + path)
+    const crooked = [...before, ...around, path.replaceAll('/', '//'), ...ids.map((bad) => path.replace(id, bad))]
+    const hash = await contentHash(service)
+    const refusals = ['not_found', 'invalid_input', 'uri_too_long', 'method_not_allowed']
+    const attack = async (label: string) => {
+      const answer = await sendRaw(operation.method, label)
+      return badAnswer(answer) ?? (refusals.includes(codeOf(answer) ?? '') ? undefined : `${answer.status}`)
+    }
+    const attacks = crooked.map((label) => ({ label }))
+    expect(await wage(attacks, ({ label }) => attack(label))).toEqual([])
+    expect(await contentHash(service)).toBe(hash)
+  })
+
+  const overriding = (method: string) =>
+    Object.fromEntries(['x-http-method-override', 'x-http-method', 'x-method-override'].map((name) => [name, method]))
+  const paths = Map.groupBy(all, ([, { path }]) => path)
+  test.each([...paths])(
+    '[REQ-13] %s is 405 for other methods, and no header turns one into another',
+    async (_, here) => {
+      const [[name, operation]] = here as [(typeof all)[0]]
+      const { path } = validInput(name, operation, still)
+      const methods = here.map(([, { method }]) => method as string)
+      const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods
+      const every = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']
+      const others = every.filter((method) => !allowed.includes(method)).map((label) => ({ label }))
+      const hash = await contentHash(service)
+      const complaints = await wage(others, async ({ label }) => {
+        const answer = await sendRaw(label, `${path}?_method=${methods[0]}`, overriding(methods[0] as string))
+        const listed = answer.headers.get('allow')?.split(', ').sort().join()
+        const isRight = answer.status === 405 && listed === [...allowed].sort().join()
+        return badAnswer(answer) ?? (isRight ? undefined : `${answer.status}, Allow: ${listed}`)
+      })
+      expect(complaints).toEqual([])
+      expect(await contentHash(service)).toBe(hash)
+    },
+  )
+
+  const readable = all.filter(([, { method }]) => method === 'GET')
+  test.each(readable)(
+    '[REQ-11] [REQ-12] [REQ-13] %s answers the same under every name it has',
+    async (name, operation) => {
+      const { path } = validInput(name, operation, still)
+      const plain = await sendRaw('GET', path)
+      expect(plain.status).toBe(200)
+      const names = [
+        `${path}/`,
+        `/api${path}`,
+        `/api${path}/`,
+        path.replaceAll(/[0-9a-f-]{36}/g, (id) => id.toUpperCase()),
+      ]
+      for (const other of names) expect(await sendRaw('GET', other)).toMatchObject({ status: 200, text: plain.text })
+      expect(await sendRaw('GET', path, overriding('DELETE'))).toMatchObject({ status: 200, text: plain.text })
+      expect(await sendRaw('HEAD', path)).toMatchObject({ status: 200, text: '' })
+    },
+  )
+})
+
+describe('the order', () => {
+  const garbage: Sending[] = [
+    {},
+    { raw: { type: 'application/json', content: `{"${CANARY}` } },
+    { raw: { type: `application/json ${CANARY}`, content: CANARY } },
+    { raw: { type: 'application/json', content: '[]' }, headers: { 'content-encoding': 'gzip' } },
+  ]
+  const garbageFor = ({ method }: Operation) => (method === 'GET' ? garbage.slice(0, 1) : garbage)
+  /** Credentials that are almost one. */
+  const forgeries = (token: string) => {
+    const [header, payload, signature] = token.split('.')
+    const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')
+    const tokens = [
+      ...[`${header}.${payload}`, `${header}.${payload}.`, `${unsigned}.${payload}.`, `${token}.${signature}`],
+      ...[`${token}=`, `${token} x`, '', '.', '..', CANARY, CANARY.padEnd(8_000, 'x')],
+    ]
+    return [...tokens.map((bad) => `Bearer ${bad}`), `Basic ${token}`, `bearer${token}`, token, 'Bearer', '']
+  }
+
+  const guarded = all.filter(([, { access }]) => access !== 'public')
+  test.each(guarded)('[REQ-1] [ACCESS-1] [AUTH-11] %s answers 401 before anything else', async (name, operation) => {
+    const input = validInput(name, operation, still)
+    const token = owner.api.token as string
+    const attempts = [
+      ...garbageFor(operation).map((sending) => ({ label: input.path, sending })),
+      ...pathAttacks(operation, () => input).map(({ path, sending }) => ({ label: path, sending })),
+      ...forgeries(token).map((authorization) => ({ label: input.path, sending: { headers: { authorization } } })),
+      { label: `${input.path}?token=${token}&access_token=${token}`, sending: {} },
+    ]
+    const knock = (path: string, sending: Sending) => service.anybody.request(operation.method, path, sending)
+    const complaints = await wage(attempts, async ({ label, sending }) =>
+      unless('not_authenticated', await knock(label, sending)),
+    )
+    expect(complaints).toEqual([])
+  })
+
+  test('[AUTH-11] two credentials in two headers are none, in either order', async () => {
+    const [good, bad] = [`Bearer ${owner.api.token}`, `Bearer ${CANARY}`]
+    const pairs = [
+      [good, bad],
+      [bad, good],
+      [good, `Bearer ${stranger.api.token}`],
+    ]
+    const answers = await Promise.all(pairs.map((authorization) => sendRaw('GET', '/auth/me', { authorization })))
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
+  })
+
+  const onBoards = all.filter(([, { access }]) => typeof access !== 'string')
+  test.each(onBoards)(
+    '[REQ-1] [ACCESS-2] %s is 403 for a stranger, whatever he sends to it',
+    async (name, operation) => {
+      const input = validInput(name, operation, still)
+      const attempts = garbageFor(operation).map((sending) => ({ label: JSON.stringify(sending), sending }))
+      const knock = (path: string, sending: Sending) => stranger.api.request(operation.method, path, sending)
+      const complaints = await wage(attempts, async ({ sending }) =>
+        unless('not_a_member', await knock(input.path, sending)),
+      )
+      // What is no path at all is said before anything is looked up.
+      const crooked = await wage(
+        pathAttacks(operation, () => input),
+        async ({ path, sending }) => unless('invalid_input', await knock(path, sending)),
+      )
+      expect([...complaints, ...crooked]).toEqual([])
+    },
+  )
+})
+
+describe('the cost', () => {
+  /** How many times longer the larger input takes. The fastest of two counts, so that a busy machine does not. */
+  async function growth(send: (count: number) => Promise<unknown>, small: number, large: number) {
+    const time = async (count: number) => {
+      const started = performance.now()
+      await send(count)
+      return performance.now() - started
+    }
+    const [a, b, c, d] = [await time(small), await time(large), await time(small), await time(large)]
+    return Math.min(b, d) / Math.min(a, c)
+  }
+
+  test('[REQ-5] many unknown fields of a form cost what reading them costs, and not the square of it', async () => {
+    const unknown = (count: number) => Array.from({ length: count }, (_, i) => `k${i}=0`).join('&')
+    const raw = (count: number) => ({ ...form({}), content: `${unknown(count)}&username=a&password=b` })
+    const send = (count: number) => service.anybody.request('POST', '/auth/login', { raw: raw(count) })
+    expect(await growth(send, 1_000, 20_000)).toBeLessThan(20)
+  })
+
+  test('[REQ-3] so do the wrong items of a list', async () => {
+    const path = `/cards/${still['card_id']}/assignees`
+    const send = (count: number) => owner.api.request('PUT', path, { json: { user_ids: Array(count).fill(5) } })
+    expect(await growth(send, 2_000, 20_000)).toBeLessThan(30)
+  })
+})

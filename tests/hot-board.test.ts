@@ -1,0 +1,131 @@
+import { Agent, request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  endProcesses,
+  holdBoard,
+  lockWaiters,
+  type ServiceProcess,
+  startServiceProcess,
+} from '../packages/server/testing/processes.ts'
+import { startService, type TestBoard, type TestService } from '../packages/server/testing/service.ts'
+
+const BOARD_WAIT_MS = 300
+/** How long PostgreSQL lets a change wait for a lock that another instance holds. */
+const LOCK_WAIT_MS = 2_000
+
+let service: TestService
+/** The service under load: a process of its own, so that it does not share a thread with those who load it. */
+let loaded: ServiceProcess
+let hot: TestBoard
+let quiet: TestBoard
+beforeAll(async () => {
+  const JWT_SECRET = 'hush-hush-one-secret-for-two-instances'
+  service = await startService({ JWT_SECRET, BOARD_WAIT_MS: String(BOARD_WAIT_MS) })
+  const { database_url: DATABASE_URL } = service
+  loaded = await startServiceProcess({ JWT_SECRET, DATABASE_URL, LOG_LEVEL: 'warn' })
+  ;[hot, quiet] = await Promise.all([service.board(), service.board()])
+})
+afterAll(async () => {
+  await endProcesses()
+  await service.stop()
+})
+
+const agent = new Agent({ keepAlive: true })
+/** Adds a card with as little work on this side as can be: the figures are to be the service's. */
+const addCard = ({ id, columns: [column], owner }: TestBoard) =>
+  new Promise<number>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${owner.api.token}`, 'content-type': 'application/json' }
+    const url = `${loaded.base_url}/boards/${id}/columns/${column.id}/cards`
+    request(url, { method: 'POST', agent, headers }, (answer) => {
+      answer.resume()
+      answer.on('end', () => resolve(answer.statusCode ?? 0))
+    })
+      .on('error', reject)
+      .end('{"title":"Load"}')
+  })
+
+/** Writers that go on until they are told to stop; answers how many writes succeeded, and which did not. */
+function startWriters(count: number, boards: TestBoard[]) {
+  let isOver = false
+  let written = 0
+  const refused: number[] = []
+  const writers = Array.from({ length: count }, async (_, i) => {
+    while (!isOver) {
+      const status = await addCard(boards[i % boards.length] as TestBoard)
+      if (status !== 201) refused.push(status)
+      else if (!isOver) written++
+    }
+  })
+  return async () => {
+    isOver = true
+    await Promise.all(writers)
+    return { written, refused }
+  }
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+test('[WRITE-7] with 32 writers on one board the others keep at least half of their throughput', {
+  timeout: 40_000,
+}, async () => {
+  const WINDOWS = 5
+  const WINDOW_MS = 700
+  const others = [quiet, ...(await Promise.all([service.board(), service.board(), service.board()]))]
+  const throughput = async () => {
+    const stop = startWriters(8, others)
+    await new Promise((resolve) => setTimeout(resolve, WINDOW_MS))
+    return stop()
+  }
+  await throughput()
+
+  const alone: number[] = []
+  const beside: number[] = []
+  let hot_writes = 0
+  for (let i = 0; i < WINDOWS; i++) {
+    alone.push((await throughput()).written)
+    const stopHot = startWriters(32, [hot])
+    const { written, refused } = await throughput()
+    const { written: hot_written, refused: hot_refused } = await stopHot()
+    beside.push(written)
+    hot_writes += hot_written
+    expect([...refused, ...hot_refused]).toEqual([])
+  }
+
+  console.log(
+    `writes to other boards in ${WINDOW_MS} ms: alone ${alone.join(' ')}, beside a hot board ${beside.join(' ')}`,
+  )
+  console.log(`medians ${median(alone)} and ${median(beside)}; writes to the hot board: ${hot_writes}`)
+  expect(hot_writes).toBeGreaterThan(0)
+  expect(median(beside)).toBeGreaterThanOrEqual(median(alone) / 2)
+})
+
+test('[WRITE-7] [ACCESS-4] a change that waits too long is refused with board_busy, and other boards go on meanwhile', async () => {
+  const params = { board_id: hot.id, column_id: hot.columns[0].id }
+  const before = await hot.owner.api.call('getBoard', { params: { board_id: hot.id } })
+  const logged = (await hot.events()).length
+  await using held = await holdBoard(service.sql, hot.id)
+  const since = Date.now()
+
+  const refused = Promise.all(
+    Array.from({ length: 50 }, () => hot.owner.api.send('createCard', { params, body: { title: 'Too many' } })),
+  )
+  await held.isAwaited()
+  const waiters: number[] = []
+  const meanwhile = { board_id: quiet.id, column_id: quiet.columns[0].id }
+  for (let i = 0; i < 12; i++) {
+    await quiet.owner.api.call('createCard', { params: meanwhile, body: { title: 'Meanwhile' } })
+    waiters.push(await lockWaiters(service.sql))
+  }
+  const answers = await refused
+
+  // One change at a time waits in PostgreSQL; the others hold no connection.
+  expect(Math.max(...waiters)).toBeLessThanOrEqual(1)
+  expect(new Set(answers.map(({ body }) => (body as { code: string }).code))).toEqual(new Set(['board_busy']))
+  for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  // Twice what the two waits allow, for a slow machine; without a bound it would be for ever.
+  expect(Date.now() - since).toBeLessThan(2 * (BOARD_WAIT_MS + LOCK_WAIT_MS))
+  await held.release()
+  expect(await hot.owner.api.call('getBoard', { params: { board_id: hot.id } })).toEqual(before)
+  expect(await hot.events()).toHaveLength(logged)
+  await hot.owner.api.call('createCard', { params, body: { title: 'Free again' } })
+})

@@ -1,0 +1,360 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { operations } from '@lockstep/contract'
+import { formats } from '@lockstep/contract/formats'
+import type { Operation } from '@lockstep/contract/operation'
+import type pg from 'pg'
+import { type Client, form, type Sending } from '../packages/server/testing/client.ts'
+
+/** What the generated inputs know by name: of a parameter or field, or `operation.field` where one needs its own. */
+export type Known = Record<string, string | undefined>
+/** Stands in every hostile input, and must come back in no error. */
+export const CANARY = `canary-${randomBytes(3).toString('hex')}`
+
+type Schema = NonNullable<Operation['body']>
+type Fields = Record<string, unknown>
+interface Shape {
+  type?: string
+  format?: keyof typeof formats
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  maxItems?: number
+}
+const shapeOf = (schema: Schema | undefined) => (schema ?? {}) as Shape
+export const propertiesOf = (schema: Schema | undefined) => shapeOf(schema).properties ?? {}
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What the schema says of a value, in the plainest words: the service asks a library, and the two must agree. */
+export function accepts(schema: Schema, value: unknown): boolean {
+  const { type, anyOf, properties = {}, required = [], items, ...bounds } = shapeOf(schema)
+  const { const: constant, enum: members, format, minLength = 0, maxLength = Infinity, maxItems = Infinity } = bounds
+  const { minimum = -Infinity, maximum = Infinity } = bounds
+  if (constant !== undefined && value !== constant) return false
+  if (members && !members.includes(value)) return false
+  if (type && type !== typeOf(value)) return false
+  if (anyOf && !anyOf.some((branch) => accepts(branch, value))) return false
+  if (typeof value === 'number') return value >= minimum && value <= maximum
+  if (typeof value === 'string') {
+    const { length } = Array.from(value)
+    return length >= minLength && length <= maxLength && (!format || formats[format].test(value))
+  }
+  if (Array.isArray(value)) return value.length <= maxItems && (!items || value.every((item) => accepts(items, item)))
+  if (!isFields(value)) return true
+  const isComplete = required.every((name) => Object.hasOwn(value, name))
+  return (
+    isComplete &&
+    Object.entries(properties).every(([name, s]) => !Object.hasOwn(value, name) || accepts(s, value[name]))
+  )
+}
+const typeOf = (value: unknown) =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value
+
+export interface Input {
+  path: string
+  params: Record<string, string>
+  query: Fields
+  body: unknown
+}
+
+/** A valid input for any operation: every field is filled, from what is known by name, else from the schema. */
+export function validInput(name: string, { path, params, query, body }: Operation, known: Known): Input {
+  const fill = (field: string, schema: Schema): unknown => {
+    const found = lookUp(known, name, field)
+    const { anyOf: [first] = [], items, properties } = shapeOf(schema)
+    if (items) return [found ?? fill(`${name}.item`, items)]
+    if (found !== undefined) return found
+    if (properties) return Object.fromEntries(Object.entries(properties).map(([key, s]) => [key, fill(key, s)]))
+    return first ? fill(field, first) : simplest(shapeOf(schema))
+  }
+  const ids = Object.keys(propertiesOf(params)).map((param) => {
+    if (known[param] === undefined) throw new Error(`${name} needs a {${param}}, which the fixture does not know`)
+    return [param, known[param]]
+  })
+  const filled = Object.fromEntries(ids) as Record<string, string>
+  return {
+    path: pathTo(path, filled),
+    params: filled,
+    query: Object.fromEntries(Object.entries(propertiesOf(query)).map(([key, s]) => [key, fill(key, s)])),
+    body: body && fill('body', body),
+  }
+}
+
+/** `action_column_id` is a `column_id`, and `user_ids` are each a `user_id`. */
+function lookUp(known: Known, operation: string, field: string): unknown {
+  const one = field.replace(/_ids$/, '_id')
+  const role = Object.keys(known).find((name) => name.endsWith('_id') && one.endsWith(`_${name}`))
+  return known[`${operation}.${field}`] ?? known[one] ?? (role && known[role])
+}
+
+function simplest({ const: constant, enum: [member] = [], type, format, minLength = 0, minimum = 0 }: Shape): unknown {
+  const word = `w${randomBytes(8).toString('hex')}`
+  if (constant !== undefined) return constant
+  if (member !== undefined) return member
+  if (format === 'uuid') return randomUUID()
+  if (format === 'email') return `${word}@example.com`
+  if (type === 'integer' || type === 'number') return Math.max(minimum, 0)
+  if (type === 'boolean') return true
+  return type === 'string' ? word.padEnd(minLength, 'x') : null
+}
+
+export const pathTo = (template: string, params: Record<string, string>) =>
+  template.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string)
+
+const everyParam = () =>
+  new Set(Object.values<Operation>(operations).flatMap(({ params }) => Object.keys(propertiesOf(params))))
+
+/** Makes one of everything that paths can name, each by the operation that creates it: a column by `createColumn`. */
+export async function furnish(api: Client, known: Known, params: Iterable<string> = everyParam()): Promise<Known> {
+  let all = known
+  for (const param of params) {
+    if (all[param] !== undefined) continue
+    const name = `create${param[0]?.toUpperCase()}${param.slice(1, -'_id'.length)}`
+    const operation = (operations as Record<string, Operation>)[name]
+    if (!operation) throw new Error(`Nothing creates a ${param}: the fixture must know it`)
+    all = await furnish(api, all, Object.keys(propertiesOf(operation.params)))
+    const { path, body } = validInput(name, operation, all)
+    const answer = await api.request(operation.method, path, { json: body })
+    if (answer.status !== operation.returns.status) throw new Error(`${name} made no ${param}: ${answer.text}`)
+    all = { ...all, [param]: (answer.body as { id: string }).id }
+  }
+  return all
+}
+
+/** One hash over every row of every table, whatever tables there are: the log of events is one of them. */
+const CONTENT = `
+  select md5(string_agg(tablename || (xpath('//hash/text()', query_to_xml(
+    format('select md5(string_agg(t::text, chr(10) order by t::text)) as hash from %I.%I t', schemaname, tablename),
+    true, false, '')))::text, ',' order by tablename)) as hash
+  from pg_tables where schemaname = 'public'`
+export const contentHash = async ({ sql }: { sql: pg.Pool }) => (await sql.query(CONTENT)).rows[0].hash as string
+
+/** One hostile request. `isValid` says whether the payload is a valid one nevertheless; undefined when nobody can tell. */
+export interface Attack {
+  label: string
+  path: string
+  sending: Sending
+  isValid: boolean | undefined
+}
+
+const DEEP = '['.repeat(100_000) + ']'.repeat(100_000)
+const MANY = Array.from({ length: 50_000 }, (_, i) => `"k${i}":0`).join(',')
+const text = (value: unknown) => JSON.stringify(value)
+
+/** JSON texts to put in the place of any field: text and not values, because some exist as text alone. */
+const hostileValues: Record<string, string> = {
+  null: 'null',
+  'an integer': '5',
+  'a negative integer': '-1',
+  'a fraction': '2.5',
+  '1e30': '1e30',
+  '-0': '-0',
+  '2^53+1': '9007199254740993',
+  NaN: 'NaN',
+  true: 'true',
+  'an integer as text': '"5"',
+  'true as text': '"true"',
+  'a list': text([CANARY]),
+  'a list of lists': text([[CANARY]]),
+  'a list of nulls': '[null]',
+  'an empty list': '[]',
+  'a list of 10,000': text(Array(10_000).fill(5)),
+  'a long list': text(Array.from({ length: 101 }, () => randomUUID())),
+  'an object': text({ [CANARY]: CANARY }),
+  'the empty text': '""',
+  whitespace: text(' \t\u00a0\u200b '),
+  'a million characters': text(CANARY.padEnd(1_000_000, 'x')),
+  'a NUL': text(`${CANARY}\0`),
+  'half a surrogate pair': `"${CANARY}\\ud800"`,
+  'a right-to-left override': text(`${CANARY}\u202e`),
+  emoji: text(`${CANARY} 👩‍👩‍👧‍👦`),
+  'a decomposed letter': text(`${CANARY} e\u0301`),
+  markup: text(`<script>${CANARY}</script>'; drop table users; --`),
+  'deep nesting': DEEP,
+}
+
+const jsonText = (fields: Record<string, string>) =>
+  `{${Object.entries(fields)
+    .map(([key, value]) => `${text(key)}:${value}`)
+    .join(',')}}`
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+const without = (fields: Record<string, string>, name: string) =>
+  Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name))
+/** Whatever a schema says, PostgreSQL cannot keep these. */
+const isUnstorable = (value: unknown) => typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))
+
+/** Each field missing, and each with each hostile value; then bodies that are wrong as a whole, or only look it. */
+export function jsonAttacks(schema: Schema, input: () => Input): Attack[] {
+  const names = Object.keys(propertiesOf(schema))
+  const [first = 'x'] = names
+  const attack = (label: string, change: (fields: Record<string, string>) => string, field?: string): Attack => {
+    const { path, body } = input()
+    const fields = Object.fromEntries(Object.entries(body as Fields).map(([key, value]) => [key, text(value)]))
+    const content = change(fields)
+    const value = parsed(content)
+    const isValid = accepts(schema, value) && !isUnstorable(field && (value as Fields)[field])
+    return { label, path, sending: { raw: { type: 'application/json', content } }, isValid }
+  }
+  const perField = names.flatMap((name) => [
+    attack(`${name} missing`, (fields) => jsonText(without(fields, name))),
+    ...Object.entries(hostileValues).map(([label, value]) =>
+      attack(`${name}: ${label}`, (fields) => jsonText({ ...fields, [name]: value }), name),
+    ),
+  ])
+  const added = (more: string) => (fields: Record<string, string>) => `${jsonText(fields).slice(0, -1)},${more}}`
+  const wholes = ['[]', text(CANARY), 'null', '5', 'true', '{', `{"${CANARY}":`, CANARY, ' ', 'NaN', DEEP, '{"x":1,}']
+  return [
+    ...perField,
+    ...wholes.map((whole) => attack(`the body ${whole.slice(0, 20)}`, () => whole)),
+    attack('no fields', () => '{}'),
+    attack('an unknown field', added(`"${CANARY}":"${CANARY}"`)),
+    attack('50,000 unknown fields', added(MANY)),
+    attack('an unknown field that is deep', added(`"deep":${DEEP}`)),
+    attack('__proto__', added(`"__proto__":{"${first}":"${CANARY}","is_superuser":true}`)),
+    attack('only __proto__', (fields) => `{"__proto__":${jsonText(fields)}}`),
+    attack('constructor.prototype', added('"constructor":{"prototype":{"is_superuser":true}}')),
+    attack('a key twice, the last one valid', (f) => `{"${first}":["${CANARY}"],${jsonText(f).slice(1)}`),
+    attack('a key twice, the last one wrong', added(`"${first}":["${CANARY}"]`)),
+  ]
+}
+
+/** The same for forms, which carry text alone. */
+export function formAttacks(schema: Schema, input: () => Input): Attack[] {
+  const names = Object.keys(propertiesOf(schema))
+  const attack = (label: string, change: (fields: Record<string, string>) => string): Attack => {
+    const { path, body } = input()
+    const content = change(body as Record<string, string>)
+    const sent = Map.groupBy(new URLSearchParams(content), ([key]) => key)
+    const single = Object.fromEntries([...sent].map(([key, all]) => [key, all[1] ? all : all[0]?.[1]]))
+    const isValid = accepts(schema, single) && !names.some((name) => isUnstorable(single[name]))
+    return { label, path, sending: { raw: { ...form({}), content } }, isValid }
+  }
+  const formText = (fields: Record<string, string>) => form(fields).content
+  const added = (more: string) => (fields: Record<string, string>) => `${formText(fields)}&${more}`
+  const texts = Object.entries(hostileValues)
+    .map(([label, json]) => [label, parsed(json)] as const)
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].isWellFormed())
+  return [
+    ...names.flatMap((name) => [
+      attack(`${name} missing`, (fields) => formText(without(fields, name))),
+      attack(`${name} twice`, added(`${name}=${CANARY}`)),
+      attack(`${name} as an operator`, (fields) => formText(fields).replace(`${name}=`, `${name}[$ne]=`)),
+      attack(`${name}: bytes that are no text`, (fields) => added(`${name}=%ff%fe`)(without(fields, name))),
+      ...texts.map(([label, value]) => attack(`${name}: ${label}`, (fields) => formText({ ...fields, [name]: value }))),
+    ]),
+    attack('a body that is no form', () => CANARY),
+    attack('only separators', () => '&&&===&'),
+    attack('an unknown field', added(`${CANARY}=${CANARY}&__proto__=${CANARY}&constructor=1`)),
+    attack('50,000 unknown fields', added(MANY.replaceAll(/[":]/g, '').replaceAll(',', '=&'))),
+  ]
+}
+
+/** A valid body under a wrong name: without a type, with another one, in another charset, compressed, or not there. */
+export function contentTypeAttacks(type: 'json' | 'form', input: () => Input): Attack[] {
+  const attack = (label: string, sending: (content: Buffer) => Sending): Attack => {
+    const { path, body } = input()
+    const content = type === 'json' ? text(body) : form(body as Record<string, string>).content
+    return { label, path, sending: sending(Buffer.from(content)), isValid: false }
+  }
+  const own = type === 'json' ? 'application/json' : form({}).type
+  const other = type === 'json' ? form({}).type : 'application/json'
+  const spoilt = (content: Buffer) =>
+    type === 'json'
+      ? [content.subarray(0, -1), Buffer.from(',"x":"\xff"}', 'latin1')]
+      : [content, Buffer.from('&x=\xff', 'latin1')]
+  const types = ['text/plain', other, 'multipart/form-data; boundary=x', `${own} ${CANARY}`, `${own}; charset=utf-16`]
+  return [
+    ...[...types, CANARY, `${own}x`].map((t) => attack(`as ${t}`, (content) => ({ raw: { type: t, content } }))),
+    attack('without a type', (content) => ({ raw: { content } })),
+    attack('without a body', () => ({})),
+    attack('without a body, with a type', () => ({ headers: { 'content-type': own } })),
+    attack('compressed', (c) => ({
+      raw: { type: own, content: gzipSync(c) },
+      headers: { 'content-encoding': 'gzip' },
+    })),
+    attack('bytes that are no text', (content) => ({ raw: { type: own, content: Buffer.concat(spoilt(content)) } })),
+  ]
+}
+
+/** Each query parameter with hostile values, twice, and beside unknown ones. */
+export function queryAttacks(schema: Schema, input: () => Input): Attack[] {
+  const attack = (label: string, name: string, raw: string, isValid: boolean): Attack => ({
+    label: `?${name}: ${label}`,
+    path: `${input().path}?${name}=${raw}`,
+    sending: {},
+    isValid,
+  })
+  return Object.entries(propertiesOf(schema)).flatMap(([name, field]) => {
+    const isInteger = shapeOf(field).type === 'integer'
+    const judge = (value: string) => accepts(field, isInteger && /^-?\d+$/.test(value) ? Number(value) : value)
+    const values = [
+      '',
+      '5',
+      '0',
+      '-1',
+      '5.0',
+      '1e1',
+      '0x10',
+      ' 5',
+      '5 ',
+      '9'.repeat(20),
+      'true',
+      'null',
+      '%',
+      '\\',
+      '(',
+    ]
+    return [
+      ...[...values, `${CANARY}\0`, `${CANARY}\u202e`, CANARY.padEnd(300, 'x')].map((value) =>
+        attack(text(value).slice(0, 30), name, encodeURIComponent(value), judge(value) && !isUnstorable(value)),
+      ),
+      attack('twice', name, `5&${name}=${CANARY}`, false),
+      { ...attack('as a list', `${name}[]`, CANARY, true) },
+      { ...attack('bytes that are no text', name, '%ff%fe', true), isValid: isInteger ? false : undefined },
+    ]
+  })
+}
+
+/** Each id of the path in forms that are no UUID. PostgreSQL itself would take some of them. */
+export function pathAttacks({ path: template }: Operation, input: () => Input): Attack[] {
+  const forms: Record<string, (id: string) => string> = {
+    'a word': () => `zz-${CANARY}`,
+    'in braces': (id) => `%7B${id}%7D`,
+    'without hyphens': (id) => id.replaceAll('-', ''),
+    'without one hyphen': (id) => id.replace('-', ''),
+    'with a NUL': (id) => `${id}%00`,
+    'only a NUL': () => '%00',
+    'with a space': (id) => `%20${id}`,
+    'with a line feed': (id) => `${id}%0a`,
+    'as a URN': (id) => `urn:uuid:${id}`,
+    'an encoded way out': (id) => `..%2f${id}`,
+    'one digit short': (id) => id.slice(0, -1),
+    'a letter that is no digit': (id) => `g${id.slice(1)}`,
+    'digits of another script': (id) => `%EF%BC%91${id.slice(1)}`,
+    'a number': () => '1',
+    'an apostrophe': (id) => `${id}'`,
+  }
+  const { params, body } = input()
+  return Object.keys(params).flatMap((name) =>
+    Object.entries(forms).map(([label, make]) => ({
+      label: `{${name}} ${label}`,
+      path: pathTo(template, { ...params, [name]: make(params[name] as string) }),
+      sending: body === undefined ? {} : { json: body },
+      isValid: false,
+    })),
+  )
+}

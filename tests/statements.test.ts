@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto'
+import { operations } from '@lockstep/contract'
+import { authOperations } from '@lockstep/contract/auth'
+import { healthOperations } from '@lockstep/contract/health'
+import { userOperations } from '@lockstep/contract/users'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Database } from '../packages/server/src/core/database.ts'
+import { Client, type OperationName } from '../packages/server/testing/client.ts'
+import { startService, type TestService } from '../packages/server/testing/service.ts'
+import { startProxy, type TcpProxy, type Traffic } from '../packages/server/testing/tcp-proxy.ts'
+
+let service: TestService
+let counted: TestService
+let proxy: TcpProxy
+beforeAll(async () => {
+  service = await startService()
+  proxy = await startProxy(service.database_url)
+  // A second instance, which reaches the database of the first one through the proxy.
+  counted = await startService({ DATABASE_URL: proxy.url })
+})
+afterAll(async () => {
+  await counted.stop()
+  await proxy.close()
+  await service.stop()
+})
+
+interface Size {
+  boards: number
+  columns: number
+  cards: number
+  people: number
+  old_answers: number
+}
+const SMALL: Size = { boards: 1, columns: 3, cards: 3, people: 2, old_answers: 0 }
+const LARGE: Size = { boards: 15, columns: 20, cards: 200, people: 20, old_answers: 50 }
+
+type Ids = [string, string, string, ...string[]]
+/** A board of some size, and its owner, who speaks through the proxy. */
+interface World {
+  api: Client
+  board: { board_id: string }
+  empty_column: { column_id: string }
+  full_column: { column_id: string }
+  cards: Ids
+  /** The first card of the full column. */
+  card: { card_id: string }
+  /** Members of the board; the first one is assigned to every card. */
+  people: [string, ...string[]]
+  /** No member yet. */
+  newcomer: string
+}
+
+async function makeWorld(size: Size): Promise<World> {
+  const owner = await service.user()
+  for (let i = 1; i < size.boards; i++) await owner.api.call('createBoard', { body: { title: 'Another' } })
+  const { id: board_id } = await owner.api.call('createBoard', { body: { title: 'Plan' } })
+  const run = async (text: string, values: unknown[]) =>
+    (await service.sql.query<{ id: string }>(text, values)).rows.map((row) => row.id) as Ids
+  const [newcomer, ...people] = await run(
+    `insert into users (id, email, email_key, username, username_key, hashed_password)
+    select id::uuid, id, id, id, id, '' from (select gen_random_uuid()::text as id from generate_series(0, $1)) made
+    returning id`,
+    [size.people],
+  )
+  await run(`insert into board_members select $1, unnest($2::uuid[]), 'member'`, [board_id, people])
+  const [empty_id, full_id] = await run(
+    `insert into columns select $1, gen_random_uuid(), 'Column', '', false, n from generate_series(1, $2) n returning id`,
+    [board_id, size.columns],
+  )
+  const cards = await run(
+    `insert into cards select $1, gen_random_uuid(), $2, 'Card', null, n, now(), now() from generate_series(1, $3) n
+    returning id`,
+    [board_id, full_id, size.cards],
+  )
+  await run('insert into card_assignees select $1, unnest($2::uuid[]), $3', [board_id, cards, people[0]])
+  await run(
+    `insert into stored_answers select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
+    from generate_series(1, $3) n`,
+    [owner.id, board_id, size.old_answers],
+  )
+  return {
+    api: new Client(counted.base_url, owner.api.token),
+    board: { board_id },
+    empty_column: { column_id: empty_id },
+    full_column: { column_id: full_id },
+    cards,
+    card: { card_id: cards[0] },
+    people: people as World['people'],
+    newcomer,
+  }
+}
+
+/** Leaves no room between any two columns or cards of the board. */
+async function pack({ board: { board_id } }: World) {
+  for (const [table, parent] of [
+    ['columns', 'board_id'],
+    ['cards', 'column_id'],
+  ])
+    await service.sql.query(
+      `update ${table} item set rank = packed.nth
+      from (select id, row_number() over (partition by ${parent} order by rank) as nth from ${table} where board_id = $1) packed
+      where item.id = packed.id`,
+      [board_id],
+    )
+}
+
+const NO_ROOM = 'where there is no room'
+/** Every operation on boards, with as much data as the world has. What ends something comes last. */
+const steps: [name: OperationName, how: string, act: (world: World) => Promise<unknown>][] = [
+  ['createBoard', '', (w) => w.api.call('createBoard', { body: { title: 'New' } })],
+  ['listBoards', '', (w) => w.api.call('listBoards', {})],
+  ['getBoard', '', (w) => w.api.call('getBoard', { params: w.board })],
+  ['updateBoard', '', (w) => w.api.call('updateBoard', { params: w.board, body: { title: 'Next' } })],
+  ['listMembers', '', (w) => w.api.call('listMembers', { params: w.board })],
+  ['inviteMember', '', (w) => w.api.call('inviteMember', { params: w.board, body: { user_id: w.newcomer } })],
+  ['updateMember', '', (w) => w.api.call('updateMember', { params: newcomer(w), body: { role: 'owner' } })],
+  ['createColumn', '', (w) => createColumn(w, {})],
+  ['createColumn', NO_ROOM, (w) => createColumn(w, { position: 1 })],
+  ['updateColumn', '', (w) => w.api.call('updateColumn', { params: w.full_column, body: { title: 'Next' } })],
+  ['moveColumn', '', (w) => w.api.call('moveColumn', { params: w.full_column, body: { position: 0 } })],
+  ['moveColumn', NO_ROOM, (w) => w.api.call('moveColumn', { params: w.full_column, body: { position: 1 } })],
+  ['getCard', '', (w) => w.api.call('getCard', { params: w.card })],
+  ['createCard', '', (w) => createCard(w, {})],
+  ['createCard', NO_ROOM, (w) => createCard(w, { after_id: w.cards[1] })],
+  ['createCard', 'with an Idempotency-Key', (w) => createCard(w, {}, { 'idempotency-key': randomUUID() })],
+  ['updateCard', '', (w) => w.api.call('updateCard', { params: w.card, body: { title: 'Next' } })],
+  ['assignCard', '', (w) => w.api.call('assignCard', { params: w.card, body: { user_ids: w.people } })],
+  ['moveCard', '', (w) => w.api.call('moveCard', { params: w.card, body: {} })],
+  ['moveCard', NO_ROOM, (w) => w.api.call('moveCard', { params: w.card, body: { position: 1 } })],
+  ['moveCard', 'to another column', (w) => w.api.call('moveCard', { params: w.card, body: w.empty_column })],
+  [
+    'removeMember',
+    'who is on every card',
+    (w) => w.api.call('removeMember', { params: { ...w.board, user_id: w.people[0] } }),
+  ],
+  ['unassignCard', '', (w) => w.api.call('unassignCard', { params: { ...w.card, user_id: w.people.at(-1) ?? '' } })],
+  ['deleteCard', '', (w) => w.api.call('deleteCard', { params: w.card })],
+  ['deleteColumn', '', (w) => w.api.call('deleteColumn', { params: w.full_column })],
+  ['deleteBoard', '', (w) => w.api.call('deleteBoard', { params: w.board })],
+]
+const newcomer = ({ board, newcomer: user_id }: World) => ({ ...board, user_id })
+const createColumn = ({ api, board }: World, place: { position?: number }) =>
+  api.call('createColumn', { params: board, body: { title: 'New', ...place } })
+const createCard = ({ api, board, full_column }: World, place: { after_id?: string }, headers = {}) =>
+  api.call('createCard', { params: { ...board, ...full_column }, body: { title: 'New', ...place }, headers })
+
+test('[WRITE-8] no operation on a board needs more statements or round trips when there is more data', async () => {
+  const worlds = { small: await makeWorld(SMALL), large: await makeWorld(LARGE) }
+  const rows: { operation: string; small: Traffic; large: Traffic }[] = []
+  for (const [name, how, act] of steps) {
+    await Promise.all(Object.values(worlds).map(pack))
+    const small = await proxy.during(() => act(worlds.small))
+    const large = await proxy.during(() => act(worlds.large))
+    rows.push({ operation: `${name} ${how}`.trim(), small, large })
+  }
+
+  console.log(['statements, round trips', ...rows.map(asLine)].join('\n'))
+  for (const { operation, small, large } of rows) expect(large, operation).toEqual(small)
+  for (const { operation, small } of rows) expect(small.statements, operation).toBeGreaterThan(0)
+  // Making room costs something: the steps that say so did meet a list without any.
+  const cost = new Map(rows.map(({ operation, large }) => [operation, large.statements]))
+  for (const name of ['createColumn', 'moveColumn', 'createCard', 'moveCard'])
+    expect(cost.get(`${name} ${NO_ROOM}`), name).toBeGreaterThan(cost.get(name) ?? 0)
+})
+
+const asLine = ({ operation, large }: { operation: string; large: Traffic }) =>
+  `${String(large.statements).padStart(10)}, ${String(large.round_trips).padStart(11)}  ${operation}`
+
+test('[WRITE-8] every operation on boards is among those counted', () => {
+  const others = { ...authOperations, ...userOperations, ...healthOperations }
+  const expected = Object.keys(operations).filter((name) => !(name in others))
+  expect([...new Set(steps.map(([name]) => name))].sort()).toEqual(expected.sort())
+})
+
+test('[WRITE-8] the count sees each statement, and each wait', async () => {
+  const database = new Database({ url: proxy.url, size: 2, on_error: () => {} })
+  const client = await database.pool.connect()
+  const ask = () => client.query('select 1')
+
+  const one_by_one = await proxy.during(async () => {
+    await ask()
+    await ask()
+    await ask()
+  })
+  const together = await proxy.during(() => Promise.all([ask(), ask(), ask()]))
+  const mixed = await proxy.during(async () => {
+    await Promise.all([ask(), client.query({ name: 'prepared', text: 'select $1::int', values: [1] })])
+    await ask()
+  })
+  client.release()
+  await database.close()
+
+  expect(one_by_one).toEqual({ statements: 3, round_trips: 3 })
+  expect(together).toEqual({ statements: 3, round_trips: 1 })
+  expect(mixed).toEqual({ statements: 3, round_trips: 2 })
+})

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+/** A copy of the repository in which CONTRIBUTING's walk is followed to the letter. */
+const root = fileURLToPath(new URL('..', import.meta.url))
+const copy = join(root, '.test-output/walk')
+const cards = 'packages/server/src/cards'
+
+/** The steps of the walk: each names its file and shows one block of code. */
+const steps = [...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\d\. \*\*`([^`]+)`\*\*[^]*?```ts\n([^]*?)```/gm)].map(
+  ([, file, code]) => ({ file: file as string, code: (code as string).replaceAll(/^ {3}/gm, '') }),
+)
+
+beforeAll(() => {
+  rmSync(copy, { recursive: true, force: true })
+  mkdirSync(join(copy, 'node_modules'), { recursive: true })
+  for (const part of ['packages', 'tests', 'docs', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts']) {
+    cpSync(join(root, part), join(copy, part), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
+  }
+  for (const name of readdirSync(join(root, 'node_modules')).filter((entry) => entry !== '@lockstep')) {
+    symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
+  }
+  mkdirSync(join(copy, 'node_modules/@lockstep'))
+  for (const name of ['contract', 'server']) symlinkSync(join(copy, 'packages', name), join(copy, 'node_modules/@lockstep', name))
+})
+afterAll(() => rmSync(copy, { recursive: true }))
+
+function edit(file: string, change: (text: string) => string) {
+  const before = readFileSync(join(copy, file), 'utf8')
+  const after = change(before)
+  expect(after).not.toBe(before)
+  writeFileSync(join(copy, file), after)
+}
+/** Puts code at the end of an object that begins with the given line. */
+const intoObject = (opening: RegExp, code: string) => (text: string) => {
+  const start = opening.exec(text)?.index ?? Number.NaN
+  const end = text.indexOf('\n}\n', start)
+  return `${text.slice(0, end)}\n${code}${text.slice(end)}`
+}
+const compile = () => spawnSync('tsc', ['-p', copy, '--pretty', 'false'], { cwd: copy, encoding: 'utf8' }).stdout
+
+test('[DOC-5] the walk in CONTRIBUTING adds an operation in four files, and the compiler leads the way', () => {
+  const [contract, operations, queries, tests] = steps
+  expect(steps.map((step) => step.file)).toEqual([
+    'packages/contract/src/cards.ts',
+    `${cards}/card-operations.ts`,
+    `${cards}/card-queries.ts`,
+    `${cards}/cards.test.ts`,
+  ])
+
+  edit('packages/contract/src/cards.ts', intoObject(/export const cardOperations/, contract?.code ?? ''))
+  expect(compile()).toMatch(/Property 'copyCard' is missing/)
+
+  edit(`${cards}/card-operations.ts`, intoObject(/export const cardHandlers/, operations?.code ?? ''))
+  edit(`${cards}/card-operations.ts`, (text) => text.replace('  readMove,\n', '  readMove,\n  readOriginal,\n'))
+  expect(compile()).toMatch(/has no exported member (named )?'readOriginal'/)
+
+  edit(`${cards}/card-queries.ts`, (text) => `${text}\n${queries?.code}`)
+  expect(compile()).toBe('')
+
+  edit(`${cards}/cards.test.ts`, (text) => `${text}\n${tests?.code}`)
+  expect(compile()).toBe('')
+
+  const run = spawnSync('vitest', ['run', '--root', copy, `${cards}/cards.test.ts`, 'tests/access.test.ts', '-t', 'copy'], { cwd: copy, encoding: 'utf8' })
+  expect(run.stdout + run.stderr).toMatch(/Tests\s+.*[2-9]\d* passed/)
+  expect(run.status).toBe(0)
+}, 120_000)
