@@ -13,7 +13,10 @@ const steps: Step[] = [
   ['rules and tests', checkRepositoryRules],
   ['generated files', ['node', 'scripts/generate.ts', '--check']],
   ['dead code', ['knip']],
-  ['API documents', ['redocly', 'lint', 'docs/api/openapi.json', '--config', 'docs/api/redocly.yaml']],
+  [
+    'API documents',
+    ['redocly', 'lint', 'docs/api/openapi.json', 'docs/api/asyncapi.json', '--config', 'docs/api/redocly.yaml'],
+  ],
   ['dependency audit', audit],
 ]
 

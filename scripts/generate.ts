@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
@@ -9,6 +10,7 @@ import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
 /** Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale. */
 const generated: Record<string, () => string | Promise<string>> = {
   'docs/api/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
+  'docs/api/asyncapi.json': () => `${JSON.stringify(asyncApi(), null, 2)}\n`,
   'docs/settings.md': settingsTable,
   'docs/errors.md': errorsTable,
   'packages/server/src/core/tables.gen.ts': tableTypes,

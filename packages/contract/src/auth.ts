@@ -11,6 +11,10 @@ const shape = Type.Object({ access_token: Type.String(), token_type: Type.Litera
 export interface Token extends Static<typeof shape> {}
 export const Token = named<Token>('Token', shape)
 
+const ticketShape = Type.Object({ ticket: Type.String(), expires_in: Type.Integer() })
+export interface Ticket extends Static<typeof ticketShape> {}
+export const Ticket = named<Ticket>('Ticket', ticketShape)
+
 export const authOperations = {
   register: operation({
     method: 'POST',
@@ -62,6 +66,16 @@ export const authOperations = {
     access: 'authenticated',
     returns: { status: 200, schema: Token },
     problems: ['session_too_old'],
+  }),
+  createTicket: operation({
+    method: 'POST',
+    path: '/auth/ticket',
+    tag: 'authentication',
+    summary: 'Get a ticket that opens sockets',
+    description:
+      'Valid for 30 seconds, as `token` in the address of a socket and nowhere else. The socket ends when the token behind the ticket does.',
+    access: 'authenticated',
+    returns: { status: 200, schema: Ticket },
   }),
   getMe: operation({
     method: 'GET',

@@ -5,6 +5,7 @@ import { cardEvents, cardOperations } from './cards.ts'
 import { columnEvents, columnOperations } from './columns.ts'
 import { healthOperations } from './health.ts'
 import type { Operation } from './operation.ts'
+import { realtimeOperations } from './realtime.ts'
 import { userOperations } from './users.ts'
 
 /** Every operation of the service, by name, in the order of the documentation. */
@@ -16,6 +17,7 @@ export const operations = {
   ...memberOperations,
   ...columnOperations,
   ...cardOperations,
+  ...realtimeOperations,
 } satisfies Record<string, Operation & { emits?: readonly EventKind[] }>
 
 /** Every event kind, with the schema of its `data`. */
@@ -23,5 +25,3 @@ export const events = { ...boardEvents, ...columnEvents, ...cardEvents }
 
 export type EventKind = keyof typeof events
 export type EventData<K extends EventKind> = Static<(typeof events)[K]>
-/** Version of the event schema, on every event. It stays while changes only add. */
-export const EVENT_VERSION = '1.0'

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { member, named, Nullable, operation, Timestamp, Uuid } from './operation.ts'
+import { member, Nullable, named, operation, Timestamp, Uuid } from './operation.ts'
 
 /** Version of the event schema, on every event. It stays while changes only add. */
 export const EVENT_VERSION = '1.0'
@@ -15,7 +15,10 @@ export const closeCodes = {
     code: 1008,
     help: 'The token is bad or has expired, its user is inactive or no member of the board, or the page comes from a foreign origin. Do not come back with the same token.',
   },
-  restart: { code: 1012, help: 'The instance goes, or the board was restored. Come back within a few seconds, with `since`.' },
+  restart: {
+    code: 1012,
+    help: 'The instance goes, or the board was restored. Come back within a few seconds, with `since`.',
+  },
   try_later: { code: 1013, help: 'Too slow, or too many. Come back after 5 to 30 seconds, with `since`.' },
   no_pong: { code: 4408, help: 'No pong came within 10 seconds. Come back, with `since`.' },
   not_text: { code: 1003, help: 'Only text is understood.' },

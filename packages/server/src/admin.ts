@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { v7 as newUuid } from 'uuid'
 import { Passwords } from './auth/passwords.ts'
 import { readConfig } from './config.ts'
+import { startNewEpoch } from './core/chores.ts'
 import { Database } from './core/database.ts'
 import { migrate } from './core/migrate.ts'
 import { insertUser, setActive } from './users/user-queries.ts'
@@ -12,7 +13,8 @@ const usage = `npm run admin -- <command>
   create-superuser --email <address> --username <name>   asks for the password, or reads it from standard input
   deactivate <address>                                   the user's tokens are refused from the next request on
   activate <address>
-  migrate                                                bring the schema up to date`
+  migrate                                                bring the schema up to date
+  new-epoch                                              after a restore: every client loads its boards anew`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,6 +26,8 @@ const config = readConfig(process.env)
 if (command === 'migrate') {
   const names = await migrate(config.DATABASE_URL)
   console.log(names.length === 0 ? 'Nothing to migrate.' : names.join('\n'))
+} else if (command === 'new-epoch') {
+  await withDatabase(async (db) => console.log(`${await startNewEpoch(db)} boards begin a new epoch`))
 } else if (command === 'create-superuser' && values.email && values.username) {
   await createSuperuser(values.email, values.username)
 } else if ((command === 'deactivate' || command === 'activate') && address) {

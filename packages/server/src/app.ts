@@ -9,6 +9,7 @@ import { cardOperations } from '@lockstep/contract/cards'
 import { columnOperations } from '@lockstep/contract/columns'
 import { healthOperations } from '@lockstep/contract/health'
 import type { Operation } from '@lockstep/contract/operation'
+import { realtimeOperations } from '@lockstep/contract/realtime'
 import { userOperations } from '@lockstep/contract/users'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { v7 as newUuid } from 'uuid'
@@ -19,8 +20,9 @@ import { memberHandlers } from './boards/member-operations.ts'
 import { cardHandlers } from './cards/card-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
-import { ownOrigin } from './core/authenticate.ts'
+import { isOwnHost, ownOrigin } from './core/authenticate.ts'
 import type { Core } from './core/change.ts'
+import { keepHouse } from './core/chores.ts'
 import { Database } from './core/database.ts'
 import { serveDocuments } from './core/documents.ts'
 import { problemOf, refuseConnection, renderProblems, send } from './core/errors.ts'
@@ -31,24 +33,19 @@ import { serve } from './core/serve.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
 import { healthHandlers } from './health/health-operations.ts'
-import { Bus } from './realtime/bus.ts'
+import { Live, type LiveSettings } from './realtime/live.ts'
+import { realtimeHandlers } from './realtime/realtime-operations.ts'
 import { userHandlers } from './users/user-operations.ts'
 
 const MAX_BODY_BYTES = 1_048_576
 
 /** The whole service, ready to listen: the one place that knows every domain. */
-export async function buildApp(config: Config, log: FastifyBaseLogger) {
+export async function buildApp(config: Config, log: FastifyBaseLogger, options: Pick<LiveSettings, 'seconds'> = {}) {
   const database = new Database({
     url: config.DATABASE_URL,
     size: config.DATABASE_POOL_SIZE,
     on_error: (err) => log.warn({ err }, 'A connection to PostgreSQL was lost'),
   })
-  const bus = config.REDIS_URL === '' ? undefined : new Bus(config.REDIS_URL, log)
-  const core: Core = {
-    database,
-    turns: new Turns(config.BOARD_WAIT_MS),
-    announce: (committed) => bus?.announce(committed),
-  }
   const tokens = new Tokens({
     secret: config.JWT_SECRET,
     algorithm: config.JWT_ALGORITHM,
@@ -60,6 +57,25 @@ export async function buildApp(config: Config, log: FastifyBaseLogger) {
     requires: config.PASSWORD_REQUIRES,
   })
   const isOwnOrigin = ownOrigin(config.CORS_ORIGINS)
+  const isAnyOrigin = config.CORS_ORIGINS.includes('*')
+  const isAllowedOrigin = ({ headers: { origin, host = '' } }: IncomingMessage) =>
+    origin === undefined || isAnyOrigin || isOwnHost(origin, host, config.CORS_ORIGINS)
+  const live = new Live(
+    { database, tokens, log, isAllowedOrigin },
+    {
+      redis_url: config.REDIS_URL,
+      max_sockets: config.MAX_SOCKETS,
+      upgrades_per_second: config.UPGRADES_PER_SECOND,
+      drain_seconds: config.DRAIN_SECONDS,
+      trusted_hops: config.TRUST_PROXY,
+      ...options,
+    },
+  )
+  const core: Core = {
+    database,
+    turns: new Turns(config.BOARD_WAIT_MS),
+    announce: (committed) => live.announce(committed),
+  }
 
   const app = Fastify({
     loggerInstance: log,
@@ -76,8 +92,12 @@ export async function buildApp(config: Config, log: FastifyBaseLogger) {
     frameworkErrors: (error, _request, reply) => void send(reply, problemOf(error)),
   })
   app.server.on('checkExpectation', refuseExpectation)
+  app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
+  app.addHook('preClose', () => live.drain())
+  const stopChores = keepHouse(database, newUuid(), config.EVENT_RETENTION_DAYS, log)
   app.addHook('onClose', async () => {
-    bus?.close()
+    stopChores()
+    live.close()
     await database.close()
   })
   app.addHook('onRequest', async ({ headers }) => {
@@ -87,7 +107,6 @@ export async function buildApp(config: Config, log: FastifyBaseLogger) {
   logRequests(app)
   renderProblems(app, methodsAt(Object.values(operations)))
 
-  const isAnyOrigin = config.CORS_ORIGINS.includes('*')
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     referrerPolicy: { policy: 'no-referrer' },
@@ -108,13 +127,19 @@ export async function buildApp(config: Config, log: FastifyBaseLogger) {
     is_cookie_secure: config.IS_PRODUCTION,
     session_max_age_seconds: config.SESSION_MAX_AGE_SECONDS,
   }
-  serve(app, deps, authOperations, authHandlers({ tokens, passwords, settings, isOwnOrigin }))
+  serve(
+    app,
+    deps,
+    authOperations,
+    authHandlers({ tokens, passwords, settings, isOwnOrigin, userChanged: (user_id) => live.userChanged(user_id) }),
+  )
   serve(app, deps, userOperations, userHandlers)
-  serve(app, deps, healthOperations, healthHandlers(database, bus?.ping))
+  serve(app, deps, healthOperations, healthHandlers(database, live.ping))
   serve(app, deps, boardOperations, boardHandlers)
   serve(app, deps, memberOperations, memberHandlers)
   serve(app, deps, columnOperations, columnHandlers)
   serve(app, deps, cardOperations, cardHandlers)
+  serve(app, deps, realtimeOperations, realtimeHandlers(live))
   return app
 }
 

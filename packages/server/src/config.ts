@@ -88,6 +88,28 @@ export const Settings = Type.Object({
     minimum: 1,
     description: 'How long a change waits for the changes of the same board before it; then 503.',
   }),
+  MAX_SOCKETS: Type.Integer({
+    default: 20_000,
+    minimum: 1,
+    description:
+      'Connections that one instance takes; more are closed with 1013. The system must allow as many open files.',
+  }),
+  UPGRADES_PER_SECOND: Type.Integer({
+    default: 0,
+    minimum: 0,
+    description: 'New connections from one address in a second; more are closed with 1013. 0: any number.',
+  }),
+  DRAIN_SECONDS: Type.Integer({
+    default: 5,
+    minimum: 0,
+    maximum: 600,
+    description: 'Over how long SIGTERM spreads the closing of connections.',
+  }),
+  EVENT_RETENTION_DAYS: Type.Integer({
+    default: 90,
+    minimum: 1,
+    description: 'How long events are kept: how long a client can be away and still resume.',
+  }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
     default: 'info',
     description: 'How much is logged. One line for each request at `info`.',

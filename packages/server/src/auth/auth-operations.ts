@@ -7,7 +7,7 @@ import { COOKIE } from '../core/authenticate.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
-import { hashToken, type Tokens } from '../core/tokens.ts'
+import { TICKET_SECONDS, type Tokens } from '../core/tokens.ts'
 import {
   changePassword,
   insertUser,
@@ -31,9 +31,17 @@ interface AuthDeps {
   passwords: Passwords
   settings: AuthSettings
   isOwnOrigin: (request: FastifyRequest) => boolean
+  /** Told when a user's tokens may have been revoked, so that his sockets are looked at. */
+  userChanged: (user_id: string) => void
 }
 
-export function authHandlers({ tokens, passwords, settings, isOwnOrigin }: AuthDeps): Handlers<typeof authOperations> {
+export function authHandlers({
+  tokens,
+  passwords,
+  settings,
+  isOwnOrigin,
+  userChanged,
+}: AuthDeps): Handlers<typeof authOperations> {
   const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure: settings.is_cookie_secure } as const
   const setCookie = (reply: FastifyReply, token: string) =>
     reply.setCookie(COOKIE, token, { ...cookie, maxAge: tokens.lifetime_seconds })
@@ -75,6 +83,11 @@ export function authHandlers({ tokens, passwords, settings, isOwnOrigin }: AuthD
       return tokenAnswer(reply, token)
     },
 
+    async createTicket({ caller, reply }) {
+      reply.header('cache-control', 'no-store')
+      return { ticket: await tokens.issueTicket(caller.credential, caller.now_seconds), expires_in: TICKET_SECONDS }
+    },
+
     getMe: ({ db, caller }) => readMe(db, caller.id),
 
     async updateMe({ db, caller, body }) {
@@ -86,9 +99,10 @@ export function authHandlers({ tokens, passwords, settings, isOwnOrigin }: AuthD
       if (!(await passwords.isRight(old_hash, body.current_password))) throw new Problem('wrong_password')
       passwords.demandStrong(body.new_password)
       const new_hash = await passwords.hash(body.new_password)
-      const token_hash = hashToken(caller.credential.token)
+      const { token_hash } = caller.credential
       if (!(await changePassword(db, { id: caller.id, old_hash, new_hash, token_hash })))
         throw new Problem('wrong_password')
+      userChanged(caller.id)
       return { detail: 'Password changed.' }
     },
   }

@@ -1,10 +1,9 @@
 import type { BoardAccess, Resource, Role } from '@lockstep/contract/operation'
 import type { ProblemCode } from '@lockstep/contract/problems'
 import { type RawBuilder, sql } from 'kysely'
-import type { Credential } from './authenticate.ts'
 import { type Db, type Statement, statement, wireTime } from './database.ts'
 import { Problem } from './problem.ts'
-import { hashToken } from './tokens.ts'
+import type { Credential } from './tokens.ts'
 
 /** The answer that an earlier request with the same Idempotency-Key was given. */
 export interface StoredAnswer {
@@ -17,6 +16,7 @@ export interface StoredAnswer {
 /** A user who has proved who he is and is active. */
 export interface Caller {
   id: string
+  username: string
   credential: Credential
   /** The database's clock, in seconds: the one that tokens and password changes are dated by. */
   now_seconds: number
@@ -35,6 +35,7 @@ export interface Entry {
 
 interface Sight {
   user_id: string
+  username: string
   is_active: boolean
   tokens_valid_from: number | null
   surviving_token_hash: string | null
@@ -65,7 +66,7 @@ const look = (name: string, target: RawBuilder<unknown>) =>
   statement(
     name,
     (args: Looked) => sql<Sight>`
-      select caller.id as user_id, caller.is_active, caller.surviving_token_hash,
+      select caller.id as user_id, caller.username, caller.is_active, caller.surviving_token_hash,
         floor(extract(epoch from caller.tokens_valid_from))::int8 as tokens_valid_from,
         floor(extract(epoch from clock_timestamp()))::int8 as now_seconds,
         ${now} as at,
@@ -124,7 +125,7 @@ export async function approachBoard(db: Db, approach: Approach): Promise<Thresho
   const { credential, access, target_id, key } = approach
   const [sight] = await db.run(access ? lookAt[access.on] : lookAtUser, { user_id: credential.user_id, target_id, key })
   if (!sight?.is_active || isRevoked(credential, sight)) throw new Problem('not_authenticated')
-  const caller = { id: sight.user_id, credential, now_seconds: sight.now_seconds }
+  const caller = { id: sight.user_id, username: sight.username, credential, now_seconds: sight.now_seconds }
   return { caller, answer: sight.answer, board_id: sight.board_id, enter: () => enterBoard(approach, caller, sight) }
 }
 
@@ -163,7 +164,37 @@ function enterBoard({ access, self_id }: Approach, caller: Caller, sight: Sight)
 }
 
 /** A password change ends every token issued before its second, but for the one that made it. */
-function isRevoked({ issued_at, token }: Credential, { tokens_valid_from, surviving_token_hash }: Sight) {
+function isRevoked({ issued_at, token_hash }: Credential, { tokens_valid_from, surviving_token_hash }: Sight) {
   if (tokens_valid_from === null || issued_at >= tokens_valid_from) return false
-  return hashToken(token) !== surviving_token_hash
+  return token_hash !== surviving_token_hash
+}
+
+interface Welcome {
+  board_id: string
+  user_id: string
+  issued_at: number
+  token_hash: string
+}
+const unwelcome = statement(
+  'read_unwelcome',
+  (args: { board_ids: string[]; user_ids: string[]; issued_ats: number[]; token_hashes: string[] }) => sql<{
+    nth: number
+  }>`
+    select connection.nth from unnest(${args.board_ids}::uuid[], ${args.user_ids}::uuid[], ${args.issued_ats}::int8[], ${args.token_hashes}::text[])
+      with ordinality connection (board_id, user_id, issued_at, token_hash, nth)
+    left join users person on person.id = connection.user_id
+    left join board_members membership on membership.board_id = connection.board_id and membership.user_id = connection.user_id
+    where membership.user_id is null or person.is_active is not true
+      or (connection.issued_at < floor(extract(epoch from person.tokens_valid_from))
+        and connection.token_hash is distinct from person.surviving_token_hash)`,
+)
+/** The door once more, for connections that passed it earlier: which of them would be refused now, by their place in the list. */
+export async function readUnwelcome(db: Db, connections: readonly Welcome[]): Promise<number[]> {
+  const rows = await db.run(unwelcome, {
+    board_ids: connections.map((c) => c.board_id),
+    user_ids: connections.map((c) => c.user_id),
+    issued_ats: connections.map((c) => c.issued_at),
+    token_hashes: connections.map((c) => c.token_hash),
+  })
+  return rows.map((row) => row.nth - 1)
 }

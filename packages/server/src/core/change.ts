@@ -1,6 +1,6 @@
 import type { EventData, EventKind } from '@lockstep/contract'
-import { EVENT_VERSION } from '@lockstep/contract'
 import type { JsonText } from '@lockstep/contract/operation'
+import { EVENT_VERSION } from '@lockstep/contract/realtime'
 import { sql } from 'kysely'
 import {
   type Approach,
@@ -15,9 +15,11 @@ import { type Database, type Db, statement } from './database.ts'
 import { Problem } from './problem.ts'
 import type { Turns } from './turns.ts'
 
-/** A committed event: its number, and the exact text that every client is sent. */
+/** A committed event: its number, whom it is about, and the exact text that every client is sent. */
 export interface LoggedEvent {
   seq: number
+  type: EventKind
+  subject_id: string | null
   body: string
 }
 export interface Committed {
@@ -92,7 +94,12 @@ export async function changeBoard(core: Core, { approach, board_id, is_new, requ
             request && last.run(keepAnswer, { ...keep, ...request }),
           ])
         }
-        const logged = events.map((event, i) => ({ seq: last_seq + i + 1, body: event.body }))
+        const logged = events.map(({ type, subject_id, body: text }, i) => ({
+          seq: last_seq + i + 1,
+          type,
+          subject_id,
+          body: text,
+        }))
         const answer: Answer = { status, body, position, is_replay: false }
         return { result: { answer, committed: { board_id, epoch, events: logged } }, close }
       },

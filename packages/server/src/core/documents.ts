@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import type { FastifyInstance } from 'fastify'
 
@@ -8,19 +9,23 @@ const redocBundle = new URL(import.meta.resolve('redoc/bundles/redoc.standalone.
 const SELF = "'self'"
 const policy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; frame-ancestors 'none'"
-const redocPage = `<!doctype html>
+const redocPage = (document: string) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Lockstep API</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body { margin: 0 }</style></head>
-<body><redoc spec-url="/openapi.json" disable-telemetry="true"></redoc><script type="module" src="/redoc/redoc.standalone.js"></script></body>
+<body><redoc spec-url="${document}" disable-telemetry="true"></redoc><script type="module" src="/redoc/redoc.standalone.js"></script></body>
 </html>`
+const pages = new URL('../../pages/', import.meta.url)
 
-/** The API's documents, from the contract: `/openapi.json`, `/docs` to try it, `/redoc` to read it. Nothing comes from elsewhere. */
+/**
+ * The documents of the API and of the socket, from the contract: to read under `/redoc`, to try under `/docs`. Nothing comes
+ * from elsewhere.
+ */
 export async function serveDocuments(app: FastifyInstance) {
   const document = openApi()
-  const text = JSON.stringify(document)
+  serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
+  serveText(app, '/asyncapi.json', 'application/json', JSON.stringify(asyncApi()))
   app.get('/', (_request, reply) => reply.redirect('/docs'))
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
 
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
   await app.register(swaggerUi, {
@@ -44,11 +49,19 @@ export async function serveDocuments(app: FastifyInstance) {
     },
   })
 
-  const bundle = await readFile(redocBundle)
-  app.get('/redoc', (_request, reply) =>
-    reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(redocPage),
-  )
-  app.get('/redoc/redoc.standalone.js', (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=86400').type('text/javascript; charset=utf-8').send(bundle),
-  )
+  serveText(app, '/redoc', 'text/html', redocPage('/openapi.json'))
+  serveText(app, '/redoc/realtime', 'text/html', redocPage('/asyncapi.json'))
+  serveText(app, '/redoc/redoc.standalone.js', 'text/javascript', await readFile(redocBundle, 'utf8'))
+  const read = (name: string) => readFile(new URL(name, pages), 'utf8')
+  serveText(app, '/docs/realtime', 'text/html', await read('realtime.html'))
+  serveText(app, '/docs/realtime.css', 'text/css', await read('realtime.css'))
+  serveText(app, '/docs/realtime.js', 'text/javascript', await read('realtime.js'))
+}
+
+function serveText(app: FastifyInstance, path: string, type: string, text: string) {
+  app.get(path, (_request, reply) => {
+    reply.type(`${type}; charset=utf-8`)
+    if (type === 'text/html') reply.header('content-security-policy', policy)
+    return reply.send(text)
+  })
 }

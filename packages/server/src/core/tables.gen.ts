@@ -61,6 +61,12 @@ export interface Cards {
   updated_at: string;
 }
 
+export interface Chores {
+  held_until: string;
+  holder: string;
+  name: string;
+}
+
 export interface Columns {
   board_id: string;
   color: string;
@@ -106,6 +112,7 @@ export interface DB {
   boards: Boards;
   card_assignees: CardAssignees;
   cards: Cards;
+  chores: Chores;
   columns: Columns;
   stored_answers: StoredAnswers;
   users: Users;

@@ -2,14 +2,22 @@ import { createHash } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 
 const AUDIENCE = 'lockstep:auth'
+const TICKET_AUDIENCE = 'lockstep:socket'
+export const TICKET_SECONDS = 30
 
-export interface Claims {
+interface Claims {
   user_id: string
   /** Seconds since the epoch. */
   issued_at: number
   expires_at: number
   /** When the user last gave his password: the login that the token descends from. */
   logged_in_at: number
+}
+
+/** What a request or a socket shows to prove who it is. Whether that user still may is for the database to say. */
+export interface Credential extends Claims {
+  /** How the token is remembered without keeping it. */
+  token_hash: string
 }
 
 /** Signs and verifies access tokens. Only the configured algorithm is accepted, and there is no leeway. */
@@ -40,13 +48,43 @@ export class Tokens {
       .sign(await this.key)
   }
 
-  /** The claims of a token that we signed and that has not expired; undefined for anything else. */
-  async verify(token: string): Promise<Claims | undefined> {
+  /**
+   * A pass to open sockets with, for half a minute: it can stand in an address, where a token should not. The socket lives
+   * and dies with the token behind it.
+   */
+  async issueTicket(
+    { user_id, issued_at, expires_at, logged_in_at, token_hash }: Credential,
+    now: number,
+  ): Promise<string> {
+    return new SignJWT({ token: { issued_at, expires_at, logged_in_at, token_hash } })
+      .setProtectedHeader({ alg: this.algorithm, typ: 'JWT' })
+      .setSubject(user_id)
+      .setAudience([TICKET_AUDIENCE])
+      .setIssuedAt(now)
+      .setExpirationTime(now + TICKET_SECONDS)
+      .sign(await this.key)
+  }
+
+  /** The credential of an access token that we signed and that has not expired; undefined for anything else. */
+  async verify(token: string): Promise<Credential | undefined> {
+    const claims = await this.claims(token, AUDIENCE)
+    return claims && { ...claims.own, token_hash: hashToken(token) }
+  }
+
+  /** The same for what opens a socket: an access token or a ticket. */
+  async verifyForSocket(token: string): Promise<Credential | undefined> {
+    const credential = await this.verify(token)
+    if (credential) return credential
+    const ticket = await this.claims(token, TICKET_AUDIENCE)
+    return ticket && { user_id: ticket.own.user_id, ...(ticket.payload['token'] as Omit<Credential, 'user_id'>) }
+  }
+
+  private async claims(token: string, audience: string) {
     if (token.length > 4096) return undefined
     try {
       const { payload, protectedHeader } = await jwtVerify(token, await this.key, {
         algorithms: [this.algorithm],
-        audience: AUDIENCE,
+        audience,
         requiredClaims: ['sub', 'aud', 'exp', 'iat'],
       })
       const { sub, aud, iat, exp, auth_time = iat } = payload
@@ -58,15 +96,16 @@ export class Tokens {
         isSeconds(iat) &&
         isSeconds(exp) &&
         isSeconds(auth_time)
-      return isOurs ? { user_id: sub, issued_at: iat, expires_at: exp, logged_in_at: auth_time } : undefined
+      if (!isOurs) return undefined
+      const own: Claims = { user_id: sub, issued_at: iat, expires_at: exp, logged_in_at: auth_time }
+      return { own, payload }
     } catch {
       return undefined
     }
   }
 }
 
-/** How a token is remembered without keeping it. */
-export const hashToken = (token: string) => createHash('sha256').update(token).digest('base64url')
+const hashToken = (token: string) => createHash('sha256').update(token).digest('base64url')
 
 const isUuid = (value: unknown): value is string =>
   typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)

@@ -1,69 +1,221 @@
-import { createClient } from 'redis'
+import { createClient, createCluster } from 'redis'
 import type { Committed } from '../core/change.ts'
+import type { LiveEvent } from './hub.ts'
 
 /** Boards are spread over this many hash tags, so that a cluster can spread them over its nodes. */
 const PARTITIONS = 256
 const PATIENCE_MS = 1_000
+/** How often an instance rings for itself, and how long it waits for the sound before it trusts the bell no longer. */
+const CANARY_MS = 250
+const CANARY_PATIENCE_MS = 750
+/** A connection that is deaf for so long is replaced, whatever it says of itself. */
+const DEAF_MS = 5_000
+/** How much may be under way before nothing more is sent. What is not sent is in the log. */
+const MAX_PENDING = 512
+const USERS_CHANNEL = '{users}:changed'
 
 interface Log {
   info: (message: string) => void
   warn: (details: object, message: string) => void
 }
 
-/** One factory, so that the client has one type. Nothing is queued while Redis is away: the log keeps what it missed. */
-const makeRedis = (url: string) =>
-  createClient({
-    url,
-    disableOfflineQueue: true,
-    socket: { connectTimeout: PATIENCE_MS, reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 2_000) },
-  })
+/** Who is told what the bus hears. */
+export interface Listener {
+  event: (board_id: string, epoch: number, event: LiveEvent) => void
+  presence: (board_id: string, message: string) => void
+  /** A user's rights may have changed: his connections are to be looked at now. */
+  user: (user_id: string) => void
+  /** Whether messages may be getting lost. */
+  suspect: (isSuspect: boolean) => void
+}
 
-/** The doorbell: tells the other instances that a board has new events. Nobody waits for it, and nothing is lost with it. */
+const socket = { connectTimeout: PATIENCE_MS, reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000) }
+/** Nothing is queued while Redis is away: the log keeps what it missed. Several addresses, with commas, are a cluster. */
+const makeClient = (url: string) => createClient({ url, disableOfflineQueue: true, socket })
+const makeCluster = (urls: string[]) =>
+  createCluster({ rootNodes: urls.map((url) => ({ url })), defaults: { disableOfflineQueue: true, socket } })
+type Redis = ReturnType<typeof makeClient> | ReturnType<typeof makeCluster>
+
+/**
+ * The doorbell between instances, over sharded publish and subscribe. It may lose, repeat and reorder; nobody waits for
+ * it, and nothing rests on it. One connection speaks and one listens, to each node of a cluster.
+ */
 export class Bus {
-  private readonly redis: ReturnType<typeof makeRedis>
+  private readonly url: string
   private readonly log: Log
+  private readonly listener: Listener
+  private readonly speaker: Redis
+  private hearer: Redis
+  /** The channels to be heard, and who wants to know when they are. */
+  private readonly wanted = new Map<string, { done: () => void; isAsked: boolean }>()
+  private readonly canaries: Map<string, number>
+  private readonly timer: NodeJS.Timeout
+  private renewed_at = performance.now()
+  private pending = 0
   private isFailing = false
+  private isSuspect = true
 
-  constructor(url: string, log: Log) {
+  constructor(url: string, instance_id: string, log: Log, listener: Listener) {
+    this.url = url
     this.log = log
-    this.redis = makeRedis(url)
-    this.redis.on('error', (error: Error) => this.failed(error))
-    this.redis.on('ready', () => this.recovered())
-    // The client goes on trying by itself; a service without Redis still works.
-    this.redis.connect().catch((error: Error) => this.failed(error))
+    this.listener = listener
+    this.speaker = this.connect()
+    this.hearer = this.connect()
+    // A cluster has several nodes that can be deaf each for itself: sixteen tags reach them all.
+    const tags = url.includes(',') ? Array.from({ length: 16 }, (_, i) => i * 16) : [0]
+    this.canaries = new Map(tags.map((tag) => [`{${tag}}:canary:${instance_id}`, 0]))
+    for (const channel of [...this.canaries.keys(), USERS_CHANNEL]) this.want(channel, () => {})
+    this.timer = setInterval(() => this.check(), CANARY_MS)
   }
 
-  announce = ({ board_id, epoch, events }: Committed) => {
-    if (!this.redis.isReady) return
-    for (const { seq, body } of events) {
-      this.redis.sPublish(channelOf(board_id), `1|${epoch}|${seq}|${body}`).then(
-        () => this.recovered(),
-        (error: Error) => this.failed(error),
-      )
+  announce({ board_id, epoch, events }: Committed) {
+    for (const { seq, subject_id, body } of events) {
+      this.publish(channelOf(board_id), `e|${epoch}|${seq}|${subject_id ?? ''}|${body}`)
     }
   }
 
-  ping = async () => {
-    await this.redis.ping()
+  announceUser(user_id: string) {
+    this.publish(USERS_CHANNEL, `u|${user_id}`)
+  }
+
+  /** `done` when the board's channel is heard. A bell that was lost and found again is told by `suspect`. */
+  subscribe(board_id: string, done: () => void) {
+    this.want(channelOf(board_id), done)
+  }
+
+  unsubscribe(board_id: string) {
+    const channel = channelOf(board_id)
+    this.wanted.delete(channel)
+    this.hearer.sUnsubscribe(channel).catch((error: Error) => this.failed(error))
+  }
+
+  /** Runs a script on the keys of one board. Rejects when Redis does not answer in time. */
+  async script({ sha, text }: { sha: string; text: string }, keys: string[], args: string[]): Promise<unknown> {
+    const call = { keys, arguments: args }
+    return inTime(
+      this.speaker.evalSha(sha, call).catch((error: Error) => {
+        if (error.message.startsWith('NOSCRIPT')) return this.speaker.eval(text, call)
+        throw error
+      }),
+    )
+  }
+
+  /** Rejects when Redis does not answer. */
+  async ping() {
+    await inTime(this.speaker.sPublish('{0}:ping', ''))
   }
 
   close() {
-    this.redis.destroy()
+    clearInterval(this.timer)
+    this.speaker.destroy()
+    this.hearer.destroy()
+  }
+
+  private connect(): Redis {
+    const redis: Redis = this.url.includes(',') ? makeCluster(this.url.split(',')) : makeClient(this.url)
+    redis.on('error', (error: Error) => this.failed(error))
+    // The client goes on trying by itself; a service without Redis still works.
+    redis.connect().catch((error: Error) => this.failed(error))
+    return redis
+  }
+
+  private publish(channel: string, message: string) {
+    if (this.pending >= MAX_PENDING || !this.speaker.isReady) return
+    this.pending++
+    this.speaker
+      .sPublish(channel, message)
+      .catch((error: Error) => this.failed(error))
+      .finally(() => this.pending--)
+  }
+
+  private want(channel: string, done: () => void) {
+    const want = { done, isAsked: false }
+    this.wanted.set(channel, want)
+    this.ask(channel, want)
+  }
+
+  private ask(channel: string, want: { done: () => void; isAsked: boolean }) {
+    want.isAsked = true
+    this.hearer.sSubscribe(channel, this.hear).then(
+      () => this.wanted.get(channel) === want && want.done(),
+      () => {
+        want.isAsked = false
+      },
+    )
+  }
+
+  private readonly hear = (message: string, channel: string) => {
+    if (message.startsWith('e|')) return this.hearEvent(message, channel)
+    if (message.startsWith('p|')) return this.listener.presence(boardOf(channel), message.slice(2))
+    if (message.startsWith('u|')) return this.listener.user(message.slice(2))
+    this.canaries.set(channel, performance.now())
+  }
+
+  private hearEvent(message: string, channel: string) {
+    const epochEnd = message.indexOf('|', 2)
+    const seqEnd = message.indexOf('|', epochEnd + 1)
+    const subjectEnd = message.indexOf('|', seqEnd + 1)
+    const body = message.slice(subjectEnd + 1)
+    this.listener.event(boardOf(channel), Number(message.slice(2, epochEnd)), {
+      seq: Number(message.slice(epochEnd + 1, seqEnd)),
+      // The text begins with its type.
+      type: body.slice(9, body.indexOf('"', 9)),
+      subject_id: message.slice(seqEnd + 1, subjectEnd) || null,
+      body,
+    })
+  }
+
+  /** Rings for itself, asks again for what is not heard yet, and replaces a connection that has gone deaf. */
+  private check() {
+    for (const channel of this.canaries.keys()) this.publish(channel, 'canary')
+    for (const [channel, want] of this.wanted) if (!want.isAsked) this.ask(channel, want)
+    const now = performance.now()
+    const heard_at = Math.min(...this.canaries.values())
+    this.setSuspect(now - heard_at > CANARY_PATIENCE_MS)
+    if (now - heard_at > DEAF_MS && now - this.renewed_at > DEAF_MS) this.renew(now)
+  }
+
+  private renew(now: number) {
+    this.renewed_at = now
+    const deaf = this.hearer
+    this.hearer = this.connect()
+    deaf.destroy()
+    for (const [channel, want] of this.wanted) this.ask(channel, want)
+  }
+
+  private setSuspect(isSuspect: boolean) {
+    if (this.isSuspect === isSuspect) return
+    this.isSuspect = isSuspect
+    this.listener.suspect(isSuspect)
+    if (!isSuspect && this.isFailing) {
+      this.isFailing = false
+      this.log.info('Redis can be heard again')
+    }
   }
 
   /** A store that is away would fill the log with one sentence: it is said once, and once more when it is back. */
   private failed(error: Error) {
     if (this.isFailing) return
     this.isFailing = true
-    this.log.warn({ err: error }, 'Redis cannot be reached; events are still kept in the log')
-  }
-
-  private recovered() {
-    if (!this.isFailing) return
-    this.isFailing = false
-    this.log.info('Redis can be reached again')
+    this.log.warn(
+      { err: error },
+      'Redis cannot be reached; events are still kept in the log, and sockets read them there',
+    )
   }
 }
 
-/** The shard channel of a board. UUIDs are random enough that their last byte spreads them evenly. */
-export const channelOf = (board_id: string) => `{${Number.parseInt(board_id.slice(-2), 16) % PARTITIONS}}:b:${board_id}`
+/** The shard channel of a board. The last byte of an id is random enough to spread boards evenly. */
+export const channelOf = (board_id: string) => `${tagOf(board_id)}:b:${board_id}`
+/** The hash tag of a board: its channel and its keys live on one node. */
+export const tagOf = (board_id: string) => `{${Number.parseInt(board_id.slice(-2), 16) % PARTITIONS}}`
+const boardOf = (channel: string) => channel.slice(-36)
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('Redis did not answer in time')), PATIENCE_MS)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}

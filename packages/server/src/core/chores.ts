@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import { type Db, statement } from './database.ts'
+
+/** How often a chore is looked at, and how long an instance that took it is trusted to be at it. */
+const EVERY_MS = 60_000
+const HELD_SECONDS = 300
+const BATCH = 5_000
+
+interface Log {
+  info: (details: object, message: string) => void
+  warn: (details: object, message: string) => void
+}
+
+const take = statement(
+  'take_chore',
+  (args: { name: string; holder: string }) => sql<{ name: string }>`
+    insert into chores (name, holder, held_until) values (${args.name}, ${args.holder}, now() + make_interval(secs => ${sql.lit(HELD_SECONDS)}))
+    on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
+    where chores.held_until < now() or chores.holder = excluded.holder
+    returning name`,
+)
+const deleteOldEvents = statement(
+  'delete_old_events',
+  (args: { days: number }) => sql<{ seq: number }>`
+    delete from board_events where ctid in (
+      select ctid from board_events where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH)})
+    returning seq`,
+)
+
+/** Removes events older than their retention, in batches that lock nobody out. Answers how many. */
+export async function removeOldEvents(db: Db, days: number): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const { length } = await db.run(deleteOldEvents, { days })
+    removed += length
+    if (length < BATCH) return removed
+  }
+}
+
+const bumpEpochs = statement(
+  'bump_epochs',
+  () => sql<{ count: number }>`
+    with bumped as (
+      update board_stream set epoch = greatest(epoch + 1, extract(epoch from now() - timestamptz '2026-01-01')::integer) returning 1
+    )
+    select count(*) from bumped`,
+)
+/**
+ * After a restore numbers will be given a second time. A new epoch tells every client that its position means nothing any
+ * more. It is made from the time, so that two restores of one backup never share an epoch.
+ */
+export async function startNewEpoch(db: Db): Promise<number> {
+  return (await db.run(bumpEpochs, {}))[0]?.count ?? 0
+}
+
+/** Does what one instance must do for all, again and again. Answers how to stop. */
+export function keepHouse(db: Db, holder: string, retention_days: number, log: Log): () => void {
+  const round = async () => {
+    try {
+      if ((await db.run(take, { name: 'retention', holder })).length === 0) return
+      const removed = await removeOldEvents(db, retention_days)
+      if (removed > 0) log.info({ removed }, 'removed old events')
+    } catch (err) {
+      log.warn({ err }, 'a chore was not done')
+    }
+  }
+  const timer = setInterval(() => void round(), EVERY_MS)
+  return () => clearInterval(timer)
+}

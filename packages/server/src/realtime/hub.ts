@@ -1,0 +1,388 @@
+/** An event as the log keeps it and as sockets get it. */
+export interface LiveEvent {
+  seq: number
+  type: string
+  /** Whom a `board.member_removed` is about. */
+  subject_id: string | null
+  body: string
+}
+export interface Head {
+  epoch: number
+  seq: number
+}
+/** Why the hub lets a viewer go. The socket knows the close code for each. */
+export type Ending = 'removed' | 'deleted' | 'slow' | 'restored'
+
+/** A connected client, as the hub sees it. */
+export interface Viewer {
+  readonly user_id: string
+  /** The board's position as the viewer's membership was read. A removal up to it is history: he is a member again. */
+  readonly entered_at: number
+  /** Whether he asked for sequence numbers, and so can be told to load the board anew. */
+  readonly knows_seq: boolean
+  /** Takes events in order. False: his buffer is full, and he says `drained` when he can take more. */
+  write: (events: readonly LiveEvent[]) => boolean
+  /** Tells him that events he asked for are gone, and from where on he will be told. */
+  resync: (head: Head) => void
+  end: (why: Ending) => void
+}
+
+/** All that the hub needs of the world: a clock, the log, and the bell. Handed in, so that a simulation can be the world. */
+export interface Outside {
+  now: () => number
+  after: (ms: number, work: () => void) => () => void
+  /** As soon as other work had its turn. */
+  soon: (work: () => void) => void
+  random: () => number
+  /** Events behind a number, in order, as many as fit a page; undefined when the log cannot be read now. */
+  readEvents: (board_id: string, after: number, done: (events: LiveEvent[] | undefined) => void) => void
+  readHeads: (board_ids: string[], done: (heads: Map<string, Head> | undefined) => void) => void
+  /** `done` when the bell for this board is heard from now on. Also after the bell was lost and found again. */
+  subscribe: (board_id: string, done: () => void) => void
+  unsubscribe: (board_id: string) => void
+}
+
+const REORDER_GRACE_MS = 25
+const RECONCILE_MS = 2_000
+const SUSPECT_RECONCILE_MS = 500
+const RETRY_MS = 500
+const LINGER_MS = 30_000
+const RING_EVENTS = 256
+const RING_BYTES = 1_048_576
+const SLICE = 500
+const SLOW_MS = 15_000
+const SLOW_BYTES = 4 * 1_048_576
+
+/** A viewer's place: what he is to be given next. */
+interface Seat {
+  viewer: Viewer
+  next: number
+  /** Since when, and at which byte of the board's stream, he takes no more. */
+  full: { since: number; at_byte: number; at_seq: number } | undefined
+  is_reading: boolean
+}
+
+/** One board on this instance. */
+interface Stage {
+  board_id: string
+  epoch: number
+  /** Everything up to here has been taken from the bell or the log, without a gap. */
+  last: number
+  /** The highest number that is known to exist. */
+  target: number
+  hold: Map<number, LiveEvent>
+  ring: LiveEvent[]
+  ring_bytes: number
+  total_bytes: number
+  seats: Map<Viewer, Seat>
+  pages: Map<number, Seat[]>
+  /** The newest batch handed out, shared by all who stand at the same place. */
+  batch: readonly LiveEvent[]
+  is_filling: boolean
+  is_pumping: boolean
+  is_waiting: boolean
+  stopLinger: (() => void) | undefined
+}
+
+/**
+ * Brings every event of a board to every viewer of it on this instance: in order, without a gap, once. The bell is
+ * fast and may lose, repeat or reorder; what counts is the log. Each viewer has the number he is to be given next, and is
+ * brought up to date from the ring of recent events or from the log, however far behind he is: a live viewer, one who
+ * resumes and one who was too slow are the same case.
+ */
+export class Hub {
+  private readonly stages = new Map<string, Stage>()
+  private readonly full = new Set<{ stage: Stage; seat: Seat }>()
+  private readonly outside: Outside
+  private isSuspect = false
+  private stopReconcile: () => void
+
+  constructor(outside: Outside) {
+    this.outside = outside
+    this.stopReconcile = () => {}
+    this.scheduleReconcile()
+  }
+
+  /** Seats a viewer whose membership was just read. `since` is where he left off. */
+  join(board_id: string, epoch: number, viewer: Viewer, since?: Head) {
+    const stage = this.stages.get(board_id) ?? this.open(board_id, epoch, viewer.entered_at)
+    stage.stopLinger?.()
+    stage.stopLinger = undefined
+    if (stage.epoch !== epoch) this.restart(stage, { epoch, seq: viewer.entered_at })
+    const isKnown = since === undefined || (since.epoch === epoch && since.seq <= viewer.entered_at)
+    if (!isKnown) viewer.resync({ epoch, seq: viewer.entered_at })
+    // From the moment his membership was read: a removal after it reaches him as an event, however the two race.
+    const next = (isKnown ? (since?.seq ?? viewer.entered_at) : viewer.entered_at) + 1
+    const seat: Seat = { viewer, next, full: undefined, is_reading: false }
+    stage.seats.set(viewer, seat)
+    this.fill(stage, viewer.entered_at)
+    this.serve(stage, seat)
+  }
+
+  leave(board_id: string, viewer: Viewer) {
+    const stage = this.stages.get(board_id)
+    if (!stage?.seats.delete(viewer) || stage.seats.size > 0) return
+    // Whoever comes back soon finds the ring and the subscription as he left them.
+    stage.stopLinger = this.outside.after(LINGER_MS, () => {
+      this.stages.delete(board_id)
+      this.outside.unsubscribe(board_id)
+    })
+  }
+
+  /** The bell: an event that was committed here or elsewhere. */
+  heard(board_id: string, epoch: number, event: LiveEvent) {
+    const stage = this.stages.get(board_id)
+    if (!stage || epoch !== stage.epoch || event.seq <= stage.last) return
+    stage.hold.set(event.seq, event)
+    this.takeHeld(stage)
+  }
+
+  /** The viewer's buffer has room again. */
+  drained(board_id: string, viewer: Viewer) {
+    const stage = this.stages.get(board_id)
+    const seat = stage?.seats.get(viewer)
+    if (!stage || !seat?.full) return
+    seat.full = undefined
+    this.serve(stage, seat)
+  }
+
+  /** Whether the bell may be deaf: then the log is asked more often. */
+  suspect(isSuspect: boolean) {
+    if (this.isSuspect === isSuspect) return
+    this.isSuspect = isSuspect
+    this.stopReconcile()
+    this.reconcile()
+    this.scheduleReconcile()
+  }
+
+  /** Lets go of viewers who take nothing any more. To be called every second. */
+  dropSlow() {
+    const now = this.outside.now()
+    for (const entry of this.full) {
+      const { stage, seat } = entry
+      const isGone = !seat.full || stage.seats.get(seat.viewer) !== seat
+      if (isGone) this.full.delete(entry)
+      if (isGone || !seat.full) continue
+      // One large event is nobody's fault.
+      const isFarBehind = stage.total_bytes - seat.full.at_byte > SLOW_BYTES && stage.last > seat.full.at_seq + 1
+      if (now - seat.full.since < SLOW_MS && !isFarBehind) continue
+      this.full.delete(entry)
+      this.dismiss(stage, seat, 'slow')
+    }
+  }
+
+  /** Asks the log for the heads of all boards here, whatever the bell says. */
+  reconcile() {
+    const before = new Map([...this.stages.values()].map((stage) => [stage, stage.last]))
+    if (before.size === 0) return
+    this.outside.readHeads([...this.stages.keys()], (heads) => {
+      for (const [stage, last] of before) {
+        const head = heads?.get(stage.board_id)
+        if (!head || this.stages.get(stage.board_id) !== stage) continue
+        if (head.epoch !== stage.epoch || head.seq < last) this.restart(stage, head)
+        else this.fill(stage, head.seq)
+      }
+    })
+  }
+
+  /** The number of the last event that this instance has of a board. */
+  positionOf(board_id: string): number {
+    return this.stages.get(board_id)?.last ?? 0
+  }
+
+  close() {
+    this.stopReconcile()
+  }
+
+  private scheduleReconcile() {
+    const usual = this.isSuspect ? SUSPECT_RECONCILE_MS : RECONCILE_MS
+    this.stopReconcile = this.outside.after(usual * (0.9 + 0.2 * this.outside.random()), () => {
+      this.reconcile()
+      this.scheduleReconcile()
+    })
+  }
+
+  private open(board_id: string, epoch: number, last: number): Stage {
+    const stage: Stage = {
+      board_id,
+      epoch,
+      last,
+      target: last,
+      hold: new Map(),
+      ring: [],
+      ring_bytes: 0,
+      total_bytes: 0,
+      seats: new Map(),
+      pages: new Map(),
+      batch: [],
+      is_filling: false,
+      is_pumping: false,
+      is_waiting: false,
+      stopLinger: undefined,
+    }
+    this.stages.set(board_id, stage)
+    // What was committed before the bell could be heard is found by asking once it can.
+    this.outside.subscribe(board_id, () => this.probe(stage))
+    return stage
+  }
+
+  /** Reading the head says that there is more; it never moves the position. */
+  private probe(stage: Stage) {
+    this.outside.readHeads([stage.board_id], (heads) => {
+      const head = heads?.get(stage.board_id)
+      if (head?.epoch === stage.epoch) this.fill(stage, head.seq)
+    })
+  }
+
+  /** The log went back in time: a restore, or a failover that lost commits. Nobody's position means anything any more. */
+  private restart(stage: Stage, head: Head) {
+    Object.assign(stage, { epoch: head.epoch, last: head.seq, target: head.seq, ring: [], ring_bytes: 0, batch: [] })
+    stage.hold.clear()
+    for (const seat of [...stage.seats.values()]) {
+      if (!seat.viewer.knows_seq) this.dismiss(stage, seat, 'restored')
+      else this.tellGone(stage, seat)
+    }
+  }
+
+  private takeHeld(stage: Stage) {
+    for (let next = stage.hold.get(stage.last + 1); next; next = stage.hold.get(stage.last + 1)) this.take(stage, next)
+    if (stage.hold.size === 0 || stage.is_waiting) return
+    stage.is_waiting = true
+    this.outside.after(REORDER_GRACE_MS, () => {
+      stage.is_waiting = false
+      if (stage.hold.size > 0) this.fill(stage, Math.max(...stage.hold.keys()))
+    })
+  }
+
+  /** Reads from the log what the bell did not bring, one page at a time. */
+  private fill(stage: Stage, target: number) {
+    stage.target = Math.max(stage.target, target)
+    if (stage.is_filling || stage.last >= stage.target) return
+    stage.is_filling = true
+    const { epoch } = stage
+    this.outside.readEvents(stage.board_id, stage.last, (events) => {
+      stage.is_filling = false
+      if (stage.epoch !== epoch) return
+      const before = stage.last
+      for (const event of events ?? []) this.take(stage, event)
+      this.takeHeld(stage)
+      if (stage.last > before) this.fill(stage, stage.target)
+    })
+  }
+
+  /** The next event, and only the next, moves the position. The end of a board leaves no history before it. */
+  private take(stage: Stage, event: LiveEvent) {
+    stage.hold.delete(event.seq)
+    if (event.seq !== stage.last + 1 && !(event.type === 'board.deleted' && event.seq > stage.last)) return
+    stage.last = event.seq
+    stage.target = Math.max(stage.target, event.seq)
+    stage.total_bytes += event.body.length
+    stage.ring_bytes += event.body.length
+    stage.ring.push(event)
+    while (stage.ring.length > RING_EVENTS || (stage.ring_bytes > RING_BYTES && stage.ring.length > 1)) {
+      stage.ring_bytes -= stage.ring.shift()?.body.length ?? 0
+    }
+    this.pump(stage)
+  }
+
+  /** Serves everybody, some at a time, so that a large audience never holds the process. */
+  private pump(stage: Stage) {
+    if (stage.is_pumping) return
+    stage.is_pumping = true
+    const { last } = stage
+    this.outside.soon(() => this.pumpSlice(stage, stage.seats.values(), last))
+  }
+
+  private pumpSlice(stage: Stage, seats: MapIterator<Seat>, last: number) {
+    for (let i = 0; i < SLICE; i++) {
+      const { value: seat, done } = seats.next()
+      if (done) {
+        stage.is_pumping = false
+        if (stage.last > last) this.pump(stage)
+        return
+      }
+      this.serve(stage, seat)
+    }
+    this.outside.soon(() => this.pumpSlice(stage, seats, last))
+  }
+
+  /** Brings one viewer up to date, as far as he can take it. */
+  private serve(stage: Stage, seat: Seat) {
+    while (!seat.full && !seat.is_reading && seat.next <= stage.last && stage.seats.get(seat.viewer) === seat) {
+      const events = this.recent(stage, seat.next)
+      if (!events) return this.readPage(stage, seat)
+      this.deliver(stage, seat, events)
+    }
+  }
+
+  /** The events from `next` on, if the ring still has them; one shared array for all who need the same. */
+  private recent(stage: Stage, next: number): readonly LiveEvent[] | undefined {
+    if (stage.batch[0]?.seq === next && stage.batch.at(-1)?.seq === stage.last) return stage.batch
+    const start = stage.ring.findIndex((event) => event.seq >= next)
+    const first = stage.ring[start]
+    if (!first || (first.seq !== next && first.type !== 'board.deleted')) return undefined
+    stage.batch = stage.ring.slice(start)
+    return stage.batch
+  }
+
+  private deliver(stage: Stage, seat: Seat, events: readonly LiveEvent[]) {
+    const { viewer } = seat
+    const cut = events.findIndex((event) => isLastFor(viewer, event))
+    const given = cut === -1 ? events : events.slice(0, cut + 1)
+    const newest = given.at(-1) as LiveEvent
+    const canTakeMore = viewer.write(given)
+    seat.next = newest.seq + 1
+    if (cut !== -1) return this.dismiss(stage, seat, newest.type === 'board.deleted' ? 'deleted' : 'removed')
+    if (canTakeMore) return
+    seat.full = { since: this.outside.now(), at_byte: stage.total_bytes, at_seq: stage.last }
+    this.full.add({ stage, seat })
+  }
+
+  /** Asks the log for what the ring no longer has. Viewers at the same place share one question. */
+  private readPage(stage: Stage, seat: Seat) {
+    seat.is_reading = true
+    const after = seat.next - 1
+    const waiting = stage.pages.get(after)
+    if (waiting) return void waiting.push(seat)
+    const seats = [seat]
+    stage.pages.set(after, seats)
+    const { epoch } = stage
+    this.outside.readEvents(stage.board_id, after, (events) => {
+      stage.pages.delete(after)
+      for (const reader of seats) {
+        reader.is_reading = false
+        if (stage.seats.get(reader.viewer) !== reader || stage.epoch !== epoch || reader.next !== after + 1) continue
+        if (events) this.takePage(stage, reader, events)
+        else this.outside.after(RETRY_MS, () => this.serve(stage, reader))
+      }
+    })
+  }
+
+  private takePage(stage: Stage, seat: Seat, events: LiveEvent[]) {
+    const [first] = events
+    if (first && (first.seq === seat.next || first.type === 'board.deleted')) {
+      this.deliver(stage, seat, events)
+      this.serve(stage, seat)
+    } else if (seat.viewer.knows_seq) {
+      this.tellGone(stage, seat)
+    } else {
+      this.dismiss(stage, seat, 'slow')
+    }
+  }
+
+  /** What he needs is no longer there: he must load the board, and goes on from here. */
+  private tellGone(stage: Stage, seat: Seat) {
+    seat.next = stage.last + 1
+    seat.viewer.resync({ epoch: stage.epoch, seq: stage.last })
+  }
+
+  private dismiss(stage: Stage, seat: Seat, why: Ending) {
+    this.leave(stage.board_id, seat.viewer)
+    seat.viewer.end(why)
+  }
+}
+
+/** After his own removal, or the board's, a viewer is given nothing. */
+const isLastFor = (viewer: Viewer, { type, seq, subject_id }: LiveEvent) =>
+  type === 'board.deleted' ||
+  (type === 'board.member_removed' && subject_id === viewer.user_id && seq > viewer.entered_at)

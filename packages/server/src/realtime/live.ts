@@ -1,0 +1,301 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { formats } from '@lockstep/contract/formats'
+import { member } from '@lockstep/contract/operation'
+import { v7 as newUuid } from 'uuid'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { approachBoard, type Entry, readUnwelcome } from '../core/access.ts'
+import type { Committed } from '../core/change.ts'
+import type { Database } from '../core/database.ts'
+import { Problem, problemOfDatabase } from '../core/problem.ts'
+import type { Tokens } from '../core/tokens.ts'
+import { BoardSocket, closeSocket } from './board-socket.ts'
+import { Bus } from './bus.ts'
+import { frame } from './frames.ts'
+import { Wheel } from './heartbeat.ts'
+import { type Head, Hub } from './hub.ts'
+import { PresenceRooms } from './presence.ts'
+import { readEventPage, readHeads } from './realtime-queries.ts'
+import { inSlices } from './slices.ts'
+
+interface Log {
+  info: (message: string) => void
+  warn: (details: object, message: string) => void
+  error: (details: object, message: string) => void
+}
+export interface LiveSettings {
+  redis_url: string
+  max_sockets: number
+  /** New connections from one address in a second; 0 for any number. */
+  upgrades_per_second: number
+  drain_seconds: number
+  /** How many proxies may tell the address of a client. */
+  trusted_hops: number
+  /** Replaced by tests that cannot wait half a minute. */
+  seconds?: { heartbeat: number; pong: number }
+}
+interface LiveDeps {
+  database: Database
+  tokens: Tokens
+  log: Log
+  isAllowedOrigin: (request: IncomingMessage) => boolean
+}
+
+/** The real-time half of the service: takes sockets in, and brings them every event of their board. */
+export class Live {
+  private readonly server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: 4_096,
+    skipUTF8Validation: false,
+  })
+  private readonly hub: Hub
+  private readonly bus: Bus | undefined
+  private readonly presence: PresenceRooms
+  private readonly wheel: Wheel<BoardSocket>
+  private readonly sockets = new Map<string, Set<BoardSocket>>()
+  private readonly arrivals = new Map<string, number>()
+  private readonly second: NodeJS.Timeout
+  private readonly deps: LiveDeps
+  private readonly settings: LiveSettings
+  private count = 0
+  private ticks = 0
+  private isDraining = false
+
+  constructor(deps: LiveDeps, settings: LiveSettings) {
+    this.deps = deps
+    this.settings = settings
+    const { database, log } = deps
+    this.hub = new Hub({
+      now: () => performance.now(),
+      after: (ms, work) => {
+        const timer = setTimeout(work, ms)
+        return () => clearTimeout(timer)
+      },
+      soon: (work) => void setImmediate(work),
+      random: Math.random,
+      readEvents: (board_id, after, done) => answer(readEventPage(database, board_id, after), done),
+      readHeads: (board_ids, done) => answer(readHeads(database, board_ids), done),
+      subscribe: (board_id, done) => (this.bus ? this.bus.subscribe(board_id, done) : done()),
+      unsubscribe: (board_id) => this.bus?.unsubscribe(board_id),
+    })
+    if (settings.redis_url !== '') {
+      this.bus = new Bus(settings.redis_url, newUuid(), log, {
+        event: (board_id, epoch, event) => this.hub.heard(board_id, epoch, event),
+        presence: (board_id, message) => this.presence.heard(board_id, message),
+        user: (user_id) => void this.lookAgainAt(user_id),
+        suspect: (isSuspect) => {
+          this.hub.suspect(isSuspect)
+          if (!isSuspect) this.presence.refreshAll()
+        },
+      })
+    }
+    const { bus } = this
+    this.presence = new PresenceRooms({
+      run: bus && ((script, keys, args) => bus.script(script, keys, args)),
+      tell: (board_id, message, except) => this.tell(board_id, message, except),
+      random: Math.random,
+    })
+    this.wheel = new Wheel(
+      {
+        beat: (sockets) => this.beat(sockets),
+        due: (sockets) => {
+          for (const socket of sockets) if (socket.isAwaitingPong) socket.close('no_pong')
+        },
+        expired: (socket) => socket.close('refused'),
+      },
+      settings.seconds,
+    )
+    this.second = setInterval(() => this.turn(), 1_000)
+  }
+
+  /** Tells of a commit of this instance: to the sockets here at once, to other instances by the bell. */
+  announce(committed: Committed) {
+    for (const event of committed.events) this.hub.heard(committed.board_id, committed.epoch, event)
+    this.bus?.announce(committed)
+  }
+
+  /** A user was deactivated or changed his password: his sockets are looked at, here and elsewhere. */
+  userChanged(user_id: string) {
+    void this.lookAgainAt(user_id)
+    this.bus?.announceUser(user_id)
+  }
+
+  online(board_id: string) {
+    return this.presence.online(board_id)
+  }
+
+  get ping() {
+    const { bus } = this
+    return bus && (() => bus.ping())
+  }
+
+  /** An HTTP upgrade. Whatever is wrong with it, the handshake is completed first: only so a browser sees the code. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+    const url = new URL(request.url ?? '/', 'http://host')
+    const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url.pathname)?.[1]
+    if (board_id === undefined) return refuseUpgrade(socket)
+    this.server.handleUpgrade(request, socket, head, (ws) => {
+      ws.on('error', () => {})
+      const address = addressOf(request, this.settings.trusted_hops)
+      const arrivals = (this.arrivals.get(address) ?? 0) + 1
+      this.arrivals.set(address, arrivals)
+      const isTooMany = this.settings.upgrades_per_second > 0 && arrivals > this.settings.upgrades_per_second
+      if (isTooMany || this.count >= this.settings.max_sockets) return closeSocket(ws, 'try_later')
+      if (this.isDraining) return closeSocket(ws, 'restart')
+      this.count++
+      ws.once('close', () => this.count--)
+      void this.accept(ws, request, board_id.toLowerCase(), url.searchParams)
+    })
+  }
+
+  /** Sends everybody away, a few at a time, so that they come back elsewhere without a rush. */
+  async drain() {
+    this.isDraining = true
+    await this.presence.drain()
+    const sockets = [...this.sockets.values()].flatMap((set) => [...set])
+    const steps = Math.max(1, Math.ceil(this.settings.drain_seconds * 10))
+    const size = Math.ceil(sockets.length / steps)
+    for (let i = 0; i < sockets.length; i += size) {
+      for (const socket of sockets.slice(i, i + size)) socket.close('restart')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  close() {
+    clearInterval(this.second)
+    this.hub.close()
+    this.presence.close()
+    this.bus?.close()
+    for (const set of this.sockets.values()) for (const socket of set) socket.close('restart')
+  }
+
+  private async accept(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
+    let seated: BoardSocket | undefined
+    ws.on('message', (data: Buffer, isBinary: boolean) => seated?.take(data, isBinary))
+    const entry = await this.admit(ws, request, board_id, query.get('token') ?? '')
+    if (!entry || ws.readyState !== ws.OPEN) return
+    const since = readPosition(query.get('since'))
+    const knows_seq = query.has('since') || query.get('seq') === '1'
+    seated = new BoardSocket(ws, newUuid(), entry, knows_seq, { drained: (s) => this.hub.drained(s.board_id, s) })
+    this.seat(ws, seated, entry, since)
+  }
+
+  /** Lets somebody in who may, or closes with the code that says why not. */
+  private async admit(
+    ws: WebSocket,
+    request: IncomingMessage,
+    board_id: string,
+    token: string,
+  ): Promise<Entry | undefined> {
+    try {
+      if (!this.deps.isAllowedOrigin(request)) throw new Problem('foreign_origin')
+      const credential = await this.deps.tokens.verifyForSocket(token)
+      if (!credential || !formats.uuid.test(board_id)) throw new Problem('not_authenticated')
+      const approach = { credential, access: member('board'), target_id: board_id, key: null }
+      return (await approachBoard(this.deps.database, approach)).enter()
+    } catch (error) {
+      if (error instanceof Problem) return void closeSocket(ws, 'refused')
+      if (!problemOfDatabase(error)) this.deps.log.error({ err: error }, 'a socket could not be taken in')
+      closeSocket(ws, 'try_later')
+    }
+  }
+
+  /** Order on connect: hello, user_joined, what was missed, what happens. */
+  private seat(ws: WebSocket, socket: BoardSocket, entry: Entry, since: Head | undefined) {
+    const { board_id, epoch, last_seq } = entry
+    if (socket.knows_seq) socket.send(frame(`{"type":"hello","epoch":${epoch},"seq":${last_seq}}`))
+    socket.send(frame(JSON.stringify({ type: 'user_joined', user_id: socket.user_id, username: socket.username })))
+    const set = this.sockets.get(board_id) ?? new Set()
+    this.sockets.set(board_id, set.add(socket))
+    this.wheel.add(socket)
+    ws.once('close', () => this.leave(socket))
+    this.hub.join(board_id, epoch, socket, since)
+    this.presence.join(board_id, socket)
+  }
+
+  private leave(socket: BoardSocket) {
+    const { board_id } = socket
+    const set = this.sockets.get(board_id)
+    set?.delete(socket)
+    if (set?.size === 0) this.sockets.delete(board_id)
+    this.wheel.remove(socket)
+    this.hub.leave(board_id, socket)
+    // On the way out the entry lives on for a while, so that nobody flaps who comes back elsewhere.
+    if (!this.isDraining) this.presence.leave(board_id, socket)
+  }
+
+  private tell(board_id: string, message: string, except: string) {
+    const bytes = frame(message)
+    inSlices(this.sockets.get(board_id) ?? [], (socket) => {
+      if (socket.id !== except) socket.send(bytes)
+    })
+  }
+
+  private turn() {
+    this.arrivals.clear()
+    if (++this.ticks % 10 === 0) for (const set of this.sockets.values()) for (const socket of set) socket.messages = 0
+    this.hub.dropSlow()
+    this.wheel.turn(Math.floor(Date.now() / 1_000))
+  }
+
+  /** The heartbeat of some boards: ping, presence, and a look whether everybody still may be here. */
+  private beat(sockets: BoardSocket[]) {
+    if (sockets.length === 0) return
+    const pings = new Map<string, { plain: Buffer; numbered: Buffer }>()
+    for (const board_id of new Set(sockets.map((s) => s.board_id))) {
+      const seq = this.hub.positionOf(board_id)
+      const ping = `{"type":"ping","board_id":"${board_id}"`
+      pings.set(board_id, { plain: frame(`${ping}}`), numbered: frame(`${ping},"seq":${seq}}`) })
+      this.presence.refresh(board_id)
+    }
+    inSlices(sockets, (socket) => {
+      const ping = pings.get(socket.board_id) as { plain: Buffer; numbered: Buffer }
+      socket.isAwaitingPong = true
+      socket.send(socket.knows_seq ? ping.numbered : ping.plain)
+    })
+    void this.dismissUnwelcome(sockets)
+  }
+
+  private async lookAgainAt(user_id: string) {
+    const sockets = [...this.sockets.values()].flatMap((set) => [...set].filter((s) => s.user_id === user_id))
+    if (sockets.length > 0) await this.dismissUnwelcome(sockets)
+  }
+
+  private async dismissUnwelcome(sockets: BoardSocket[]) {
+    try {
+      for (const i of await readUnwelcome(this.deps.database, sockets)) sockets[i]?.close('refused')
+    } catch (error) {
+      if (!problemOfDatabase(error)) this.deps.log.error({ err: error }, 'sockets could not be looked at')
+    }
+  }
+}
+
+/** Hands the answer of the database to the hub, or nothing when there is none. */
+function answer<T>(question: Promise<T>, done: (value: T | undefined) => void) {
+  question.then(done, () => done(undefined))
+}
+
+/** `<epoch>.<seq>`; anything else is a position that nobody can have. */
+function readPosition(text: string | null): Head | undefined {
+  if (text === null) return undefined
+  const [, epoch, seq] = /^(\d{1,10})\.(\d{1,15})$/.exec(text) ?? []
+  return { epoch: Number(epoch ?? -1), seq: Number(seq ?? -1) }
+}
+
+/** The address of the client, as the trusted proxies before us tell it. */
+function addressOf({ headers, socket }: IncomingMessage, hops: number): string {
+  const told = String(headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((address) => address.trim())
+  const path = [...told, socket.remoteAddress ?? '']
+  return path.at(-1 - Math.min(hops, path.length - 1)) as string
+}
+
+function refuseUpgrade(socket: Duplex) {
+  const body = JSON.stringify(new Problem('not_found').body())
+  socket.end(
+    `HTTP/1.1 404 Not Found\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

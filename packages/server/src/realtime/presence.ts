@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { PRESENCE_SECONDS } from '@lockstep/contract/realtime'
+import { channelOf, tagOf } from './bus.ts'
+
+const text = readFileSync(new URL('presence.lua', import.meta.url), 'utf8')
+const script = { text, sha: createHash('sha1').update(text).digest('hex') }
+const LIFETIME_MS = PRESENCE_SECONDS * 1_000
+/** How long a connection counts when its instance goes away in order: long enough to come back elsewhere. */
+const DRAINED_MS = 10_000
+const AT_ONCE = 500
+/** After Redis lost its data, everybody registers again within a heartbeat: nobody has left meanwhile. */
+const SETTLING_MS = 35_000
+const REPAIR_MS = 250
+
+/** A connection of a user to a board. */
+export interface Connection {
+  id: string
+  user_id: string
+  username: string
+}
+interface Transition {
+  type: 'user_joined' | 'user_left'
+  user_id: string
+  username: string
+  /** The connection that caused it, which was told already; empty when nobody connected just now. */
+  connection: string
+}
+type Operation = 'join' | 'refresh' | 'leave' | 'shorten' | 'reap' | 'list'
+
+/** What presence needs of the world. */
+export interface Surroundings {
+  /** Absent without Redis: then this instance's view is all there is. */
+  run: ((script: { sha: string; text: string }, keys: string[], args: string[]) => Promise<unknown>) | undefined
+  /** Tells every connection to a board here, but for one. */
+  tell: (board_id: string, message: string, except: string) => void
+  random: () => number
+}
+
+/** Who is on one board, as this instance knows it. */
+interface Room {
+  here: Map<string, Connection>
+  /** User to username, over all instances. */
+  users: Map<string, string>
+  /** How far the transitions of the board are known. It only grows, also when Redis begins anew. */
+  version: number
+  settling_until: number
+  reaper: NodeJS.Timeout | undefined
+  isRepairing: boolean
+  /** Whether those who were there before are known. They are not told of: they did not come just now. */
+  isLoaded: boolean
+}
+
+/**
+ * Who is connected to a board, over all instances. The state and the order of its changes live in Redis, in one script;
+ * each instance tells its own connections what really changes, and repairs what it missed by the version.
+ */
+export class PresenceRooms {
+  private readonly rooms = new Map<string, Room>()
+  private readonly world: Surroundings
+
+  constructor(world: Surroundings) {
+    this.world = world
+  }
+
+  /** A connect, which everybody on the board is told. The connection itself was told already. */
+  join(board_id: string, connection: Connection) {
+    const room = this.rooms.get(board_id) ?? this.open(board_id)
+    room.here.set(connection.id, connection)
+    this.act('join', board_id, [connection], () =>
+      this.take(board_id, room, { type: 'user_joined', ...named(connection), connection: connection.id }),
+    )
+  }
+
+  leave(board_id: string, connection: Connection) {
+    const room = this.rooms.get(board_id)
+    if (!room?.here.delete(connection.id)) return
+    this.act('leave', board_id, [connection], () => this.leaveHere(board_id, room, connection))
+    if (room.here.size > 0) return
+    clearTimeout(room.reaper)
+    this.rooms.delete(board_id)
+  }
+
+  /** The heartbeat of a board: its connections here count for another minute. */
+  refresh(board_id: string) {
+    const room = this.rooms.get(board_id)
+    if (room) this.act('refresh', board_id, [...room.here.values()], () => {})
+  }
+
+  refreshAll() {
+    for (const board_id of this.rooms.keys()) this.refresh(board_id)
+  }
+
+  /** The instance goes away in order: its users have not left unless they stay away. */
+  async drain() {
+    await Promise.all(
+      [...this.rooms].map(([id, room]) => this.call('shorten', id, [...room.here.values()]).catch(() => {})),
+    )
+  }
+
+  /** A transition that another instance, or this one, caused. */
+  heard(board_id: string, message: string) {
+    const room = this.rooms.get(board_id)
+    if (room) this.takeNumbered(board_id, room, message)
+  }
+
+  /** Who is online; this instance's view when Redis does not say. */
+  async online(board_id: string): Promise<{ user_id: string; username: string }[]> {
+    try {
+      if (!this.world.run) throw new Error('There is no Redis')
+      const { users } = await this.call('list', board_id, [])
+      return [...users].map(([user_id, username]) => ({ user_id, username }))
+    } catch {
+      const here = [...(this.rooms.get(board_id)?.here.values() ?? [])].map(named)
+      return here.filter((user, i) => here.findIndex((other) => other.user_id === user.user_id) === i)
+    }
+  }
+
+  close() {
+    for (const room of this.rooms.values()) clearTimeout(room.reaper)
+    this.rooms.clear()
+  }
+
+  private open(board_id: string): Room {
+    const room: Room = {
+      here: new Map(),
+      users: new Map(),
+      version: 0,
+      settling_until: 0,
+      reaper: undefined,
+      isRepairing: false,
+      isLoaded: false,
+    }
+    this.rooms.set(board_id, room)
+    return room
+  }
+
+  /** Does it in Redis, and tells what came of it; without Redis, does it here alone. */
+  private act(operation: Operation, board_id: string, connections: Connection[], alone: () => void) {
+    if (!this.world.run) return alone()
+    const parts = connections.length === 0 ? [[]] : chunks(connections, AT_ONCE)
+    for (const part of parts) {
+      this.call(operation, board_id, part).then(
+        ({ told, version, next_expiry_ms }) => {
+          const room = this.rooms.get(board_id)
+          if (!room) return
+          for (const message of told) this.takeNumbered(board_id, room, message)
+          if (version > room.version) this.repair(board_id, room, version)
+          this.planReaping(board_id, room, next_expiry_ms)
+        },
+        () => alone(),
+      )
+    }
+  }
+
+  private async call(operation: Operation, board_id: string, connections: Connection[]) {
+    if (!this.world.run) throw new Error('There is no Redis')
+    const tag = tagOf(board_id)
+    const keys = ['connections', 'users', 'names', 'version'].map((key) => `${tag}:p:${key}:${board_id}`)
+    const lifetime = operation === 'shorten' ? DRAINED_MS : LIFETIME_MS
+    const people = connections.flatMap(({ id, user_id, username }) => [id, user_id, username])
+    const args = [operation, String(lifetime), channelOf(board_id), String(PRESENCE_SECONDS * 2), ...people]
+    const [next, version, told, names] = (await this.world.run(script, keys, args)) as [
+      string,
+      string,
+      string[],
+      string[],
+    ]
+    const users = new Map(chunks(names, 2).map(([user_id, username]) => [user_id as string, username as string]))
+    return { next_expiry_ms: Number(next), version: Number(version), told, users }
+  }
+
+  /** `<version>|<transition>`: taken once; a hole before it is repaired by reading the state. */
+  private takeNumbered(board_id: string, room: Room, message: string) {
+    const end = message.indexOf('|')
+    const version = Number(message.slice(0, end))
+    if (version <= room.version) return
+    const isNext = version === room.version + 1
+    this.take(board_id, room, JSON.parse(message.slice(end + 1)) as Transition)
+    if (!isNext) this.repair(board_id, room, version)
+    room.version = version
+  }
+
+  private take(board_id: string, room: Room, transition: Transition) {
+    const { type, user_id, username, connection } = transition
+    const isKnown = room.users.has(user_id)
+    if (type === 'user_joined') room.users.set(user_id, username)
+    else room.users.delete(user_id)
+    const isNews = type === 'user_left' ? isKnown : connection !== '' || !isKnown
+    if (isNews) this.world.tell(board_id, JSON.stringify({ type, user_id, username }), connection)
+  }
+
+  private leaveHere(board_id: string, room: Room, connection: Connection) {
+    const isStillHere = [...room.here.values()].some((other) => other.user_id === connection.user_id)
+    if (!isStillHere) this.take(board_id, room, { type: 'user_left', ...named(connection), connection: '' })
+  }
+
+  /** Reads who is there and tells the difference. Right after Redis began anew, nobody counts as gone. */
+  private repair(board_id: string, room: Room, version_now: number) {
+    const isAnew = room.version !== 0 && version_now - room.version > LIFETIME_MS
+    if (isAnew) room.settling_until = performance.now() + SETTLING_MS
+    if (room.isRepairing) return
+    room.isRepairing = true
+    this.call('list', board_id, []).then(
+      ({ version, users }) => {
+        room.isRepairing = false
+        room.version = Math.max(room.version, version)
+        for (const [user_id, username] of users) {
+          if (room.isLoaded) this.take(board_id, room, { type: 'user_joined', user_id, username, connection: '' })
+          else room.users.set(user_id, username)
+        }
+        room.isLoaded = true
+        if (performance.now() < room.settling_until) return
+        for (const [user_id, username] of [...room.users]) {
+          if (!users.has(user_id)) this.take(board_id, room, { type: 'user_left', user_id, username, connection: '' })
+        }
+      },
+      () => {
+        room.isRepairing = false
+        setTimeout(
+          () => this.rooms.get(board_id) === room && this.repair(board_id, room, room.version),
+          REPAIR_MS,
+        ).unref()
+      },
+    )
+  }
+
+  /** A connection that died without a word is removed soon after its time is up, by whoever is left. */
+  private planReaping(board_id: string, room: Room, next_expiry_ms: number) {
+    clearTimeout(room.reaper)
+    if (next_expiry_ms < 0) return
+    const wait = next_expiry_ms + 100 + 2_000 * this.world.random()
+    room.reaper = setTimeout(() => this.act('reap', board_id, [], () => {}), wait).unref()
+  }
+}
+
+const named = ({ user_id, username }: Connection) => ({ user_id, username })
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}

@@ -1,0 +1,38 @@
+import type { realtimeOperations } from '@lockstep/contract/realtime'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import type { Live } from './live.ts'
+import { hasBoard, readHistory } from './realtime-queries.ts'
+
+export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations> {
+  return {
+    async getPresence({ db, params }) {
+      const { board_id } = params
+      if (!(await hasBoard(db, board_id))) throw new Problem('board_not_found')
+      return { board_id, online_users: await live.online(board_id) }
+    },
+
+    async listEvents({ db, board_id, query, reply }) {
+      const { epoch, seq: after } = readAfter(query.after ?? '0')
+      const limit = query.limit ?? 100
+      const page = await readHistory(db, board_id, after, limit)
+      if (!page) throw new Problem('board_not_found')
+      const isGone =
+        (epoch !== undefined && epoch !== page.epoch) ||
+        after > page.last_seq ||
+        (after < page.last_seq && after > 0 && page.first_seq !== after + 1)
+      if (isGone) throw new Problem('history_gone')
+      reply.header('board-position', `${page.epoch}.${page.last_seq}`)
+      const last = page.seqs?.at(-1) ?? after
+      if (last < page.last_seq && page.first_seq !== null) {
+        reply.header('link', `</boards/${board_id}/events?after=${page.epoch}.${last}&limit=${limit}>; rel="next"`)
+      }
+      return page.json
+    },
+  }
+}
+
+function readAfter(text: string): { epoch?: number; seq: number } {
+  const [first, second] = text.split('.').map(Number) as [number, number?]
+  return second === undefined ? { seq: first } : { epoch: first, seq: second }
+}

@@ -1,0 +1,63 @@
+import type { JsonText } from '@lockstep/contract/operation'
+import type { LoggedEvent } from '@lockstep/contract/realtime'
+import { sql } from 'kysely'
+import { type Db, statement } from '../core/database.ts'
+import type { Head, LiveEvent } from './hub.ts'
+
+const PAGE_EVENTS = 200
+const PAGE_BYTES = 1_048_576
+
+const page = statement(
+  'read_event_page',
+  (args: { board_id: string; after: number }) => sql<LiveEvent>`
+    select seq, type, subject_id, body from (
+      select seq, type, subject_id, body, sum(length(body)) over (order by seq) - length(body) as bytes_before
+      from (
+        select seq, type, subject_id, body from board_events where board_id = ${args.board_id} and seq > ${args.after}
+        order by seq limit ${sql.lit(PAGE_EVENTS)}
+      ) next
+    ) counted
+    where bytes_before < ${sql.lit(PAGE_BYTES)} order by seq`,
+)
+/** Events behind a number, in order: a page that is bounded in number and size. */
+export const readEventPage = (db: Db, board_id: string, after: number): Promise<LiveEvent[]> =>
+  db.run(page, { board_id, after })
+
+const heads = statement(
+  'read_heads',
+  (args: { board_ids: string[] }) => sql<Head & { board_id: string }>`
+    select board_id, epoch, last_seq as seq from board_stream where board_id = any (${args.board_ids}::uuid[])`,
+)
+export async function readHeads(db: Db, board_ids: string[]): Promise<Map<string, Head>> {
+  const rows = await db.run(heads, { board_ids })
+  return new Map(rows.map(({ board_id, epoch, seq }) => [board_id, { epoch, seq }]))
+}
+
+interface History {
+  epoch: number
+  last_seq: number
+  /** The oldest number behind `after` that is still kept. */
+  first_seq: number | null
+  seqs: number[] | null
+  json: JsonText<LoggedEvent[]>
+}
+const history = statement(
+  'read_history',
+  (args: { board_id: string; after: number; limit: number }) => sql<History>`
+    select stream.epoch, stream.last_seq, min(event.seq) as first_seq, array_agg(event.seq order by event.seq) as seqs,
+      coalesce('[' || string_agg('{"seq":' || event.seq || ',' || substr(event.body, 2), ',' order by event.seq) || ']', '[]') as json
+    from board_stream stream
+    left join lateral (
+      select seq, body from board_events where board_id = stream.board_id and seq > ${args.after} order by seq limit ${args.limit}
+    ) event on true
+    where stream.board_id = ${args.board_id}
+    group by stream.epoch, stream.last_seq`,
+)
+/** A page of a board's log, with the position of the board in the same snapshot. */
+export const readHistory = async (db: Db, board_id: string, after: number, limit: number) =>
+  (await db.run(history, { board_id, after, limit }))[0]
+
+const exists = statement('board_exists', (args: { id: string }, query) =>
+  query.selectFrom('boards').select('id').where('id', '=', args.id),
+)
+export const hasBoard = async (db: Db, id: string) => (await db.run(exists, { id })).length === 1
