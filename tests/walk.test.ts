@@ -10,9 +10,11 @@ const copy = join(root, '.test-output/walk')
 const cards = 'packages/server/src/cards'
 
 /** The steps of the walk: each names its file and shows one block of code. */
-const steps = [...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\d\. \*\*`([^`]+)`\*\*[^]*?```ts\n([^]*?)```/gm)].map(
-  ([, file, code]) => ({ file: file as string, code: (code as string).replaceAll(/^ {3}/gm, '') }),
-)
+const steps = [
+  ...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(
+    /^\d\. \*\*`([^`]+)`\*\*[\s\S]*?```ts\n([\s\S]*?)```/gm,
+  ),
+].map(([, file, code]) => ({ file: file as string, code: (code as string).replaceAll(/^ {3}/gm, '') }))
 
 beforeAll(() => {
   rmSync(copy, { recursive: true, force: true })
@@ -24,7 +26,8 @@ beforeAll(() => {
     symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
   }
   mkdirSync(join(copy, 'node_modules/@lockstep'))
-  for (const name of ['contract', 'server']) symlinkSync(join(copy, 'packages', name), join(copy, 'node_modules/@lockstep', name))
+  for (const name of ['contract', 'server'])
+    symlinkSync(join(copy, 'packages', name), join(copy, 'node_modules/@lockstep', name))
 })
 afterAll(() => rmSync(copy, { recursive: true }))
 
@@ -64,7 +67,11 @@ test('[DOC-5] the walk in CONTRIBUTING adds an operation in four files, and the 
   edit(`${cards}/cards.test.ts`, (text) => `${text}\n${tests?.code}`)
   expect(compile()).toBe('')
 
-  const run = spawnSync('vitest', ['run', '--root', copy, `${cards}/cards.test.ts`, 'tests/access.test.ts', '-t', 'copy'], { cwd: copy, encoding: 'utf8' })
+  const run = spawnSync(
+    'vitest',
+    ['run', '--root', copy, `${cards}/cards.test.ts`, 'tests/access.test.ts', '-t', 'copy'],
+    { cwd: copy, encoding: 'utf8' },
+  )
   expect(run.stdout + run.stderr).toMatch(/Tests\s+.*[2-9]\d* passed/)
   expect(run.status).toBe(0)
 }, 120_000)

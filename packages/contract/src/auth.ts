@@ -41,7 +41,7 @@ export const authOperations = {
       'The field `username` carries the e-mail address. With `cookie=true` the token is also set as the HTTP-only cookie `svc_auth`.',
     access: 'public',
     body: Type.Object({
-      username: Type.String(),
+      username: Text(1024),
       password: Password,
       cookie: Type.Optional(Type.Enum(['true', 'false'])),
     }),

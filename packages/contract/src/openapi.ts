@@ -29,7 +29,7 @@ const Problem = {
 }
 
 /** The problems an operation can answer with: those that follow from what it is, and those that it names. */
-export function problemsOf({ access, params, query, body, emits, problems: named = [] }: Operation): ProblemCode[] {
+export function problemsOf({ method, access, params, query, problems: named = [], emits }: Operation): ProblemCode[] {
   const isBoard = typeof access !== 'string'
   const implied: (ProblemCode | false)[] = [
     access !== 'public' && 'not_authenticated',
@@ -37,8 +37,8 @@ export function problemsOf({ access, params, query, body, emits, problems: named
     isBoard && `${access.on}_not_found`,
     isBoard && 'not_a_member',
     isBoard && access.role === 'owner' && 'role_too_low',
-    (params ?? query ?? body ?? emits) !== undefined && 'invalid_input',
-    body !== undefined && 'body_too_large',
+    (method !== 'GET' || (params ?? query) !== undefined) && 'invalid_input',
+    method !== 'GET' && 'body_too_large',
     emits !== undefined && 'idempotency_key_reused',
     emits !== undefined && 'board_busy',
     'unavailable',

@@ -32,7 +32,7 @@ export const eventEnvelope = (type: TSchema, data: TSchema) =>
 const loggedShape = Type.Object({
   seq: Type.Integer({ minimum: 1 }),
   type: Type.String(),
-  data: Type.Object({}, { additionalProperties: true }),
+  data: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
   user_id: Nullable(Uuid),
   timestamp: Timestamp,
   version: Type.String(),

@@ -1,14 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
-import { operations } from '@lockstep/contract'
 import { authOperations } from '@lockstep/contract/auth'
 import { boardOperations, memberOperations } from '@lockstep/contract/boards'
 import { cardOperations } from '@lockstep/contract/cards'
 import { columnOperations } from '@lockstep/contract/columns'
 import { healthOperations } from '@lockstep/contract/health'
-import type { Operation } from '@lockstep/contract/operation'
 import { realtimeOperations } from '@lockstep/contract/realtime'
 import { userOperations } from '@lockstep/contract/users'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
@@ -25,10 +23,10 @@ import type { Core } from './core/change.ts'
 import { keepHouse } from './core/chores.ts'
 import { Database } from './core/database.ts'
 import { serveDocuments } from './core/documents.ts'
-import { problemOf, refuseConnection, renderProblems, send } from './core/errors.ts'
+import { problemOf, refuseConnection, renderProblems } from './core/errors.ts'
 import { Problem } from './core/problem.ts'
 import { takeRawBodies } from './core/request-body.ts'
-import { logRequests } from './core/request-log.ts'
+import { answerEarly, logRequests, refuseExpectation } from './core/request-log.ts'
 import { serve } from './core/serve.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
@@ -85,13 +83,14 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: 30_000,
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true },
+    // An id of any length is judged as an id; the headers' own limit bounds it.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     http: { requireHostHeader: false, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     rewriteUrl: ({ url = '/' }) => (/^\/api(?=[/?]|$)/.test(url) ? url.slice(4) || '/' : url),
     clientErrorHandler: refuseConnection,
-    frameworkErrors: (error, _request, reply) => void send(reply, problemOf(error)),
+    frameworkErrors: (error, request, reply) => answerEarly(problemOf(error), request, reply),
   })
-  app.server.on('checkExpectation', refuseExpectation)
+  app.server.on('checkExpectation', refuseExpectation(log))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
   app.addHook('preClose', () => live.drain())
   const stopChores = keepHouse(database, newUuid(), config.EVENT_RETENTION_DAYS, log)
@@ -100,12 +99,12 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     live.close()
     await database.close()
   })
+  logRequests(app)
   app.addHook('onRequest', async ({ headers }) => {
     if (headers.host === undefined) throw new Problem('malformed_request')
   })
   takeRawBodies(app)
-  logRequests(app)
-  renderProblems(app, methodsAt(Object.values(operations)))
+  renderProblems(app)
 
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -114,6 +113,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   await app.register(cors, {
     origin: isAnyOrigin ? '*' : config.CORS_ORIGINS,
     credentials: !isAnyOrigin,
+    strictPreflight: false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: ['Board-Position', 'ETag', 'Link', 'Retry-After'],
   })
@@ -141,23 +141,4 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   serve(app, deps, cardOperations, cardHandlers)
   serve(app, deps, realtimeOperations, realtimeHandlers(live))
   return app
-}
-
-/** The methods that a path answers to, whatever the path parameters are. */
-function methodsAt(all: Operation[]) {
-  const known = all.map(({ method, path }) => ({
-    method,
-    form: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
-  }))
-  return (path: string) => {
-    const methods = known.filter(({ form }) => form.test(path)).map(({ method }) => method)
-    return methods.includes('GET') ? ['GET', 'HEAD', ...methods.filter((method) => method !== 'GET')] : methods
-  }
-}
-
-function refuseExpectation(_request: IncomingMessage, response: ServerResponse) {
-  const problem = new Problem('expectation_failed')
-  response
-    .writeHead(problem.status, { 'content-type': 'application/json; charset=utf-8' })
-    .end(JSON.stringify(problem.body()))
 }

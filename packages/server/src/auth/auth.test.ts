@@ -251,7 +251,12 @@ describe('the own account', () => {
   test('[AUTH-17] nothing else changes', async () => {
     const { api, id, email } = await service.user()
     const before = await storedUser(id)
-    const others = { email: 'else@example.com', password: `${MARK} else`, hashed_password: 'else', id: crypto.randomUUID() }
+    const others = {
+      email: 'else@example.com',
+      password: `${MARK} else`,
+      hashed_password: 'else',
+      id: crypto.randomUUID(),
+    }
     const flags = { is_active: false, is_verified: true, is_superuser: true }
     const { status } = await api.request('PATCH', '/auth/me', { json: { ...others, ...flags } })
     expect(status).toBe(200)

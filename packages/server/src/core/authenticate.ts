@@ -11,6 +11,8 @@ export async function authenticate(
   isOwnOrigin: (request: FastifyRequest) => boolean,
 ) {
   const { authorization } = request.headers
+  // Node keeps the first of several, and a proxy before us perhaps the last.
+  if (request.raw.headersDistinct['authorization']?.[1] !== undefined) throw new Problem('not_authenticated')
   const token = authorization === undefined ? request.cookies[COOKIE] : /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1]
   const credential = token === undefined ? undefined : await tokens.verify(token)
   if (credential === undefined) throw new Problem('not_authenticated')

@@ -5,17 +5,29 @@ import { invalid } from './input.ts'
 import { Problem, problemOfDatabase } from './problem.ts'
 
 /** Renders every error of every path, the framework's own included. Nothing of a request or of our insides is repeated. */
-export function renderProblems(app: FastifyInstance, allowedMethods: (path: string) => string[]) {
+export function renderProblems(app: FastifyInstance) {
+  const methodsAt = rememberMethods(app)
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error)
     if (problem.status >= 500) request.log.error({ err: error }, problem.message)
     return send(reply, problem)
   })
   app.setNotFoundHandler((request, reply) => {
-    const allowed = allowedMethods(request.url.split('?')[0] as string)
+    const allowed = methodsAt(request.url.split('?')[0] as string)
     if (allowed.length === 0) return send(reply, new Problem('not_found'))
     return send(reply.header('allow', allowed.join(', ')), new Problem('method_not_allowed'))
   })
+}
+
+/** The methods that a path answers to, whatever stands for its parameters. */
+function rememberMethods(app: FastifyInstance) {
+  const routes: { method: string | string[]; form: RegExp }[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    const isForAll = url === '*' || url === '/*'
+    if (!isForAll)
+      routes.push({ method, form: new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`) })
+  })
+  return (path: string) => [...new Set(routes.filter(({ form }) => form.test(path)).flatMap(({ method }) => method))]
 }
 
 export function send(reply: FastifyReply, problem: Problem) {

@@ -14,6 +14,8 @@ const validator = new Validator({
 for (const [name, { test }] of Object.entries(formats)) validator.addFormat(name, test)
 
 type Fields = Record<string, unknown>
+/** Nobody reads more, and nobody should make us write more. */
+const MAX_ERRORS = 50
 
 /**
  * Reads what a client sent against its schema: keeps the declared fields only, writes UUIDs and enums in their one
@@ -35,7 +37,9 @@ export function inputReader<T>(schema: TSchema): (value: unknown) => T {
 
 /** A 422 for inputs that no schema can judge, in the same form. */
 export function invalid(errors: { field: string; message: string }[]): Problem {
-  const unique = errors.filter((e, i) => errors.findIndex((other) => other.field === e.field) === i)
+  const byField = new Map<string, { field: string; message: string }>()
+  for (const error of errors) if (!byField.has(error.field)) byField.set(error.field, error)
+  const unique = [...byField.values()].slice(0, MAX_ERRORS)
   const [first] = unique
   return new Problem('invalid_input', { detail: `${first?.field} ${first?.message}.`, fields: { errors: unique } })
 }

@@ -43,10 +43,12 @@ function parseJson(text: string): unknown {
 
 /** A field that stands twice becomes a list, and no schema takes a list for a string. */
 function parseForm(text: string): Record<string, unknown> {
-  const form = new URLSearchParams(text)
-  return Object.fromEntries(
-    [...new Set(form.keys())]
-      .map((name) => [name, form.getAll(name)])
-      .map(([name, all]) => [name, all?.length === 1 ? all[0] : all]),
-  )
+  const fields = new Map<string, string | string[]>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = fields.get(name)
+    if (known === undefined) fields.set(name, value)
+    else if (Array.isArray(known)) known.push(value)
+    else fields.set(name, [known, value])
+  }
+  return Object.fromEntries(fields)
 }

@@ -1,4 +1,8 @@
-import type { FastifyInstance } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { v7 as newUuid } from 'uuid'
+import { send } from './errors.ts'
+import { Problem } from './problem.ts'
 
 /**
  * One line for each request, with the id that the answer carries too. It names the route and never the address: an
@@ -8,16 +12,37 @@ export function logRequests(app: FastifyInstance) {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        duration_ms: Math.round(reply.elapsedTime * 100) / 100,
-        address: request.ip,
-      },
-      'request',
-    )
-  })
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply))
+}
+
+function logRequest(request: FastifyRequest, reply: FastifyReply) {
+  request.log.info(
+    {
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      duration_ms: Math.round(reply.elapsedTime * 100) / 100,
+      address: request.ip,
+    },
+    'request',
+  )
+}
+
+/** An answer that the framework gives before any hook runs, with its id and its line all the same. */
+export function answerEarly(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
+  void send(reply.header('x-request-id', request.id), problem)
+  logRequest(request, reply)
+}
+
+/** The same for an expectation that Node itself hands over: there is no route, and no framework yet. */
+export const refuseExpectation = (log: FastifyBaseLogger) => (request: IncomingMessage, response: ServerResponse) => {
+  const problem = new Problem('expectation_failed')
+  const { status } = problem
+  const request_id = newUuid()
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': request_id })
+  response.end(JSON.stringify(problem.body()))
+  log.info(
+    { request_id, method: request.method, route: null, status, address: request.socket.remoteAddress },
+    'request',
+  )
 }
