@@ -48,7 +48,7 @@ for (const [name, run] of steps) {
 process.exit(failed === 0 ? 0 : 1)
 
 function complaintsOf([command, ...args]: string[]): string[] {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const env = { ...process.env, NO_COLOR: '1', REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
   const { status, stdout, stderr } = spawnSync(command as string, args, { encoding: 'utf8', env })
   return status === 0 ? [] : `${stdout}${stderr}`.trimEnd().split('\n')
 }

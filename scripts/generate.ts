@@ -38,7 +38,7 @@ function read(file: string): string | undefined {
 }
 
 interface Described {
-  default?: unknown
+  default?: string | number | boolean
   enum?: string[]
   description: string
 }

@@ -179,19 +179,18 @@ describe('many writers on one board', () => {
 
   test('[WRITE-6] [EVENT-2] [EVENT-3] the checks above find what is planted', async () => {
     const { params, read } = await boardWithColumn()
-    const [one, two] = await Promise.all(
-      ['One', 'Two'].map((title) => ann.api.call('createCard', { params, body: { title } })),
-    )
-    await ann.api.call('moveCard', { params: { card_id: two?.id ?? '' }, body: { position: 0 } })
+    const one = await ann.api.call('createCard', { params, body: { title: 'One' } })
+    const two = await ann.api.call('createCard', { params, body: { title: 'Two' } })
+    await ann.api.call('moveCard', { params: { card_id: two.id }, body: { position: 0 } })
     const board = await read()
     const log = await readLog(board.id)
     const start = { ...board, columns: [] }
-    expect([misplaced(board), breaks(log), lost([one?.id ?? ''], board, log)]).toEqual([[], [], []])
+    expect([misplaced(board), breaks(log), lost([one.id], board, log)]).toEqual([[], [], []])
 
     const equal = structuredClone(board)
     for (const card of equal.columns[0]?.cards ?? []) card.rank = 1
     expect(misplaced(equal)).toHaveLength(1)
-    expect(lost([one?.id ?? '', randomUUID()], board, log)).toHaveLength(1)
+    expect(lost([one.id, randomUUID()], board, log)).toHaveLength(1)
 
     expect(foldBoard(start, log)).toEqual(board)
     expect(foldBoard(start, log.slice(0, -1))).not.toEqual(board)

@@ -47,7 +47,7 @@ async function connect() {
     if (own !== socket) return
     row('', `closed ${code}`, reason, 'note')
     show('offline')
-    if (code !== 1008 && code !== 1000) setTimeout(() => guard(connect), 500)
+    if (code !== 1008 && code !== 1000) setTimeout(() => void guard(connect), 500)
   }
 }
 
@@ -70,7 +70,7 @@ function take(text) {
     const lost = socket
     socket = undefined
     lost.close()
-    return guard(connect)
+    return void guard(connect)
   }
   seen = seq
   row(seq, type, text)
@@ -94,7 +94,7 @@ async function guard(work) {
 
 find('#login').onsubmit = (event) => {
   event.preventDefault()
-  guard(async () => {
+  void guard(async () => {
     const response = await fetch('/auth/login', {
       method: 'POST',
       body: new URLSearchParams(new FormData(event.target)),
@@ -108,7 +108,7 @@ find('#login').onsubmit = (event) => {
   })
 }
 find('#new-board').onclick = () =>
-  guard(async () => listBoards((await call('POST', '/boards', { title: 'Real-time trial' })).id))
+  void guard(async () => listBoards((await call('POST', '/boards', { title: 'Real-time trial' })).id))
 find('#connect').onsubmit = (event) => {
   event.preventDefault()
   board = new FormData(event.target).get('board')
@@ -117,7 +117,7 @@ find('#connect').onsubmit = (event) => {
   socket = undefined
   old?.close()
   find('#panel').hidden = false
-  guard(connect)
+  void guard(connect)
 }
 find('#change').onclick = () =>
   guard(() => call('POST', `/boards/${board}/columns`, { title: `Column of ${new Date().toLocaleTimeString()}` }))

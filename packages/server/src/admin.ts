@@ -1,10 +1,14 @@
 import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { authOperations } from '@lockstep/contract/auth'
+import type { Body } from '@lockstep/contract/operation'
 import { v7 as newUuid } from 'uuid'
 import { Passwords } from './auth/passwords.ts'
 import { readConfig } from './config.ts'
 import { startNewEpoch } from './core/chores.ts'
 import { Database } from './core/database.ts'
+import { inputReader } from './core/input.ts'
 import { migrate } from './core/migrate.ts'
 import { insertUser, setActive } from './users/user-queries.ts'
 
@@ -22,6 +26,7 @@ const { values, positionals } = parseArgs({
 })
 const [command, address] = positionals
 const config = readConfig(process.env)
+const readAccount = inputReader<Body<typeof authOperations.register>>(authOperations.register.body)
 
 if (command === 'migrate') {
   const names = await migrate(config.DATABASE_URL)
@@ -45,14 +50,13 @@ async function createSuperuser(email: string, username: string) {
     max_length: config.PASSWORD_MAX_LENGTH,
     requires: config.PASSWORD_REQUIRES,
   })
-  const password = await askPassword()
   await withDatabase(async (db) => {
+    const { password, ...user } = readAccount({ email, username, password: await askPassword() })
     passwords.demandStrong(password)
     const hashed_password = await passwords.hash(password)
     await insertUser(db, {
+      ...user,
       id: newUuid(),
-      email,
-      username,
       hashed_password,
       firstname: null,
       lastname: null,
@@ -62,7 +66,9 @@ async function createSuperuser(email: string, username: string) {
   })
 }
 
+/** From the terminal, or the first line of whatever standard input holds. */
 async function askPassword(): Promise<string> {
+  if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/)[0] as string
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return await terminal.question('Password: ')

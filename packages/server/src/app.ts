@@ -92,7 +92,15 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   })
   app.server.on('checkExpectation', refuseExpectation(log))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
-  app.addHook('preClose', () => live.drain())
+  // A connection that stays open after its answer would hold the end up.
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+    await live.drain()
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close')
+  })
   const stopChores = keepHouse(database, newUuid(), config.EVENT_RETENTION_DAYS, log)
   app.addHook('onClose', async () => {
     stopChores()

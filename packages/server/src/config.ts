@@ -13,6 +13,7 @@ export const Settings = Type.Object({
   PORT: Type.Integer({ default: 8000, minimum: 0, maximum: 65535, description: 'Port to listen on.' }),
   DATABASE_URL: Type.String({
     default: 'postgres://postgres:postgres@127.0.0.1:5432/lockstep',
+    pattern: '^postgres(ql)?://',
     description: 'PostgreSQL 15 or newer. In development a missing database is created.',
   }),
   DATABASE_POOL_SIZE: Type.Integer({
@@ -27,7 +28,9 @@ export const Settings = Type.Object({
   }),
   REDIS_URL: Type.String({
     default: 'redis://127.0.0.1:6379',
-    description: 'Carries events between instances. Empty: one instance without Redis.',
+    pattern: '^(rediss?://[^,]+(,(?=r)|$))*$',
+    description:
+      'Carries events between instances. Several addresses, with commas, are a cluster. Empty: one instance without Redis.',
   }),
   JWT_SECRET: Type.String({
     default: PLACEHOLDER_SECRET,
@@ -136,6 +139,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
     PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as Config['PASSWORD_REQUIRES'],
   }
+  const stray = config.CORS_ORIGINS.find((origin) => origin !== '*' && !isOrigin(origin))
+  if (stray !== undefined)
+    throw new BadSetting('CORS_ORIGINS must list origins, such as https://app.example, with commas.')
   if (IS_PRODUCTION) demandSafe(config)
   return config
 }
@@ -158,4 +164,5 @@ function demandSafe({ JWT_SECRET, CORS_ORIGINS }: Config) {
   if (CORS_ORIGINS.includes('*')) throw refuse('CORS_ORIGINS is the wildcard: list the origins you trust.')
 }
 
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
 const list = (text: string) => text.split(',').flatMap((part) => part.trim() || [])

@@ -152,9 +152,9 @@ function checkAgainstContract(method: string, path: string, { status, body, text
   }
 }
 
-/** Keeps every answer for the scan for secrets. The one place where a token belongs is left out. */
+/** Keeps every answer for the scan for secrets. The two places where a token belongs are left out. */
 function record(method: string, path: string, { status, headers, text }: Answer) {
-  const shown = text.replace(/"access_token":"[^"]*"/, '"access_token":"(left out)"')
+  const shown = text.replace(/"(access_token|ticket)":"[^"]*"/, '"$1":"(left out)"')
   const head = [...headers].filter(([name]) => name !== 'set-cookie')
   appendFileSync(
     new URL(`answers-${process.pid}.txt`, OUTPUT),

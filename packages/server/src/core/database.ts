@@ -90,6 +90,8 @@ export class Database implements Db {
     })
     // Without a listener a PostgreSQL that goes away would end this process too.
     this.pool.on('error', options.on_error)
+    // The same for a connection that is in use just now: its statements fail, and that is enough.
+    this.pool.on('connect', (client) => client.on('error', () => {}))
   }
 
   run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {

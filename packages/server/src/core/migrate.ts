@@ -43,6 +43,10 @@ export async function ensureDatabase(url: string): Promise<boolean> {
     if (rowCount !== 0) return false
     await client.query(`create database ${client.escapeIdentifier(name)}`)
     return true
+  } catch (error) {
+    // Somebody who started at the same moment was quicker.
+    if (['42P04', '23505'].includes((error as { code?: string }).code ?? '')) return false
+    throw error
   } finally {
     await client.end()
   }

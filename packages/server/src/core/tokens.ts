@@ -80,7 +80,7 @@ export class Tokens {
   }
 
   private async claims(token: string, audience: string) {
-    if (token.length > 4096) return undefined
+    if (token.length > 4096 || !isCanonical(token)) return undefined
     try {
       const { payload, protectedHeader } = await jwtVerify(token, await this.key, {
         algorithms: [this.algorithm],
@@ -106,6 +106,10 @@ export class Tokens {
 }
 
 const hashToken = (token: string) => createHash('sha256').update(token).digest('base64url')
+
+/** One spelling for each token: base64 alone would allow several, in its last bits, its padding and its white space. */
+const isCanonical = (token: string) =>
+  token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 
 const isUuid = (value: unknown): value is string =>
   typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)

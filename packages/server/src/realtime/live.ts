@@ -75,8 +75,8 @@ export class Live {
       },
       soon: (work) => void setImmediate(work),
       random: Math.random,
-      readEvents: (board_id, after, done) => answer(readEventPage(database, board_id, after), done),
-      readHeads: (board_ids, done) => answer(readHeads(database, board_ids), done),
+      readEvents: (board_id, after, done) => void answer(readEventPage(database, board_id, after), done),
+      readHeads: (board_ids, done) => void answer(readHeads(database, board_ids), done),
       subscribe: (board_id, done) => (this.bus ? this.bus.subscribe(board_id, done) : done()),
       unsubscribe: (board_id) => this.bus?.unsubscribe(board_id),
     })
@@ -196,9 +196,10 @@ export class Live {
       const approach = { credential, access: member('board'), target_id: board_id, key: null }
       return (await approachBoard(this.deps.database, approach)).enter()
     } catch (error) {
-      if (error instanceof Problem) return void closeSocket(ws, 'refused')
-      if (!problemOfDatabase(error)) this.deps.log.error({ err: error }, 'a socket could not be taken in')
-      closeSocket(ws, 'try_later')
+      const isRefusal = error instanceof Problem
+      if (!isRefusal && !problemOfDatabase(error)) this.deps.log.error({ err: error }, 'a socket could not be taken in')
+      closeSocket(ws, isRefusal ? 'refused' : 'try_later')
+      return undefined
     }
   }
 
@@ -273,8 +274,9 @@ export class Live {
 }
 
 /** Hands the answer of the database to the hub, or nothing when there is none. */
-function answer<T>(question: Promise<T>, done: (value: T | undefined) => void) {
-  question.then(done, () => done(undefined))
+async function answer<T>(question: Promise<T>, done: (value: T | undefined) => void) {
+  const value = await question.catch(() => undefined)
+  done(value)
 }
 
 /** `<epoch>.<seq>`; anything else is a position that nobody can have. */
