@@ -1,15 +1,17 @@
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { authOperations } from '@lockstep/contract/auth'
 import type { Body } from '@lockstep/contract/operation'
 import { v7 as newUuid } from 'uuid'
 import { Passwords } from './auth/passwords.ts'
-import { readConfig } from './config.ts'
+import { configOrExit } from './config.ts'
 import { startNewEpoch } from './core/chores.ts'
 import { Database } from './core/database.ts'
 import { inputReader } from './core/input.ts'
 import { migrate } from './core/migrate.ts'
+import { problemOfDatabase } from './core/problem.ts'
 import { insertUser, setActive } from './users/user-queries.ts'
 
 const usage = `npm run admin -- <command>
@@ -25,7 +27,7 @@ const { values, positionals } = parseArgs({
   options: { email: { type: 'string' }, username: { type: 'string' } },
 })
 const [command, address] = positionals
-const config = readConfig(process.env)
+const config = configOrExit()
 const readAccount = inputReader<Body<typeof authOperations.register>>(authOperations.register.body)
 
 if (command === 'migrate') {
@@ -69,9 +71,12 @@ async function createSuperuser(email: string, username: string) {
 /** From the terminal, or the first line of whatever standard input holds. */
 async function askPassword(): Promise<string> {
   if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/)[0] as string
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  // What is typed is not shown.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  process.stderr.write('Password: ')
   try {
-    return await terminal.question('Password: ')
+    return await terminal.question('')
   } finally {
     terminal.close()
   }
@@ -82,7 +87,7 @@ async function withDatabase(work: (db: Database) => Promise<void>) {
   try {
     await work(db)
   } catch (error) {
-    fail((error as Error).message)
+    fail((problemOfDatabase(error) ?? (error as Error)).message)
   } finally {
     await db.close()
   }

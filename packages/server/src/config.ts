@@ -129,6 +129,17 @@ export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'PASSWORD_REQUIRES
 /** A setting that does not fit. Its sentence names the setting and says what to do. */
 export class BadSetting extends Error {}
 
+/** The configuration of this process; a setting that does not fit ends it with its sentence. */
+export function configOrExit(): Config {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof BadSetting)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}
+
 /** Strings → values → a configuration that was checked. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const values = readValues(environment)
@@ -142,6 +153,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const stray = config.CORS_ORIGINS.find((origin) => origin !== '*' && !isOrigin(origin))
   if (stray !== undefined)
     throw new BadSetting('CORS_ORIGINS must list origins, such as https://app.example, with commas.')
+  if (config.PASSWORD_MIN_LENGTH > config.PASSWORD_MAX_LENGTH) {
+    throw new BadSetting('PASSWORD_MIN_LENGTH is greater than PASSWORD_MAX_LENGTH: no password could satisfy both.')
+  }
   if (IS_PRODUCTION) demandSafe(config)
   return config
 }

@@ -164,7 +164,9 @@ const appendEvents = statement(
 const dropOldAnswers = statement(
   'drop_old_answers',
   (args: { user_id: string }) => sql`
-    delete from stored_answers where user_id = ${args.user_id} and created_at <= now() - interval '24 hours'`,
+    delete from stored_answers where ctid in (
+      select ctid from stored_answers where user_id = ${args.user_id} and created_at <= now() - interval '24 hours'
+      for update skip locked)`,
 )
 interface Keep {
   user_id: string

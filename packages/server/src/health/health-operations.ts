@@ -4,7 +4,7 @@ import { type Database, statement } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
 
-const PATIENCE_MS = 800
+const PATIENCE_MS = 500
 
 /** `ping` of the bus rejects when Redis does not answer; without a bus there is nothing to ask. */
 export function healthHandlers(
