@@ -12,6 +12,7 @@ import { Database } from './core/database.ts'
 import { inputReader } from './core/input.ts'
 import { migrate } from './core/migrate.ts'
 import { problemOfDatabase } from './core/problem.ts'
+import { ringForUser } from './realtime/bus.ts'
 import { insertUser, setActive } from './users/user-queries.ts'
 
 const usage = `npm run admin -- <command>
@@ -39,8 +40,13 @@ if (command === 'migrate') {
   await createSuperuser(values.email, values.username)
 } else if ((command === 'deactivate' || command === 'activate') && address) {
   await withDatabase(async (db) => {
-    if (await setActive(db, address, command === 'activate')) console.log(`${address}: ${command}d`)
-    else fail(`There is no user ${address}.`)
+    const user_id = await setActive(db, address, command === 'activate')
+    if (user_id === undefined) return fail(`There is no user ${address}.`)
+    console.log(`${address}: ${command}d`)
+    if (config.REDIS_URL === '') return
+    await ringForUser(config.REDIS_URL, user_id).catch(() =>
+      console.log('Redis cannot be reached: open sockets are closed with their next heartbeat.'),
+    )
   })
 } else {
   fail(usage)

@@ -62,26 +62,24 @@ describe('stores that hang', () => {
     expect(performance.now() - start).toBeLessThan(1_000)
     return answer
   }
-  // The one promise about absolute time that is made: a machine that is busy with other things may try again.
-  const patient = { retry: 3 }
 
-  test('[HEALTH-2] it answers within a second when Redis stops answering', patient, async () => {
+  test('[HEALTH-2] it answers within a second when Redis stops answering', async () => {
     redis.freeze()
     expect(await withinASecond()).toEqual(degraded)
   })
 
-  test('[HEALTH-2] it answers within a second when the database stops answering', patient, async () => {
+  test('[HEALTH-2] it answers within a second when the database stops answering', async () => {
     database.freeze()
     expect(await withinASecond()).toMatchObject(failing)
   })
 
-  test('[HEALTH-2] it answers within a second when neither answers', patient, async () => {
+  test('[HEALTH-2] it answers within a second when neither answers', async () => {
     database.freeze()
     redis.freeze()
     expect(await withinASecond()).toMatchObject({ ...failing, redis: 'disconnected' })
   })
 
-  test('[HEALTH-2] it answers within a second when they hang from the start', patient, async () => {
+  test('[HEALTH-2] it answers within a second when they hang from the start', async () => {
     const stores = await Promise.all([startProxy(POSTGRES), startProxy(REDIS)])
     for (const store of stores) store.freeze()
     const hung = await startService({ DATABASE_URL: stores[0].url, REDIS_URL: stores[1].url })

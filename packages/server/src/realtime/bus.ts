@@ -35,6 +35,7 @@ const makeClient = (url: string) => createClient({ url, disableOfflineQueue: tru
 const makeCluster = (urls: string[]) =>
   createCluster({ rootNodes: urls.map((url) => ({ url })), defaults: { disableOfflineQueue: true, socket } })
 type Redis = ReturnType<typeof makeClient> | ReturnType<typeof makeCluster>
+const makeRedis = (url: string): Redis => (url.includes(',') ? makeCluster(url.split(',')) : makeClient(url))
 
 /**
  * The doorbell between instances, over sharded publish and subscribe. It may lose, repeat and reorder; nobody waits for
@@ -112,7 +113,7 @@ export class Bus {
   }
 
   private connect(): Redis {
-    const redis: Redis = this.url.includes(',') ? makeCluster(this.url.split(',')) : makeClient(this.url)
+    const redis = makeRedis(this.url)
     redis.on('error', (error: Error) => this.failed(error))
     // The client goes on trying by itself; a service without Redis still works.
     redis.connect().catch((error: Error) => this.failed(error))
@@ -201,6 +202,18 @@ export class Bus {
       { err: error },
       'Redis cannot be reached; events are still kept in the log, and sockets read them there',
     )
+  }
+}
+
+/** Rings once, from outside the service: a user's rights have changed. Rejects when Redis does not answer. */
+export async function ringForUser(url: string, user_id: string) {
+  const redis = makeRedis(url)
+  redis.on('error', () => {})
+  try {
+    await inTime(redis.connect())
+    await inTime(redis.sPublish(USERS_CHANNEL, `u|${user_id}`))
+  } finally {
+    redis.destroy()
   }
 }
 

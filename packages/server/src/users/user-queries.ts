@@ -142,7 +142,7 @@ export async function findUsers(db: Db, term: string, limit: number): Promise<Js
 const activate = statement('set_user_active', (args: { email_key: string; is_active: boolean }, query) =>
   query.updateTable('users').set({ is_active: args.is_active }).where('email_key', '=', args.email_key).returning('id'),
 )
-/** False when there is no such user. */
-export async function setActive(db: Db, email: string, is_active: boolean) {
-  return (await db.run(activate, { email_key: keyOf(email), is_active })).length === 1
+/** The user's id; undefined when there is no such user. */
+export async function setActive(db: Db, email: string, is_active: boolean): Promise<string | undefined> {
+  return (await db.run(activate, { email_key: keyOf(email), is_active }))[0]?.id
 }
