@@ -210,7 +210,7 @@ export async function ringForUser(url: string, user_id: string) {
   const redis = makeRedis(url)
   redis.on('error', () => {})
   try {
-    await inTime(redis.connect())
+    await inTime<unknown>(redis.connect())
     await inTime(redis.sPublish(USERS_CHANNEL, `u|${user_id}`))
   } finally {
     redis.destroy()
