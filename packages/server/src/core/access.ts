@@ -93,12 +93,8 @@ const lockBoard = statement(
 )
 const foundStream = statement(
   'found_board_stream',
-  (args: { board_id: string }) => sql`insert into board_stream (board_id) values (${args.board_id})`,
-)
-const readStream = statement(
-  'read_board_stream',
   (args: { board_id: string }) => sql<Pick<Entry, 'epoch' | 'last_seq' | 'at'>>`
-    select epoch, last_seq, ${now} as at from board_stream where board_id = ${args.board_id}`,
+    insert into board_stream (board_id) values (${args.board_id}) returning epoch, last_seq, ${now} as at`,
 )
 
 /** What the caller wants to enter, and with what. Without `access` there is no board in question. */
@@ -135,21 +131,19 @@ export async function approachBoard(db: Db, approach: Approach): Promise<Thresho
  */
 export async function approachLocked(tx: Db, board_id: string, approach: Approach): Promise<Threshold> {
   const [, threshold] = await Promise.all([tx.run(lockBoard, { board_id }), approachBoard(tx, approach)])
-  return threshold
+  const enter = () => {
+    const entry = threshold.enter()
+    // An id that was deleted here and used again on another board: that board is not the one we hold.
+    if (entry.board_id !== board_id) throw new Problem(tableOf[approach.access?.on ?? 'board'].missing)
+    return entry
+  }
+  return { ...threshold, enter }
 }
 
-/** The same for a board that is yet to be: its stream is its lock, and the proof that its id was never used before. */
-export async function approachNew(tx: Db, board_id: string, approach: Approach): Promise<Threshold> {
-  const [, threshold, [stream]] = await Promise.all([
-    tx.run(foundStream, { board_id }),
-    approachBoard(tx, approach),
-    tx.run(readStream, { board_id }),
-  ])
-  const { caller } = threshold
-  return {
-    ...threshold,
-    enter: () => ({ caller, board_id, role: 'owner', ...(stream as Pick<Entry, 'epoch' | 'last_seq' | 'at'>) }),
-  }
+/** Brings a board into being. Its stream is its lock, and the proof that its id was never used before. */
+export async function foundBoard(tx: Db, board_id: string, caller: Caller): Promise<Entry> {
+  const [stream] = await tx.run(foundStream, { board_id })
+  return { caller, board_id, role: 'owner', ...(stream as Pick<Entry, 'epoch' | 'last_seq' | 'at'>) }
 }
 
 /** The door. The only function that decides who may touch a board; every request and every socket passes it. */

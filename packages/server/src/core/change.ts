@@ -6,8 +6,8 @@ import {
   type Approach,
   approachBoard,
   approachLocked,
-  approachNew,
   type Entry,
+  foundBoard,
   type StoredAnswer,
   type Threshold,
 } from './access.ts'
@@ -76,10 +76,10 @@ export interface Change {
 export async function changeBoard(core: Core, { approach, board_id, is_new, request, work }: Change): Promise<Answer> {
   const commit = () =>
     core.database.transaction<Threshold, { answer: Answer; committed?: Committed }>(
-      (tx) => (is_new ? approachNew : approachLocked)(tx, board_id, approach),
+      (tx) => (is_new ? approachBoard(tx, approach) : approachLocked(tx, board_id, approach)),
       async (tx, threshold) => {
         if (threshold.answer) return { result: { answer: answerAgain(threshold.answer, request) } }
-        const entry = threshold.enter()
+        const entry = is_new ? await foundBoard(tx, board_id, threshold.caller) : threshold.enter()
         const { at, epoch, last_seq } = entry
         const events: NewEvent[] = []
         const emit: Emit<EventKind> = (type, data, { by = entry.caller.id, subject_id = null, from_id = null } = {}) =>
