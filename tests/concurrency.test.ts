@@ -362,4 +362,23 @@ describe('while a change waits for the board', () => {
     expect(await answer).toMatchObject({ status: 404, code: 'card_not_found' })
     expect((await read()).columns[0]?.cards).toEqual([])
   })
+
+  test('[WRITE-6] its id is used again on another board: it is 404, and that board is left alone', async () => {
+    const here = await boardWithColumn()
+    const there = await boardWithColumn()
+    const { id: card_id } = await ann.api.call('createCard', { params: here.params, body: { title: 'Here' } })
+    await using held = await holdBoard(service.sql, here.params.board_id)
+    const answer = ann.api.fail('updateCard', { params: { card_id }, body: { title: 'Changed' } })
+    await held.isAwaited()
+    await held.query('update cards set board_id = $2, column_id = $3, title = $4 where id = $1', [
+      card_id,
+      there.params.board_id,
+      there.params.column_id,
+      'There',
+    ])
+    await held.release()
+
+    expect(await answer).toMatchObject({ status: 404, code: 'card_not_found' })
+    expect((await there.read()).columns[0]?.cards.map(({ title }) => title)).toEqual(['There'])
+  })
 })
