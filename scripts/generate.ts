@@ -6,9 +6,11 @@ import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
 import { readConfig, Settings } from '../packages/server/src/config.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
+import { completeLock } from './lock.ts'
 
 /** Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale. */
 const generated: Record<string, () => string | Promise<string>> = {
+  'package-lock.json': () => completeLock(readFileSync('package-lock.json', 'utf8')),
   'docs/api/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
   'docs/api/asyncapi.json': () => `${JSON.stringify(asyncApi(), null, 2)}\n`,
   'docs/settings.md': settingsTable,
