@@ -48,11 +48,21 @@ export interface TestBoard {
   >
 }
 
-/** Starts the real service on a database of its own. Settings are given as in the environment. */
-export async function startService(settings: Record<string, string> = {}): Promise<TestService> {
+interface Circumstances {
+  /** A heartbeat that a test can wait for. */
+  seconds?: { heartbeat: number; pong: number }
+  /** Another instance on the database of this service, which must be stopped first. */
+  beside?: TestService
+}
+
+/** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
+export async function startService(
+  settings: Record<string, string> = {},
+  { seconds, beside }: Circumstances = {},
+): Promise<TestService> {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
-  await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
-  const database_url = databaseUrl(name)
+  if (!beside) await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
+  const database_url = beside?.database_url ?? databaseUrl(name)
   const config = readConfig({
     DATABASE_URL: database_url,
     REDIS_URL: REDIS,
@@ -62,7 +72,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
     ...settings,
   })
   const log = createLog(config.LOG_LEVEL, fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT)))
-  const app = await buildApp(config, log)
+  const app = await buildApp(config, log, seconds && { seconds })
   const base_url = await listen(app)
   const sql = new pg.Pool({ connectionString: database_url, max: 4 })
   sql.on('error', () => {})
@@ -95,7 +105,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
   const stop = async () => {
     await app.close()
     await sql.end()
-    await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+    if (!beside) await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
   }
   return { base_url, database_url, sql, anybody, user, board, stop }
 }

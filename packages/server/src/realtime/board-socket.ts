@@ -81,8 +81,23 @@ export class BoardSocket implements Viewer {
   /** Anything but a pong means nothing, and too much of it ends the connection. */
   take(data: Buffer, isBinary: boolean) {
     if (isBinary) return this.close('not_text')
-    if (++this.messages > MAX_MESSAGES) return this.close('refused')
+    if (this.isFlood()) return this.close('refused')
     if (isPong(data)) this.isAwaitingPong = false
+  }
+
+  /** The ping of the protocol itself, by which some clients look whether the line is alive. */
+  takePing(data: Buffer) {
+    if (this.isFlood()) return this.close('refused')
+    if (this.socket.readyState === this.socket.OPEN) this.socket.pong(data)
+  }
+
+  /** The protocol's own pong means nothing here, but costs as much to read as anything else. */
+  takePong() {
+    if (this.isFlood()) this.close('refused')
+  }
+
+  private isFlood() {
+    return ++this.messages > MAX_MESSAGES
   }
 }
 

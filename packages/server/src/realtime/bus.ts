@@ -7,7 +7,7 @@ const PARTITIONS = 256
 const PATIENCE_MS = 1_000
 /** How often an instance rings for itself, and how long it waits for the sound before it trusts the bell no longer. */
 const CANARY_MS = 250
-const CANARY_PATIENCE_MS = 750
+const CANARY_PATIENCE_MS = 600
 /** A connection that is deaf for so long is replaced, whatever it says of itself. */
 const DEAF_MS = 5_000
 /** How much may be under way before nothing more is sent. What is not sent is in the log. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { formats } from '@lockstep/contract/formats'
 import { member } from '@lockstep/contract/operation'
+import { HEARTBEAT_SECONDS } from '@lockstep/contract/realtime'
 import { v7 as newUuid } from 'uuid'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { approachBoard, type Entry, readUnwelcome } from '../core/access.ts'
@@ -9,7 +10,7 @@ import type { Committed } from '../core/change.ts'
 import type { Database } from '../core/database.ts'
 import { Problem, problemOfDatabase } from '../core/problem.ts'
 import type { Tokens } from '../core/tokens.ts'
-import { BoardSocket, closeSocket } from './board-socket.ts'
+import { BoardSocket, closeSocket, type Keeper } from './board-socket.ts'
 import { Bus } from './bus.ts'
 import { frame } from './frames.ts'
 import { Wheel } from './heartbeat.ts'
@@ -18,6 +19,8 @@ import { Notices } from './notices.ts'
 import { PresenceRooms } from './presence.ts'
 import { readEventPage, readHeads } from './realtime-queries.ts'
 import { inSlices } from './slices.ts'
+
+const LOOK_AT_ONCE = 500
 
 interface Log {
   info: (message: string) => void
@@ -52,6 +55,8 @@ export class Live {
     skipUTF8Validation: false,
     // Answered by the socket that counts them: pongs to somebody who floods and does not read would pile up.
     autoPong: false,
+    // One message of a client in a turn of the loop: a flood in one piece would hold the process until it is all read.
+    allowSynchronousEvents: false,
   })
   private readonly hub: Hub
   private readonly bus: Bus | undefined
@@ -63,6 +68,7 @@ export class Live {
   private readonly second: NodeJS.Timeout
   private readonly deps: LiveDeps
   private readonly settings: LiveSettings
+  private readonly keeper: Keeper = { drained: (socket) => this.hub.drained(socket.board_id, socket) }
   private count = 0
   private ticks = 0
   private isDraining = false
@@ -81,7 +87,7 @@ export class Live {
       random: Math.random,
       readEvents: (board_id, after, done) => void answer(readEventPage(database, board_id, after), done),
       readHeads: (board_ids, done) => void answer(readHeads(database, board_ids), done),
-      subscribe: (board_id, done) => (this.bus ? this.bus.subscribe(board_id, done) : done()),
+      subscribe: (board_id, done) => this.subscribe(board_id, done),
       unsubscribe: (board_id) => this.bus?.unsubscribe(board_id),
     })
     if (settings.redis_url !== '') {
@@ -102,13 +108,12 @@ export class Live {
       run: bus && ((script, keys, args) => bus.script(script, keys, args)),
       tell: (board_id, message, except) => this.notices.tell(board_id, { bytes: frame(message), except }),
       random: Math.random,
+      heartbeat_ms: (settings.seconds?.heartbeat ?? HEARTBEAT_SECONDS) * 1_000,
     })
     this.wheel = new Wheel(
       {
         beat: (sockets) => this.beat(sockets),
-        due: (sockets) => {
-          for (const socket of sockets) if (socket.isAwaitingPong) socket.close('no_pong')
-        },
+        due: (sockets) => inSlices(sockets, (socket) => socket.isAwaitingPong && socket.close('no_pong')),
         expired: (socket) => socket.close('refused'),
       },
       settings.seconds,
@@ -142,19 +147,10 @@ export class Live {
     const url = new URL(request.url ?? '/', 'http://host')
     const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url.pathname)?.[1]
     // Somebody who goes away in the middle of the handshake must not take the process along.
-    socket.on('error', () => socket.destroy())
+    socket.on('error', hangUp)
     if (board_id === undefined) return refuseUpgrade(socket)
     this.server.handleUpgrade(request, socket, head, (ws) => {
-      ws.on('error', () => {})
-      const address = addressOf(request, this.settings.trusted_hops)
-      const arrivals = (this.arrivals.get(address) ?? 0) + 1
-      this.arrivals.set(address, arrivals)
-      const isTooMany = this.settings.upgrades_per_second > 0 && arrivals > this.settings.upgrades_per_second
-      if (isTooMany || this.count >= this.settings.max_sockets) return closeSocket(ws, 'try_later')
-      if (this.isDraining) return closeSocket(ws, 'restart')
-      this.count++
-      ws.once('close', () => this.count--)
-      void this.accept(ws, request, board_id.toLowerCase(), url.searchParams)
+      this.meet(ws, request, board_id.toLowerCase(), url.searchParams)
     })
   }
 
@@ -179,15 +175,31 @@ export class Live {
     for (const set of this.sockets.values()) for (const socket of set) socket.close('restart')
   }
 
+  /** In a method of its own: what listens here as long as the socket lives would else keep the whole request with it. */
+  private meet(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
+    ws.on('error', ignore)
+    const address = addressOf(request, this.settings.trusted_hops)
+    const arrivals = (this.arrivals.get(address) ?? 0) + 1
+    this.arrivals.set(address, arrivals)
+    const isTooMany = this.settings.upgrades_per_second > 0 && arrivals > this.settings.upgrades_per_second
+    if (isTooMany || this.count >= this.settings.max_sockets) return closeSocket(ws, 'try_later')
+    if (this.isDraining) return closeSocket(ws, 'restart')
+    this.count++
+    ws.on('close', this.uncount)
+    void this.accept(ws, request, board_id, query)
+  }
+  private readonly uncount = () => void this.count--
+
   private async accept(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
     let seated: BoardSocket | undefined
     ws.on('message', (data: Buffer, isBinary: boolean) => seated?.take(data, isBinary))
     ws.on('ping', (data: Buffer) => seated?.takePing(data))
+    ws.on('pong', () => seated?.takePong())
     const entry = await this.admit(ws, request, board_id, query.get('token') ?? '')
     if (!entry || ws.readyState !== ws.OPEN) return
     const since = readPosition(query.get('since'))
     const knows_seq = query.has('since') || query.get('seq') === '1'
-    seated = new BoardSocket(ws, newUuid(), entry, knows_seq, { drained: (s) => this.hub.drained(s.board_id, s) })
+    seated = new BoardSocket(ws, newUuid(), entry, knows_seq, this.keeper)
     this.seat(ws, seated, entry, since)
   }
 
@@ -220,7 +232,7 @@ export class Live {
     const set = this.sockets.get(board_id) ?? new Set()
     this.sockets.set(board_id, set.add(socket))
     this.wheel.add(socket)
-    ws.once('close', () => this.leave(socket))
+    ws.on('close', () => this.leave(socket))
     this.hub.join(board_id, epoch, socket, since)
     this.presence.join(board_id, socket)
   }
@@ -234,6 +246,14 @@ export class Live {
     this.hub.leave(board_id, socket)
     // On the way out the entry lives on for a while, so that nobody flaps who comes back elsewhere.
     if (!this.isDraining) this.presence.leave(board_id, socket)
+  }
+
+  private subscribe(board_id: string, done: () => void) {
+    if (!this.bus) return done()
+    this.bus.subscribe(board_id, () => {
+      done()
+      this.presence.audible(board_id)
+    })
   }
 
   private turn() {
@@ -251,7 +271,7 @@ export class Live {
       const seq = this.hub.positionOf(board_id)
       const ping = `{"type":"ping","board_id":"${board_id}"`
       pings.set(board_id, { plain: frame(`${ping}}`), numbered: frame(`${ping},"seq":${seq}}`) })
-      this.presence.refresh(board_id)
+      void this.presence.refresh(board_id)
     }
     inSlices(sockets, (socket) => {
       const ping = pings.get(socket.board_id) as { plain: Buffer; numbered: Buffer }
@@ -268,7 +288,11 @@ export class Live {
 
   private async dismissUnwelcome(sockets: BoardSocket[]) {
     try {
-      for (const i of await readUnwelcome(this.deps.database, sockets)) sockets[i]?.close('refused')
+      // Some at a time: a question about a large audience would hold the process.
+      for (let i = 0; i < sockets.length; i += LOOK_AT_ONCE) {
+        const some = sockets.slice(i, i + LOOK_AT_ONCE)
+        for (const nth of await readUnwelcome(this.deps.database, some)) some[nth]?.close('refused')
+      }
     } catch (error) {
       if (!problemOfDatabase(error)) this.deps.log.error({ err: error }, 'sockets could not be looked at')
     }
@@ -295,6 +319,11 @@ function addressOf({ headers, socket }: IncomingMessage, hops: number): string {
     .map((address) => address.trim())
   const path = [...told, socket.remoteAddress ?? '']
   return path.at(-1 - Math.min(hops, path.length - 1)) as string
+}
+
+function ignore() {}
+function hangUp(this: Duplex) {
+  this.destroy()
 }
 
 function refuseUpgrade(socket: Duplex) {

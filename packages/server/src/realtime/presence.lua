@@ -1,6 +1,6 @@
 -- Who is connected to one board. Keys: connections (sorted set, member connection|user, score expiry in ms), users
 -- (hash, user to number of connections), names (hash, user to username), version (string).
--- Arguments: operation (join, refresh, leave, shorten, reap, list), lifetime in ms, channel, life of the keys in s, and for each
+-- Arguments: operation (open, join, refresh, leave, shorten, reap, list), lifetime in ms, channel, life of the keys in s, and for each
 -- connection its id, its user and the username. Every transition is published here, so that messages come in the order
 -- in which the state changed.
 local connections, users, names, version = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -36,12 +36,13 @@ end
 for i = 5, #ARGV, 3 do
   local connection, user, name = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local member = connection .. '|' .. user
-  if operation == 'join' or operation == 'refresh' then
+  local is_join = operation == 'open' or operation == 'join'
+  if is_join or operation == 'refresh' then
     if redis.call('ZADD', connections, now + lifetime, member) == 1 then
       local count = redis.call('HINCRBY', users, user, 1)
       redis.call('HSET', names, user, name)
       -- Every connect is told; one that is only found again, when nobody missed it, is not.
-      if operation == 'join' then tell('user_joined', user, name, connection)
+      if is_join then tell('user_joined', user, name, connection)
       elseif count == 1 then tell('user_joined', user, name, '') end
     end
   elseif operation == 'leave' then
@@ -58,10 +59,11 @@ else
   for i = 1, 3 do redis.call('EXPIRE', KEYS[i], keep) end
 end
 if redis.call('EXISTS', version) == 1 then redis.call('EXPIRE', version, 86400) end
--- How long until the next connection expires (-1: there is none), the version, what was told, and on `list` who is there.
+-- How long until the next connection expires (-1: there is none), the version, what was told, and on `open` and
+-- `list` who is there.
 return {
   first[2] and string.format('%.0f', math.max(0, first[2] - now)) or '-1',
   redis.call('GET', version) or '0',
   told,
-  operation == 'list' and redis.call('HGETALL', names) or {},
+  (operation == 'open' or operation == 'list') and redis.call('HGETALL', names) or {},
 }

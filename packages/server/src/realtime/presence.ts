@@ -9,8 +9,8 @@ const LIFETIME_MS = PRESENCE_SECONDS * 1_000
 /** How long a connection counts when its instance goes away in order: long enough to come back elsewhere. */
 const DRAINED_MS = 10_000
 const AT_ONCE = 500
-/** After Redis lost its data, everybody registers again within a heartbeat: nobody has left meanwhile. */
-const SETTLING_MS = 35_000
+/** After Redis lost its data, everybody registers again within a heartbeat and this: nobody has left meanwhile. */
+const SETTLING_MS = 5_000
 const REPAIR_MS = 250
 
 /** A connection of a user to a board. */
@@ -26,7 +26,7 @@ interface Transition {
   /** The connection that caused it, which was told already; empty when nobody connected just now. */
   connection: string
 }
-type Operation = 'join' | 'refresh' | 'leave' | 'shorten' | 'reap' | 'list'
+type Operation = 'open' | 'join' | 'refresh' | 'leave' | 'shorten' | 'reap' | 'list'
 
 /** What presence needs of the world. */
 export interface Surroundings {
@@ -35,11 +35,14 @@ export interface Surroundings {
   /** Tells every connection to a board here, but for one. */
   tell: (board_id: string, message: string, except: string) => void
   random: () => number
+  heartbeat_ms: number
 }
 
 /** Who is on one board, as this instance knows it. */
 interface Room {
   here: Map<string, Connection>
+  /** Who went just now, and is not told of yet. */
+  leaving: Connection[]
   /** User to username, over all instances. */
   users: Map<string, string>
   /** How far the transitions of the board are known. It only grows, also when Redis begins anew. */
@@ -49,6 +52,8 @@ interface Room {
   isRepairing: boolean
   /** Whether those who were there before are known. They are not told of: they did not come just now. */
   isLoaded: boolean
+  /** Transitions that were heard before it was known who was there; undefined from then on. */
+  held: string[] | undefined
 }
 
 /**
@@ -65,9 +70,10 @@ export class PresenceRooms {
 
   /** A connect, which everybody on the board is told. The connection itself was told already. */
   join(board_id: string, connection: Connection) {
-    const room = this.rooms.get(board_id) ?? this.open(board_id)
+    const known = this.rooms.get(board_id)
+    const room = known ?? this.open(board_id)
     room.here.set(connection.id, connection)
-    this.act('join', board_id, [connection], () =>
+    void this.act(known ? 'join' : 'open', board_id, [connection], () =>
       this.take(board_id, room, { type: 'user_joined', ...named(connection), connection: connection.id }),
     )
   }
@@ -75,20 +81,25 @@ export class PresenceRooms {
   leave(board_id: string, connection: Connection) {
     const room = this.rooms.get(board_id)
     if (!room?.here.delete(connection.id)) return
-    this.act('leave', board_id, [connection], () => this.leaveHere(board_id, room, connection))
+    // A crowd that goes at once is told of together: one question for each would hold the process.
+    if (room.leaving.push(connection) === 1) setImmediate(() => this.tellLeft(board_id, room))
     if (room.here.size > 0) return
     clearTimeout(room.reaper)
     this.rooms.delete(board_id)
   }
 
-  /** The heartbeat of a board: its connections here count for another minute. */
-  refresh(board_id: string) {
+  /** The heartbeat of a board: its connections here count for another minute. A crowd goes one part after the other. */
+  async refresh(board_id: string) {
     const room = this.rooms.get(board_id)
-    if (room) this.act('refresh', board_id, [...room.here.values()], () => {})
+    for (const part of chunks([...(room?.here.values() ?? [])], AT_ONCE)) {
+      // Whoever left meanwhile is not brought back.
+      const here = part.filter(({ id }) => room?.here.has(id))
+      await this.act('refresh', board_id, here, () => {})
+    }
   }
 
   refreshAll() {
-    for (const board_id of this.rooms.keys()) this.refresh(board_id)
+    for (const board_id of this.rooms.keys()) void this.refresh(board_id)
   }
 
   /** The instance goes away in order: its users have not left unless they stay away. */
@@ -101,7 +112,13 @@ export class PresenceRooms {
   /** A transition that another instance, or this one, caused. */
   heard(board_id: string, message: string) {
     const room = this.rooms.get(board_id)
-    if (room) this.takeNumbered(board_id, room, message)
+    if (room?.held) room.held.push(message)
+    else if (room) this.takeNumbered(board_id, room, message)
+  }
+
+  /** From now on the transitions of a board are heard: has there been one before? */
+  audible(board_id: string) {
+    if (this.rooms.has(board_id)) void this.act('reap', board_id, [], () => {})
   }
 
   /** Who is online; this instance's view when Redis does not say. */
@@ -124,33 +141,54 @@ export class PresenceRooms {
   private open(board_id: string): Room {
     const room: Room = {
       here: new Map(),
+      leaving: [],
       users: new Map(),
       version: 0,
       settling_until: 0,
       reaper: undefined,
       isRepairing: false,
       isLoaded: false,
+      held: this.world.run && [],
     }
     this.rooms.set(board_id, room)
     return room
   }
 
   /** Does it in Redis, and tells what came of it; without Redis, does it here alone. */
-  private act(operation: Operation, board_id: string, connections: Connection[], alone: () => void) {
+  private async act(operation: Operation, board_id: string, connections: Connection[], alone: () => void) {
     if (!this.world.run) return alone()
-    const parts = connections.length === 0 ? [[]] : chunks(connections, AT_ONCE)
-    for (const part of parts) {
-      this.call(operation, board_id, part).then(
-        ({ told, version, next_expiry_ms }) => {
-          const room = this.rooms.get(board_id)
-          if (!room) return
-          for (const message of told) this.takeNumbered(board_id, room, message)
-          if (version > room.version) this.repair(board_id, room, version)
-          this.planReaping(board_id, room, next_expiry_ms)
-        },
-        () => alone(),
-      )
-    }
+    const asked = this.rooms.get(board_id)
+    await this.call(operation, board_id, connections).then(
+      ({ told, version, next_expiry_ms, users }) => {
+        const room = this.rooms.get(board_id)
+        if (!room) return
+        if (operation === 'open' && room === asked) this.begin(board_id, room, version, users)
+        for (const message of told) this.heard(board_id, message)
+        if (version > room.version && !room.held) this.repair(board_id, room, version)
+        this.planReaping(board_id, room, next_expiry_ms)
+      },
+      () => {
+        if (operation === 'open' && asked) this.release(board_id, asked)
+        alone()
+      },
+    )
+  }
+
+  /**
+   * Who was there as the first connection here came, in the same step of Redis: whoever came before is known, and whoever
+   * comes after is told of.
+   */
+  private begin(board_id: string, room: Room, version: number, users: Map<string, string>) {
+    room.version = version
+    room.users = users
+    room.isLoaded = true
+    this.release(board_id, room)
+  }
+
+  private release(board_id: string, room: Room) {
+    const held = room.held ?? []
+    room.held = undefined
+    for (const message of held) this.takeNumbered(board_id, room, message)
   }
 
   private async call(operation: Operation, board_id: string, connections: Connection[]) {
@@ -190,15 +228,24 @@ export class PresenceRooms {
     if (isNews) this.world.tell(board_id, JSON.stringify({ type, user_id, username }), connection)
   }
 
-  private leaveHere(board_id: string, room: Room, connection: Connection) {
-    const isStillHere = [...room.here.values()].some((other) => other.user_id === connection.user_id)
-    if (!isStillHere) this.take(board_id, room, { type: 'user_left', ...named(connection), connection: '' })
+  private tellLeft(board_id: string, room: Room) {
+    for (const part of chunks(room.leaving.splice(0), AT_ONCE)) {
+      void this.act('leave', board_id, part, () => this.leaveHere(board_id, room, part))
+    }
+  }
+
+  private leaveHere(board_id: string, room: Room, connections: Connection[]) {
+    const stillHere = new Set([...room.here.values()].map((other) => other.user_id))
+    for (const connection of connections) {
+      if (stillHere.has(connection.user_id)) continue
+      this.take(board_id, room, { type: 'user_left', ...named(connection), connection: '' })
+    }
   }
 
   /** Reads who is there and tells the difference. Right after Redis began anew, nobody counts as gone. */
   private repair(board_id: string, room: Room, version_now: number) {
     const isAnew = room.version !== 0 && version_now - room.version > LIFETIME_MS
-    if (isAnew) room.settling_until = performance.now() + SETTLING_MS
+    if (isAnew) this.settle(board_id, room)
     if (room.isRepairing) return
     room.isRepairing = true
     this.call('list', board_id, []).then(
@@ -225,12 +272,20 @@ export class PresenceRooms {
     )
   }
 
+  /** Who has not registered again by the end of it has left. */
+  private settle(board_id: string, room: Room) {
+    const wait = this.world.heartbeat_ms + SETTLING_MS
+    room.settling_until = performance.now() + wait
+    const look = () => this.rooms.get(board_id) === room && this.repair(board_id, room, room.version)
+    setTimeout(look, wait + 100).unref()
+  }
+
   /** A connection that died without a word is removed soon after its time is up, by whoever is left. */
   private planReaping(board_id: string, room: Room, next_expiry_ms: number) {
     clearTimeout(room.reaper)
     if (next_expiry_ms < 0) return
     const wait = next_expiry_ms + 100 + 2_000 * this.world.random()
-    room.reaper = setTimeout(() => this.act('reap', board_id, [], () => {}), wait).unref()
+    room.reaper = setTimeout(() => void this.act('reap', board_id, [], () => {}), wait).unref()
   }
 }
 

@@ -14,13 +14,15 @@ export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations
 
     async listEvents({ db, board_id, query, reply }) {
       const { epoch, seq: after } = readAfter(query.after ?? '0')
+      // Zero alone asks for whatever is kept; with an epoch it is a position like any other.
+      const isFromStart = after === 0 && epoch === undefined
       const limit = query.limit ?? 100
       const page = await readHistory(db, board_id, after, limit)
       if (!page) throw new Problem('board_not_found')
       const isGone =
         (epoch !== undefined && epoch !== page.epoch) ||
         after > page.last_seq ||
-        (after < page.last_seq && after > 0 && page.first_seq !== after + 1)
+        (after < page.last_seq && !isFromStart && page.first_seq !== after + 1)
       if (isGone) throw new Problem('history_gone')
       reply.header('board-position', `${page.epoch}.${page.last_seq}`)
       const last = page.seqs?.at(-1) ?? after

@@ -1,14 +1,20 @@
-const SLICE = 500
+/** How long many things are done in one go before other work has its turn. */
+const SLICE_MS = 4
+/** So many between two looks at the clock. */
+const STRIDE = 25
 
-/** Does something for each of many, some at a time, so that other work has its turn in between. */
-export function inSlices<T>(items: Iterable<T>, work: (item: T) => void) {
+/** Does something for each of many, for some milliseconds at a time, so that other work has its turn in between. */
+export function inSlices<T>(items: Iterable<T>, work: (item: T) => void, whenDone: () => void = () => {}) {
   const rest = items[Symbol.iterator]()
   const slice = () => {
-    for (let i = 0; i < SLICE; i++) {
-      const { value, done } = rest.next()
-      if (done) return
-      work(value)
-    }
+    const end = performance.now() + SLICE_MS
+    do {
+      for (let i = 0; i < STRIDE; i++) {
+        const { value, done } = rest.next()
+        if (done) return whenDone()
+        work(value)
+      }
+    } while (performance.now() < end)
     setImmediate(slice)
   }
   slice()

@@ -1,0 +1,190 @@
+import type { LoggedEvent } from '@lockstep/contract/realtime'
+import { v7 as newUuid } from 'uuid'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { eventually } from '../../testing/processes.ts'
+import { startService, type TestBoard, type TestService } from '../../testing/service.ts'
+import { openSocket } from '../../testing/socket.ts'
+import { keepHouse, removeOldEvents } from '../core/chores.ts'
+import { Database } from '../core/database.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+
+const addColumns = async ({ id, owner }: TestBoard, count: number) => {
+  for (let i = 0; i < count; i++) {
+    await owner.api.call('createColumn', { params: { board_id: id }, body: { title: `Column ${i}` } })
+  }
+}
+const read = (board: TestBoard, query: { after?: string; limit?: number } = {}, who = board.member) =>
+  who.api.send('listEvents', { params: { board_id: board.id }, query })
+const seqsOf = (body: unknown) => (body as LoggedEvent[]).map((event) => event.seq)
+const run = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+/** Events of long ago, behind what the board has. */
+const addOldEvents = (board: TestBoard, count: number, days: number) =>
+  service.sql.query(
+    `with stream as (update board_stream set last_seq = last_seq + $2::int8 where board_id = $1 returning last_seq - $2::int8 as last)
+     insert into board_events (board_id, seq, created_at, type, body)
+     select $1, last + nth, now() - make_interval(days => $3), 'column.updated', '{"type":"column.updated","data":{},"user_id":null,"timestamp":"2026-01-01T00:00:00.000Z","version":"1.0"}'
+     from stream, generate_series(1, $2::int8) nth`,
+    [board.id, count, days],
+  )
+const makeOld = ({ id }: TestBoard, up_to: number, days: number) =>
+  service.sql.query(
+    'update board_events set created_at = now() - make_interval(days => $3) where board_id = $1 and seq <= $2',
+    [id, up_to, days],
+  )
+const openDatabase = () => new Database({ url: service.database_url, size: 2, on_error: () => {} })
+
+describe('reading', () => {
+  test('[HIST-1] members read the log in order, as sockets are sent it', async () => {
+    const board = await service.board()
+    using socket = openSocket(board.owner.api, board.id, { seq: true })
+    await socket.next('user_joined')
+    const before = (await board.events()).length
+    await addColumns(board, 3)
+    const { body, headers } = await read(board)
+    const all = await board.events()
+    expect(seqsOf(body)).toEqual(run(1, before + 3))
+    expect((body as LoggedEvent[]).map((event) => event.data)).toEqual(all.map((event) => event.data))
+    expect(headers.get('board-position')).toBe(`1.${before + 3}`)
+    expect(headers.get('link')).toBeNull()
+    await socket.upTo(before + 3)
+    expect((await read(board, { after: `1.${before}` })).body).toEqual(socket.events)
+    const stranger = await service.user()
+    expect((await read(board, {}, stranger)).status).toBe(403)
+  })
+
+  test('[HIST-1] Link leads through the whole log, page by page, also while it grows', async () => {
+    const board = await service.board()
+    await addColumns(board, 14)
+    const last = (await board.events()).length
+    const seen: number[] = []
+    let path: string | undefined = `/boards/${board.id}/events?limit=5`
+    while (path !== undefined) {
+      const { status, body, headers } = await board.member.api.request('GET', path)
+      expect(status).toBe(200)
+      expect((body as unknown[]).length).toBeLessThanOrEqual(5)
+      seen.push(...seqsOf(body))
+      if (seen.length === 5) await addColumns(board, 1)
+      path = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+    }
+    expect(seen).toEqual(run(1, last + 1))
+  })
+
+  test('[HIST-1] a page has 100 events unless told otherwise, and 500 at most', async () => {
+    const board = await service.board()
+    await addOldEvents(board, 600, 0)
+    expect(seqsOf((await read(board)).body)).toEqual(run(1, 100))
+    expect(seqsOf((await read(board, { limit: 500 })).body)).toEqual(run(1, 500))
+    expect(seqsOf((await read(board, { after: '10', limit: 1 })).body)).toEqual([11])
+    for (const limit of [0, 501, -1]) expect((await read(board, { limit })).status).toBe(422)
+    for (const after of ['x', '-1', '1.', '1.2.3']) expect((await read(board, { after })).status).toBe(422)
+  })
+})
+
+describe('what is gone', () => {
+  test('[HIST-2] a position of another epoch, of the future, or whose successors are gone is 410', async () => {
+    const board = await service.board()
+    await addColumns(board, 8)
+    const last = (await board.events()).length
+    await service.sql.query('delete from board_events where board_id = $1 and seq <= 5', [board.id])
+    for (const after of [`2.${last}`, `0.${last}`, `1.${last + 1}`, String(last + 1), '1.4', '4', '1.1', '1.0']) {
+      const { status, body } = await read(board, { after })
+      expect([after, status, (body as { code: string }).code]).toEqual([after, 410, 'history_gone'])
+    }
+    expect(seqsOf((await read(board, { after: '1.5' })).body)).toEqual(run(6, last))
+    expect((await read(board, { after: `1.${last}` })).body).toEqual([])
+    // Without a position: whatever is kept.
+    expect(seqsOf((await read(board)).body)).toEqual(run(6, last))
+  })
+
+  test('[HIST-2] a board whose whole log is gone still has its position', async () => {
+    const board = await service.board()
+    const last = (await board.events()).length
+    await service.sql.query('delete from board_events where board_id = $1', [board.id])
+    expect((await read(board, { after: `1.${last - 1}` })).status).toBe(410)
+    const { status, body, headers } = await read(board, { after: `1.${last}` })
+    expect([status, body, headers.get('board-position')]).toEqual([200, [], `1.${last}`])
+    await addColumns(board, 1)
+    expect(seqsOf((await read(board, { after: `1.${last}` })).body)).toEqual([last + 1])
+  })
+})
+
+describe('retention', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  test('[HIST-3] events older than the retention are removed, and no others; positions before them are gone', async () => {
+    const board = await service.board()
+    await addColumns(board, 6)
+    const last = (await board.events()).length
+    await makeOld(board, 3, 91)
+    await service.sql.query(
+      `update board_events set created_at = now() - interval '89 days 23 hours' where board_id = $1 and seq = 4`,
+      [board.id],
+    )
+    const db = openDatabase()
+    expect(await removeOldEvents(db, 90)).toBe(3)
+    expect(await removeOldEvents(db, 90)).toBe(0)
+    await db.close()
+    expect((await board.events()).map((event) => event.seq)).toEqual(run(4, last))
+    expect((await read(board, { after: '1.2' })).status).toBe(410)
+    expect(seqsOf((await read(board, { after: '1.3' })).body)).toEqual(run(4, last))
+    using late = openSocket(board.member.api, board.id, { since: '1.2' })
+    await late.next('resync')
+  })
+
+  test('[HIST-3] a long backlog is removed in batches', async () => {
+    const board = await service.board()
+    await addOldEvents(board, 11_000, 100)
+    const db = openDatabase()
+    expect(await removeOldEvents(db, 90)).toBe(11_000)
+    await db.close()
+  })
+
+  test('[HIST-3] of two instances one removes them; another takes over when that one is gone', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const board = await service.board()
+    const databases = [openDatabase(), openDatabase()] as const
+    const done: [string, number][] = []
+    const failed: object[] = []
+    const ids = [newUuid(), newUuid()]
+    const houses = databases.map((db, i) =>
+      keepHouse(db, ids[i] as string, 90, {
+        info: (details) => void done.push([ids[i] as string, (details as { removed: number }).removed]),
+        warn: (details) => void failed.push(details),
+      }),
+    )
+    const holder = async () => {
+      const { rows } = await service.sql.query<{ holder: string }>(`select holder from chores where name = 'retention'`)
+      return rows[0]?.holder
+    }
+    const round = async () => {
+      await addOldEvents(board, 10, 91)
+      vi.advanceTimersByTime(60_000)
+      const count = done.length + 1
+      await eventually('old events were removed', () => done.length === count)
+    }
+    // The chores of the service itself stay out of it: their clock does not move.
+    await service.sql.query('delete from chores')
+    await round()
+    const first = await holder()
+    await round()
+    expect(done).toEqual([
+      [first, 10],
+      [first, 10],
+    ])
+    // The one that holds the chore dies, and its time runs out.
+    houses[ids.indexOf(first ?? '')]?.()
+    await service.sql.query(`update chores set held_until = now() - interval '1 second'`)
+    await round()
+    expect(done[2]?.[0]).not.toBe(first)
+    expect(await holder()).toBe(done[2]?.[0])
+    expect(failed).toEqual([])
+    for (const stop of houses) stop()
+    for (const db of databases) await db.close()
+  })
+})

@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MARK, PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '../../testing/service.ts'
+import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
+import { REDIS } from '../../testing/template-database.ts'
+import { Tokens } from '../core/tokens.ts'
+
+const SECRET = `${MARK}-secret-of-the-revocation-tests-0123456789`
+const ADMIN = fileURLToPath(new URL('../admin.ts', import.meta.url))
+const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds: 60 })
+const nowSeconds = () => Math.floor(Date.now() / 1_000)
+/** The heartbeat of these instances, with a second for the wheel to turn and a little for the machine. */
+const seconds = { heartbeat: 2, pong: 1 }
+const HEARTBEAT_MS = 3_500
+
+let service: TestService
+let elsewhere: TestService
+beforeAll(async () => {
+  service = await startService({ JWT_SECRET: SECRET }, { seconds })
+  elsewhere = await startService({ JWT_SECRET: SECRET }, { seconds, beside: service })
+})
+afterAll(async () => {
+  await elsewhere.stop()
+  await service.stop()
+})
+
+/** Sockets of one user to a board, one on each instance. */
+async function openBoth({ api }: TestUser, board_id: string, opening: Opening = {}) {
+  const sockets = [service, elsewhere].map(({ base_url }) =>
+    openSocket({ base_url, token: api.token }, board_id, { seq: true, ...opening }),
+  )
+  await Promise.all(sockets.map((socket) => socket.next('user_joined')))
+  return sockets as [TestSocket, TestSocket]
+}
+const addColumn = ({ id, owner }: TestBoard, title = 'More') =>
+  owner.api.call('createColumn', { params: { board_id: id }, body: { title } })
+const removeMember = ({ id, owner, member }: TestBoard) =>
+  owner.api.call('removeMember', { params: { board_id: id, user_id: member.id } })
+const invite = ({ id, owner, member }: TestBoard) =>
+  owner.api.call('inviteMember', { params: { board_id: id }, body: { user_id: member.id } })
+const removals = async (board: TestBoard) =>
+  (await board.events()).filter((event) => event.type === 'board.member_removed').map((event) => event.seq)
+/** Whether numbers follow each other without a gap. */
+const isRun = (seqs: (number | undefined)[]) => seqs.every((seq, i) => i === 0 || seq === (seqs[i - 1] ?? 0) + 1)
+
+async function expectClosed(sockets: TestSocket[], code: number, since: number, within_ms: number) {
+  for (const socket of sockets) {
+    const closing = await socket.closed
+    expect(closing.code).toBe(code)
+    expect(closing.at - since).toBeLessThan(within_ms)
+  }
+}
+
+describe('a removed member', () => {
+  test('[LIVE-6] is given nothing past his removal and closed with 1008 within a second, on every instance', async () => {
+    const board = await service.board()
+    const his = await openBoth(board.member, board.id)
+    const [ours] = await openBoth(board.owner, board.id)
+    const writes = Array.from({ length: 10 }, () => addColumn(board))
+    const removed_at = removeMember(board).then(() => performance.now())
+    await Promise.all([...writes, ...Array.from({ length: 10 }, () => addColumn(board))])
+    await expectClosed(his, 1008, await removed_at, 1_000)
+    const [n = 0] = await removals(board)
+    const last = (await board.events()).length
+    expect(n).toBeLessThan(last)
+    for (const { events, seqs } of his) {
+      expect(events.at(-1)).toMatchObject({ type: 'board.member_removed', seq: n })
+      expect(isRun(seqs)).toBe(true)
+    }
+    await ours.upTo(last)
+    expect(isRun(ours.seqs)).toBe(true)
+    ours.terminate()
+  })
+
+  test('[LIVE-6] who leaves by himself is closed as well, and others of the board are not', async () => {
+    const board = await service.board()
+    const his = await openBoth(board.member, board.id)
+    const ours = await openBoth(board.owner, board.id)
+    await board.member.api.call('removeMember', { params: { board_id: board.id, user_id: board.member.id } })
+    await expectClosed(his, 1008, performance.now(), 1_000)
+    await addColumn(board)
+    for (const socket of ours) await socket.next('column.created')
+    for (const socket of ours) socket.terminate()
+  })
+
+  test('[LIVE-6] who reads nothing at the time finds nothing past his removal when he reads on', async () => {
+    const board = await service.board()
+    const [socket] = await openBoth(board.member, board.id)
+    socket.pause()
+    await addColumn(board)
+    await removeMember(board)
+    for (let i = 0; i < 5; i++) await addColumn(board)
+    socket.resume()
+    expect((await socket.closed).code).toBe(1008)
+    expect(socket.events.map((event) => event.type)).toEqual(['column.created', 'board.member_removed'])
+  })
+
+  test('[LIVE-6] who was removed behind the back of the service is closed within a heartbeat', async () => {
+    const board = await service.board()
+    const his = await openBoth(board.member, board.id)
+    const ours = await openBoth(board.owner, board.id)
+    await service.sql.query('delete from board_members where board_id = $1 and user_id = $2', [
+      board.id,
+      board.member.id,
+    ])
+    await expectClosed(his, 1008, performance.now(), HEARTBEAT_MS)
+    for (const socket of ours) await socket.next('ping')
+    for (const socket of ours) expect(socket.closing).toBeUndefined()
+    for (const socket of ours) socket.terminate()
+  })
+
+  test('[LIVE-6] who connects while he is being removed is refused, or told up to his removal and closed', async () => {
+    const board = await service.board()
+    let wasInside = 0
+    for (let round = 0; round < 30; round++) {
+      const { base_url } = round % 2 ? service : elsewhere
+      const opening = round % 3 ? { seq: true } : {}
+      const socket = openSocket({ base_url, token: board.member.api.token }, board.id, opening)
+      await pause(Math.random() * 12)
+      await removeMember(board)
+      const removed_at = performance.now()
+      await addColumn(board)
+      await expectClosed([socket], 1008, removed_at, 1_500)
+      const types = socket.events.map((event) => event.type)
+      expect(types).toBeOneOf([[], ['board.member_removed']])
+      if (types.length > 0) wasInside++
+      await invite(board)
+    }
+    expect(wasInside).toBeGreaterThan(0)
+  })
+
+  test('[LIVE-6] who was removed and added again while he was away resumes over his own removal', async () => {
+    const board = await service.board()
+    const position = `1.${(await board.events()).length}`
+    await addColumn(board)
+    await removeMember(board)
+    await addColumn(board)
+    await invite(board)
+    const sockets = await openBoth(board.member, board.id, { since: position })
+    await addColumn(board)
+    const last = (await board.events()).length
+    for (const socket of sockets) {
+      await socket.upTo(last)
+      expect(socket.events.map((event) => event.type)).toEqual([
+        'column.created',
+        'board.member_removed',
+        'column.created',
+        'board.member_added',
+        'column.created',
+      ])
+      expect(socket.closing).toBeUndefined()
+    }
+    await removeMember(board)
+    await expectClosed(sockets, 1008, performance.now(), 1_000)
+  })
+})
+
+describe('a user who lost his right to be here', () => {
+  test('[LIVE-7] a deactivated user is closed with 1008, at the latest with the next heartbeat', async () => {
+    const board = await service.board()
+    const his = await openBoth(board.member, board.id)
+    const ours = await openBoth(board.owner, board.id)
+    const env = { PATH: process.env['PATH'], DATABASE_URL: service.database_url, REDIS_URL: REDIS, JWT_SECRET: SECRET }
+    await promisify(execFile)(process.execPath, [ADMIN, 'deactivate', board.member.email], { env })
+    const at = performance.now()
+    await expectClosed(his, 1008, at, HEARTBEAT_MS)
+    expect((await openSocket(board.member.api, board.id).closed).code).toBe(1008)
+    for (const socket of ours) expect(socket.closing).toBeUndefined()
+    for (const socket of ours) socket.terminate()
+  })
+
+  test('[LIVE-7] a password change closes the sockets of every older token within a second, but for the one that made it', async () => {
+    const board = await service.board()
+    const { id, member } = board
+    const older = await tokens.issue(member.id, nowSeconds() - 20)
+    const making = await tokens.issue(member.id, nowSeconds() - 10)
+    const withToken = (token: string) => ({ ...member, api: Object.assign(Object.create(member.api), { token }) })
+    const { ticket } = (
+      await service.anybody.request('POST', '/auth/ticket', { headers: { authorization: `Bearer ${older}` } })
+    ).body as { ticket: string }
+    const closing = [
+      ...(await openBoth(withToken(older), id)),
+      ...(await openBoth(withToken(older), id, { token: ticket })),
+    ]
+    const surviving = await openBoth(withToken(making), id)
+    const answer = await service.anybody.request('POST', '/auth/change-password', {
+      headers: { authorization: `Bearer ${making}` },
+      json: { current_password: PASSWORD, new_password: `${PASSWORD} renewed` },
+    })
+    expect(answer.status).toBe(200)
+    await expectClosed(closing, 1008, performance.now(), 1_000)
+    for (const socket of surviving) {
+      await socket.next('ping')
+      await socket.next('ping')
+    }
+    await addColumn(board)
+    for (const socket of surviving) await socket.next('column.created')
+    for (const token of [older, ticket]) expect((await openSocket(member.api, id, { token }).closed).code).toBe(1008)
+    for (const socket of surviving) socket.terminate()
+  })
+
+  test('[LIVE-7] a token that expires closes its socket with 1008 within a second, and not before', async () => {
+    const board = await service.board()
+    const short = await startService(
+      { JWT_SECRET: SECRET, TOKEN_LIFETIME_SECONDS: '3' },
+      { seconds: { heartbeat: 30, pong: 10 }, beside: service },
+    )
+    const { member } = board
+    const { access_token } = await short.anybody.call('login', { body: { username: member.email, password: PASSWORD } })
+    const { expires_at = 0 } = (await tokens.verify(access_token)) ?? {}
+    using socket = openSocket({ base_url: short.base_url, token: access_token }, board.id)
+    await socket.next('user_joined')
+    const { code } = await socket.closed
+    const late_ms = Date.now() - expires_at * 1_000
+    expect(code).toBe(1008)
+    expect(late_ms).toBeGreaterThanOrEqual(0)
+    // The wheel turns once a second.
+    expect(late_ms).toBeLessThan(1_500)
+    await short.stop()
+  })
+})
+
+describe('a deleted board', () => {
+  test('[LIVE-8] board.deleted is the last event, then every socket is closed with 1000, on every instance', async () => {
+    const board = await service.board()
+    const sockets = [...(await openBoth(board.owner, board.id)), ...(await openBoth(board.member, board.id))]
+    const plain = openSocket(board.member.api, board.id)
+    await plain.next('user_joined')
+    const params = { board_id: board.id }
+    const writes = Array.from({ length: 8 }, () =>
+      board.owner.api.send('createColumn', { params, body: { title: 'Late' } }),
+    )
+    await board.owner.api.call('deleteBoard', { params })
+    await expectClosed([...sockets, plain], 1000, performance.now(), 1_000)
+    const made = (await Promise.all(writes)).filter((answer) => answer.status === 201).length
+    for (const { events, messages } of [...sockets, plain]) {
+      expect(events.map((event) => event.type)).toEqual([
+        ...Array.from({ length: made }, () => 'column.created'),
+        'board.deleted',
+      ])
+      expect(messages.at(-1)).toMatchObject({ type: 'board.deleted', data: { id: board.id } })
+    }
+    for (const socket of sockets) expect(isRun(socket.seqs)).toBe(true)
+    expect((await openSocket(board.owner.api, board.id, { since: '1.1' }).closed).code).toBe(1008)
+  })
+})

@@ -1,0 +1,378 @@
+import { type EventKind, events } from '@lockstep/contract'
+import type { FullBoard } from '@lockstep/contract/boards'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkClosed } from '../../testing/closed-schema.ts'
+import { eventually } from '../../testing/processes.ts'
+import { MARK, startService, type TestBoard, type TestService } from '../../testing/service.ts'
+import { type Message, openSocket, type TestSocket } from '../../testing/socket.ts'
+import { Tokens } from '../core/tokens.ts'
+import { Wheel } from './heartbeat.ts'
+
+const SECRET = `${MARK}-secret-of-the-socket-tests-0123456789`
+const tokens = (lifetime_seconds: number) => new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds })
+const nowSeconds = () => Math.floor(Date.now() / 1_000)
+const UNKNOWN = '0198a000-0000-7000-8000-000000000000'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ JWT_SECRET: SECRET }, { seconds: { heartbeat: 2, pong: 1 } })
+})
+afterAll(() => service.stop())
+
+const addColumn = ({ id, owner }: TestBoard, title = 'More') =>
+  owner.api.call('createColumn', { params: { board_id: id }, body: { title } })
+
+describe('opening', () => {
+  test.each(['', '/api'])('[SOCK-1] a member opens a socket under "%s/ws/boards/{board_id}"', async (prefix) => {
+    const board = await service.board()
+    using socket = openSocket(board.member.api, board.id, { prefix })
+    await socket.next('user_joined')
+    await addColumn(board)
+    await socket.next('column.created')
+  })
+
+  test('[SOCK-1] an id is the same board in upper case', async () => {
+    const board = await service.board()
+    using socket = openSocket(board.member.api, board.id.toUpperCase())
+    await socket.next('user_joined')
+    await addColumn(board)
+    await socket.next('column.created')
+  })
+
+  test('[SOCK-1] whoever is refused is let in first and then closed with 1008, and told nothing', async () => {
+    const board = await service.board()
+    const stranger = await service.user()
+    const { member } = board
+    const late = await tokens(60).issue(member.id, nowSeconds() - 120)
+    const forged = await new Tokens({
+      secret: `${MARK}-another-secret-0123456789-0123456789`,
+      algorithm: 'HS256',
+      lifetime_seconds: 60,
+    }).issue(member.id, nowSeconds())
+    const refused = {
+      'a token that expired': openSocket(member.api, board.id, { token: late }),
+      'a token that somebody else signed': openSocket(member.api, board.id, { token: forged }),
+      'a token that is none': openSocket(member.api, board.id, { token: 'none' }),
+      'an empty token': openSocket(member.api, board.id, { token: '' }),
+      'no token': openSocket(service.anybody, board.id),
+      'a stranger to the board': openSocket(stranger.api, board.id),
+      'a board that does not exist': openSocket(member.api, UNKNOWN),
+      'an id that is none': openSocket(member.api, 'not-an-id'),
+      'an id with a null byte': openSocket(member.api, `${board.id.slice(0, -3)}%00`),
+      'a page of a foreign origin': openSocket(member.api, board.id, { headers: { origin: 'https://evil.example' } }),
+    }
+    for (const [who, socket] of Object.entries(refused)) {
+      await socket.opened
+      expect([who, (await socket.closed).code, socket.messages]).toEqual([who, 1008, []])
+    }
+  })
+
+  test('[SOCK-1] neither the header nor the cookie opens a socket', async () => {
+    const { id, member } = await service.board()
+    const token = member.api.token as string
+    const byHeader = openSocket(service.anybody, id, { headers: { authorization: `Bearer ${token}` } })
+    const byCookie = openSocket(service.anybody, id, { headers: { cookie: `svc_auth=${token}` } })
+    expect([(await byHeader.closed).code, (await byCookie.closed).code]).toEqual([1008, 1008])
+    using own = openSocket(member.api, id, { headers: { origin: service.base_url } })
+    await own.next('user_joined')
+  })
+
+  test('[SOCK-1] a page of an origin that is listed may open a socket, and no other', async () => {
+    const open = await startService({ CORS_ORIGINS: 'https://app.example' })
+    const { id, member } = await open.board()
+    using listed = openSocket(member.api, id, { headers: { origin: 'https://app.example' } })
+    await listed.next('user_joined')
+    for (const origin of ['https://app.example.evil.example', 'http://app.example', 'null']) {
+      expect([origin, (await openSocket(member.api, id, { headers: { origin } }).closed).code]).toEqual([origin, 1008])
+    }
+    listed.terminate()
+    await open.stop()
+  })
+
+  test('[SOCK-1] an upgrade of any other path is a 404', async () => {
+    using socket = openSocket(service.anybody, 'a/b')
+    await expect(socket.opened).rejects.toThrow('HTTP 404')
+  })
+
+  test('[SOCK-6] a ticket opens sockets for 30 seconds, and nothing else', async () => {
+    const { id, member } = await service.board()
+    const { ticket, expires_in } = await member.api.call('createTicket', {})
+    expect(expires_in).toBe(30)
+    using first = openSocket(member.api, id, { token: ticket })
+    using second = openSocket(member.api, id, { token: ticket })
+    await Promise.all([first.next('user_joined'), second.next('user_joined')])
+    const answer = await service.anybody.request('GET', '/auth/me', { headers: { authorization: `Bearer ${ticket}` } })
+    expect(answer.status).toBe(401)
+
+    const credential = await tokens(60).verify(member.api.token as string)
+    if (!credential) throw new Error('The token of the test is none')
+    const young = await tokens(60).issueTicket(credential, nowSeconds() - 25)
+    const old = await tokens(60).issueTicket(credential, nowSeconds() - 31)
+    using inTime = openSocket(member.api, id, { token: young })
+    await inTime.next('user_joined')
+    expect((await openSocket(member.api, id, { token: old }).closed).code).toBe(1008)
+  })
+
+  test('[SOCK-6] a socket that a ticket opened ends with the token behind it', async () => {
+    const { id, member } = await service.board()
+    const short = await tokens(60).issue(member.id, nowSeconds() - 57)
+    const { ticket } = (
+      await service.anybody.request('POST', '/auth/ticket', { headers: { authorization: `Bearer ${short}` } })
+    ).body as { ticket: string }
+    using socket = openSocket(member.api, id, { token: ticket })
+    await socket.next('user_joined')
+    const expires_at = (await tokens(60).verify(short))?.expires_at ?? 0
+    expect((await socket.closed).code).toBe(1008)
+    expect(nowSeconds() - expires_at).toBeOneOf([0, 1, 2])
+    expect((await openSocket(member.api, id, { token: ticket }).closed).code).toBe(1008)
+  })
+})
+
+describe('messages', () => {
+  const keys = (message: Message) => Object.keys(message).sort()
+
+  test('[SOCK-2] a client that knows only the specification gets every kind of event, whole and with nothing added', async () => {
+    const board = await service.board()
+    const { id, owner, columns } = board
+    const guest = await service.user()
+    const params = { board_id: id }
+    using socket = openSocket(owner.api, id)
+    expect((await socket.next()).message).toEqual({
+      type: 'user_joined',
+      user_id: owner.id,
+      username: owner.username,
+    })
+    const seen = new Set<string>()
+    /** Changes the board and holds the event against the contract and against what GET answers. */
+    const expectEvent = async (kind: EventKind, change: Promise<unknown>, shown: (data: never) => Promise<unknown>) => {
+      await change
+      const { message } = await socket.next((m) => 'version' in m)
+      expect(keys(message), kind).toEqual(['data', 'timestamp', 'type', 'user_id', 'version'])
+      expect(message).toMatchObject({ type: kind, user_id: owner.id, version: '1.0' })
+      expect(message['timestamp']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/)
+      checkClosed(events[kind], message['data'], kind)
+      expect(message['data'], kind).toEqual(await shown(message['data'] as never))
+      seen.add(kind)
+    }
+    const getBoard = () => owner.api.call('getBoard', { params }) as Promise<FullBoard>
+    const boardRow = async () => (await owner.api.call('listBoards', {})).find((b) => b.id === id)
+    const columnRow = async ({ id: column_id }: { id: string }) =>
+      (await getBoard()).columns.find((column) => column.id === column_id)
+    const cardRow = ({ id: card_id }: { id: string }) => owner.api.call('getCard', { params: { card_id } })
+    const memberRow = async () => (await owner.api.call('listMembers', { params })).find((m) => m.user_id === guest.id)
+    /** What is gone is told as it was. */
+    const asBefore =
+      <T>(before: T) =>
+      async () =>
+        before
+
+    const [{ id: column_id }, { id: other_id }] = columns
+    const api = owner.api
+    await expectEvent('board.updated', api.call('updateBoard', { params, body: { description: 'ü ‘x’ 🂡' } }), boardRow)
+    await expectEvent(
+      'board.member_added',
+      api.call('inviteMember', { params, body: { user_id: guest.id } }),
+      memberRow,
+    )
+    await expectEvent('column.created', api.call('createColumn', { params, body: { title: 'New' } }), columnRow)
+    await expectEvent(
+      'column.updated',
+      api.call('updateColumn', { params: { column_id }, body: { title: 'C' } }),
+      columnRow,
+    )
+    await expectEvent(
+      'column.moved',
+      api.call('moveColumn', { params: { column_id }, body: { position: 1 } }),
+      columnRow,
+    )
+    const created = api.call('createCard', { params: { board_id: id, column_id }, body: { title: 'Card' } })
+    await expectEvent('card.created', created, cardRow)
+    const { id: card_id } = await created
+    await expectEvent('card.updated', api.call('updateCard', { params: { card_id }, body: { title: 'D' } }), cardRow)
+    const user_ids = [guest.id]
+    await expectEvent('card.assigned', api.call('assignCard', { params: { card_id }, body: { user_ids } }), cardRow)
+    await expectEvent(
+      'card.moved',
+      api.call('moveCard', { params: { card_id }, body: { column_id: other_id } }),
+      cardRow,
+    )
+    const unassigned = api.call('unassignCard', { params: { card_id, user_id: guest.id } })
+    await expectEvent('card.unassigned', unassigned, cardRow)
+    const card = await cardRow({ id: card_id })
+    await expectEvent('card.deleted', api.call('deleteCard', { params: { card_id } }), asBefore(card))
+    const column = await columnRow({ id: column_id })
+    await expectEvent('column.deleted', api.call('deleteColumn', { params: { column_id } }), asBefore(column))
+    const guestRow = await memberRow()
+    const removed = api.call('removeMember', { params: { board_id: id, user_id: guest.id } })
+    await expectEvent('board.member_removed', removed, asBefore(guestRow))
+    await expectEvent('board.deleted', api.call('deleteBoard', { params }), asBefore({ id }))
+    expect([...seen].sort(), 'a new kind of event belongs into this test').toEqual(Object.keys(events).sort())
+  })
+
+  test('[SOCK-2] [SOCK-3] ping, user_joined and user_left have exactly the specified fields', async () => {
+    const { id, owner, member } = await service.board()
+    using socket = openSocket(owner.api, id)
+    await socket.next('user_joined')
+    const guest = openSocket(member.api, id)
+    const who = { user_id: member.id, username: member.username }
+    expect((await socket.next('user_joined')).message).toEqual({ type: 'user_joined', ...who })
+    await guest.next('user_joined')
+    await guest.close()
+    expect((await socket.next('user_left')).message).toEqual({ type: 'user_left', ...who })
+    expect((await socket.next('ping')).message).toEqual({ type: 'ping', board_id: id })
+  })
+})
+
+describe('heartbeat', () => {
+  test('[SOCK-3] who answers is pinged again and again; who does not is closed with 4408', async () => {
+    const { id, owner, member } = await service.board()
+    using answering = openSocket(owner.api, id)
+    using silent = openSocket(member.api, id, { pongs: false })
+    const pinged = await silent.next('ping')
+    const { code, at } = await silent.closed
+    expect(code).toBe(4408)
+    expect(at - pinged.at).toBeGreaterThan(500)
+    expect(at - pinged.at).toBeLessThan(2_000)
+    for (let i = 0; i < 3; i++) await answering.next('ping')
+    expect(answering.closing).toBeUndefined()
+  })
+
+  test('[SOCK-3] an answer that is no pong does not count', async () => {
+    const { id, owner } = await service.board()
+    using socket = openSocket(owner.api, id, { pongs: false })
+    await socket.next('ping')
+    for (const answer of ['pong', '{"type":"ping"}', '"pong"', 'null', '[]', '{', '{"type":["pong"]}'])
+      socket.send(answer)
+    expect((await socket.closed).code).toBe(4408)
+  })
+
+  test('[SOCK-3] the wheel beats every 30 seconds and looks for the pong 10 seconds later', () => {
+    const connection = { board_id: UNKNOWN, expires_at_seconds: 2_000_000_000 }
+    const [beats, dues]: [number[], number[]] = [[], []]
+    let second = 0
+    const wheel = new Wheel<typeof connection>({
+      beat: (connections) => void (connections.length > 0 && beats.push(second)),
+      due: (connections) => void (connections.length > 0 && dues.push(second)),
+      expired: () => {},
+    })
+    wheel.add(connection)
+    for (; second < 120; second++) wheel.turn(second)
+    const [first = Number.NaN] = beats
+    expect(beats).toEqual([first, first + 30, first + 60, first + 90])
+    expect(dues.filter((due) => due > first).map((due) => (due - first) % 30)).toSatisfy(
+      (rests: number[]) => rests.length >= 3 && rests.every((rest) => rest === 10),
+    )
+  })
+})
+
+describe('what a client sends', () => {
+  /** A frame as it goes over the wire, masked with nothing. */
+  function rawFrame(opcode: number, payload: Buffer | string, { isLast = true, isMasked = true } = {}) {
+    const body = Buffer.from(payload)
+    const head = Buffer.alloc(body.length < 126 ? 2 : 4)
+    head[0] = (isLast ? 0x80 : 0) | opcode
+    head[1] = (isMasked ? 0x80 : 0) | Math.min(body.length, 126)
+    if (body.length >= 126) head.writeUInt16BE(body.length, 2)
+    return Buffer.concat([head, Buffer.alloc(isMasked ? 4 : 0), body])
+  }
+  const [TEXT, BINARY, CONTINUED, PING] = [1, 2, 0, 9]
+  const write = (socket: TestSocket, frames: Buffer[]) =>
+    (socket.ws as unknown as { _socket: { write: (bytes: Buffer) => void } })._socket.write(Buffer.concat(frames))
+  const half = Buffer.alloc(3_000, 'x')
+  const many = (frame: Buffer) => Array.from({ length: 30 }, () => frame)
+
+  test('[SOCK-4] bad messages end their own connection, each with its code, while others go on', async () => {
+    const board = await service.board()
+    const { id, owner, member } = board
+    using bystander = openSocket(owner.api, id, { seq: true })
+    await bystander.next('user_joined')
+    const before = (await board.events()).length
+    const rude: [string, number, Buffer[]][] = [
+      ['binary', 1003, [rawFrame(BINARY, 'x')]],
+      ['oversized', 1009, [rawFrame(TEXT, Buffer.alloc(4_097, 'x'))]],
+      ['oversized in fragments', 1009, [rawFrame(TEXT, half, { isLast: false }), rawFrame(CONTINUED, half)]],
+      ['invalid UTF-8', 1007, [rawFrame(TEXT, Buffer.from([0xc3, 0x28]))]],
+      ['a flood', 1008, many(rawFrame(TEXT, 'x'))],
+      ['a flood of pongs', 1008, many(rawFrame(TEXT, '{"type":"pong"}'))],
+      ['a flood of protocol pings', 1008, many(rawFrame(PING, 'x'))],
+      ['no mask', 1002, [rawFrame(TEXT, 'x', { isMasked: false })]],
+      ['a fragment of nothing', 1002, [rawFrame(CONTINUED, 'x')]],
+      ['an unknown kind', 1002, [rawFrame(3, 'x')]],
+    ]
+    for (const [what, code, frames] of rude) {
+      using socket = openSocket(member.api, id, { pongs: false })
+      await socket.next('user_joined')
+      write(socket, frames)
+      expect([what, (await socket.closed).code]).toEqual([what, code])
+      await addColumn(board, what)
+    }
+    await bystander.upTo(before + rude.length)
+    expect(bystander.seqs).toEqual(rude.map((_, i) => before + i + 1))
+  })
+
+  test('[SOCK-4] a ping of the protocol itself is answered', async () => {
+    const { id, member } = await service.board()
+    using socket = openSocket(member.api, id)
+    await socket.next('user_joined')
+    const answer = new Promise<string>((resolve) => socket.ws.once('pong', (data) => resolve(data.toString())))
+    socket.ws.ping('still there?')
+    expect(await answer).toBe('still there?')
+  })
+
+  test('[SOCK-4] what is no pong changes nothing, also in fragments', async () => {
+    const board = await service.board()
+    using socket = openSocket(board.member.api, board.id)
+    await socket.next('user_joined')
+    for (const text of ['', 'x', '{"type":"column.created"}', '{"type":"subscribe"}']) socket.send(text)
+    write(socket, [rawFrame(TEXT, '{"type":', { isLast: false }), rawFrame(CONTINUED, '"pong"}')])
+    await addColumn(board)
+    await socket.next('column.created')
+    expect(socket.closing).toBeUndefined()
+  })
+})
+
+describe('too many', () => {
+  test('[SOCK-7] more sockets than MAX_SOCKETS are closed with 1013 until there is room again', async () => {
+    const small = await startService({ MAX_SOCKETS: '2' })
+    const { id, owner } = await small.board()
+    using first = openSocket(owner.api, id)
+    using second = openSocket(owner.api, id)
+    await Promise.all([first.next('user_joined'), second.next('user_joined')])
+    const third = openSocket(owner.api, id)
+    expect(await third.closed).toMatchObject({ code: 1013 })
+    expect(third.messages).toEqual([])
+    await second.close()
+    await eventually('there is room', async () => {
+      using socket = openSocket(owner.api, id)
+      return await socket.next('user_joined').catch(() => false as const)
+    })
+    expect(first.closing).toBeUndefined()
+    first.terminate()
+    await small.stop()
+  })
+
+  test.each([
+    ['0', 'the address of the connection counts, whatever the header says'],
+    ['1', 'the address that the proxy tells counts'],
+  ])(
+    '[SOCK-7] more new sockets from one address than UPGRADES_PER_SECOND are closed with 1013; with TRUST_PROXY=%s %s',
+    async (hops) => {
+      const limited = await startService({ UPGRADES_PER_SECOND: '4', TRUST_PROXY: hops })
+      const { id, owner } = await limited.board()
+      const rush = async (address: (i: number) => string) => {
+        const sockets = Array.from({ length: 16 }, (_, i) =>
+          openSocket(owner.api, id, { headers: { 'x-forwarded-for': address(i) } }),
+        )
+        await Promise.all(sockets.map((s) => Promise.race([s.closed, s.next('user_joined').catch(() => {})])))
+        for (const socket of sockets) socket.terminate()
+        return sockets.filter((s) => s.closing?.code === 1013).length
+      }
+      // The count begins anew every second, which may happen once in the midst of them.
+      expect(await rush(() => '192.0.2.1')).toBeGreaterThanOrEqual(8)
+      const spread = await rush((i) => `198.51.100.${i}`)
+      if (hops === '1') expect(spread).toBe(0)
+      else expect(spread).toBeGreaterThanOrEqual(4)
+      await limited.stop()
+    },
+  )
+})

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
+
+let service: TestService
+let browser: Browser
+beforeAll(async () => {
+  service = await startService()
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+})
+afterAll(async () => {
+  await browser.close()
+  await service.stop()
+})
+
+/** A page that notes what goes wrong on it and what it asks of other hosts. */
+async function open(path: string) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  const foreign: string[] = []
+  const errors: string[] = []
+  const own = [service.base_url, service.base_url.replace('http', 'ws')]
+  const note = (url: string) => {
+    if (!/^(data|blob):/.test(url) && !own.some((start) => url.startsWith(`${start}/`))) foreign.push(url)
+  }
+  // What the page's policy forbids fails before it leaves the browser, and never finishes.
+  page.on('requestfinished', (request) => note(request.url()))
+  page.on('websocket', (socket) => note(socket.url()))
+  page.on('pageerror', (error) => errors.push(error.message))
+  await page.goto(service.base_url + path)
+  return { page, foreign, errors }
+}
+
+/** The rows of the table, oldest first: number, type and message. */
+async function rows(page: Page): Promise<[string, string, string][]> {
+  const all = await page.locator('#frames tr').all()
+  const texts = await Promise.all(all.map((row) => row.locator('td').allTextContents()))
+  return texts.map(([, seq = '', type = '', message = '']): [string, string, string] => [seq, type, message]).reverse()
+}
+/** The events that the page took as seen, by number. */
+const taken = async (page: Page) =>
+  (await rows(page)).filter(([, type, message]) => type.includes('.') && message.startsWith('{')).map(([seq]) => seq)
+
+describe('the documents of the socket', () => {
+  test('[DOC-6] /asyncapi.json is the document under docs/api', async () => {
+    const { body } = await service.anybody.request('GET', '/asyncapi.json')
+    expect(body).toEqual(JSON.parse(readFileSync('docs/api/asyncapi.json', 'utf8')))
+    expect(body).toMatchObject({ asyncapi: '3.0.0' })
+  })
+
+  test('[DOC-6] /redoc/realtime shows the messages, and reaches nobody else', async () => {
+    const { page, foreign, errors } = await open('/redoc/realtime')
+    await page.getByText('One socket for each board').first().waitFor()
+    await page.getByText('The first message, for who asked for numbers').first().waitFor()
+    await page.getByText('No pong came within 10 seconds').first().waitFor()
+    expect(foreign).toEqual([])
+    expect(errors).toEqual([])
+    await page.close()
+  })
+
+  test('[DOC-6] in /docs/realtime a gap can be made, by a dropped socket and by a skipped event, and seen to heal', async () => {
+    const { email } = await service.user()
+    const { page, foreign, errors } = await open('/docs/realtime')
+    const press = (name: string) => page.getByRole('button', { name }).click()
+    const state = () => page.locator('#state').textContent()
+    const position = () => page.locator('#position').textContent()
+
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await press('Log in')
+    await press('New board')
+    await page.locator('option').waitFor({ state: 'attached' })
+    await press('Connect')
+    await expect.poll(state).toBe('connected')
+    await press('Change the board')
+    await expect.poll(position).toBe('1.1')
+
+    // A change while the socket is gone comes with the next one.
+    await press('Drop the socket')
+    await press('Change the board')
+    await expect.poll(position, { timeout: 10_000 }).toBe('1.2')
+    expect((await rows(page)).map(([, type]) => type)).toContain('closed 4000')
+
+    // An event that is skipped is missed at the next one, and fetched.
+    await press('Skip the next event')
+    await press('Change the board')
+    await page.getByText('skipped, as if it had been lost').waitFor()
+    await press('Change the board')
+    await expect.poll(position, { timeout: 10_000 }).toBe('1.4')
+    expect(await rows(page)).toContainEqual(['', 'gap', '4 came after 2: coming back with since=1.2'])
+    await expect.poll(state).toBe('connected')
+    expect(await taken(page)).toEqual(['1', '2', '3', '4'])
+    expect(await page.locator('#problem').textContent()).toBe('')
+    // For docs/pictures, when somebody asks for it.
+    const folder = process.env['TEST_PICTURES']
+    if (folder) await page.screenshot({ path: `${folder}/realtime-console.png` })
+    expect(foreign).toEqual([])
+    expect(errors).toEqual([])
+    await page.close()
+  })
+
+  test('[DOC-6] the console says what went wrong', async () => {
+    const { page, errors } = await open('/docs/realtime')
+    await page.getByLabel('E-mail').fill('nobody@example.com')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/\w+/)
+    expect(await page.locator('#panel').isVisible()).toBe(false)
+    expect(errors).toEqual([])
+    await page.close()
+  })
+})
