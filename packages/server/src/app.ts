@@ -5,8 +5,10 @@ import helmet from '@fastify/helmet'
 import { authOperations } from '@lockstep/contract/auth'
 import { boardOperations, memberOperations } from '@lockstep/contract/boards'
 import { cardOperations } from '@lockstep/contract/cards'
+import { checklistOperations, itemOperations } from '@lockstep/contract/checklists'
 import { columnOperations } from '@lockstep/contract/columns'
 import { healthOperations } from '@lockstep/contract/health'
+import { labelOperations } from '@lockstep/contract/labels'
 import { realtimeOperations } from '@lockstep/contract/realtime'
 import { userOperations } from '@lockstep/contract/users'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
@@ -16,6 +18,8 @@ import { Passwords } from './auth/passwords.ts'
 import { boardHandlers } from './boards/board-operations.ts'
 import { memberHandlers } from './boards/member-operations.ts'
 import { cardHandlers } from './cards/card-operations.ts'
+import { checklistHandlers } from './checklists/checklist-operations.ts'
+import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
 import { isOwnHost, ownOrigin } from './core/authenticate.ts'
@@ -31,6 +35,7 @@ import { serve } from './core/serve.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
 import { healthHandlers } from './health/health-operations.ts'
+import { labelHandlers } from './labels/label-operations.ts'
 import { Live, type LiveSettings } from './realtime/live.ts'
 import { realtimeHandlers } from './realtime/realtime-operations.ts'
 import { userHandlers } from './users/user-operations.ts'
@@ -147,6 +152,9 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   serve(app, deps, memberOperations, memberHandlers)
   serve(app, deps, columnOperations, columnHandlers)
   serve(app, deps, cardOperations, cardHandlers)
+  serve(app, deps, labelOperations, labelHandlers)
+  serve(app, deps, checklistOperations, checklistHandlers)
+  serve(app, deps, itemOperations, itemHandlers)
   serve(app, deps, realtimeOperations, realtimeHandlers(live))
   return app
 }

@@ -4,7 +4,9 @@ import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
+import { readLabel } from '../labels/label-queries.ts'
 import {
+  addCardLabel,
   assignCard,
   deleteCard,
   findCardPlace,
@@ -13,6 +15,7 @@ import {
   placeCards,
   readCard,
   readMove,
+  removeCardLabel,
   touchCards,
   unassignCard,
   updateCard,
@@ -80,6 +83,22 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const key = { board_id, id: params.card_id }
     if (!(await unassignCard(db, key, params.user_id))) return
     emit('card.unassigned', await touchCard(db, key, at), { subject_id: params.user_id })
+  },
+
+  async addCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
+    const key = { board_id, id: card_id }
+    if (!(await readLabel(db, { board_id, id: label_id }))) throw new Problem('label_not_found')
+    if (!(await addCardLabel(db, key, label_id))) return requireCard(db, key)
+    const card = await touchCard(db, key, at)
+    emit('card.labeled', card, { subject_id: label_id })
+    return card
+  },
+
+  async removeCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
+    const key = { board_id, id: card_id }
+    if (!(await readLabel(db, { board_id, id: label_id }))) throw new Problem('label_not_found')
+    if (!(await removeCardLabel(db, key, label_id))) return
+    emit('card.unlabeled', await touchCard(db, key, at), { subject_id: label_id })
   },
 }
 

@@ -50,6 +50,13 @@ export interface CardAssignees {
   user_id: string;
 }
 
+export interface CardLabels {
+  added_at: Generated<string>;
+  board_id: string;
+  card_id: string;
+  label_id: string;
+}
+
 export interface Cards {
   board_id: string;
   column_id: string;
@@ -59,6 +66,23 @@ export interface Cards {
   rank: number;
   title: string;
   updated_at: string;
+}
+
+export interface ChecklistItems {
+  board_id: string;
+  checklist_id: string;
+  content: string;
+  id: string;
+  is_done: Generated<boolean>;
+  rank: number;
+}
+
+export interface Checklists {
+  board_id: string;
+  card_id: string;
+  id: string;
+  rank: number;
+  title: string;
 }
 
 export interface Chores {
@@ -74,6 +98,21 @@ export interface Columns {
   is_done_column: boolean;
   rank: number;
   title: string;
+}
+
+export interface ItemAssignees {
+  assigned_at: Generated<string>;
+  board_id: string;
+  item_id: string;
+  user_id: string;
+}
+
+export interface Labels {
+  board_id: string;
+  color: string;
+  created_at: Generated<string>;
+  id: string;
+  name: string;
 }
 
 export interface StoredAnswers {
@@ -111,9 +150,14 @@ export interface DB {
   board_stream: BoardStream;
   boards: Boards;
   card_assignees: CardAssignees;
+  card_labels: CardLabels;
   cards: Cards;
+  checklist_items: ChecklistItems;
+  checklists: Checklists;
   chores: Chores;
   columns: Columns;
+  item_assignees: ItemAssignees;
+  labels: Labels;
   stored_answers: StoredAnswers;
   users: Users;
 }
