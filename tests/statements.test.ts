@@ -49,6 +49,7 @@ interface World {
   new_label: { label_id: string }
   checklist: { checklist_id: string }
   item: { item_id: string }
+  rule: { rule_id: string }
   /** Members of the board; the first one is assigned to every card. */
   people: [string, ...string[]]
   /** No member yet. */
@@ -92,6 +93,11 @@ async function makeWorld(size: Size): Promise<World> {
     [board_id, checklists[0], size.columns],
   )
   await run('insert into item_assignees select $1, unnest($2::uuid[]), $3', [board_id, items, people[0]])
+  const rules = await run(
+    `insert into automation_rules (board_id, id, name, trigger_type, action_type, action_user_id, is_enabled)
+    select $1, gen_random_uuid(), 'Rule', 'CARD_CREATED', 'ASSIGN_MEMBER', $2, true from generate_series(1, $3) returning id`,
+    [board_id, people.at(-1), size.columns],
+  )
   await run(
     `insert into stored_answers select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
@@ -108,6 +114,7 @@ async function makeWorld(size: Size): Promise<World> {
     new_label: { label_id: labels[1] },
     checklist: { checklist_id: checklists[0] },
     item: { item_id: items[0] },
+    rule: { rule_id: rules[0] },
     people: people as World['people'],
     newcomer,
   }
@@ -157,6 +164,10 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['moveCard', 'to another column', (w) => w.api.call('moveCard', { params: w.card, body: w.empty_column })],
   ['listLabels', '', (w) => w.api.call('listLabels', { params: w.board })],
   ['countLabels', '', (w) => w.api.call('countLabels', { params: w.board })],
+  ['createRule', '', (w) => w.api.call('createRule', { params: w.board, body: { ...rule(w), is_enabled: false } })],
+  ['listRules', '', (w) => w.api.call('listRules', { params: w.board })],
+  ['updateRule', '', (w) => w.api.call('updateRule', { params: w.rule, body: { name: 'Next' } })],
+  ['listRuns', '', (w) => w.api.call('listRuns', { params: w.board })],
   ['createLabel', '', (w) => w.api.call('createLabel', { params: w.board, body: { name: 'New' } })],
   ['updateLabel', '', (w) => w.api.call('updateLabel', { params: w.label, body: { name: 'Next' } })],
   ['addCardLabel', '', (w) => w.api.call('addCardLabel', { params: { ...w.card, ...w.new_label } })],
@@ -178,10 +189,13 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['unassignItem', '', (w) => w.api.call('unassignItem', { params: { ...w.item, user_id: w.people.at(-1) ?? '' } })],
   ['deleteItem', '', (w) => w.api.call('deleteItem', { params: w.item })],
   ['deleteChecklist', '', (w) => w.api.call('deleteChecklist', { params: w.checklist })],
+  ['deleteRule', '', (w) => w.api.call('deleteRule', { params: w.rule })],
   ['deleteCard', '', (w) => w.api.call('deleteCard', { params: w.card })],
   ['deleteColumn', '', (w) => w.api.call('deleteColumn', { params: w.full_column })],
   ['deleteBoard', '', (w) => w.api.call('deleteBoard', { params: w.board })],
 ]
+const rule = ({ people }: Pick<World, 'people'>) =>
+  ({ name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: people[0] }) as const
 const newcomer = ({ board, newcomer: user_id }: World) => ({ ...board, user_id })
 const createColumn = ({ api, board }: World, place: { position?: number }) =>
   api.call('createColumn', { params: board, body: { title: 'New', ...place } })

@@ -92,7 +92,7 @@ export const cardOperations = {
     params: CardPath,
     body: Type.Object({ column_id: Optional(Uuid), ...Place }),
     returns: { status: 200, schema: Card },
-    emits: ['card.moved'],
+    emits: ['card.moved', 'card.assigned'],
     problems: ['column_not_found'],
   }),
   assignCard: operation({
@@ -127,7 +127,7 @@ export const cardOperations = {
     access: member('card'),
     params: Type.Object({ card_id: Uuid, label_id: Uuid }),
     returns: { status: 200, schema: Card },
-    emits: ['card.labeled'],
+    emits: ['card.labeled', 'card.moved', 'card.assigned'],
     problems: ['label_not_found'],
   }),
   removeCardLabel: operation({

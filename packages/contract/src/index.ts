@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { authOperations } from './auth.ts'
+import { automationOperations } from './automations.ts'
 import { boardEvents, boardOperations, memberOperations } from './boards.ts'
 import { cardEvents, cardOperations } from './cards.ts'
 import { checklistEvents, checklistOperations, itemOperations } from './checklists.ts'
@@ -22,6 +23,7 @@ export const operations = {
   ...labelOperations,
   ...checklistOperations,
   ...itemOperations,
+  ...automationOperations,
   ...realtimeOperations,
 } satisfies Record<string, Operation & { emits?: readonly EventKind[] }>
 

@@ -45,7 +45,7 @@ export const named = <T>(title: string, schema: TSchema) => Type.Unsafe<T>({ ...
 
 export type Role = 'owner' | 'member'
 /** What an operation can be about. Its id is the path parameter `<resource>_id`, and it belongs to one board. */
-export type Resource = 'board' | 'column' | 'card' | 'label' | 'checklist' | 'item'
+export type Resource = 'board' | 'column' | 'card' | 'label' | 'checklist' | 'item' | 'rule'
 export interface BoardAccess {
   on: Resource
   role: Role
@@ -69,6 +69,7 @@ export const tags = {
   cards: 'What there is to do, and who does it.',
   checklists: 'What must be done for a card, item by item.',
   labels: 'Marks that cards of a board can carry.',
+  automations: 'Rules that answer what happens to a card, in the same change.',
   realtime: 'What happens on a board, as it happens and afterwards.',
 } as const
 export type Tag = keyof typeof tags

@@ -80,6 +80,11 @@ export const problems = {
     detail: 'The checklist item does not exist.',
     help: 'It was deleted, or the id is wrong.',
   },
+  rule_not_found: {
+    status: 404,
+    detail: 'The automation rule does not exist.',
+    help: 'It was deleted, or the id is wrong.',
+  },
   user_not_found: { status: 404, detail: 'The user does not exist.', help: 'The id is wrong.' },
   member_not_found: {
     status: 404,

@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import { authOperations } from '@lockstep/contract/auth'
+import { automationOperations } from '@lockstep/contract/automations'
 import { boardOperations, memberOperations } from '@lockstep/contract/boards'
 import { cardOperations } from '@lockstep/contract/cards'
 import { checklistOperations, itemOperations } from '@lockstep/contract/checklists'
@@ -15,6 +16,8 @@ import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { authHandlers } from './auth/auth-operations.ts'
 import { Passwords } from './auth/passwords.ts'
+import { automationHandlers } from './automations/automation-operations.ts'
+import { runAutomations } from './automations/run-automations.ts'
 import { boardHandlers } from './boards/board-operations.ts'
 import { memberHandlers } from './boards/member-operations.ts'
 import { cardHandlers } from './cards/card-operations.ts'
@@ -78,6 +81,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     database,
     turns: new Turns(config.BOARD_WAIT_MS),
     announce: (committed) => live.announce(committed),
+    reaction: runAutomations,
+    log,
   }
 
   const app = Fastify({
@@ -155,6 +160,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   serve(app, deps, labelOperations, labelHandlers)
   serve(app, deps, checklistOperations, checklistHandlers)
   serve(app, deps, itemOperations, itemHandlers)
+  serve(app, deps, automationOperations, automationHandlers)
   serve(app, deps, realtimeOperations, realtimeHandlers(live))
   return app
 }

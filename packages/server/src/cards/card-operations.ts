@@ -7,7 +7,6 @@ import type { Handlers } from '../core/serve.ts'
 import { readLabel } from '../labels/label-queries.ts'
 import {
   addCardLabel,
-  assignCard,
   deleteCard,
   findCardPlace,
   hasColumn,
@@ -20,6 +19,7 @@ import {
   unassignCard,
   updateCard,
 } from './card-queries.ts'
+import { assignToCard, moveCardTo } from './card-steps.ts'
 
 export const cardHandlers: Handlers<typeof cardOperations> = {
   async createCard({ db, board_id, params: { column_id }, new_id, at, body, emit }) {
@@ -59,13 +59,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const move = await readMove(db, { board_id, id }, body.column_id ?? null)
     if (!move?.column_id) throw new Problem('column_not_found')
     const { from_id, column_id } = move
-    const { rank, others } = await findCardPlace(db, { board_id, parent_id: column_id, moved_id: id }, body)
-    const placed = await placeCards(db, { board_id, column_id, moved_id: id, at }, [...others, { id, rank }])
-    for (const other of others)
-      emit('card.moved', placed.get(other.id) as JsonText<Card>, { by: null, from_id: column_id })
-    const card = placed.get(id) as JsonText<Card>
-    emit('card.moved', card, { from_id })
-    return card
+    return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
   },
 
   async assignCard({ db, board_id, params, body, at, emit }) {
@@ -73,10 +67,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const user_ids = [...new Set(body.user_ids)]
     if (user_ids.length === 0) return requireCard(db, key)
     await requireMembers(db, board_id, user_ids)
-    await assignCard(db, key, user_ids)
-    const card = await touchCard(db, key, at)
-    for (const subject_id of user_ids) emit('card.assigned', card, { subject_id })
-    return card
+    return assignToCard({ db, board_id, card_id: params.card_id, at }, emit, user_ids)
   },
 
   async unassignCard({ db, board_id, params, at, emit }) {

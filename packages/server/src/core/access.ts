@@ -59,6 +59,7 @@ const tableOf: Record<Resource, { from: RawBuilder<unknown>; missing: ProblemCod
   card: { from: sql`cards`, missing: 'card_not_found' },
   label: { from: sql`labels`, missing: 'label_not_found' },
   checklist: { from: sql`checklists`, missing: 'checklist_not_found' },
+  rule: { from: sql`automation_rules`, missing: 'rule_not_found' },
   item: { from: sql`checklist_items`, missing: 'item_not_found' },
 }
 

@@ -12,6 +12,7 @@ interface Place {
   label_id: string
   checklist_id: string
   item_id: string
+  rule_id: string
   user_id: string
 }
 let service: TestService
@@ -42,7 +43,11 @@ async function furnished({ owner }: TestBoard, board_id: string, column_id: stri
   const { id: label_id } = await owner.api.call('createLabel', { params: { board_id }, body: { name: 'Label' } })
   const { id: checklist_id } = await owner.api.call('createChecklist', { params: { card_id }, body: { title: 'List' } })
   const { id: item_id } = await owner.api.call('createItem', { params: { checklist_id }, body: { content: 'Item' } })
-  return { ...params, card_id, label_id, checklist_id, item_id, user_id }
+  const { id: rule_id } = await owner.api.call('createRule', {
+    params: { board_id },
+    body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: user_id },
+  })
+  return { ...params, card_id, label_id, checklist_id, item_id, rule_id, user_id }
 }
 
 interface Reference {
@@ -78,6 +83,8 @@ const exceptions: Record<string, string> = {
   'moveChecklist.after_id': 'ORDER-2',
   'moveItem.after_id': 'ORDER-2',
   'assignItem.user_ids': 'CHECK-8: who is no member is 403',
+  'createRule.action_user_id': 'AUTO-2: who is no member is 403',
+  'updateRule.action_user_id': 'AUTO-2',
   'unassignItem.user_id': 'CHECK-8: who is not assigned is 204',
 }
 const isException = ({ name, field }: Reference) => `${name}.${field}` in exceptions
@@ -88,12 +95,20 @@ async function refer({ name, operation, field, place }: Reference, id: string) {
   const params: Record<string, string> = { ...places.here, ...(place === 'path' && { [field]: id }) }
   const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string)
   const value = field.endsWith('_ids') ? [id] : id
-  const valid = { title: 'One', position: 0, role: 'member' }
+  const rule = {
+    name: 'One',
+    trigger_type: 'CARD_CREATED',
+    action_type: 'ASSIGN_MEMBER',
+    action_user_id: places.here.user_id,
+  }
+  const valid = { title: 'One', position: 0, role: 'member', ...rule }
   const json = body && { ...valid, ...(place === 'body' && { [field]: value }) }
   const answer = await mine.owner.api.request(method, url, { json })
   return `${name}: ${answer.status} ${(answer.body as Partial<Failure> | undefined)?.code ?? ''}`.trim()
 }
-const idOf = (place: Place, field: string) => place[field.replace(/_ids$/, '_id') as keyof Place]
+/** `trigger_column_id` and `user_ids` name a column and users. */
+const kindOf = (field: string) => field.replace(/^(trigger|action)_/, '').replace(/_ids?$/, '')
+const idOf = (place: Place, field: string) => place[`${kindOf(field)}_id` as keyof Place]
 
 /** The content of the boards and the number of their events. */
 const content = async () => {
@@ -122,7 +137,8 @@ describe('references over HTTP', () => {
     const before = await content()
     const ids = [randomUUID(), idOf(places.other, field), idOf(places.foreign, field)]
     const answers = await Promise.all(ids.map((id) => refer(reference, id)))
-    const missing = reference.operation.problems?.find((code) => code.endsWith('_not_found'))
+    const missing =
+      reference.operation.problems?.find((code) => code === `${kindOf(field)}_not_found`) ?? 'member_not_found'
     expect(answers).toEqual(Array(3).fill(`${name}: 404 ${missing}`))
     expect(await content()).toEqual(before)
   })
@@ -206,6 +222,10 @@ describe('references in the database', () => {
     const assignItem = 'insert into item_assignees (board_id, item_id, user_id) values ($1, $2, $3)'
     await expect(run(assignItem, here.board_id, there.item_id, here.user_id)).rejects.toMatchObject(refused)
     await expect(run(assignItem, here.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
+    for (const field of ['trigger_column_id', 'trigger_label_id', 'action_column_id', 'action_user_id'] as const) {
+      const point = `update automation_rules set ${field} = $2 where id = $1`
+      await expect(run(point, here.rule_id, idOf(there, field))).rejects.toMatchObject(refused)
+    }
     // The same rows within one board are fine: what was refused above is the other board.
     await run(toColumn, here.card_id, mine.columns[1].id)
     await run(assign, here.board_id, here.card_id, here.user_id)

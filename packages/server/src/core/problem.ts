@@ -40,6 +40,8 @@ const problemOfConstraint: Record<string, ProblemCode> = {
   cards_id_taken: 'id_taken',
   labels_pkey: 'id_taken',
   labels_id_taken: 'id_taken',
+  automation_rules_pkey: 'id_taken',
+  automation_rules_id_taken: 'id_taken',
   checklists_pkey: 'id_taken',
   checklists_id_taken: 'id_taken',
   checklist_items_pkey: 'id_taken',

@@ -9,6 +9,31 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export interface AutomationRules {
+  action_column_id: string | null;
+  action_type: string;
+  action_user_id: string | null;
+  board_id: string;
+  created_at: Generated<string>;
+  id: string;
+  is_enabled: boolean;
+  name: string;
+  trigger_column_id: string | null;
+  trigger_label_id: string | null;
+  trigger_type: string;
+}
+
+export interface AutomationRuns {
+  board_id: string;
+  card_id: string;
+  cause_seq: number;
+  created_at: string;
+  id: string;
+  outcome: string;
+  rule_id: string;
+  rule_name: string;
+}
+
 export interface BoardEvents {
   board_id: string;
   body: string;
@@ -145,6 +170,8 @@ export interface Users {
 }
 
 export interface DB {
+  automation_rules: AutomationRules;
+  automation_runs: AutomationRuns;
   board_events: BoardEvents;
   board_members: BoardMembers;
   board_stream: BoardStream;
