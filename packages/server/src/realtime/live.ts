@@ -14,6 +14,7 @@ import { Bus } from './bus.ts'
 import { frame } from './frames.ts'
 import { Wheel } from './heartbeat.ts'
 import { type Head, Hub } from './hub.ts'
+import { Notices } from './notices.ts'
 import { PresenceRooms } from './presence.ts'
 import { readEventPage, readHeads } from './realtime-queries.ts'
 import { inSlices } from './slices.ts'
@@ -49,12 +50,15 @@ export class Live {
     perMessageDeflate: false,
     maxPayload: 4_096,
     skipUTF8Validation: false,
+    // Answered by the socket that counts them: pongs to somebody who floods and does not read would pile up.
+    autoPong: false,
   })
   private readonly hub: Hub
   private readonly bus: Bus | undefined
   private readonly presence: PresenceRooms
   private readonly wheel: Wheel<BoardSocket>
   private readonly sockets = new Map<string, Set<BoardSocket>>()
+  private readonly notices = new Notices((board_id) => this.sockets.get(board_id))
   private readonly arrivals = new Map<string, number>()
   private readonly second: NodeJS.Timeout
   private readonly deps: LiveDeps
@@ -91,10 +95,12 @@ export class Live {
         },
       })
     }
+    // Until it has been heard for the first time the bell may just as well be broken.
+    this.hub.suspect(this.bus !== undefined)
     const { bus } = this
     this.presence = new PresenceRooms({
       run: bus && ((script, keys, args) => bus.script(script, keys, args)),
-      tell: (board_id, message, except) => this.tell(board_id, message, except),
+      tell: (board_id, message, except) => this.notices.tell(board_id, { bytes: frame(message), except }),
       random: Math.random,
     })
     this.wheel = new Wheel(
@@ -135,6 +141,8 @@ export class Live {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     const url = new URL(request.url ?? '/', 'http://host')
     const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url.pathname)?.[1]
+    // Somebody who goes away in the middle of the handshake must not take the process along.
+    socket.on('error', () => socket.destroy())
     if (board_id === undefined) return refuseUpgrade(socket)
     this.server.handleUpgrade(request, socket, head, (ws) => {
       ws.on('error', () => {})
@@ -174,6 +182,7 @@ export class Live {
   private async accept(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
     let seated: BoardSocket | undefined
     ws.on('message', (data: Buffer, isBinary: boolean) => seated?.take(data, isBinary))
+    ws.on('ping', (data: Buffer) => seated?.takePing(data))
     const entry = await this.admit(ws, request, board_id, query.get('token') ?? '')
     if (!entry || ws.readyState !== ws.OPEN) return
     const since = readPosition(query.get('since'))
@@ -225,13 +234,6 @@ export class Live {
     this.hub.leave(board_id, socket)
     // On the way out the entry lives on for a while, so that nobody flaps who comes back elsewhere.
     if (!this.isDraining) this.presence.leave(board_id, socket)
-  }
-
-  private tell(board_id: string, message: string, except: string) {
-    const bytes = frame(message)
-    inSlices(this.sockets.get(board_id) ?? [], (socket) => {
-      if (socket.id !== except) socket.send(bytes)
-    })
   }
 
   private turn() {
