@@ -4,7 +4,7 @@ import { type Access, type Operation, owner, ownerOrSelf } from '@lockstep/contr
 import { type ProblemCode, problems } from '@lockstep/contract/problems'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Failure, form } from '../packages/server/testing/client.ts'
-import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
+import { PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
 import {
   accepts,
   CANARY,
@@ -102,14 +102,14 @@ beforeAll(async () => {
   await service.sql.query(
     `update users set is_active = username <> 'deactivated', is_superuser = username = 'superuser'`,
   )
-  untouched = { own: await ownBoard(), foreign: await foreignBoard((await service.user()).api) }
+  untouched = { own: await ownBoard(), foreign: await foreignBoard(await service.user()) }
 })
 afterAll(() => service.stop())
 
 /** A board on which everybody is what his name says, with one of everything. */
 async function ownBoard(): Promise<Known> {
   const { owner: api } = clients
-  const known = await furnish(api, everybody)
+  const known = await furnish(api, withOwner(ids.owner))
   const params = { board_id: known['board_id'] as string }
   for (const actor of ['member', 'ex-member'] as const)
     await api.call('inviteMember', { params, body: { user_id: ids[actor] } })
@@ -118,7 +118,13 @@ async function ownBoard(): Promise<Known> {
   await service.sql.query(enrol, [params.board_id, ids.deactivated])
   return known
 }
-const foreignBoard = (landlord: Client) => furnish(landlord, everybody)
+const foreignBoard = (landlord: TestUser) => furnish(landlord.api, withOwner(landlord.id))
+/** A rule assigns somebody who is on the board from its first moment. */
+const withOwner = (id: string): Known => ({
+  ...everybody,
+  'createRule.action_user_id': id,
+  'updateRule.action_user_id': id,
+})
 
 /** `another` is somebody whom an owner could really remove, and never the caller himself. */
 function inputFor(name: string, operation: Operation, { actor, subject }: Cell, known: Known): Input {

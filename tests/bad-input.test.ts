@@ -48,6 +48,8 @@ afterAll(async () => {
 async function world(): Promise<Known> {
   const known = await furnish(owner.api, {
     user_id: guest.id,
+    'createRule.action_user_id': owner.id,
+    'updateRule.action_user_id': owner.id,
     'inviteMember.user_id': stranger.id,
     'login.username': stranger.email,
     password: PASSWORD,
@@ -130,15 +132,21 @@ async function attackAs(api: Client, method: string, { path, sending, isValid }:
   return badAnswer(answer) ?? (isWrong ? `${answer.status} ${answer.text}` : undefined)
 }
 
+/** What is valid in itself, and not beside the other fields: rules of their own say so (AUTO-2). */
+const isLeftToRules = (name: string, label: string) => name.endsWith('Rule') && /^(trigger|action)_/.test(label)
+
 function attacksOn(name: string, operation: Operation, known: Known): Attack[] {
   const { body, body_type = 'json', query } = operation
   const input = () => validInput(name, operation, known)
-  return [
+  const attacks = [
     ...(body ? (body_type === 'json' ? jsonAttacks : formAttacks)(body, input) : []),
     ...(body ? contentTypeAttacks(body_type, input) : []),
     ...(query ? queryAttacks(query, input) : []),
     ...pathAttacks(operation, input),
   ]
+  return attacks.map((attack) =>
+    attack.isValid && isLeftToRules(name, attack.label) ? { ...attack, isValid: undefined } : attack,
+  )
 }
 
 describe('payloads', () => {

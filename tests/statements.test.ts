@@ -44,6 +44,12 @@ interface World {
   cards: Ids
   /** The first card of the full column. */
   card: { card_id: string }
+  /** A label on every card, one on none, and the first card's checklists with their items. */
+  label: { label_id: string }
+  new_label: { label_id: string }
+  checklist: { checklist_id: string }
+  item: { item_id: string }
+  rule: { rule_id: string }
   /** Members of the board; the first one is assigned to every card. */
   people: [string, ...string[]]
   /** No member yet. */
@@ -73,6 +79,25 @@ async function makeWorld(size: Size): Promise<World> {
     [board_id, full_id, size.cards],
   )
   await run('insert into card_assignees select $1, unnest($2::uuid[]), $3', [board_id, cards, people[0]])
+  const labels = await run(
+    `insert into labels select $1, gen_random_uuid(), 'Label ' || n, '' from generate_series(1, $2) n returning id`,
+    [board_id, size.columns],
+  )
+  await run('insert into card_labels select $1, unnest($2::uuid[]), $3', [board_id, cards, labels[0]])
+  const checklists = await run(
+    `insert into checklists select $1, gen_random_uuid(), $2, 'List', n from generate_series(1, $3) n returning id`,
+    [board_id, cards[0], size.columns],
+  )
+  const items = await run(
+    `insert into checklist_items select $1, gen_random_uuid(), $2, 'Item', false, n from generate_series(1, $3) n returning id`,
+    [board_id, checklists[0], size.columns],
+  )
+  await run('insert into item_assignees select $1, unnest($2::uuid[]), $3', [board_id, items, people[0]])
+  const rules = await run(
+    `insert into automation_rules (board_id, id, name, trigger_type, action_type, action_user_id, is_enabled)
+    select $1, gen_random_uuid(), 'Rule', 'CARD_CREATED', 'ASSIGN_MEMBER', $2, true from generate_series(1, $3) returning id`,
+    [board_id, people.at(-1), size.columns],
+  )
   await run(
     `insert into stored_answers select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
@@ -85,16 +110,23 @@ async function makeWorld(size: Size): Promise<World> {
     full_column: { column_id: full_id },
     cards,
     card: { card_id: cards[0] },
+    label: { label_id: labels[0] },
+    new_label: { label_id: labels[1] },
+    checklist: { checklist_id: checklists[0] },
+    item: { item_id: items[0] },
+    rule: { rule_id: rules[0] },
     people: people as World['people'],
     newcomer,
   }
 }
 
-/** Leaves no room between any two columns or cards of the board. */
+/** Leaves no room between any two items of any list of the board. */
 async function pack({ board: { board_id } }: World) {
   for (const [table, parent] of [
     ['columns', 'board_id'],
     ['cards', 'column_id'],
+    ['checklists', 'card_id'],
+    ['checklist_items', 'checklist_id'],
   ])
     await service.sql.query(
       `update ${table} item set rank = packed.nth
@@ -130,16 +162,40 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['moveCard', '', (w) => w.api.call('moveCard', { params: w.card, body: {} })],
   ['moveCard', NO_ROOM, (w) => w.api.call('moveCard', { params: w.card, body: { position: 1 } })],
   ['moveCard', 'to another column', (w) => w.api.call('moveCard', { params: w.card, body: w.empty_column })],
+  ['listLabels', '', (w) => w.api.call('listLabels', { params: w.board })],
+  ['countLabels', '', (w) => w.api.call('countLabels', { params: w.board })],
+  ['createRule', '', (w) => w.api.call('createRule', { params: w.board, body: { ...rule(w), is_enabled: false } })],
+  ['listRules', '', (w) => w.api.call('listRules', { params: w.board })],
+  ['updateRule', '', (w) => w.api.call('updateRule', { params: w.rule, body: { name: 'Next' } })],
+  ['listRuns', '', (w) => w.api.call('listRuns', { params: w.board })],
+  ['createLabel', '', (w) => w.api.call('createLabel', { params: w.board, body: { name: 'New' } })],
+  ['updateLabel', '', (w) => w.api.call('updateLabel', { params: w.label, body: { name: 'Next' } })],
+  ['addCardLabel', '', (w) => w.api.call('addCardLabel', { params: { ...w.card, ...w.new_label } })],
+  ['removeCardLabel', '', (w) => w.api.call('removeCardLabel', { params: { ...w.card, ...w.new_label } })],
+  ['deleteLabel', '', (w) => w.api.call('deleteLabel', { params: w.label })],
+  ['createChecklist', '', (w) => w.api.call('createChecklist', { params: w.card, body: { title: 'New' } })],
+  ['updateChecklist', '', (w) => w.api.call('updateChecklist', { params: w.checklist, body: { title: 'Next' } })],
+  ['moveChecklist', NO_ROOM, (w) => w.api.call('moveChecklist', { params: w.checklist, body: { position: 1 } })],
+  ['createItem', '', (w) => w.api.call('createItem', { params: w.checklist, body: { content: 'New' } })],
+  ['updateItem', '', (w) => w.api.call('updateItem', { params: w.item, body: { is_done: true } })],
+  ['moveItem', NO_ROOM, (w) => w.api.call('moveItem', { params: w.item, body: { position: 1 } })],
+  ['assignItem', '', (w) => w.api.call('assignItem', { params: w.item, body: { user_ids: w.people } })],
   [
     'removeMember',
     'who is on every card',
     (w) => w.api.call('removeMember', { params: { ...w.board, user_id: w.people[0] } }),
   ],
   ['unassignCard', '', (w) => w.api.call('unassignCard', { params: { ...w.card, user_id: w.people.at(-1) ?? '' } })],
+  ['unassignItem', '', (w) => w.api.call('unassignItem', { params: { ...w.item, user_id: w.people.at(-1) ?? '' } })],
+  ['deleteItem', '', (w) => w.api.call('deleteItem', { params: w.item })],
+  ['deleteChecklist', '', (w) => w.api.call('deleteChecklist', { params: w.checklist })],
+  ['deleteRule', '', (w) => w.api.call('deleteRule', { params: w.rule })],
   ['deleteCard', '', (w) => w.api.call('deleteCard', { params: w.card })],
   ['deleteColumn', '', (w) => w.api.call('deleteColumn', { params: w.full_column })],
   ['deleteBoard', '', (w) => w.api.call('deleteBoard', { params: w.board })],
 ]
+const rule = ({ people }: Pick<World, 'people'>) =>
+  ({ name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: people[0] }) as const
 const newcomer = ({ board, newcomer: user_id }: World) => ({ ...board, user_id })
 const createColumn = ({ api, board }: World, place: { position?: number }) =>
   api.call('createColumn', { params: board, body: { title: 'New', ...place } })

@@ -149,7 +149,7 @@ export const memberOperations = {
     access: ownerOrSelf('board'),
     params: MemberPath,
     returns: nothing,
-    emits: ['card.unassigned', 'board.member_removed'],
+    emits: ['card.unassigned', 'checklist_item.unassigned', 'board.member_removed'],
     problems: ['member_not_found', 'last_owner'],
   }),
 }

@@ -92,7 +92,7 @@ export const cardOperations = {
     params: CardPath,
     body: Type.Object({ column_id: Optional(Uuid), ...Place }),
     returns: { status: 200, schema: Card },
-    emits: ['card.moved'],
+    emits: ['card.moved', 'card.assigned'],
     problems: ['column_not_found'],
   }),
   assignCard: operation({
@@ -118,9 +118,34 @@ export const cardOperations = {
     returns: nothing,
     emits: ['card.unassigned'],
   }),
+  addCardLabel: operation({
+    method: 'POST',
+    path: '/cards/{card_id}/labels/{label_id}',
+    tag: 'cards',
+    summary: 'Put a label on a card',
+    description: 'When it is there already, nothing changes and no event is emitted.',
+    access: member('card'),
+    params: Type.Object({ card_id: Uuid, label_id: Uuid }),
+    returns: { status: 200, schema: Card },
+    emits: ['card.labeled', 'card.moved', 'card.assigned'],
+    problems: ['label_not_found'],
+  }),
+  removeCardLabel: operation({
+    method: 'DELETE',
+    path: '/cards/{card_id}/labels/{label_id}',
+    tag: 'cards',
+    summary: 'Take a label off a card',
+    access: member('card'),
+    params: Type.Object({ card_id: Uuid, label_id: Uuid }),
+    returns: nothing,
+    emits: ['card.unlabeled'],
+    problems: ['label_not_found'],
+  }),
 }
 
 export const cardEvents = {
+  'card.labeled': Card,
+  'card.unlabeled': Card,
   'card.created': Card,
   'card.updated': Card,
   'card.deleted': Card,

@@ -1,5 +1,19 @@
 import Type, { type Static } from 'typebox'
-import { named, Rank, Uuid } from './operation.ts'
+import {
+  Changes,
+  member,
+  NewId,
+  named,
+  nothing,
+  Optional,
+  operation,
+  Place,
+  Rank,
+  RequiredPlace,
+  Title,
+  Uuid,
+  VisibleText,
+} from './operation.ts'
 import { User } from './users.ts'
 
 const itemShape = Type.Object({
@@ -22,3 +36,140 @@ const shape = Type.Object({
 })
 export interface Checklist extends Static<typeof shape> {}
 export const Checklist = named<Checklist>('Checklist', shape)
+
+const ChecklistPath = Type.Object({ checklist_id: Uuid })
+const ItemPath = Type.Object({ item_id: Uuid })
+const Content = VisibleText(2_000)
+
+export const checklistOperations = {
+  createChecklist: operation({
+    method: 'POST',
+    path: '/cards/{card_id}/checklists',
+    tag: 'checklists',
+    summary: 'Add a checklist to a card',
+    description: 'Placed last.',
+    access: member('card'),
+    params: Type.Object({ card_id: Uuid }),
+    body: Type.Object({ ...NewId, title: Title }),
+    returns: { status: 201, schema: Checklist },
+    emits: ['checklist.created'],
+    problems: ['id_taken'],
+  }),
+  updateChecklist: operation({
+    method: 'PATCH',
+    path: '/checklists/{checklist_id}',
+    tag: 'checklists',
+    summary: 'Change the title of a checklist',
+    access: member('checklist'),
+    params: ChecklistPath,
+    body: Changes({ title: Title }),
+    returns: { status: 200, schema: Checklist },
+    emits: ['checklist.updated'],
+  }),
+  deleteChecklist: operation({
+    method: 'DELETE',
+    path: '/checklists/{checklist_id}',
+    tag: 'checklists',
+    summary: 'Delete a checklist with its items',
+    access: member('checklist'),
+    params: ChecklistPath,
+    returns: nothing,
+    emits: ['checklist.deleted'],
+  }),
+  moveChecklist: operation({
+    method: 'POST',
+    path: '/checklists/{checklist_id}/move',
+    tag: 'checklists',
+    summary: 'Move a checklist within its card',
+    access: member('checklist'),
+    params: ChecklistPath,
+    body: RequiredPlace,
+    returns: { status: 200, schema: Checklist },
+    emits: ['checklist.moved'],
+  }),
+}
+
+export const itemOperations = {
+  createItem: operation({
+    method: 'POST',
+    path: '/checklists/{checklist_id}/items',
+    tag: 'checklists',
+    summary: 'Add an item to a checklist',
+    description: 'Placed last.',
+    access: member('checklist'),
+    params: ChecklistPath,
+    body: Type.Object({ ...NewId, content: Content }),
+    returns: { status: 201, schema: ChecklistItem },
+    emits: ['checklist_item.created'],
+    problems: ['id_taken'],
+  }),
+  updateItem: operation({
+    method: 'PATCH',
+    path: '/items/{item_id}',
+    tag: 'checklists',
+    summary: 'Change the content of an item, or tick it off',
+    access: member('item'),
+    params: ItemPath,
+    body: Changes({ content: Content, is_done: Type.Boolean() }),
+    returns: { status: 200, schema: ChecklistItem },
+    emits: ['checklist_item.updated'],
+  }),
+  deleteItem: operation({
+    method: 'DELETE',
+    path: '/items/{item_id}',
+    tag: 'checklists',
+    summary: 'Delete an item',
+    access: member('item'),
+    params: ItemPath,
+    returns: nothing,
+    emits: ['checklist_item.deleted'],
+  }),
+  moveItem: operation({
+    method: 'POST',
+    path: '/items/{item_id}/move',
+    tag: 'checklists',
+    summary: 'Move an item within its checklist, or to another one of the board',
+    access: member('item'),
+    params: ItemPath,
+    body: Type.Object({ checklist_id: Optional(Uuid), ...Place }),
+    returns: { status: 200, schema: ChecklistItem },
+    emits: ['checklist_item.moved'],
+    problems: ['checklist_not_found'],
+  }),
+  assignItem: operation({
+    method: 'PUT',
+    path: '/items/{item_id}/assignees',
+    tag: 'checklists',
+    summary: 'Assign users to an item',
+    description: 'Adds the users of the list; nobody is taken off. One event for each user of the list.',
+    access: member('item'),
+    params: ItemPath,
+    body: Type.Object({ user_ids: Type.Array(Uuid, { maxItems: 100 }) }),
+    returns: { status: 200, schema: ChecklistItem },
+    emits: ['checklist_item.assigned'],
+    problems: ['user_not_found', 'user_not_a_member'],
+  }),
+  unassignItem: operation({
+    method: 'DELETE',
+    path: '/items/{item_id}/assignees/{user_id}',
+    tag: 'checklists',
+    summary: 'Take a user off an item',
+    access: member('item'),
+    params: Type.Object({ item_id: Uuid, user_id: Uuid }),
+    returns: nothing,
+    emits: ['checklist_item.unassigned'],
+  }),
+}
+
+export const checklistEvents = {
+  'checklist.created': Checklist,
+  'checklist.updated': Checklist,
+  'checklist.deleted': Checklist,
+  'checklist.moved': Checklist,
+  'checklist_item.created': ChecklistItem,
+  'checklist_item.updated': ChecklistItem,
+  'checklist_item.deleted': ChecklistItem,
+  'checklist_item.moved': ChecklistItem,
+  'checklist_item.assigned': ChecklistItem,
+  'checklist_item.unassigned': ChecklistItem,
+}

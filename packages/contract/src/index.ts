@@ -1,9 +1,12 @@
 import type { Static } from 'typebox'
 import { authOperations } from './auth.ts'
+import { automationOperations } from './automations.ts'
 import { boardEvents, boardOperations, memberOperations } from './boards.ts'
 import { cardEvents, cardOperations } from './cards.ts'
+import { checklistEvents, checklistOperations, itemOperations } from './checklists.ts'
 import { columnEvents, columnOperations } from './columns.ts'
 import { healthOperations } from './health.ts'
+import { labelEvents, labelOperations } from './labels.ts'
 import type { Operation } from './operation.ts'
 import { realtimeOperations } from './realtime.ts'
 import { userOperations } from './users.ts'
@@ -17,11 +20,15 @@ export const operations = {
   ...memberOperations,
   ...columnOperations,
   ...cardOperations,
+  ...labelOperations,
+  ...checklistOperations,
+  ...itemOperations,
+  ...automationOperations,
   ...realtimeOperations,
 } satisfies Record<string, Operation & { emits?: readonly EventKind[] }>
 
 /** Every event kind, with the schema of its `data`. */
-export const events = { ...boardEvents, ...columnEvents, ...cardEvents }
+export const events = { ...boardEvents, ...columnEvents, ...cardEvents, ...labelEvents, ...checklistEvents }
 
 export type EventKind = keyof typeof events
 export type EventData<K extends EventKind> = Static<(typeof events)[K]>

@@ -1,6 +1,82 @@
 import Type, { type Static } from 'typebox'
-import { named, Uuid } from './operation.ts'
+import { Changes, Color, member, NewId, named, nothing, Optional, operation, Title, Uuid } from './operation.ts'
 
 const shape = Type.Object({ id: Uuid, board_id: Uuid, name: Type.String(), color: Type.String() })
 export interface Label extends Static<typeof shape> {}
 export const Label = named<Label>('Label', shape)
+
+const usageShape = Type.Object({
+  label_id: Uuid,
+  name: Type.String(),
+  color: Type.String(),
+  card_count: Type.Integer({ minimum: 0 }),
+})
+/** On how many cards a label is. */
+export interface LabelUsage extends Static<typeof usageShape> {}
+export const LabelUsage = named<LabelUsage>('LabelUsage', usageShape)
+
+const BoardPath = Type.Object({ board_id: Uuid })
+const LabelPath = Type.Object({ label_id: Uuid })
+
+export const labelOperations = {
+  listLabels: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/labels',
+    tag: 'labels',
+    summary: 'List the labels of a board',
+    access: member('board'),
+    params: BoardPath,
+    returns: { status: 200, schema: Type.Array(Label) },
+  }),
+  countLabels: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/labels/stats',
+    tag: 'labels',
+    summary: 'Count the cards under each label of a board',
+    description: 'The most used first, then by name; labels on no card are there too.',
+    access: member('board'),
+    params: BoardPath,
+    returns: { status: 200, schema: Type.Array(LabelUsage) },
+  }),
+  createLabel: operation({
+    method: 'POST',
+    path: '/boards/{board_id}/labels',
+    tag: 'labels',
+    summary: 'Create a label on a board',
+    access: member('board'),
+    params: BoardPath,
+    body: Type.Object({ ...NewId, name: Title, color: Optional(Color) }),
+    returns: { status: 201, schema: Label },
+    emits: ['label.created'],
+    problems: ['id_taken'],
+  }),
+  updateLabel: operation({
+    method: 'PATCH',
+    path: '/labels/{label_id}',
+    tag: 'labels',
+    summary: 'Change the name or the colour of a label',
+    description: 'One event; the cards that carry the label show it as it is now.',
+    access: member('label'),
+    params: LabelPath,
+    body: Changes({ name: Title, color: Color }),
+    returns: { status: 200, schema: Label },
+    emits: ['label.updated'],
+  }),
+  deleteLabel: operation({
+    method: 'DELETE',
+    path: '/labels/{label_id}',
+    tag: 'labels',
+    summary: 'Delete a label, and take it off every card',
+    description: 'One event, none for the cards.',
+    access: member('label'),
+    params: LabelPath,
+    returns: nothing,
+    emits: ['label.deleted'],
+  }),
+}
+
+export const labelEvents = {
+  'label.created': Label,
+  'label.updated': Label,
+  'label.deleted': Label,
+}

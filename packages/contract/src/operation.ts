@@ -9,6 +9,8 @@ export const Text = (maxLength: number) => Type.String({ format: 'text', maxLeng
 export const VisibleText = (maxLength: number) => Type.String({ format: 'visible-text', minLength: 1, maxLength })
 export const Title = VisibleText(255)
 export const Color = Text(32)
+/** What a column or a label looks like unless said. */
+export const DEFAULT_COLOR = '#6b7280'
 export const Rank = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
@@ -43,7 +45,7 @@ export const named = <T>(title: string, schema: TSchema) => Type.Unsafe<T>({ ...
 
 export type Role = 'owner' | 'member'
 /** What an operation can be about. Its id is the path parameter `<resource>_id`, and it belongs to one board. */
-export type Resource = 'board' | 'column' | 'card'
+export type Resource = 'board' | 'column' | 'card' | 'label' | 'checklist' | 'item' | 'rule'
 export interface BoardAccess {
   on: Resource
   role: Role
@@ -65,6 +67,9 @@ export const tags = {
   members: 'Who may see and change a board. Owners invite and remove; anybody may leave.',
   columns: 'A column holds ordered cards.',
   cards: 'What there is to do, and who does it.',
+  checklists: 'What must be done for a card, item by item.',
+  labels: 'Marks that cards of a board can carry.',
+  automations: 'Rules that answer what happens to a card, in the same change.',
   realtime: 'What happens on a board, as it happens and afterwards.',
 } as const
 export type Tag = keyof typeof tags

@@ -65,6 +65,26 @@ export const problems = {
     help: 'It was deleted, belongs to another board, or the id is wrong.',
   },
   card_not_found: { status: 404, detail: 'The card does not exist.', help: 'It was deleted, or the id is wrong.' },
+  label_not_found: {
+    status: 404,
+    detail: 'The label does not exist on this board.',
+    help: 'It was deleted, belongs to another board, or the id is wrong.',
+  },
+  checklist_not_found: {
+    status: 404,
+    detail: 'The checklist does not exist on this board.',
+    help: 'It was deleted, belongs to another board, or the id is wrong.',
+  },
+  item_not_found: {
+    status: 404,
+    detail: 'The checklist item does not exist.',
+    help: 'It was deleted, or the id is wrong.',
+  },
+  rule_not_found: {
+    status: 404,
+    detail: 'The automation rule does not exist.',
+    help: 'It was deleted, or the id is wrong.',
+  },
   user_not_found: { status: 404, detail: 'The user does not exist.', help: 'The id is wrong.' },
   member_not_found: {
     status: 404,

@@ -3,19 +3,26 @@ import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import { authOperations } from '@lockstep/contract/auth'
+import { automationOperations } from '@lockstep/contract/automations'
 import { boardOperations, memberOperations } from '@lockstep/contract/boards'
 import { cardOperations } from '@lockstep/contract/cards'
+import { checklistOperations, itemOperations } from '@lockstep/contract/checklists'
 import { columnOperations } from '@lockstep/contract/columns'
 import { healthOperations } from '@lockstep/contract/health'
+import { labelOperations } from '@lockstep/contract/labels'
 import { realtimeOperations } from '@lockstep/contract/realtime'
 import { userOperations } from '@lockstep/contract/users'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { authHandlers } from './auth/auth-operations.ts'
 import { Passwords } from './auth/passwords.ts'
+import { automationHandlers } from './automations/automation-operations.ts'
+import { runAutomations } from './automations/run-automations.ts'
 import { boardHandlers } from './boards/board-operations.ts'
 import { memberHandlers } from './boards/member-operations.ts'
 import { cardHandlers } from './cards/card-operations.ts'
+import { checklistHandlers } from './checklists/checklist-operations.ts'
+import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
 import { isOwnHost, ownOrigin } from './core/authenticate.ts'
@@ -31,6 +38,7 @@ import { serve } from './core/serve.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
 import { healthHandlers } from './health/health-operations.ts'
+import { labelHandlers } from './labels/label-operations.ts'
 import { Live, type LiveSettings } from './realtime/live.ts'
 import { realtimeHandlers } from './realtime/realtime-operations.ts'
 import { userHandlers } from './users/user-operations.ts'
@@ -73,6 +81,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     database,
     turns: new Turns(config.BOARD_WAIT_MS),
     announce: (committed) => live.announce(committed),
+    reaction: runAutomations,
+    log,
   }
 
   const app = Fastify({
@@ -147,6 +157,10 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   serve(app, deps, memberOperations, memberHandlers)
   serve(app, deps, columnOperations, columnHandlers)
   serve(app, deps, cardOperations, cardHandlers)
+  serve(app, deps, labelOperations, labelHandlers)
+  serve(app, deps, checklistOperations, checklistHandlers)
+  serve(app, deps, itemOperations, itemHandlers)
+  serve(app, deps, automationOperations, automationHandlers)
   serve(app, deps, realtimeOperations, realtimeHandlers(live))
   return app
 }

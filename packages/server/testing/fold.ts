@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Board, BoardMember, FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
+import type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'
 import type { Column } from '@lockstep/contract/columns'
+import type { Label } from '@lockstep/contract/labels'
 import type { Answer } from './client.ts'
 import type { TestBoard } from './service.ts'
 
@@ -57,16 +59,66 @@ export function applyEvent(board: FullBoard, { type, data }: FoldedEvent): FullB
     case 'card.moved':
     case 'card.assigned':
     case 'card.unassigned':
+    case 'card.labeled':
+    case 'card.unlabeled':
       return withCard(board, data as Card)
     case 'card.deleted':
       return {
         ...board,
         columns: board.columns.map((column) => ({ ...column, cards: without(column.cards, data as Card) })),
       }
+    case 'checklist.created':
+    case 'checklist.updated':
+    case 'checklist.moved':
+      return withChecklists(board, (data as Checklist).card_id, (lists) =>
+        ranked([...without(lists, data as Checklist), data as Checklist]),
+      )
+    case 'checklist.deleted':
+      return withChecklists(board, (data as Checklist).card_id, (lists) => without(lists, data as Checklist))
+    case 'checklist_item.created':
+    case 'checklist_item.updated':
+    case 'checklist_item.moved':
+    case 'checklist_item.assigned':
+    case 'checklist_item.unassigned':
+      return withItem(board, data as ChecklistItem, (data as ChecklistItem).checklist_id)
+    case 'checklist_item.deleted':
+      return withItem(board, data as ChecklistItem, undefined)
+    case 'label.created':
+      return { ...board, labels: [...board.labels, data as Label] }
+    case 'label.updated':
+      return withLabels(board, (labels) =>
+        labels.map((label) => (label.id === (data as Label).id ? (data as Label) : label)),
+      )
+    case 'label.deleted':
+      return withLabels(board, (labels) => labels.filter((label) => label.id !== (data as Label).id))
     default:
       throw new Error(`There is no way to fold ${type}`)
   }
 }
+
+/** A label stands on the board and on every card that carries it. */
+function withLabels(board: FullBoard, change: (labels: Label[]) => Label[]): FullBoard {
+  const changed = withCards(board, (card) => ({ ...card, labels: change(card.labels) }))
+  return { ...changed, labels: change(board.labels) }
+}
+
+const withCards = (board: FullBoard, change: (card: Card) => Card): FullBoard => ({
+  ...board,
+  columns: board.columns.map((column) => ({ ...column, cards: column.cards.map(change) })),
+})
+
+const withChecklists = (board: FullBoard, card_id: string, change: (lists: Checklist[]) => Checklist[]) =>
+  withCards(board, (card) => (card.id === card_id ? { ...card, checklists: change(card.checklists) } : card))
+
+/** An item stands in one checklist, wherever it stood before; without one it is gone. */
+const withItem = (board: FullBoard, item: ChecklistItem, checklist_id: string | undefined) =>
+  withCards(board, (card) => ({
+    ...card,
+    checklists: card.checklists.map((list) => {
+      const others = without(list.items, item)
+      return { ...list, items: list.id === checklist_id ? ranked([...others, item]) : others }
+    }),
+  }))
 
 interface Item {
   id: string

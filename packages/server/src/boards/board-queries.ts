@@ -3,11 +3,12 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { columnJson } from '../columns/column-queries.ts'
 import { type Db, statement } from '../core/database.ts'
+import { labelsJson } from '../labels/label-queries.ts'
 import { membersJson } from './member-queries.ts'
 
 /** What a board always shows, of the table `boards` under the name `board`. */
 const boardFields = sql`board.id, board.title, board.description, board.created_by, board.updated_by,
-  '[]'::json as labels, ${membersJson} as members`
+  ${labelsJson} as labels, ${membersJson} as members`
 const boardJson = sql<Board>`(select row_to_json(shown) from (select ${boardFields}) shown)`
 const fullBoardJson = sql<FullBoard>`(select row_to_json(shown) from (select ${boardFields},
   (select coalesce(json_agg(${columnJson} order by board_column.rank, board_column.id), '[]')

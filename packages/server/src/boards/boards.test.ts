@@ -241,12 +241,30 @@ describe('the log', () => {
     'updateBoard',
     'comeOrGo',
     'changeRole',
+    'createLabel',
+    'createLabel',
+    'addCardLabel',
+    'createChecklist',
+    'createChecklist',
+    'createItem',
+    'createItem',
+    'assignItem',
+    'moveChecklist',
+    'moveItem',
+    'updateItem',
+    'updateChecklist',
+    'updateLabel',
+    'unassignItem',
+    'deleteItem',
+    'deleteChecklist',
+    'removeCardLabel',
+    'deleteLabel',
   ] as const
   const anyStep = fc.record({ does: fc.constantFrom(...steps), which: fc.nat(99), where: fc.nat(5) })
   type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never
 
   /** Does one step with whatever the board holds at the moment; what has no object is left out. */
-  async function take({ does, which, where }: Step, { id: board_id, columns, members }: FullBoard) {
+  async function take({ does, which, where }: Step, { id: board_id, columns, members, labels }: FullBoard) {
     const { api } = owner
     const pick = <T>(all: T[]) => all[which % all.length]
     const column = pick(columns)
@@ -257,6 +275,13 @@ describe('the log', () => {
     const of_column = column && { params: { column_id: column.id } }
     const of_card = card && { params: { card_id: card.id } }
     const title = `Title ${where}`
+    const label = pick(labels)
+    const checklists = columns.flatMap((c) => c.cards.flatMap((k) => k.checklists))
+    const checklist = pick(checklists)
+    const item = pick(checklists.flatMap((list) => list.items))
+    const of_label = label && { params: { label_id: label.id } }
+    const of_list = checklist && { params: { checklist_id: checklist.id } }
+    const of_item = item && { params: { item_id: item.id } }
     if (does === 'createColumn') await api.call(does, { params, body: { title, position: where } })
     else if (does === 'updateBoard') await api.call(does, { params, body: { title } })
     else if (does === 'comeOrGo' && isIn) await api.call('removeMember', { params: others })
@@ -276,6 +301,30 @@ describe('the log', () => {
       await api.call(does, { ...of_card, body: { user_ids: isIn ? [member.id, owner.id] : [owner.id] } })
     else if (does === 'unassignCard' && of_card)
       await api.call(does, { params: { ...of_card.params, user_id: where % 2 ? owner.id : member.id } })
+    else if (does === 'createLabel') await api.call(does, { params, body: { name: title } })
+    else if (does === 'updateLabel' && of_label) await api.call(does, { ...of_label, body: { name: title } })
+    else if (does === 'deleteLabel' && of_label) await api.call(does, of_label)
+    else if (does === 'addCardLabel' && of_card && of_label)
+      await api.call(does, { params: { ...of_card.params, ...of_label.params } })
+    else if (does === 'removeCardLabel' && of_card) {
+      const mark = columns.flatMap((c) => c.cards).find((k) => k.labels.length > 0)
+      const [first] = mark?.labels ?? []
+      if (mark && first) await api.call(does, { params: { card_id: mark.id, label_id: first.id } })
+    } else if (does === 'createChecklist' && of_card) await api.call(does, { ...of_card, body: { title } })
+    else if (does === 'updateChecklist' && of_list)
+      await api.call(does, { ...of_list, body: { title: `${title} changed` } })
+    else if (does === 'deleteChecklist' && of_list) await api.call(does, of_list)
+    else if (does === 'moveChecklist' && of_list) await api.call(does, { ...of_list, body: { position: where } })
+    else if (does === 'createItem' && of_list) await api.call(does, { ...of_list, body: { content: title } })
+    else if (does === 'updateItem' && of_item)
+      await api.call(does, { ...of_item, body: { content: `${title} changed`, is_done: true } })
+    else if (does === 'deleteItem' && of_item) await api.call(does, of_item)
+    else if (does === 'moveItem' && of_item)
+      await api.call(does, { ...of_item, body: { checklist_id: pick(checklists)?.id ?? null, position: where } })
+    else if (does === 'assignItem' && of_item)
+      await api.call(does, { ...of_item, body: { user_ids: isIn ? [owner.id, member.id] : [owner.id] } })
+    else if (does === 'unassignItem' && of_item)
+      await api.call(does, { params: { ...of_item.params, user_id: owner.id } })
   }
 
   test('[EVENT-3] whatever happens to a board, folding its log over the empty board gives what GET answers', async () => {

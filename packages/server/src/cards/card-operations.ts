@@ -4,8 +4,9 @@ import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
+import { readLabel } from '../labels/label-queries.ts'
 import {
-  assignCard,
+  addCardLabel,
   deleteCard,
   findCardPlace,
   hasColumn,
@@ -13,10 +14,12 @@ import {
   placeCards,
   readCard,
   readMove,
+  removeCardLabel,
   touchCards,
   unassignCard,
   updateCard,
 } from './card-queries.ts'
+import { assignToCard, moveCardTo } from './card-steps.ts'
 
 export const cardHandlers: Handlers<typeof cardOperations> = {
   async createCard({ db, board_id, params: { column_id }, new_id, at, body, emit }) {
@@ -56,13 +59,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const move = await readMove(db, { board_id, id }, body.column_id ?? null)
     if (!move?.column_id) throw new Problem('column_not_found')
     const { from_id, column_id } = move
-    const { rank, others } = await findCardPlace(db, { board_id, parent_id: column_id, moved_id: id }, body)
-    const placed = await placeCards(db, { board_id, column_id, moved_id: id, at }, [...others, { id, rank }])
-    for (const other of others)
-      emit('card.moved', placed.get(other.id) as JsonText<Card>, { by: null, from_id: column_id })
-    const card = placed.get(id) as JsonText<Card>
-    emit('card.moved', card, { from_id })
-    return card
+    return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
   },
 
   async assignCard({ db, board_id, params, body, at, emit }) {
@@ -70,16 +67,29 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const user_ids = [...new Set(body.user_ids)]
     if (user_ids.length === 0) return requireCard(db, key)
     await requireMembers(db, board_id, user_ids)
-    await assignCard(db, key, user_ids)
-    const card = await touchCard(db, key, at)
-    for (const subject_id of user_ids) emit('card.assigned', card, { subject_id })
-    return card
+    return assignToCard({ db, board_id, card_id: params.card_id, at }, emit, user_ids)
   },
 
   async unassignCard({ db, board_id, params, at, emit }) {
     const key = { board_id, id: params.card_id }
     if (!(await unassignCard(db, key, params.user_id))) return
     emit('card.unassigned', await touchCard(db, key, at), { subject_id: params.user_id })
+  },
+
+  async addCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
+    const key = { board_id, id: card_id }
+    if (!(await readLabel(db, { board_id, id: label_id }))) throw new Problem('label_not_found')
+    if (!(await addCardLabel(db, key, label_id))) return requireCard(db, key)
+    const card = await touchCard(db, key, at)
+    emit('card.labeled', card, { subject_id: label_id })
+    return card
+  },
+
+  async removeCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
+    const key = { board_id, id: card_id }
+    if (!(await readLabel(db, { board_id, id: label_id }))) throw new Problem('label_not_found')
+    if (!(await removeCardLabel(db, key, label_id))) return
+    emit('card.unlabeled', await touchCard(db, key, at), { subject_id: label_id })
   },
 }
 

@@ -1,18 +1,23 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
+import { checklistJson } from '../checklists/checklist-queries.ts'
 import { type Db, statement, wireTime } from '../core/database.ts'
 import { rankedLists } from '../core/placement.ts'
+import { labelJson } from '../labels/label-queries.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** A card with all that hangs on it, of the table `cards` under the name `card`. */
 export const cardJson = sql<Card>`(select row_to_json(shown) from (select
   card.id, card.column_id, card.title, card.description, card.rank,
-  '[]'::json as labels,
+  (select coalesce(json_agg(${labelJson} order by marked.added_at, marked.label_id), '[]')
+    from card_labels marked join labels label on label.board_id = marked.board_id and label.id = marked.label_id
+    where marked.board_id = card.board_id and marked.card_id = card.id) as labels,
   (select coalesce(json_agg(${userJson} order by assignee.assigned_at, assignee.user_id), '[]')
     from card_assignees assignee join users person on person.id = assignee.user_id
     where assignee.board_id = card.board_id and assignee.card_id = card.id) as assignees,
-  '[]'::json as checklists,
+  (select coalesce(json_agg(${checklistJson} order by checklist.rank, checklist.id), '[]') from checklists checklist
+    where checklist.board_id = card.board_id and checklist.card_id = card.id) as checklists,
   '[]'::json as attachments,
   ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at) shown)`
 
@@ -162,3 +167,26 @@ const unassignEverywhere = statement('unassign_cards', (args: { board_id: string
 export async function unassignFromBoard(db: Db, board_id: string, user_id: string): Promise<string[]> {
   return (await db.run(unassignEverywhere, { board_id, user_id })).map((row) => row.card_id)
 }
+
+const addMark = statement('add_card_label', (args: Key & { label_id: string }, query) =>
+  query
+    .insertInto('card_labels')
+    .values({ board_id: args.board_id, card_id: args.id, label_id: args.label_id })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('label_id'),
+)
+/** False when the card has the label already. */
+export const addCardLabel = async (db: Db, key: Key, label_id: string) =>
+  (await db.run(addMark, { ...key, label_id })).length === 1
+
+const removeMark = statement('remove_card_label', (args: Key & { label_id: string }, query) =>
+  query
+    .deleteFrom('card_labels')
+    .where('board_id', '=', args.board_id)
+    .where('card_id', '=', args.id)
+    .where('label_id', '=', args.label_id)
+    .returning('label_id'),
+)
+/** False when the card does not have it. */
+export const removeCardLabel = async (db: Db, key: Key, label_id: string) =>
+  (await db.run(removeMark, { ...key, label_id })).length === 1

@@ -1,5 +1,5 @@
 import type { Column, columnOperations } from '@lockstep/contract/columns'
-import type { JsonText } from '@lockstep/contract/operation'
+import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
 import type { Db } from '../core/database.ts'
 import type { Placement } from '../core/placement.ts'
 import { Problem } from '../core/problem.ts'
@@ -12,8 +12,6 @@ import {
   readColumn,
   updateColumn,
 } from './column-queries.ts'
-
-const DEFAULT_COLOR = '#6b7280'
 
 export const columnHandlers: Handlers<typeof columnOperations> = {
   async createColumn({ db, board_id, new_id, body, emit }) {

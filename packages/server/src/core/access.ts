@@ -57,6 +57,10 @@ const tableOf: Record<Resource, { from: RawBuilder<unknown>; missing: ProblemCod
   board: { from: sql`(select id as board_id, id from boards)`, missing: 'board_not_found' },
   column: { from: sql`columns`, missing: 'column_not_found' },
   card: { from: sql`cards`, missing: 'card_not_found' },
+  label: { from: sql`labels`, missing: 'label_not_found' },
+  checklist: { from: sql`checklists`, missing: 'checklist_not_found' },
+  rule: { from: sql`automation_rules`, missing: 'rule_not_found' },
+  item: { from: sql`checklist_items`, missing: 'item_not_found' },
 }
 
 const now = wireTime(sql`clock_timestamp()`)

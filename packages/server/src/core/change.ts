@@ -50,12 +50,38 @@ export interface Answer {
   is_replay: boolean
 }
 
+/** An event of the change so far, as a reaction sees it. */
+export interface Told {
+  seq: number
+  type: EventKind
+  user_id: string | null
+  subject_id: string | null
+  from_id: string | null
+  data: string
+}
+
+/**
+ * What answers a change inside its transaction and lock, once, after the handler. `attempt` runs something in a savepoint:
+ * what fails there leaves neither change nor event. What it answers replaces the answer of the request.
+ */
+export type Reaction = (change: {
+  tx: Db
+  board_id: string
+  at: string
+  told: readonly Told[]
+  emit: Emit<EventKind>
+  attempt: <T>(work: () => Promise<T>) => Promise<{ result?: T; error?: unknown }>
+  log: { warn: (details: object, message: string) => void }
+}) => Promise<string | undefined>
+
 /** The part of the service that changes rest on. */
 export interface Core {
   database: Database
   turns: Turns
   /** Tells the sockets. Never awaited: the log is the truth, and whoever misses the bell reads it there. */
   announce: (committed: Committed) => void
+  reaction: Reaction
+  log: { warn: (details: object, message: string) => void }
 }
 
 export interface Change {
@@ -83,22 +109,37 @@ export async function changeBoard(core: Core, { approach, board_id, is_new, requ
         const { at, epoch, last_seq } = entry
         const events: NewEvent[] = []
         const emit: Emit<EventKind> = (type, data, { by = entry.caller.id, subject_id = null, from_id = null } = {}) =>
-          void events.push({ type, user_id: by, subject_id, from_id, body: message(type, data, by, at) })
-        const { status, body } = await work({ tx, entry, emit })
+          void events.push({ type, user_id: by, subject_id, from_id, data: toJson(data) })
+        const attempt = async <T>(act: () => Promise<T>) => {
+          const before = events.length
+          await tx.run(savepoint, {})
+          try {
+            return { result: await act() }
+          } catch (error) {
+            events.length = before
+            await tx.run(rollBack, {})
+            return { error }
+          }
+        }
+        const { status, body: first } = await work({ tx, entry, emit })
+        const told = events.map((event, i) => ({ ...event, seq: last_seq + i + 1 }))
+        const last = await core.reaction({ tx, board_id, at, told, emit, attempt, log: core.log })
+        const body = first === null ? null : (last ?? first)
         const position = `${epoch}.${last_seq + events.length}`
-        const close = async (last: Db) => {
+        const bodies = events.map((event) => message(event, at))
+        const close = async (end: Db) => {
           const keep = { user_id: entry.caller.id, board_id, status, body, position }
           await Promise.all([
-            events.length > 0 && last.run(appendEvents, { board_id, last_seq, at, ...inColumns(events) }),
-            request && last.run(dropOldAnswers, keep),
-            request && last.run(keepAnswer, { ...keep, ...request }),
+            events.length > 0 && end.run(appendEvents, { board_id, last_seq, at, bodies, ...inColumns(events) }),
+            request && end.run(dropOldAnswers, keep),
+            request && end.run(keepAnswer, { ...keep, ...request }),
           ])
         }
-        const logged = events.map(({ type, subject_id, body: text }, i) => ({
+        const logged = events.map((event, i) => ({
           seq: last_seq + i + 1,
-          type,
-          subject_id,
-          body: text,
+          type: event.type,
+          subject_id: event.subject_id,
+          body: bodies[i] as string,
         }))
         const answer: Answer = { status, body, position, is_replay: false }
         return { result: { answer, committed: { board_id, epoch, events: logged } }, close }
@@ -132,14 +173,14 @@ interface NewEvent {
   user_id: string | null
   subject_id: string | null
   from_id: string | null
-  body: string
+  data: string
 }
 
 export const toJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** The message as it is stored and sent. Its time is the database's, taken under the board's lock. */
-const message = (type: EventKind, data: unknown, user_id: string | null, at: string) =>
-  `{"type":"${type}","data":${toJson(data)},"user_id":${JSON.stringify(user_id)},"timestamp":"${at}","version":"${EVENT_VERSION}"}`
+const message = ({ type, data, user_id }: NewEvent, at: string) =>
+  `{"type":"${type}","data":${data},"user_id":${JSON.stringify(user_id)},"timestamp":"${at}","version":"${EVENT_VERSION}"}`
 
 const inColumns = (events: NewEvent[]) => ({
   count: events.length,
@@ -147,12 +188,14 @@ const inColumns = (events: NewEvent[]) => ({
   user_ids: events.map((e) => e.user_id),
   subject_ids: events.map((e) => e.subject_id),
   from_ids: events.map((e) => e.from_id),
-  bodies: events.map((e) => e.body),
 })
+
+const savepoint = statement('savepoint', () => sql`savepoint attempt`)
+const rollBack = statement('roll_back', () => sql`rollback to savepoint attempt`)
 
 const appendEvents = statement(
   'append_events',
-  (args: { board_id: string; last_seq: number; at: string } & ReturnType<typeof inColumns>) => sql`
+  (args: { board_id: string; last_seq: number; at: string; bodies: string[] } & ReturnType<typeof inColumns>) => sql`
     with counted as (update board_stream set last_seq = last_seq + ${args.count} where board_id = ${args.board_id})
     insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, body)
     select ${args.board_id}, ${args.last_seq} + event.nth, ${args.at}, event.type, event.user_id, event.subject_id, event.from_id, event.body

@@ -9,6 +9,10 @@ interface Place {
   board_id: string
   column_id: string
   card_id: string
+  label_id: string
+  checklist_id: string
+  item_id: string
+  rule_id: string
   user_id: string
 }
 let service: TestService
@@ -36,7 +40,14 @@ afterAll(() => service.stop())
 async function furnished({ owner }: TestBoard, board_id: string, column_id: string, user_id: string): Promise<Place> {
   const params = { board_id, column_id }
   const { id: card_id } = await owner.api.call('createCard', { params, body: { title: 'Card' } })
-  return { ...params, card_id, user_id }
+  const { id: label_id } = await owner.api.call('createLabel', { params: { board_id }, body: { name: 'Label' } })
+  const { id: checklist_id } = await owner.api.call('createChecklist', { params: { card_id }, body: { title: 'List' } })
+  const { id: item_id } = await owner.api.call('createItem', { params: { checklist_id }, body: { content: 'Item' } })
+  const { id: rule_id } = await owner.api.call('createRule', {
+    params: { board_id },
+    body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: user_id },
+  })
+  return { ...params, card_id, label_id, checklist_id, item_id, rule_id, user_id }
 }
 
 interface Reference {
@@ -69,6 +80,12 @@ const exceptions: Record<string, string> = {
   'inviteMember.user_id': 'MEMBER-2: whoever exists can be invited',
   'assignCard.user_ids': 'CARD-7: who is no member is 403',
   'unassignCard.user_id': 'CARD-8: who is not assigned is 204',
+  'moveChecklist.after_id': 'ORDER-2',
+  'moveItem.after_id': 'ORDER-2',
+  'assignItem.user_ids': 'CHECK-8: who is no member is 403',
+  'createRule.action_user_id': 'AUTO-2: who is no member is 403',
+  'updateRule.action_user_id': 'AUTO-2',
+  'unassignItem.user_id': 'CHECK-8: who is not assigned is 204',
 }
 const isException = ({ name, field }: Reference) => `${name}.${field}` in exceptions
 
@@ -78,16 +95,35 @@ async function refer({ name, operation, field, place }: Reference, id: string) {
   const params: Record<string, string> = { ...places.here, ...(place === 'path' && { [field]: id }) }
   const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string)
   const value = field.endsWith('_ids') ? [id] : id
-  const valid = { title: 'One', position: 0, role: 'member' }
+  const rule = {
+    name: 'One',
+    trigger_type: 'CARD_CREATED',
+    action_type: 'ASSIGN_MEMBER',
+    action_user_id: places.here.user_id,
+  }
+  const valid = { title: 'One', position: 0, role: 'member', ...rule }
   const json = body && { ...valid, ...(place === 'body' && { [field]: value }) }
   const answer = await mine.owner.api.request(method, url, { json })
   return `${name}: ${answer.status} ${(answer.body as Partial<Failure> | undefined)?.code ?? ''}`.trim()
 }
-const idOf = (place: Place, field: string) => place[field.replace(/_ids$/, '_id') as keyof Place]
+/** `trigger_column_id` and `user_ids` name a column and users. */
+const kindOf = (field: string) => field.replace(/^(trigger|action)_/, '').replace(/_ids?$/, '')
+const idOf = (place: Place, field: string) => place[`${kindOf(field)}_id` as keyof Place]
 
 /** The content of the boards and the number of their events. */
 const content = async () => {
-  const tables = ['boards', 'board_members', 'board_stream', 'columns', 'cards', 'card_assignees']
+  const tables = [
+    'boards',
+    'board_members',
+    'board_stream',
+    'columns',
+    'cards',
+    'card_assignees',
+    'labels',
+    'card_labels',
+    'checklists',
+    'checklist_items',
+  ]
   const rows = tables.map((table) => `(select json_agg(t order by t::text) from ${table} t) as ${table}`)
   return (await service.sql.query(`select ${rows.join()}`)).rows[0]
 }
@@ -101,7 +137,8 @@ describe('references over HTTP', () => {
     const before = await content()
     const ids = [randomUUID(), idOf(places.other, field), idOf(places.foreign, field)]
     const answers = await Promise.all(ids.map((id) => refer(reference, id)))
-    const missing = reference.operation.problems?.find((code) => code.endsWith('_not_found'))
+    const missing =
+      reference.operation.problems?.find((code) => code === `${kindOf(field)}_not_found`) ?? 'member_not_found'
     expect(answers).toEqual(Array(3).fill(`${name}: 404 ${missing}`))
     expect(await content()).toEqual(before)
   })
@@ -121,7 +158,7 @@ describe('references over HTTP', () => {
   )(
     '[ACCESS-5] [ORDER-2] %s learns nothing from an anchor of another board: it is as one that vanished',
     async (name, reference) => {
-      const item = name.endsWith('Card') ? 'card_id' : 'column_id'
+      const item = `${name.replace(/^(create|move)/, '').toLowerCase()}_id` as keyof Place
       const ids = [randomUUID(), places.other[item], places.foreign[item]]
       const answers = await Promise.all(ids.map((id) => refer(reference, id)))
       expect(answers).toEqual(Array(3).fill(`${name}: ${reference.operation.returns.status}`))
@@ -175,6 +212,20 @@ describe('references in the database', () => {
     await expect(run(assign, here.board_id, there.card_id, here.user_id)).rejects.toMatchObject(refused)
     await expect(run(assign, here.board_id, here.card_id, there.user_id)).rejects.toMatchObject(refused)
     await expect(run(assign, there.board_id, here.card_id, there.user_id)).rejects.toMatchObject(refused)
+    const mark = 'insert into card_labels (board_id, card_id, label_id) values ($1, $2, $3)'
+    await expect(run(mark, here.board_id, here.card_id, there.label_id)).rejects.toMatchObject(refused)
+    await expect(run(mark, here.board_id, there.card_id, here.label_id)).rejects.toMatchObject(refused)
+    const toCard = 'update checklists set card_id = $2 where id = $1'
+    await expect(run(toCard, here.checklist_id, there.card_id)).rejects.toMatchObject(refused)
+    const toList = 'update checklist_items set checklist_id = $2 where id = $1'
+    await expect(run(toList, here.item_id, there.checklist_id)).rejects.toMatchObject(refused)
+    const assignItem = 'insert into item_assignees (board_id, item_id, user_id) values ($1, $2, $3)'
+    await expect(run(assignItem, here.board_id, there.item_id, here.user_id)).rejects.toMatchObject(refused)
+    await expect(run(assignItem, here.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
+    for (const field of ['trigger_column_id', 'trigger_label_id', 'action_column_id', 'action_user_id'] as const) {
+      const point = `update automation_rules set ${field} = $2 where id = $1`
+      await expect(run(point, here.rule_id, idOf(there, field))).rejects.toMatchObject(refused)
+    }
     // The same rows within one board are fine: what was refused above is the other board.
     await run(toColumn, here.card_id, mine.columns[1].id)
     await run(assign, here.board_id, here.card_id, here.user_id)

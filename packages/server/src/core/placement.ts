@@ -20,7 +20,10 @@ export interface Placement {
 }
 
 /** Finds ranks in the ordered lists of one table. Call it under the board's lock. */
-export function rankedLists(table: 'columns' | 'cards', parent: 'board_id' | 'column_id') {
+export function rankedLists(
+  table: 'columns' | 'cards' | 'checklists' | 'checklist_items',
+  parent: 'board_id' | 'column_id' | 'card_id' | 'checklist_id',
+) {
   const list = (args: List) => sql`${sql.table(table)} item where item.board_id = ${args.board_id}
     and item.${sql.ref(parent)} = ${args.parent_id} and item.id is distinct from ${args.moved_id}`
 

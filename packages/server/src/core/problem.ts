@@ -38,6 +38,14 @@ const problemOfConstraint: Record<string, ProblemCode> = {
   columns_id_taken: 'id_taken',
   cards_pkey: 'id_taken',
   cards_id_taken: 'id_taken',
+  labels_pkey: 'id_taken',
+  labels_id_taken: 'id_taken',
+  automation_rules_pkey: 'id_taken',
+  automation_rules_id_taken: 'id_taken',
+  checklists_pkey: 'id_taken',
+  checklists_id_taken: 'id_taken',
+  checklist_items_pkey: 'id_taken',
+  checklist_items_id_taken: 'id_taken',
 }
 
 /** What PostgreSQL or the pool says, as a problem; undefined when it is a defect of ours. */

@@ -9,6 +9,31 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export interface AutomationRules {
+  action_column_id: string | null;
+  action_type: string;
+  action_user_id: string | null;
+  board_id: string;
+  created_at: Generated<string>;
+  id: string;
+  is_enabled: boolean;
+  name: string;
+  trigger_column_id: string | null;
+  trigger_label_id: string | null;
+  trigger_type: string;
+}
+
+export interface AutomationRuns {
+  board_id: string;
+  card_id: string;
+  cause_seq: number;
+  created_at: string;
+  id: string;
+  outcome: string;
+  rule_id: string;
+  rule_name: string;
+}
+
 export interface BoardEvents {
   board_id: string;
   body: string;
@@ -50,6 +75,13 @@ export interface CardAssignees {
   user_id: string;
 }
 
+export interface CardLabels {
+  added_at: Generated<string>;
+  board_id: string;
+  card_id: string;
+  label_id: string;
+}
+
 export interface Cards {
   board_id: string;
   column_id: string;
@@ -59,6 +91,23 @@ export interface Cards {
   rank: number;
   title: string;
   updated_at: string;
+}
+
+export interface ChecklistItems {
+  board_id: string;
+  checklist_id: string;
+  content: string;
+  id: string;
+  is_done: Generated<boolean>;
+  rank: number;
+}
+
+export interface Checklists {
+  board_id: string;
+  card_id: string;
+  id: string;
+  rank: number;
+  title: string;
 }
 
 export interface Chores {
@@ -74,6 +123,21 @@ export interface Columns {
   is_done_column: boolean;
   rank: number;
   title: string;
+}
+
+export interface ItemAssignees {
+  assigned_at: Generated<string>;
+  board_id: string;
+  item_id: string;
+  user_id: string;
+}
+
+export interface Labels {
+  board_id: string;
+  color: string;
+  created_at: Generated<string>;
+  id: string;
+  name: string;
 }
 
 export interface StoredAnswers {
@@ -106,14 +170,21 @@ export interface Users {
 }
 
 export interface DB {
+  automation_rules: AutomationRules;
+  automation_runs: AutomationRuns;
   board_events: BoardEvents;
   board_members: BoardMembers;
   board_stream: BoardStream;
   boards: Boards;
   card_assignees: CardAssignees;
+  card_labels: CardLabels;
   cards: Cards;
+  checklist_items: ChecklistItems;
+  checklists: Checklists;
   chores: Chores;
   columns: Columns;
+  item_assignees: ItemAssignees;
+  labels: Labels;
   stored_answers: StoredAnswers;
   users: Users;
 }

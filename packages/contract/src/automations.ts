@@ -1,0 +1,131 @@
+import Type, { type Static } from 'typebox'
+import {
+  Changes,
+  member,
+  NewId,
+  Nullable,
+  named,
+  nothing,
+  Optional,
+  operation,
+  owner,
+  Timestamp,
+  Title,
+  Uuid,
+} from './operation.ts'
+
+const TriggerType = Type.Enum(['CARD_CREATED', 'CARD_MOVED', 'LABEL_ADDED'])
+const ActionType = Type.Enum(['MOVE_TO_COLUMN', 'ASSIGN_MEMBER'])
+
+const shape = Type.Object({
+  id: Uuid,
+  board_id: Uuid,
+  name: Type.String(),
+  trigger_type: TriggerType,
+  trigger_column_id: Nullable(Uuid),
+  trigger_label_id: Nullable(Uuid),
+  action_type: ActionType,
+  action_column_id: Nullable(Uuid),
+  action_user_id: Nullable(Uuid),
+  is_enabled: Type.Boolean(),
+})
+export interface AutomationRule extends Static<typeof shape> {}
+export const AutomationRule = named<AutomationRule>('AutomationRule', shape)
+
+const runShape = Type.Object({
+  id: Uuid,
+  rule_id: Uuid,
+  rule_name: Type.String({ description: 'As the rule was called then.' }),
+  card_id: Uuid,
+  cause_seq: Type.Integer({ minimum: 1, description: 'The number of the event that started the run.' }),
+  outcome: Type.Enum(['moved', 'assigned', 'already_there', 'already_assigned', 'failed']),
+  created_at: Timestamp,
+})
+/** What a rule did, or why it did nothing. */
+export interface AutomationRun extends Static<typeof runShape> {}
+export const AutomationRun = named<AutomationRun>('AutomationRun', runShape)
+
+const BoardPath = Type.Object({ board_id: Uuid })
+const RulePath = Type.Object({ rule_id: Uuid })
+const missing = ['column_not_found', 'label_not_found', 'user_not_found', 'user_not_a_member'] as const
+
+export const automationOperations = {
+  createRule: operation({
+    method: 'POST',
+    path: '/boards/{board_id}/automations',
+    tag: 'automations',
+    summary: 'Create an automation rule',
+    description: 'What the trigger and the action need must be given: a column, a label or a member of the board.',
+    access: owner('board'),
+    params: BoardPath,
+    body: Type.Object({
+      ...NewId,
+      name: Title,
+      trigger_type: TriggerType,
+      trigger_column_id: Optional(Uuid),
+      trigger_label_id: Optional(Uuid),
+      action_type: ActionType,
+      action_column_id: Optional(Uuid),
+      action_user_id: Optional(Uuid),
+      is_enabled: Optional(Type.Boolean()),
+    }),
+    returns: { status: 201, schema: AutomationRule },
+    emits: [],
+    problems: [...missing, 'id_taken'],
+  }),
+  listRules: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/automations',
+    tag: 'automations',
+    summary: 'List the automation rules of a board',
+    access: member('board'),
+    params: BoardPath,
+    returns: { status: 200, schema: Type.Array(AutomationRule) },
+  }),
+  updateRule: operation({
+    method: 'PATCH',
+    path: '/automations/{rule_id}',
+    tag: 'automations',
+    summary: 'Change an automation rule',
+    description: 'The rule as it would be afterwards is validated.',
+    access: owner('rule'),
+    params: RulePath,
+    body: Changes({
+      name: Title,
+      trigger_type: TriggerType,
+      trigger_column_id: Nullable(Uuid),
+      trigger_label_id: Nullable(Uuid),
+      action_type: ActionType,
+      action_column_id: Nullable(Uuid),
+      action_user_id: Nullable(Uuid),
+      is_enabled: Type.Boolean(),
+    }),
+    returns: { status: 200, schema: AutomationRule },
+    emits: [],
+    problems: missing,
+  }),
+  deleteRule: operation({
+    method: 'DELETE',
+    path: '/automations/{rule_id}',
+    tag: 'automations',
+    summary: 'Delete an automation rule',
+    access: owner('rule'),
+    params: RulePath,
+    returns: nothing,
+    emits: [],
+  }),
+  listRuns: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/automation-runs',
+    tag: 'automations',
+    summary: 'List what the rules of a board did, the newest first',
+    description: '`Link` leads to older ones.',
+    access: member('board'),
+    params: BoardPath,
+    query: Type.Object({
+      before: Type.Optional(Type.String({ format: 'uuid', description: 'A run; older ones are listed.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    }),
+    returns: { status: 200, schema: Type.Array(AutomationRun) },
+  }),
+}

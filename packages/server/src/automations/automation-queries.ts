@@ -1,0 +1,129 @@
+import type { AutomationRule, AutomationRun } from '@lockstep/contract/automations'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { type Db, statement, wireTime } from '../core/database.ts'
+
+/** A rule, of the table `automation_rules` under the name `rule`. */
+const ruleFields = sql`rule.id, rule.board_id, rule.name, rule.trigger_type, rule.trigger_column_id, rule.trigger_label_id,
+  rule.action_type, rule.action_column_id, rule.action_user_id, rule.is_enabled`
+const ruleJson = sql<AutomationRule>`(select row_to_json(shown) from (select ${ruleFields}) shown)`
+type Key = { board_id: string; id: string }
+
+const insert = statement(
+  'insert_rule',
+  (args: AutomationRule) => sql`
+    insert into automation_rules (board_id, id, name, trigger_type, trigger_column_id, trigger_label_id,
+      action_type, action_column_id, action_user_id, is_enabled)
+    values (${args.board_id}, ${args.id}, ${args.name}, ${args.trigger_type}, ${args.trigger_column_id}, ${args.trigger_label_id},
+      ${args.action_type}, ${args.action_column_id}, ${args.action_user_id}, ${args.is_enabled})`,
+)
+export const insertRule = async (db: Db, rule: AutomationRule) => void (await db.run(insert, rule))
+
+const list = statement(
+  'list_rules',
+  (args: { board_id: string }) => sql<{ json: JsonText<AutomationRule[]> }>`
+    select coalesce(json_agg(${ruleJson} order by rule.created_at, rule.id), '[]')::text as json
+    from automation_rules rule where rule.board_id = ${args.board_id}`,
+)
+export async function listRules(db: Db, board_id: string): Promise<JsonText<AutomationRule[]>> {
+  const [row] = await db.run(list, { board_id })
+  return (row as { json: JsonText<AutomationRule[]> }).json
+}
+
+const read = statement(
+  'read_rule',
+  (args: Key) => sql<AutomationRule>`
+    select ${ruleFields} from automation_rules rule where rule.board_id = ${args.board_id} and rule.id = ${args.id}`,
+)
+/** Undefined when the board has no such rule. */
+export const readRule = async (db: Db, key: Key): Promise<AutomationRule | undefined> => (await db.run(read, key))[0]
+
+const replace = statement(
+  'replace_rule',
+  (args: AutomationRule) => sql`
+    update automation_rules set name = ${args.name}, trigger_type = ${args.trigger_type},
+      trigger_column_id = ${args.trigger_column_id}, trigger_label_id = ${args.trigger_label_id},
+      action_type = ${args.action_type}, action_column_id = ${args.action_column_id},
+      action_user_id = ${args.action_user_id}, is_enabled = ${args.is_enabled}
+    where board_id = ${args.board_id} and id = ${args.id}`,
+)
+export const replaceRule = async (db: Db, rule: AutomationRule) => void (await db.run(replace, rule))
+
+const remove = statement('delete_rule', (args: Key, query) =>
+  query.deleteFrom('automation_rules').where('board_id', '=', args.board_id).where('id', '=', args.id),
+)
+export const deleteRule = async (db: Db, key: Key) => void (await db.run(remove, key))
+
+/** What happened to a card, as far as rules ask. */
+export interface Trigger {
+  board_id: string
+  type: 'CARD_MOVED' | 'LABEL_ADDED'
+  column_id: string | null
+  label_id: string | null
+}
+const match = statement(
+  'match_rules',
+  (args: Trigger) => sql<AutomationRule>`
+    select ${ruleFields} from automation_rules rule
+    where rule.board_id = ${args.board_id} and rule.is_enabled and rule.trigger_type = ${args.type}
+      and case rule.trigger_type
+        when 'CARD_MOVED' then rule.trigger_column_id = ${args.column_id}::uuid
+        else rule.trigger_label_id = ${args.label_id}::uuid end
+    order by rule.created_at, rule.id`,
+)
+/** The enabled rules that what happened sets off, in the order in which they were made. */
+export const matchRules = (db: Db, trigger: Trigger): Promise<AutomationRule[]> => db.run(match, trigger)
+
+const disable = statement(
+  'disable_broken_rules',
+  (args: { board_id: string }) => sql`
+    update automation_rules set is_enabled = false where board_id = ${args.board_id} and is_enabled and (
+      (trigger_type = 'CARD_MOVED' and trigger_column_id is null) or (trigger_type = 'LABEL_ADDED' and trigger_label_id is null)
+      or (action_type = 'MOVE_TO_COLUMN' and action_column_id is null) or (action_type = 'ASSIGN_MEMBER' and action_user_id is null))`,
+)
+/** Rules whose column, label or member is gone do nothing any more. */
+export const disableBrokenRules = async (db: Db, board_id: string) => void (await db.run(disable, { board_id }))
+
+interface NewRun {
+  board_id: string
+  id: string
+  rule_id: string
+  rule_name: string
+  card_id: string
+  cause_seq: number
+  outcome: AutomationRun['outcome']
+  at: string
+}
+const note = statement(
+  'note_run',
+  (args: NewRun) => sql`
+    insert into automation_runs (board_id, id, rule_id, rule_name, card_id, cause_seq, outcome, created_at)
+    values (${args.board_id}, ${args.id}, ${args.rule_id}, ${args.rule_name}, ${args.card_id}, ${args.cause_seq}, ${args.outcome}, ${args.at})`,
+)
+export const noteRun = async (db: Db, run: NewRun) => void (await db.run(note, run))
+
+const runs = statement(
+  'list_runs',
+  (args: { board_id: string; before: string | null; limit: number }) => sql<{
+    id: string
+    json: JsonText<AutomationRun>
+  }>`
+    select run.id, (select row_to_json(shown) from (select run.id, run.rule_id, run.rule_name, run.card_id, run.cause_seq,
+      run.outcome, ${wireTime(sql`run.created_at`)} as created_at) shown)::text as json
+    from automation_runs run where run.board_id = ${args.board_id} and (${args.before}::uuid is null or run.id < ${args.before}::uuid)
+    order by run.id desc limit ${args.limit}`,
+)
+/** Runs of a board, the newest first. */
+export const listRuns = (db: Db, board_id: string, before: string | null, limit: number) =>
+  db.run(runs, { board_id, before, limit })
+
+const references = statement(
+  'find_rule_references',
+  (args: { board_id: string; column_ids: string[]; label_ids: string[] }) => sql<{ columns: number; labels: number }>`
+    select (select count(*) from columns where board_id = ${args.board_id} and id = any (${args.column_ids}::uuid[])) as columns,
+      (select count(*) from labels where board_id = ${args.board_id} and id = any (${args.label_ids}::uuid[])) as labels`,
+)
+/** How many of these columns and labels the board has. */
+export async function countReferences(db: Db, board_id: string, column_ids: string[], label_ids: string[]) {
+  return (await db.run(references, { board_id, column_ids, label_ids }))[0] as { columns: number; labels: number }
+}

@@ -1,0 +1,263 @@
+import type { AutomationRule } from '@lockstep/contract/automations'
+import type { Card } from '@lockstep/contract/cards'
+import type { Label } from '@lockstep/contract/labels'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { witness } from '#testing/fold'
+import { startService, type TestBoard, type TestService } from '#testing/service'
+
+let service: TestService
+let elsewhere: TestBoard
+beforeAll(async () => {
+  service = await startService()
+  elsewhere = await service.board()
+})
+afterAll(() => service.stop())
+
+/** A board with two columns, a label, a card in the first column, and ways to make rules on it. */
+async function scene() {
+  const board = await service.board()
+  const { owner, member, columns } = board
+  const params = { board_id: board.id }
+  const label: Label = await owner.api.call('createLabel', { params, body: { name: 'Urgent' } })
+  const [todo, done] = columns
+  const card: Card = await member.api.call('createCard', {
+    params: { ...params, column_id: todo.id },
+    body: { title: 'Card' },
+  })
+  const rule = (fields: Partial<AutomationRule>) =>
+    owner.api.call('createRule', { params, body: { name: 'Rule', ...fields } as never })
+  const onMove = { trigger_type: 'CARD_MOVED', trigger_column_id: done.id } as const
+  const onLabel = { trigger_type: 'LABEL_ADDED', trigger_label_id: label.id } as const
+  const toTodo = { action_type: 'MOVE_TO_COLUMN', action_column_id: todo.id } as const
+  const assign = { action_type: 'ASSIGN_MEMBER', action_user_id: owner.id } as const
+  const move = (column_id = done.id) =>
+    member.api.send('moveCard', { params: { card_id: card.id }, body: { column_id, position: 0 } })
+  const addLabel = () => member.api.send('addCardLabel', { params: { card_id: card.id, label_id: label.id } })
+  const read = () => member.api.call('getCard', { params: { card_id: card.id } })
+  const rules = () => member.api.call('listRules', { params })
+  const runs = () => member.api.call('listRuns', { params })
+  return {
+    board,
+    owner,
+    member,
+    params,
+    todo,
+    done,
+    card,
+    label,
+    rule,
+    onMove,
+    onLabel,
+    toTodo,
+    assign,
+    move,
+    addLabel,
+    read,
+    rules,
+    runs,
+  }
+}
+const told = (events: { type: string; user_id: string | null }[]) => events.map(({ type, user_id }) => [type, user_id])
+
+describe('rules', () => {
+  test('[AUTO-1] are made, listed, changed and deleted by owners, and read by members', async () => {
+    const s = await scene()
+    const first = await s.rule({ ...s.onMove, ...s.assign })
+    expect(first).toMatchObject({
+      board_id: s.board.id,
+      is_enabled: true,
+      trigger_label_id: null,
+      action_column_id: null,
+    })
+    const second = await s.rule({ ...s.onLabel, ...s.toTodo, is_enabled: false })
+    expect(await s.rules()).toEqual([first, second])
+    const params = { rule_id: first.id }
+    const changed = await s.owner.api.call('updateRule', { params, body: { name: 'Renamed', is_enabled: false } })
+    expect(changed).toEqual({ ...first, name: 'Renamed', is_enabled: false })
+    await s.owner.api.call('deleteRule', { params })
+    expect(await s.rules()).toEqual([second])
+    expect(await s.owner.api.fail('deleteRule', { params })).toMatchObject({ status: 404, code: 'rule_not_found' })
+  })
+
+  test('[AUTO-1] [REQ-19] types are accepted in lower case, and answered as specified', async () => {
+    const s = await scene()
+    const lower = { trigger_type: 'card_moved', action_type: 'assign_member' } as unknown as Partial<AutomationRule>
+    expect(await s.rule({ ...s.onMove, ...s.assign, ...lower })).toMatchObject({
+      trigger_type: 'CARD_MOVED',
+      action_type: 'ASSIGN_MEMBER',
+    })
+  })
+
+  test('[AUTO-2] need what their trigger and action need, also after a change', async () => {
+    const s = await scene()
+    const create = (fields: object) =>
+      s.owner.api.fail('createRule', { params: s.params, body: { name: 'Rule', ...fields } as never })
+    const incomplete = [
+      { ...s.onMove, ...s.assign, trigger_column_id: null },
+      { ...s.onLabel, ...s.assign, trigger_label_id: null },
+      { ...s.onMove, ...s.assign, action_user_id: null },
+      { ...s.onMove, ...s.toTodo, action_column_id: undefined },
+    ]
+    for (const fields of incomplete) expect(await create(fields)).toMatchObject({ status: 422, code: 'invalid_input' })
+    const { id } = await s.rule({ ...s.onMove, ...s.assign })
+    const change = { params: { rule_id: id }, body: { trigger_type: 'LABEL_ADDED' as const } }
+    expect(await s.owner.api.fail('updateRule', change)).toMatchObject({ status: 422 })
+    await s.rule({ trigger_type: 'CARD_CREATED', ...s.assign })
+  })
+
+  test('[AUTO-2] [ACCESS-5] name nothing of another board, needed or not', async () => {
+    const s = await scene()
+    const create = (fields: object) =>
+      s.owner.api.fail('createRule', { params: s.params, body: { name: 'Rule', ...s.onMove, ...s.assign, ...fields } })
+    const foreign = elsewhere.columns[0].id
+    expect(await create({ trigger_column_id: foreign })).toMatchObject({ status: 404, code: 'column_not_found' })
+    expect(await create({ action_column_id: foreign })).toMatchObject({ status: 404, code: 'column_not_found' })
+    expect(await create({ trigger_label_id: crypto.randomUUID() })).toMatchObject({
+      status: 404,
+      code: 'label_not_found',
+    })
+    expect(await create({ action_user_id: elsewhere.owner.id })).toMatchObject({
+      status: 403,
+      code: 'user_not_a_member',
+    })
+    expect(await create({ action_user_id: crypto.randomUUID() })).toMatchObject({ status: 404, code: 'user_not_found' })
+  })
+})
+
+describe('what sets rules off', () => {
+  test('[AUTO-3] [AUTO-4] [AUTO-5] a move into the column: the rule answers after the user, and the answer is the final card', async () => {
+    const s = await scene()
+    await s.rule({ ...s.onMove, ...s.toTodo })
+    await s.rule({ ...s.onMove, ...s.assign })
+    const { answer, events } = await witness(s.board, () => s.move())
+    expect(told(events)).toEqual([
+      ['card.moved', s.member.id],
+      ['card.moved', null],
+      ['card.assigned', null],
+    ])
+    expect(answer.body).toEqual(await s.read())
+    expect(answer.body).toMatchObject({ column_id: s.todo.id, assignees: [{ id: s.owner.id }] })
+    expect(events.at(-1)?.data).toEqual(answer.body)
+  })
+
+  test('[AUTO-3] [AUTO-4] a label that is newly added, and not one that was there', async () => {
+    const s = await scene()
+    await s.rule({ ...s.onLabel, ...s.assign })
+    const { answer, events } = await witness(s.board, s.addLabel)
+    expect(told(events)).toEqual([
+      ['card.labeled', s.member.id],
+      ['card.assigned', null],
+    ])
+    expect(answer.body).toEqual(await s.read())
+    expect((await witness(s.board, s.addLabel)).events).toEqual([])
+  })
+
+  test('[AUTO-3] neither a move within the column, nor a creation, nor a disabled rule, nor another column', async () => {
+    const s = await scene()
+    await s.rule({ ...s.onMove, ...s.assign, is_enabled: false })
+    await s.rule({ trigger_type: 'CARD_MOVED', trigger_column_id: s.todo.id, ...s.assign })
+    await s.rule({ trigger_type: 'CARD_CREATED', ...s.assign })
+    const create = { params: { ...s.params, column_id: s.todo.id }, body: { title: 'New' } }
+    expect(told((await witness(s.board, () => s.member.api.send('createCard', create))).events)).toEqual([
+      ['card.created', s.member.id],
+    ])
+    expect(told((await witness(s.board, () => s.move(s.todo.id))).events)).toEqual([['card.moved', s.member.id]])
+    expect(told((await witness(s.board, () => s.move())).events)).toEqual([['card.moved', s.member.id]])
+    expect(await s.runs()).toEqual([])
+  })
+
+  test('[AUTO-4] [AUTO-9] what is so already is left alone, and the run says so', async () => {
+    const s = await scene()
+    await s.rule({ ...s.onMove, action_type: 'MOVE_TO_COLUMN', action_column_id: s.done.id })
+    await s.rule({ ...s.onMove, ...s.assign })
+    await s.owner.api.call('assignCard', { params: { card_id: s.card.id }, body: { user_ids: [s.owner.id] } })
+    const { events } = await witness(s.board, () => s.move())
+    expect(told(events)).toEqual([['card.moved', s.member.id]])
+    expect((await s.runs()).map(({ outcome }) => outcome)).toEqual(['already_assigned', 'already_there'])
+  })
+
+  test('[AUTO-6] what a rule does sets off no other rule', async () => {
+    const s = await scene()
+    await s.rule({ ...s.onMove, ...s.toTodo })
+    await s.rule({
+      trigger_type: 'CARD_MOVED',
+      trigger_column_id: s.todo.id,
+      action_type: 'MOVE_TO_COLUMN',
+      action_column_id: s.done.id,
+    })
+    expect((await witness(s.board, () => s.move())).events).toHaveLength(2)
+    expect((await s.read()).column_id).toBe(s.todo.id)
+  })
+})
+
+describe('what goes wrong', () => {
+  test('[AUTO-7] [AUTO-9] a rule that fails leaves neither change nor event, and others go on', async () => {
+    const s = await scene()
+    const bad = await s.rule({ ...s.onMove, ...s.toTodo, name: 'Bad' })
+    await s.rule({ ...s.onMove, ...s.assign, name: 'Good' })
+    // The database refuses the first action after it has begun: the card's place is taken away under it.
+    await service.sql.query(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+      create trigger refuse after update on cards for each row when (new.column_id = '${s.todo.id}') execute function refuse()`)
+    const { answer, events } = await witness(s.board, () => s.move())
+    await service.sql.query('drop trigger refuse on cards; drop function refuse')
+    expect(answer.status).toBe(200)
+    expect(told(events)).toEqual([
+      ['card.moved', s.member.id],
+      ['card.assigned', null],
+    ])
+    expect(await s.read()).toMatchObject({ column_id: s.done.id, assignees: [{ id: s.owner.id }] })
+    const [good, failed] = await s.runs()
+    expect(good).toMatchObject({ rule_name: 'Good', outcome: 'assigned' })
+    expect(failed).toMatchObject({ rule_id: bad.id, card_id: s.card.id, outcome: 'failed', cause_seq: good?.cause_seq })
+  })
+
+  test('[AUTO-8] a rule whose column, label or member is gone is disabled', async () => {
+    const s = await scene()
+    const guest = await service.user()
+    await s.owner.api.call('inviteMember', { params: s.params, body: { user_id: guest.id } })
+    const third = await s.owner.api.call('createColumn', { params: s.params, body: { title: 'Third' } })
+    await s.rule({ ...s.onLabel, ...s.assign })
+    await s.rule({ ...s.onMove, action_type: 'ASSIGN_MEMBER', action_user_id: guest.id })
+    await s.rule({ ...s.onMove, action_type: 'MOVE_TO_COLUMN', action_column_id: third.id })
+    const kept = await s.rule({ ...s.onMove, ...s.assign })
+    await s.owner.api.call('deleteLabel', { params: { label_id: s.label.id } })
+    await s.owner.api.call('removeMember', { params: { ...s.params, user_id: guest.id } })
+    await s.owner.api.call('deleteColumn', { params: { column_id: third.id } })
+    const rules = await s.rules()
+    expect(rules.map(({ is_enabled }) => is_enabled)).toEqual([false, false, false, true])
+    expect(rules.at(-1)).toEqual(kept)
+  })
+
+  test('[AUTO-7] [WRITE-6] rules racing with moves, deletions and removals fail no request and act once for each cause', async () => {
+    const s = await scene()
+    await s.rule({ ...s.onMove, ...s.toTodo })
+    await s.rule({ ...s.onMove, ...s.assign })
+    const throwaway = await s.owner.api.call('createColumn', { params: s.params, body: { title: 'Away' } })
+    await s.rule({ trigger_type: 'CARD_MOVED', trigger_column_id: throwaway.id, ...s.toTodo })
+    await s.rule({ ...s.onLabel, ...s.assign })
+    const moves = Array.from({ length: 12 }, () => s.move())
+    const others = [
+      s.owner.api.send('deleteColumn', { params: { column_id: throwaway.id } }),
+      s.owner.api.send('deleteLabel', { params: { label_id: s.label.id } }),
+    ]
+    const statuses = (await Promise.all([...moves, ...others])).map(({ status }) => status)
+    expect(statuses.filter((status) => status >= 400)).toEqual([])
+    const runs = await s.runs()
+    const once = new Set(runs.map(({ rule_id, cause_seq }) => `${rule_id} ${cause_seq}`))
+    expect(once.size).toBe(runs.length)
+  })
+})
+
+test('[AUTO-9] runs are listed the newest first, page by page', async () => {
+  const s = await scene()
+  await s.rule({ ...s.onMove, ...s.toTodo })
+  for (let i = 0; i < 3; i++) await s.move()
+  const all = await s.runs()
+  expect(all.map(({ outcome }) => outcome)).toEqual(['moved', 'moved', 'moved'])
+  expect(all.map(({ cause_seq }) => cause_seq)).toEqual(all.map(({ cause_seq }) => cause_seq).toSorted((a, b) => b - a))
+  const first = await s.member.api.send('listRuns', { params: s.params, query: { limit: 2 } })
+  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? ''
+  const rest = await s.member.api.request('GET', next)
+  expect([...(first.body as unknown[]), ...(rest.body as unknown[])]).toEqual(all)
+})

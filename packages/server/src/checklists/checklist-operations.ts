@@ -1,0 +1,52 @@
+import type { Checklist, checklistOperations } from '@lockstep/contract/checklists'
+import type { JsonText } from '@lockstep/contract/operation'
+import type { Db } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import {
+  deleteChecklist,
+  findChecklistPlace,
+  insertChecklist,
+  placeChecklists,
+  readChecklist,
+  renameChecklist,
+} from './checklist-queries.ts'
+
+export const checklistHandlers: Handlers<typeof checklistOperations> = {
+  async createChecklist({ db, board_id, params: { card_id }, new_id, body: { title }, emit }) {
+    const { rank } = await findChecklistPlace(db, { board_id, parent_id: card_id, moved_id: null }, {})
+    const checklist = await insertChecklist(db, { board_id, id: new_id, card_id, title, rank })
+    emit('checklist.created', checklist)
+    return checklist
+  },
+
+  async updateChecklist({ db, board_id, params, body: { title }, emit }) {
+    const key = { board_id, id: params.checklist_id }
+    const checklist = title === undefined ? undefined : await renameChecklist(db, key, title)
+    if (!checklist) return (await requireChecklist(db, key)).json
+    emit('checklist.updated', checklist)
+    return checklist
+  },
+
+  async deleteChecklist({ db, board_id, params, emit }) {
+    const key = { board_id, id: params.checklist_id }
+    emit('checklist.deleted', (await requireChecklist(db, key)).json)
+    await deleteChecklist(db, key)
+  },
+
+  async moveChecklist({ db, board_id, params: { checklist_id: id }, body, emit }) {
+    const { card_id } = await requireChecklist(db, { board_id, id })
+    const { rank, others } = await findChecklistPlace(db, { board_id, parent_id: card_id, moved_id: id }, body)
+    const placed = await placeChecklists(db, board_id, [...others, { id, rank }])
+    for (const other of others) emit('checklist.moved', placed.get(other.id) as JsonText<Checklist>, { by: null })
+    const checklist = placed.get(id) as JsonText<Checklist>
+    emit('checklist.moved', checklist)
+    return checklist
+  },
+}
+
+async function requireChecklist(db: Db, key: { board_id: string; id: string }) {
+  const checklist = await readChecklist(db, key)
+  if (!checklist) throw new Problem('checklist_not_found')
+  return checklist
+}

@@ -1,0 +1,80 @@
+import type { ChecklistItem, itemOperations } from '@lockstep/contract/checklists'
+import type { JsonText } from '@lockstep/contract/operation'
+import { requireMembers } from '../boards/member-queries.ts'
+import type { Db } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import {
+  assignItem,
+  deleteItem,
+  findItemPlace,
+  insertItem,
+  placeItems,
+  readItemMove,
+  readItems,
+  unassignItem,
+  updateItem,
+} from './item-queries.ts'
+
+export const itemHandlers: Handlers<typeof itemOperations> = {
+  async createItem({ db, board_id, params: { checklist_id }, new_id, body: { content }, emit }) {
+    const { rank } = await findItemPlace(db, { board_id, parent_id: checklist_id, moved_id: null }, {})
+    const item = await insertItem(db, { board_id, id: new_id, checklist_id, content, rank })
+    emit('checklist_item.created', item)
+    return item
+  },
+
+  async updateItem({ db, board_id, params, body, emit }) {
+    const key = { board_id, id: params.item_id }
+    const item = await updateItem(db, key, body)
+    if (!item) return requireItem(db, key)
+    emit('checklist_item.updated', item)
+    return item
+  },
+
+  async deleteItem({ db, board_id, params, emit }) {
+    const key = { board_id, id: params.item_id }
+    emit('checklist_item.deleted', await requireItem(db, key))
+    await deleteItem(db, key)
+  },
+
+  async moveItem({ db, board_id, params: { item_id: id }, body, emit }) {
+    const move = await readItemMove(db, { board_id, id }, body.checklist_id ?? null)
+    if (!move?.checklist_id) throw new Problem('checklist_not_found')
+    const { from_id, checklist_id } = move
+    const { rank, others } = await findItemPlace(db, { board_id, parent_id: checklist_id, moved_id: id }, body)
+    const placed = await placeItems(db, board_id, checklist_id, [...others, { id, rank }])
+    for (const other of others)
+      emit('checklist_item.moved', placed.get(other.id) as JsonText<ChecklistItem>, { by: null })
+    const item = placed.get(id) as JsonText<ChecklistItem>
+    emit('checklist_item.moved', item, { from_id })
+    return item
+  },
+
+  async assignItem({ db, board_id, params, body, emit }) {
+    const key = { board_id, id: params.item_id }
+    const user_ids = [...new Set(body.user_ids)]
+    if (user_ids.length > 0) {
+      await requireMembers(db, board_id, user_ids)
+      await assignItem(db, key, user_ids)
+    }
+    const item = await requireItem(db, key)
+    for (const subject_id of user_ids) emit('checklist_item.assigned', item, { subject_id })
+    return item
+  },
+
+  async unassignItem({ db, board_id, params, emit }) {
+    const key = { board_id, id: params.item_id }
+    if (!(await unassignItem(db, key, params.user_id))) return
+    emit('checklist_item.unassigned', await requireItem(db, key), { subject_id: params.user_id })
+  },
+}
+
+async function requireItem(
+  db: Db,
+  { board_id, id }: { board_id: string; id: string },
+): Promise<JsonText<ChecklistItem>> {
+  const [item] = await readItems(db, board_id, [id])
+  if (!item) throw new Problem('item_not_found')
+  return item.json
+}

@@ -1,0 +1,138 @@
+import type { ChecklistItem } from '@lockstep/contract/checklists'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { type Db, statement } from '../core/database.ts'
+import { rankedLists } from '../core/placement.ts'
+import { userJson } from '../users/user-queries.ts'
+
+/** An item with its assignees, of the table `checklist_items` under the name `item`. */
+export const itemJson = sql<ChecklistItem>`(select row_to_json(shown) from (select
+  item.id, item.checklist_id, item.content, item.rank, item.is_done,
+  (select coalesce(json_agg(${userJson} order by assignee.assigned_at, assignee.user_id), '[]')
+    from item_assignees assignee join users person on person.id = assignee.user_id
+    where assignee.board_id = item.board_id and assignee.item_id = item.id) as assignees) shown)`
+
+interface Shown {
+  id: string
+  json: JsonText<ChecklistItem>
+}
+type Key = { board_id: string; id: string }
+
+export const findItemPlace = rankedLists('checklist_items', 'checklist_id')
+
+interface NewItem extends Key {
+  checklist_id: string
+  content: string
+  rank: number
+}
+const insert = statement(
+  'insert_item',
+  (args: NewItem) => sql<Shown>`
+    insert into checklist_items as item (board_id, id, checklist_id, content, rank)
+    values (${args.board_id}, ${args.id}, ${args.checklist_id}, ${args.content}, ${args.rank})
+    returning item.id, ${itemJson}::text as json`,
+)
+export async function insertItem(db: Db, item: NewItem): Promise<JsonText<ChecklistItem>> {
+  const [row] = await db.run(insert, item)
+  return (row as Shown).json
+}
+
+const read = statement(
+  'read_items',
+  (args: { board_id: string; ids: string[] }) => sql<Shown>`
+    select item.id, ${itemJson}::text as json from checklist_items item
+    where item.board_id = ${args.board_id} and item.id = any (${args.ids}::uuid[]) order by item.id`,
+)
+/** The items of a board that are asked for, in the order of their ids. */
+export const readItems = (db: Db, board_id: string, ids: string[]): Promise<Shown[]> => db.run(read, { board_id, ids })
+
+const update = statement(
+  'update_item',
+  (args: Key & { changes: string }) => sql<Shown>`
+    with changed as (
+      select (jsonb_populate_record(item, ${args.changes}::jsonb)).* from checklist_items item
+      where item.board_id = ${args.board_id} and item.id = ${args.id}
+    )
+    update checklist_items item set content = changed.content, is_done = changed.is_done
+    from changed
+    where item.board_id = changed.board_id and item.id = changed.id
+      and (item.content, item.is_done) is distinct from (changed.content, changed.is_done)
+    returning item.id, ${itemJson}::text as json`,
+)
+/** The item after the change; undefined when nothing changed. */
+export async function updateItem(db: Db, key: Key, changes: Partial<Pick<ChecklistItem, 'content' | 'is_done'>>) {
+  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]?.json
+}
+
+const remove = statement('delete_item', (args: Key, query) =>
+  query.deleteFrom('checklist_items').where('board_id', '=', args.board_id).where('id', '=', args.id),
+)
+export const deleteItem = async (db: Db, key: Key) => void (await db.run(remove, key))
+
+const move = statement(
+  'read_item_move',
+  (args: Key & { checklist_id: string | null }) => sql<{ from_id: string; checklist_id: string | null }>`
+    select item.checklist_id as from_id, target.id as checklist_id
+    from checklist_items item
+    left join checklists target on target.board_id = item.board_id and target.id = coalesce(${args.checklist_id}, item.checklist_id)
+    where item.board_id = ${args.board_id} and item.id = ${args.id}`,
+)
+/** From where to where an item would move; `checklist_id` is null when the board has no such checklist. */
+export async function readItemMove(db: Db, key: Key, checklist_id: string | null) {
+  return (await db.run(move, { ...key, checklist_id }))[0]
+}
+
+const place = statement(
+  'place_items',
+  (args: { board_id: string; checklist_id: string; ids: string[]; ranks: number[] }) => sql<Shown>`
+    update checklist_items item set checklist_id = ${args.checklist_id}, rank = placed.rank
+    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) placed (id, rank)
+    where item.board_id = ${args.board_id} and item.id = placed.id
+    returning item.id, ${itemJson}::text as json`,
+)
+/** Gives items of one checklist their ranks, in one statement; answers them by id. */
+export async function placeItems(
+  db: Db,
+  board_id: string,
+  checklist_id: string,
+  placed: { id: string; rank: number }[],
+) {
+  const [ids, ranks] = [placed.map((p) => p.id), placed.map((p) => p.rank)]
+  const rows = await db.run(place, { board_id, checklist_id, ids, ranks })
+  return new Map(rows.map((row) => [row.id, row.json]))
+}
+
+const assign = statement(
+  'assign_item',
+  (args: Key & { user_ids: string[] }) => sql`
+    insert into item_assignees (board_id, item_id, user_id, assigned_at)
+    select ${args.board_id}, ${args.id}, wanted.user_id, clock_timestamp() + wanted.nth * interval '1 microsecond'
+    from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
+    on conflict do nothing`,
+)
+export const assignItem = async (db: Db, key: Key, user_ids: string[]) =>
+  void (await db.run(assign, { ...key, user_ids }))
+
+const unassign = statement('unassign_item', (args: Key & { user_id: string }, query) =>
+  query
+    .deleteFrom('item_assignees')
+    .where('board_id', '=', args.board_id)
+    .where('item_id', '=', args.id)
+    .where('user_id', '=', args.user_id)
+    .returning('user_id'),
+)
+/** False when he was not assigned. */
+export const unassignItem = async (db: Db, key: Key, user_id: string) =>
+  (await db.run(unassign, { ...key, user_id })).length === 1
+
+const unassignEverywhere = statement('unassign_items', (args: { board_id: string; user_id: string }, query) =>
+  query
+    .deleteFrom('item_assignees')
+    .where('board_id', '=', args.board_id)
+    .where('user_id', '=', args.user_id)
+    .returning('item_id'),
+)
+/** Takes a user off every item of a board; answers which. */
+export async function unassignItemsOnBoard(db: Db, board_id: string, user_id: string): Promise<string[]> {
+  return (await db.run(unassignEverywhere, { board_id, user_id })).map((row) => row.item_id)
+}

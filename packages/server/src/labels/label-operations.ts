@@ -1,0 +1,42 @@
+import type { Label, labelOperations } from '@lockstep/contract/labels'
+import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
+import type { Db } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import { countLabels, deleteLabel, insertLabel, listLabels, readLabel, updateLabel } from './label-queries.ts'
+
+export const labelHandlers: Handlers<typeof labelOperations> = {
+  async listLabels({ db, board_id }) {
+    const labels = await listLabels(db, board_id)
+    if (!labels) throw new Problem('board_not_found')
+    return labels
+  },
+
+  countLabels: ({ db, board_id }) => countLabels(db, board_id),
+
+  async createLabel({ db, board_id, new_id, body: { name, color }, emit }) {
+    const label = await insertLabel(db, { board_id, id: new_id, name, color: color ?? DEFAULT_COLOR })
+    emit('label.created', label)
+    return label
+  },
+
+  async updateLabel({ db, board_id, params, body, emit }) {
+    const key = { board_id, id: params.label_id }
+    const label = await updateLabel(db, key, body)
+    if (!label) return requireLabel(db, key)
+    emit('label.updated', label)
+    return label
+  },
+
+  async deleteLabel({ db, board_id, params, emit }) {
+    const key = { board_id, id: params.label_id }
+    emit('label.deleted', await requireLabel(db, key))
+    await deleteLabel(db, key)
+  },
+}
+
+async function requireLabel(db: Db, key: { board_id: string; id: string }): Promise<JsonText<Label>> {
+  const label = await readLabel(db, key)
+  if (!label) throw new Problem('label_not_found')
+  return label
+}

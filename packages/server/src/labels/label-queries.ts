@@ -1,0 +1,79 @@
+import type { Label, LabelUsage } from '@lockstep/contract/labels'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { type Db, statement } from '../core/database.ts'
+
+/** A label, of the table `labels` under the name `label`. */
+export const labelJson = sql<Label>`(select row_to_json(shown) from (select label.id, label.board_id, label.name, label.color) shown)`
+/** All labels of the board in the table `boards` under the name `board`, in the order in which they were made. */
+export const labelsJson = sql<Label[]>`(
+  select coalesce(json_agg(${labelJson} order by label.created_at, label.id), '[]') from labels label where label.board_id = board.id)`
+
+interface Shown {
+  json: JsonText<Label>
+}
+type Key = { board_id: string; id: string }
+
+const list = statement(
+  'list_labels',
+  (args: { board_id: string }) => sql<{ json: JsonText<Label[]> }>`
+    select ${labelsJson}::text as json from boards board where board.id = ${args.board_id}`,
+)
+/** Undefined when there is no such board. */
+export const listLabels = async (db: Db, board_id: string) => (await db.run(list, { board_id }))[0]?.json
+
+const count = statement(
+  'count_labels',
+  (args: { board_id: string }) => sql<{ json: JsonText<LabelUsage[]> }>`
+    select coalesce(json_agg(row_to_json(used) order by used.card_count desc, used.name, used.label_id), '[]')::text as json from (
+      select label.id as label_id, label.name, label.color, count(use.card_id) as card_count
+      from labels label left join card_labels use on use.board_id = label.board_id and use.label_id = label.id
+      where label.board_id = ${args.board_id} group by label.board_id, label.id
+    ) used`,
+)
+export async function countLabels(db: Db, board_id: string): Promise<JsonText<LabelUsage[]>> {
+  const [row] = await db.run(count, { board_id })
+  return (row as { json: JsonText<LabelUsage[]> }).json
+}
+
+const insert = statement(
+  'insert_label',
+  (args: Label) => sql<Shown>`
+    insert into labels as label (board_id, id, name, color) values (${args.board_id}, ${args.id}, ${args.name}, ${args.color})
+    returning ${labelJson}::text as json`,
+)
+export async function insertLabel(db: Db, label: Label): Promise<JsonText<Label>> {
+  const [row] = await db.run(insert, label)
+  return (row as Shown).json
+}
+
+const read = statement(
+  'read_label',
+  (args: Key) => sql<Shown>`
+    select ${labelJson}::text as json from labels label where label.board_id = ${args.board_id} and label.id = ${args.id}`,
+)
+/** Undefined when the board has no such label. */
+export const readLabel = async (db: Db, key: Key) => (await db.run(read, key))[0]?.json
+
+const update = statement(
+  'update_label',
+  (args: Key & { changes: string }) => sql<Shown>`
+    with changed as (
+      select (jsonb_populate_record(label, ${args.changes}::jsonb)).* from labels label
+      where label.board_id = ${args.board_id} and label.id = ${args.id}
+    )
+    update labels label set name = changed.name, color = changed.color
+    from changed
+    where label.board_id = changed.board_id and label.id = changed.id
+      and (label.name, label.color) is distinct from (changed.name, changed.color)
+    returning ${labelJson}::text as json`,
+)
+/** The label after the change; undefined when nothing changed. */
+export async function updateLabel(db: Db, key: Key, changes: Partial<Pick<Label, 'name' | 'color'>>) {
+  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]?.json
+}
+
+const remove = statement('delete_label', (args: Key, query) =>
+  query.deleteFrom('labels').where('board_id', '=', args.board_id).where('id', '=', args.id),
+)
+export const deleteLabel = async (db: Db, key: Key) => void (await db.run(remove, key))
