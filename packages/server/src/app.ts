@@ -95,7 +95,13 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     return503OnClosing: false,
     // An id of any length is judged as an id; the headers' own limit bounds it.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
-    http: { requireHostHeader: false, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    http: {
+      // Other upgrades that a client offers are declined by answering as if it had not.
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+      requireHostHeader: false,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+    },
     rewriteUrl: ({ url = '/' }) => (/^\/api(?=[/?]|$)/.test(url) ? url.slice(4) || '/' : url),
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => answerEarly(problemOf(error), request, reply),

@@ -4,7 +4,7 @@ import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
 import { invalid } from '../core/input.ts'
 import { Problem } from '../core/problem.ts'
-import type { Handlers } from '../core/serve.ts'
+import { type Handlers, pathOf } from '../core/serve.ts'
 import {
   countReferences,
   deleteRule,
@@ -49,12 +49,12 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
     await deleteRule(db, key)
   },
 
-  async listRuns({ db, board_id, query, reply }) {
+  async listRuns({ db, board_id, query, request, reply }) {
     const limit = query.limit ?? 50
     const runs = await listRuns(db, board_id, query.before ?? null, limit)
     const last = runs.at(-1)
     if (last && runs.length === limit) {
-      reply.header('link', `</boards/${board_id}/automation-runs?before=${last.id}&limit=${limit}>; rel="next"`)
+      reply.header('link', `<${pathOf(request)}?before=${last.id}&limit=${limit}>; rel="next"`)
     }
     return `[${runs.map((run) => run.json).join(',')}]` as JsonText<AutomationRun[]>
   },

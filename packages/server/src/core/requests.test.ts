@@ -267,6 +267,11 @@ describe('what is hardly HTTP', () => {
   }
   const close = 'Host: x\r\nConnection: close\r\n'
 
+  test('[REQ-14] an upgrade to something else is declined by answering as usual', async () => {
+    const offer = 'Host: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n'
+    expect(await write(`GET /health HTTP/1.1\r\n${offer}\r\n`)).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
   test.each<[string, string, keyof typeof problems]>([
     ['garbage', `${CANARY}\r\n\r\n`, 'malformed_request'],
     ['a TLS greeting', `\x16\x03\x01\x02\x00\x01\x00${CANARY}\r\n\r\n`, 'malformed_request'],

@@ -63,6 +63,9 @@ export interface ServeDeps {
   isOwnOrigin: (request: FastifyRequest) => boolean
 }
 
+/** The path as the client wrote it, for links that lead on from it. */
+export const pathOf = (request: FastifyRequest) => request.originalUrl.split('?')[0] as string
+
 type AnyHandler = (work: Record<string, unknown>) => Promise<unknown>
 
 /**

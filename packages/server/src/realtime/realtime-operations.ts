@@ -1,6 +1,6 @@
 import type { realtimeOperations } from '@lockstep/contract/realtime'
 import { Problem } from '../core/problem.ts'
-import type { Handlers } from '../core/serve.ts'
+import { type Handlers, pathOf } from '../core/serve.ts'
 import type { Live } from './live.ts'
 import { hasBoard, readHistory } from './realtime-queries.ts'
 
@@ -12,7 +12,7 @@ export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations
       return { board_id, online_users: await live.online(board_id) }
     },
 
-    async listEvents({ db, board_id, query, reply }) {
+    async listEvents({ db, board_id, query, request, reply }) {
       const { epoch, seq: after } = readAfter(query.after ?? '0')
       // Zero alone asks for whatever is kept; with an epoch it is a position like any other.
       const isFromStart = after === 0 && epoch === undefined
@@ -27,7 +27,7 @@ export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations
       reply.header('board-position', `${page.epoch}.${page.last_seq}`)
       const last = page.seqs?.at(-1) ?? after
       if (last < page.last_seq && page.first_seq !== null) {
-        reply.header('link', `</boards/${board_id}/events?after=${page.epoch}.${last}&limit=${limit}>; rel="next"`)
+        reply.header('link', `<${pathOf(request)}?after=${page.epoch}.${last}&limit=${limit}>; rel="next"`)
       }
       return page.json
     },

@@ -166,6 +166,44 @@ describe('messages', () => {
       async () =>
         before
 
+    async function tellOfLabels(card_id: string) {
+      const labelRow = async ({ id: label_id }: { id: string }) =>
+        (await api.call('listLabels', { params })).find((label) => label.id === label_id)
+      const made = api.call('createLabel', { params, body: { name: 'Label' } })
+      await expectEvent('label.created', made, labelRow)
+      const { id: label_id } = await made
+      const on = { params: { card_id, label_id } }
+      await expectEvent('card.labeled', api.call('addCardLabel', on), cardRow)
+      await expectEvent('card.unlabeled', api.call('removeCardLabel', on), cardRow)
+      const named = api.call('updateLabel', { params: { label_id }, body: { name: 'Next' } })
+      await expectEvent('label.updated', named, labelRow)
+      await expectEvent('label.deleted', api.call('deleteLabel', { params: { label_id } }), asBefore(await named))
+    }
+    async function tellOfChecklists(card_id: string) {
+      const listRow = async ({ id: list_id }: { id: string }) =>
+        (await cardRow({ id: card_id })).checklists.find((list) => list.id === list_id)
+      const itemRow = async ({ id: item_id }: { id: string }) =>
+        (await cardRow({ id: card_id })).checklists.flatMap((list) => list.items).find((item) => item.id === item_id)
+      const made = api.call('createChecklist', { params: { card_id }, body: { title: 'List' } })
+      await expectEvent('checklist.created', made, listRow)
+      const list = { params: { checklist_id: (await made).id } }
+      await expectEvent('checklist.updated', api.call('updateChecklist', { ...list, body: { title: 'Next' } }), listRow)
+      await expectEvent('checklist.moved', api.call('moveChecklist', { ...list, body: { position: 0 } }), listRow)
+      const added = api.call('createItem', { ...list, body: { content: 'Item' } })
+      await expectEvent('checklist_item.created', added, itemRow)
+      const item = { params: { item_id: (await added).id } }
+      await expectEvent('checklist_item.updated', api.call('updateItem', { ...item, body: { is_done: true } }), itemRow)
+      await expectEvent('checklist_item.moved', api.call('moveItem', { ...item, body: { position: 0 } }), itemRow)
+      const assigned = api.call('assignItem', { ...item, body: { user_ids: [guest.id] } })
+      await expectEvent('checklist_item.assigned', assigned, itemRow)
+      const off = { params: { ...item.params, user_id: guest.id } }
+      await expectEvent('checklist_item.unassigned', api.call('unassignItem', off), itemRow)
+      const before = await itemRow(await added)
+      await expectEvent('checklist_item.deleted', api.call('deleteItem', item), asBefore(before))
+      const empty = await listRow(await made)
+      await expectEvent('checklist.deleted', api.call('deleteChecklist', list), asBefore(empty))
+    }
+
     const [{ id: column_id }, { id: other_id }] = columns
     const api = owner.api
     await expectEvent('board.updated', api.call('updateBoard', { params, body: { description: 'ü ‘x’ 🂡' } }), boardRow)
@@ -198,6 +236,8 @@ describe('messages', () => {
     )
     const unassigned = api.call('unassignCard', { params: { card_id, user_id: guest.id } })
     await expectEvent('card.unassigned', unassigned, cardRow)
+    await tellOfLabels(card_id)
+    await tellOfChecklists(card_id)
     const card = await cardRow({ id: card_id })
     await expectEvent('card.deleted', api.call('deleteCard', { params: { card_id } }), asBefore(card))
     const column = await columnRow({ id: column_id })
