@@ -1,0 +1,63 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/**
+ * Loaded into a service with `node --import`, so that the product needs no hook for it: at every SIGWINCH it writes down how
+ * long the event loop was held since the last time, and begins anew. (SIGUSR2 would end the service.)
+ * At every SIGCONT it collects garbage first.
+ *
+ * Two measures. `wall` is the time between two turns of a timer of one millisecond; on a shared machine it also counts
+ * what other processes did meanwhile. `held` is the processor time that this thread itself used between two such turns:
+ * what the service did in one go.
+ */
+const file = process.env['PROBE_FILE'] ?? ''
+const wall = monitorEventLoopDelay({ resolution: 1 })
+wall.enable()
+const held = createHistogram()
+const used = () => {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
+let last = used()
+setInterval(() => {
+  const now = used()
+  held.record(Math.max(1, now - last))
+  last = now
+}, 1).unref()
+let nth = 0
+let cpu = process.cpuUsage()
+
+const round = (ms: number) => Math.round(ms * 100) / 100
+function write() {
+  const { user, system } = process.cpuUsage(cpu)
+  cpu = process.cpuUsage()
+  const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage()
+  const seen = {
+    nth: ++nth,
+    wall_p999: round(wall.percentile(99.9) / 1e6),
+    wall_max: round(wall.max / 1e6),
+    held_p50: round(held.percentile(50) / 1e3),
+    held_p99: round(held.percentile(99) / 1e3),
+    held_p999: round(held.percentile(99.9) / 1e3),
+    held_max: round(held.max / 1e3),
+    samples: held.count,
+    cpu_ms: round((user + system) / 1e3),
+    rss,
+    heapUsed,
+    external,
+    arrayBuffers,
+  }
+  wall.reset()
+  held.reset()
+  writeFileSync(`${file}.part`, JSON.stringify(seen))
+  renameSync(`${file}.part`, file)
+}
+process.on('SIGWINCH', write)
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+process.on('SIGCONT', () => {
+  collect()
+  write()
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endProcesses } from '../packages/server/testing/processes.ts'
+import { startService, type TestService } from '../packages/server/testing/service.ts'
+import { REDIS } from '../packages/server/testing/template-database.ts'
+import { drainUnderLoad } from './prove/drain.ts'
+import { attacks, besiege } from './prove/hostile-clients.ts'
+import { watchLargeAudience } from './prove/large-audience.ts'
+import { type Audience, JWT_SECRET, makeAudience, type ProbedService, startProbed } from './prove/realtime-stage.ts'
+import { watchSlowReaders } from './prove/slow-reader.ts'
+
+/** The sizes of a test run; `npm run prove` does the same with thousands, and measures. */
+const VIEWERS = 2_000
+const DRAINED = 200
+const DRAIN_SECONDS = 1
+/** What a service may grow by under a few hostile clients: far less than what they send. */
+const MEMORY_BYTES = 96 * 2 ** 20
+/** What it may keep while clients read nothing: the ring of their board, and what was written before each was full. */
+const SLOW_BYTES = 8 * 2 ** 20
+
+let stage: TestService
+let audience: Audience
+let service: ProbedService
+const start = (settings: Record<string, string> = {}) =>
+  startProbed({ DATABASE_URL: stage.database_url, REDIS_URL: REDIS, ...settings })
+beforeAll(async () => {
+  stage = await startService({ JWT_SECRET })
+  audience = await makeAudience(stage.sql, VIEWERS)
+  service = await start()
+})
+afterAll(async () => {
+  await endProcesses()
+  await stage.stop()
+})
+
+test('[LIVE-11] [PRES-1] an audience that comes at once is told of each other, and of events, without holding the process', async () => {
+  const { arriving, events } = await watchLargeAudience(service, stage.sql, audience, {
+    viewers: VIEWERS,
+    rate: 800,
+    events: 5,
+    beat_seconds: 0,
+  })
+  expect(arriving.broken).toBe(0)
+  expect(events.isWhole).toBe(true)
+  // What the process itself did in one go; the clock of a shared machine would count its neighbours too.
+  expect(events.loop.held_p999).toBeLessThan(15)
+  expect(arriving.loop.held_p99).toBeLessThan(15)
+})
+
+test('[LIVE-5] a client that reads a kilobyte a second is let go, comes back and misses nothing; its memory is bounded', {
+  timeout: 40_000,
+}, async () => {
+  const found = await watchSlowReaders(service, stage.sql, audience, {
+    slow: 3,
+    healthy: 10,
+    rate: 50,
+    patience_s: 15,
+  })
+  expect(found.ends).toHaveLength(3)
+  for (const end of found.ends) expect([1013, 'cut']).toContain(end)
+  // It was let go in the middle: what it missed came after it was back.
+  for (const count of found.before) expect(count).toBeLessThan(found.events)
+  expect(found.isWhole).toBe(true)
+  expect(found.hasCaughtUp).toBe(true)
+  expect(found.weight_most - found.weight_before).toBeLessThan(SLOW_BYTES)
+})
+
+describe('hostile clients', () => {
+  test('[SOCK-4] [SOCK-7] each is closed with its code, and the others go on without a gap', {
+    timeout: 40_000,
+  }, async () => {
+    const fortress = await start({ UPGRADES_PER_SECOND: '50', TRUST_PROXY: '1' })
+    const siege = await besiege(fortress, stage.sql, audience, {
+      healthy: 10,
+      attackers: 2,
+      many: 20_000,
+      halves: 0,
+      rush: 400,
+      rush_rate: 400,
+      quiet_ms: 200,
+    })
+    const expected = Object.entries(attacks).map(([name, { code }]) => ({ name, expected: code, codes: { [code]: 2 } }))
+    expect(siege.ends).toEqual(expected)
+    expect(siege.isWhole).toBe(true)
+    expect(siege.rss_growth).toBeLessThan(MEMORY_BYTES)
+    // The service counts by its own seconds: a rush may touch one more of them than it lasts.
+    const { let_in, turned_away, broken, seconds } = siege.rush
+    expect(let_in).toBeLessThanOrEqual(50 * (Math.ceil(seconds) + 1))
+    expect({ all: let_in + turned_away, broken }).toEqual({ all: 400, broken: 0 })
+    expect(fortress.hasEnded()).toBe(false)
+    expect(fortress.output()).not.toContain('"level":50')
+  })
+})
+
+test('[SOCK-8] [LIVE-3] clients that are sent away come back to another instance with since, and miss nothing', async () => {
+  const leaving = await start({ DRAIN_SECONDS: String(DRAIN_SECONDS) })
+  const size = { viewers: DRAINED, rate: 200 }
+  const found = await drainUnderLoad(leaving, service, stage.sql, audience, size)
+  expect(found.codes).toEqual({ 1012: DRAINED })
+  expect(found).toMatchObject({ exit_code: 0, broken: 0, gaps: 0, repeats: 0, resyncs: 0, refused_writes: 0 })
+  expect(found.spread_ms).toBeGreaterThan(DRAIN_SECONDS * 500)
+  expect(found.most_in_a_tenth).toBeLessThan(DRAINED / 2)
+})

@@ -1,0 +1,108 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '../../packages/server/testing/ports.ts'
+
+/** Stands between an instance and Redis, and loses single messages of subscriptions without closing anything. */
+export interface RespProxy {
+  url: string
+  /** The share of messages that are lost from now on. */
+  lose: (share: number) => void
+  lost: () => number
+  close: () => void
+}
+
+export async function startRespProxy(target: string, random: () => number): Promise<RespProxy> {
+  const { hostname, port: target_port } = new URL(target)
+  const sockets = new Set<Socket>()
+  let share = 0
+  let lost = 0
+  const isLost = () => {
+    if (share === 0 || random() >= share) return false
+    lost++
+    return true
+  }
+  const server = createServer((near) => {
+    const far = connect(Number(target_port), hostname)
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.setNoDelay()
+      // The other side learns of an error by the close that follows it.
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
+    }
+    near.on('data', (bytes) => far.write(bytes))
+    const pass = messageFilter(isLost, (bytes) => void near.write(bytes))
+    far.on('data', (bytes) => pass(bytes as Buffer))
+    near.on('close', () => far.destroy())
+    far.on('close', () => near.destroy())
+  })
+  const port = await listen(server)
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    lose: (next) => {
+      share = next
+    },
+    lost: () => lost,
+    close: () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+/** Passes whole replies on, but for the messages of shard channels that are to be lost. */
+export function messageFilter(isLost: () => boolean, pass: (bytes: Buffer) => void) {
+  let rest: Buffer = Buffer.alloc(0)
+  return (bytes: Buffer) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
+    let from = 0
+    let passed = 0
+    for (;;) {
+      const end = replyEnd(rest, from)
+      if (end === -1) break
+      if (isShardMessage(rest, from) && isLost()) {
+        if (from > passed) pass(rest.subarray(passed, from))
+        passed = end
+      }
+      from = end
+    }
+    if (from > passed) pass(rest.subarray(passed, from))
+    rest = rest.subarray(from)
+  }
+}
+
+/** `smessage` as the first of three, as an array (RESP2) or a push (RESP3). */
+const SHARD_MESSAGE = Buffer.from('3\r\n$8\r\nsmessage\r\n')
+const isShardMessage = (bytes: Buffer, at: number) =>
+  bytes.subarray(at + 1, at + 1 + SHARD_MESSAGE.length).equals(SHARD_MESSAGE)
+
+/** Where the reply that begins here ends; -1 when it is not whole yet. */
+function replyEnd(bytes: Buffer, at: number): number {
+  if (at >= bytes.length) return -1
+  const line = bytes.indexOf('\r\n', at)
+  if (line === -1) return -1
+  const after = line + 2
+  const type = String.fromCharCode(bytes[at] as number)
+  const count = Number(bytes.toString('latin1', at + 1, line))
+  if ('$=!'.includes(type)) {
+    const end = count < 0 ? after : after + count + 2
+    return end <= bytes.length ? end : -1
+  }
+  if (!'*>~%|'.includes(type)) return after
+  let end = after
+  for (let i = 0; i < (type === '%' || type === '|' ? 2 * count : count); i++) {
+    end = replyEnd(bytes, end)
+    if (end === -1) return -1
+  }
+  return end
+}
+
+async function listen(server: ReturnType<typeof createServer>): Promise<number> {
+  for (;;) {
+    const port = await freePort()
+    const isListening = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (isListening) return port
+  }
+}
