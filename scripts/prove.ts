@@ -29,6 +29,8 @@ if (modules.length === 0) {
   process.exit(1)
 }
 
+// As it stands before the first part: what is changed meanwhile is not what was proven.
+const commit = git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'packages') ? ' with changes' : '')
 const reports: Report[] = []
 for (const url of modules) {
   const { prove } = (await import(url.href)) as { prove: (progress: Progress) => Promise<Report> }
@@ -44,7 +46,7 @@ process.exit(violations.length === 0 ? 0 : 1)
 async function keep(name: string, all: Report[]) {
   await mkdir(FOLDER, { recursive: true })
   const about = {
-    commit: git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'packages') ? ' with changes' : ''),
+    commit,
     date: new Date().toISOString().slice(0, 10),
     machine: `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}`,
     seconds: Math.round((performance.now() - started) / 1000),

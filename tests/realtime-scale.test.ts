@@ -55,7 +55,7 @@ test('[LIVE-5] a client that reads a kilobyte a second is let go, comes back and
     rate: 50,
     patience_s: 15,
   })
-  expect(found.ends).toHaveLength(3)
+  expect(found.wereLetGo).toBe(true)
   for (const end of found.ends) expect([1013, 'cut']).toContain(end)
   // It was let go in the middle: what it missed came after it was back.
   for (const count of found.before) expect(count).toBeLessThan(found.events)

@@ -9,6 +9,8 @@ const SLEEP_MS = 2_000
 const DESCRIPTION = 'slow '.repeat(12_000)
 
 export interface SlowReaders {
+  /** Whether the others were told, in time, that each of the slow had left. */
+  wereLetGo: boolean
   ends: (number | 'cut')[]
   /** Events that a slow client got before it was closed, and in all after it came back. */
   before: number[]
@@ -58,7 +60,7 @@ export async function watchSlowReaders(
     let [events, weight_before, weight_most] = [0, 0, 0]
     const underWay: Promise<unknown>[] = []
     // A slow client learns of its end last, behind all that it has not read. The others are told that its user left.
-    let isOver = false
+    let [isOver, wereLetGo] = [false, false]
     setTimeout(() => sleeper.readAll(), SLEEP_MS)
     while (!isOver) {
       for (const [i, board] of boards.entries()) {
@@ -71,13 +73,16 @@ export async function watchSlowReaders(
         weight_most = Math.max(weight_most, heapUsed + external)
         // The first second is for warming up: the system's own buffers take all of it.
         if (events === rate) weight_before = heapUsed + external
-        isOver = left >= slow * healthy || performance.now() - begun > patience_s * 1_000
+        wereLetGo = left >= slow * healthy
+        isOver = wereLetGo || performance.now() - begun > patience_s * 1_000
       }
       await pause(Math.max(0, begun + (events * 1_000) / rate - performance.now()))
     }
     await Promise.all(underWay)
     const seconds = (performance.now() - begun) / 1_000
     const got = clients.map((client) => client.readAll())
+    // Otherwise they would be waited for in vain.
+    if (!wereLetGo) for (const client of got) client.socket.destroy()
     const ends = (await Promise.all(got.map((client) => client.ended))).map(({ code }) => code)
     const counts_before = got.map((client) => client.seqs.length)
 
@@ -104,6 +109,7 @@ export async function watchSlowReaders(
       }),
     )
     return {
+      wereLetGo,
       ends,
       before: counts_before,
       isWhole,
