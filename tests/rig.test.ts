@@ -108,6 +108,16 @@ describe('the checkers', () => {
         Object.assign(of(h, GUEST), { hello_seq: 6, receipts: [] })
       },
     ],
+    [
+      'C10',
+      'somebody who is told to have left and is there',
+      (h) => of(h, NUMBERED).presence.push({ at: 20_000, type: 'user_left', user_id: 'guest' }),
+    ],
+    [
+      'C10',
+      'somebody who hears of others before himself',
+      (h) => of(h, NUMBERED).presence.unshift({ at: 9, type: 'user_joined', user_id: 'guest' }),
+    ],
     ['C11', 'a line that breaks without a cause', (h) => endAt(of(h, NUMBERED), 21_000, 1006)],
     ['C11', 'a member who is sent away', (h) => endAt(of(h, NUMBERED), 21_000, 1008)],
     ['C11', 'a reader who is called slow', (h) => endAt(of(h, NUMBERED), 21_000, 1013)],

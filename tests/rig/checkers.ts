@@ -9,6 +9,7 @@ import {
   checkOrder,
   checkResume,
 } from './check-log.ts'
+import { checkPresence } from './check-presence.ts'
 import type { Dump, History } from './history.ts'
 
 /** What must hold of every run, by number. Each is proven by a fault that is planted into a history. */
@@ -22,6 +23,7 @@ export const checkers = {
   C7: { promise: 'resuming is lossless', check: checkResume },
   C8: { promise: 'the events make the board', check: checkFold },
   C9: { promise: 'nothing after a removal', check: checkRemoval },
+  C10: { promise: 'nobody who is there has left', check: checkPresence },
   C11: { promise: 'each close has its reason', check: checkCodes },
   C12: { promise: 'bounded memory, nothing unhandled', check: checkProcesses },
   C13: { promise: 'writes do not feel Redis', check: checkHttp },

@@ -46,6 +46,8 @@ export interface Connection {
   hello_seq: number | undefined
   resync_seq: number | undefined
   receipts: Receipt[]
+  /** Who came and went, as it was told. */
+  presence: { at: Millis; type: string; user_id: string }[]
   closed: Millis | undefined
   code: number | undefined
   /** Why the rig itself ended it, if it did. */

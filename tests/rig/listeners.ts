@@ -61,6 +61,7 @@ export class Listener {
       hello_seq: undefined,
       resync_seq: undefined,
       receipts: [],
+      presence: [],
       closed: undefined,
       code: undefined,
       ended_by_rig: undefined,
@@ -126,6 +127,8 @@ export class Listener {
       this.bodies.set(known, known)
       connection.receipts.push({ at, type, seq, body: known })
       if (seq !== undefined) this.position = seq
+    } else if (type.startsWith('user_')) {
+      connection.presence.push({ at, type, user_id: (JSON.parse(text) as { user_id: string }).user_id })
     } else if (type === 'ping') {
       this.socket?.send('{"type":"pong"}')
     } else if (type === 'hello') {

@@ -71,6 +71,7 @@ function connect(id: number, kind: Connection['kind'], events: LogRow[]): Connec
       seq: kind === 'plain' ? undefined : seq,
       body,
     })),
+    presence: [{ at: 10, type: 'user_joined', user_id: kind === 'guest' ? GUEST : 'viewer' }],
     closed: undefined,
     code: undefined,
     ended_by_rig: undefined,

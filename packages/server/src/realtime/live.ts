@@ -144,11 +144,12 @@ export class Live {
 
   /** An HTTP upgrade. Whatever is wrong with it, the handshake is completed first: only so a browser sees the code. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    const url = new URL(request.url ?? '/', 'http://host')
-    const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url.pathname)?.[1]
+    // What stands there may be no address at all.
+    const url = URL.parse(request.url ?? '/', 'http://host')
+    const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url?.pathname ?? '')?.[1]
     // Somebody who goes away in the middle of the handshake must not take the process along.
     socket.on('error', hangUp)
-    if (board_id === undefined) return refuseUpgrade(socket)
+    if (!url || board_id === undefined) return refuseUpgrade(socket)
     this.server.handleUpgrade(request, socket, head, (ws) => {
       this.meet(ws, request, board_id.toLowerCase(), url.searchParams)
     })

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { type EventKind, events } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -126,6 +128,21 @@ describe('opening', () => {
     expect(nowSeconds() - expires_at).toBeOneOf([0, 1, 2])
     expect((await openSocket(member.api, id, { token: ticket }).closed).code).toBe(1008)
   })
+})
+
+describe('what is no socket of ours', () => {
+  const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+
+  test.each(['//', '/ws/boards/', '/boards', '/ws/boards/a/b', 'http://['])(
+    '[SOCK-1] an upgrade at %j is 404',
+    async (path) => {
+      const { hostname, port } = new URL(service.base_url)
+      const socket = connect(Number(port), hostname)
+      socket.write(`GET ${path} HTTP/1.1\r\n${upgrade}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`)
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 [\s\S]*"code":"not_found"/)
+      expect((await service.anybody.request('GET', '/health')).status).toBe(200)
+    },
+  )
 })
 
 describe('messages', () => {
