@@ -1,41 +1,21 @@
 import { readFileSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openBrowser, openPage } from '../packages/server/testing/browser.ts'
 import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
 
 let service: TestService
 let browser: Browser
 beforeAll(async () => {
   service = await startService()
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
   await service.stop()
 })
 
-/** A page that notes what goes wrong on it and what it asks of other hosts. */
-async function open(path: string) {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-  const foreign: string[] = []
-  const errors: string[] = []
-  // What the page's policy forbids fails before it leaves the browser, and never finishes.
-  page.on('requestfinished', (request) => {
-    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(service.base_url)) foreign.push(request.url())
-  })
-  page.on('pageerror', (error) => errors.push(error.message))
-  await page.goto(service.base_url + path)
-  return { page, foreign, errors }
-}
+const open = (path: string) => openPage(browser, service.base_url, path)
 
 describe('documents', () => {
   test('[DOC-1] /openapi.json is the document under docs/api', async () => {

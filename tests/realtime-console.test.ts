@@ -1,44 +1,21 @@
 import { readFileSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openBrowser, openPage } from '../packages/server/testing/browser.ts'
 import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
 
 let service: TestService
 let browser: Browser
 beforeAll(async () => {
   service = await startService()
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  browser = await openBrowser()
 })
 afterAll(async () => {
   await browser.close()
   await service.stop()
 })
 
-/** A page that notes what goes wrong on it and what it asks of other hosts. */
-async function open(path: string) {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-  const foreign: string[] = []
-  const errors: string[] = []
-  const own = [service.base_url, service.base_url.replace('http', 'ws')]
-  const note = (url: string) => {
-    if (!/^(data|blob):/.test(url) && !own.some((start) => url.startsWith(`${start}/`))) foreign.push(url)
-  }
-  // What the page's policy forbids fails before it leaves the browser, and never finishes.
-  page.on('requestfinished', (request) => note(request.url()))
-  page.on('websocket', (socket) => note(socket.url()))
-  page.on('pageerror', (error) => errors.push(error.message))
-  await page.goto(service.base_url + path)
-  return { page, foreign, errors }
-}
+const open = (path: string) => openPage(browser, service.base_url, path)
 
 /** The rows of the table, oldest first: number, type and message. */
 async function rows(page: Page): Promise<[string, string, string][]> {
