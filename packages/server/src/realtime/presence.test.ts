@@ -220,6 +220,28 @@ describe('healing', () => {
     here.terminate()
   })
 
+  test('[PRES-5] when Redis loses one of his connections, a user does not seem to leave with the other', async () => {
+    const { board, users } = await crowd()
+    const [ann, bob] = users
+    const here = await openAt(service, board, ann)
+    const first = await openAt(service, board, bob)
+    await isOnline(service, board, [ann, bob])
+    const client = await createClient({ url: redis.url }).connect()
+    const [key = ''] = await client.keys(`*:p:connections:${board.id}`)
+    const known = await client.zRange(key, 0, -1)
+    const second = await openAt(service, board, bob)
+    await eventually('both are known', async () => (await client.zCard(key)) === known.length + 1)
+    const lost = (await client.zRange(key, 0, -1)).filter((member) => !known.includes(member))
+    expect(await client.zRem(key, lost)).toBe(1)
+    await client.hIncrBy(key.replace('connections', 'users'), bob.id, -1)
+    client.destroy()
+    await first.close()
+    await isOnline(service, board, [ann])
+    await isOnline(service, board, [ann, bob])
+    expect(told(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${bob.username}`])
+    for (const socket of [here, second]) socket.terminate()
+  })
+
   test('[PRES-5] an instance that missed the messages learns of them by itself', async () => {
     const { board, users } = await crowd()
     const [ann, bob, cid] = users

@@ -12,6 +12,7 @@ const AT_ONCE = 500
 /** After Redis lost its data, everybody registers again within a heartbeat and this: nobody has left meanwhile. */
 const SETTLING_MS = 5_000
 const REPAIR_MS = 250
+const MAX_REPAIR_MS = 8_000
 
 /** A connection of a user to a board. */
 export interface Connection {
@@ -49,6 +50,9 @@ interface Room {
   version: number
   settling_until: number
   reaper: NodeJS.Timeout | undefined
+  /** Runs while Redis must be told again who is here; `failures` is how often it was in vain. */
+  registrar: NodeJS.Timeout | undefined
+  failures: number
   isRepairing: boolean
   /** Whether those who were there before are known. They are not told of: they did not come just now. */
   isLoaded: boolean
@@ -84,8 +88,7 @@ export class PresenceRooms {
     // A crowd that goes at once is told of together: one question for each would hold the process.
     if (room.leaving.push(connection) === 1) setImmediate(() => this.tellLeft(board_id, room))
     if (room.here.size > 0) return
-    clearTimeout(room.reaper)
-    this.rooms.delete(board_id)
+    this.forget(board_id, room)
   }
 
   /** The heartbeat of a board: its connections here count for another minute. A crowd goes one part after the other. */
@@ -134,8 +137,13 @@ export class PresenceRooms {
   }
 
   close() {
-    for (const room of this.rooms.values()) clearTimeout(room.reaper)
-    this.rooms.clear()
+    for (const [board_id, room] of this.rooms) this.forget(board_id, room)
+  }
+
+  private forget(board_id: string, room: Room) {
+    clearTimeout(room.reaper)
+    clearTimeout(room.registrar)
+    this.rooms.delete(board_id)
   }
 
   private open(board_id: string): Room {
@@ -146,6 +154,8 @@ export class PresenceRooms {
       version: 0,
       settling_until: 0,
       reaper: undefined,
+      registrar: undefined,
+      failures: 0,
       isRepairing: false,
       isLoaded: false,
       held: this.world.run && [],
@@ -162,6 +172,7 @@ export class PresenceRooms {
       ({ told, version, next_expiry_ms, users }) => {
         const room = this.rooms.get(board_id)
         if (!room) return
+        room.failures = 0
         if (operation === 'open' && room === asked) this.begin(board_id, room, version, users)
         for (const message of told) this.heard(board_id, message)
         if (version > room.version && !room.held) this.repair(board_id, room, version)
@@ -169,6 +180,7 @@ export class PresenceRooms {
       },
       () => {
         if (operation === 'open' && asked) this.release(board_id, asked)
+        if (operation !== 'leave' && asked) this.registerSoon(board_id, asked)
         alone()
       },
     )
@@ -222,6 +234,9 @@ export class PresenceRooms {
   private take(board_id: string, room: Room, transition: Transition) {
     const { type, user_id, username, connection } = transition
     const isKnown = room.users.has(user_id)
+    const isHere = type === 'user_left' && [...room.here.values()].some((other) => other.user_id === user_id)
+    // Redis has lost what it knew of him. Nobody is told what is not so; Redis is.
+    if (isHere) return this.registerSoon(board_id, room)
     if (type === 'user_joined') room.users.set(user_id, username)
     else room.users.delete(user_id)
     const isNews = type === 'user_left' ? isKnown : connection !== '' || !isKnown
@@ -278,6 +293,17 @@ export class PresenceRooms {
     room.settling_until = performance.now() + wait
     const look = () => this.rooms.get(board_id) === room && this.repair(board_id, room, room.version)
     setTimeout(look, wait + 100).unref()
+  }
+
+  /** What could not be said to Redis, or was lost there, is said again until it is known. */
+  private registerSoon(board_id: string, room: Room) {
+    if (room.registrar || this.rooms.get(board_id) !== room) return
+    const wait = Math.min(REPAIR_MS * 2 ** room.failures++, MAX_REPAIR_MS) * (0.5 + this.world.random())
+    const again = () => {
+      room.registrar = undefined
+      void this.refresh(board_id)
+    }
+    room.registrar = setTimeout(again, wait).unref()
   }
 
   /** A connection that died without a word is removed soon after its time is up, by whoever is left. */
