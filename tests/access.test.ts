@@ -3,7 +3,7 @@ import { operations } from '@lockstep/contract'
 import { type Access, type Operation, owner, ownerOrSelf } from '@lockstep/contract/operation'
 import { type ProblemCode, problems } from '@lockstep/contract/problems'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, type Failure, form } from '../packages/server/testing/client.ts'
+import { Client, type Failure, sendingOf } from '../packages/server/testing/client.ts'
 import { PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
 import {
   accepts,
@@ -135,9 +135,9 @@ function inputFor(name: string, operation: Operation, { actor, subject }: Cell, 
 
 async function knock(operation: Operation, { actor }: Cell, { path, query, body }: Input): Promise<Outcome> {
   const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString()
-  const sending = operation.body_type === 'form' ? { raw: form(body as Record<string, string>) } : { json: body }
+  const sending = sendingOf(operation.body_type, body)
   const before = await contentHash(service)
-  const answer = await clients[actor].request(operation.method, path + (search && `?${search}`), body ? sending : {})
+  const answer = await clients[actor].request(operation.method, path + (search && `?${search}`), sending)
   const { code } = (answer.status >= 400 ? answer.body : {}) as Partial<Failure>
   return { status: answer.status, code, isUnchanged: before === (await contentHash(service)) }
 }

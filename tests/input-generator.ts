@@ -4,7 +4,7 @@ import { operations } from '@lockstep/contract'
 import { formats } from '@lockstep/contract/formats'
 import type { Operation } from '@lockstep/contract/operation'
 import type pg from 'pg'
-import { type Client, form, type Sending } from '../packages/server/testing/client.ts'
+import { type Client, form, type Sending, sendingOf } from '../packages/server/testing/client.ts'
 
 /** What the generated inputs know by name: of a parameter or field, or `operation.field` where one needs its own. */
 export type Known = Record<string, string | undefined>
@@ -135,7 +135,7 @@ export async function furnish(api: Client, known: Known, params: Iterable<string
     if (!operation) throw new Error(`Nothing creates a ${param}: the fixture must know it`)
     all = await furnish(api, all, Object.keys(propertiesOf(operation.params)))
     const { path, body } = validInput(name, operation, all)
-    const answer = await api.request(operation.method, path, { json: body })
+    const answer = await api.request(operation.method, path, sendingOf(operation.body_type, body))
     if (answer.status !== operation.returns.status) throw new Error(`${name} made no ${param}: ${answer.text}`)
     all = { ...all, [param]: (answer.body as { id: string }).id }
   }

@@ -50,6 +50,7 @@ interface World {
   checklist: { checklist_id: string }
   item: { item_id: string }
   rule: { rule_id: string }
+  attachment: { attachment_id: string }
   /** Members of the board; the first one is assigned to every card. */
   people: [string, ...string[]]
   /** No member yet. */
@@ -98,6 +99,12 @@ async function makeWorld(size: Size): Promise<World> {
     select $1, gen_random_uuid(), 'Rule', 'CARD_CREATED', 'ASSIGN_MEMBER', $2, true from generate_series(1, $3) returning id`,
     [board_id, people.at(-1), size.columns],
   )
+  const attachments = await run(
+    `with files as (insert into file_chunks select $1, gen_random_uuid(), 0, 'x' from generate_series(1, $3) returning file_id)
+    insert into attachments (board_id, id, card_id, file_id, name, mime_type, size, content_hash)
+    select $1, gen_random_uuid(), $2, file_id, 'note.txt', 'text/plain', 1, 'x' from files returning id`,
+    [board_id, cards[0], size.columns],
+  )
   await run(
     `insert into stored_answers select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
@@ -115,6 +122,7 @@ async function makeWorld(size: Size): Promise<World> {
     checklist: { checklist_id: checklists[0] },
     item: { item_id: items[0] },
     rule: { rule_id: rules[0] },
+    attachment: { attachment_id: attachments[0] },
     people: people as World['people'],
     newcomer,
   }
@@ -177,6 +185,8 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['updateChecklist', '', (w) => w.api.call('updateChecklist', { params: w.checklist, body: { title: 'Next' } })],
   ['moveChecklist', NO_ROOM, (w) => w.api.call('moveChecklist', { params: w.checklist, body: { position: 1 } })],
   ['createItem', '', (w) => w.api.call('createItem', { params: w.checklist, body: { content: 'New' } })],
+  ['createAttachment', '', (w) => w.api.call('createAttachment', { params: w.card, body: { file: new Blob(['x']) } })],
+  ['getAttachment', '', (w) => w.api.call('getAttachment', { params: w.attachment })],
   ['updateItem', '', (w) => w.api.call('updateItem', { params: w.item, body: { is_done: true } })],
   ['moveItem', NO_ROOM, (w) => w.api.call('moveItem', { params: w.item, body: { position: 1 } })],
   ['assignItem', '', (w) => w.api.call('assignItem', { params: w.item, body: { user_ids: w.people } })],
@@ -187,6 +197,7 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ],
   ['unassignCard', '', (w) => w.api.call('unassignCard', { params: { ...w.card, user_id: w.people.at(-1) ?? '' } })],
   ['unassignItem', '', (w) => w.api.call('unassignItem', { params: { ...w.item, user_id: w.people.at(-1) ?? '' } })],
+  ['deleteAttachment', '', (w) => w.api.call('deleteAttachment', { params: w.attachment })],
   ['deleteItem', '', (w) => w.api.call('deleteItem', { params: w.item })],
   ['deleteChecklist', '', (w) => w.api.call('deleteChecklist', { params: w.checklist })],
   ['deleteRule', '', (w) => w.api.call('deleteRule', { params: w.rule })],

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { named, Uuid } from './operation.ts'
+import { Bytes, member, NewId, named, nothing, operation, Uuid } from './operation.ts'
 
 const shape = Type.Object({
   id: Uuid,
@@ -11,3 +11,50 @@ const shape = Type.Object({
 /** What is known of a file. Its content is never part of it. */
 export interface Attachment extends Static<typeof shape> {}
 export const Attachment = named<Attachment>('Attachment', shape)
+
+const AttachmentPath = Type.Object({ attachment_id: Uuid })
+
+export const attachmentOperations = {
+  createAttachment: operation({
+    method: 'POST',
+    path: '/cards/{card_id}/attachments',
+    tag: 'attachments',
+    summary: 'Attach a file to a card',
+    description:
+      'One part with a file, whatever its name; its name and type are taken from the part. A part `id` may bring the id.',
+    access: member('card'),
+    params: Type.Object({ card_id: Uuid }),
+    body: Type.Object({ ...NewId, file: Bytes }),
+    body_type: 'upload',
+    returns: { status: 201, schema: Attachment },
+    emits: ['attachment.created'],
+    problems: ['file_too_large', 'id_taken'],
+  }),
+  getAttachment: operation({
+    method: 'GET',
+    path: '/attachments/{attachment_id}',
+    tag: 'attachments',
+    summary: 'Download a file',
+    description:
+      'Always as a download, never shown in place. `Range` asks for a part of it, `If-None-Match` for news only.',
+    access: member('attachment'),
+    params: AttachmentPath,
+    returns: { status: 200, schema: Bytes },
+    problems: ['range_not_satisfiable'],
+  }),
+  deleteAttachment: operation({
+    method: 'DELETE',
+    path: '/attachments/{attachment_id}',
+    tag: 'attachments',
+    summary: 'Delete a file',
+    access: member('attachment'),
+    params: AttachmentPath,
+    returns: nothing,
+    emits: ['attachment.deleted'],
+  }),
+}
+
+export const attachmentEvents = {
+  'attachment.created': Attachment,
+  'attachment.deleted': Attachment,
+}

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { attachmentEvents, attachmentOperations } from './attachments.ts'
 import { authOperations } from './auth.ts'
 import { automationOperations } from './automations.ts'
 import { boardEvents, boardOperations, memberOperations } from './boards.ts'
@@ -23,12 +24,20 @@ export const operations = {
   ...labelOperations,
   ...checklistOperations,
   ...itemOperations,
+  ...attachmentOperations,
   ...automationOperations,
   ...realtimeOperations,
 } satisfies Record<string, Operation & { emits?: readonly EventKind[] }>
 
 /** Every event kind, with the schema of its `data`. */
-export const events = { ...boardEvents, ...columnEvents, ...cardEvents, ...labelEvents, ...checklistEvents }
+export const events = {
+  ...boardEvents,
+  ...columnEvents,
+  ...cardEvents,
+  ...labelEvents,
+  ...checklistEvents,
+  ...attachmentEvents,
+}
 
 export type EventKind = keyof typeof events
 export type EventData<K extends EventKind> = Static<(typeof events)[K]>

@@ -1,6 +1,6 @@
 import { Components, type Json } from './components.ts'
 import { operations } from './index.ts'
-import { type Operation, tags } from './operation.ts'
+import { Bytes, type Operation, tags } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'
 
 const description = `Shared task boards on which everyone sees the same board, in the same order, always.
@@ -16,6 +16,7 @@ const Problem = {
   properties: {
     detail: { type: 'string', description: 'A sentence for a person.' },
     code: { type: 'string', description: 'A stable name for a program.' },
+    current: { type: 'object', description: 'With `precondition_failed`: how the thing is now.' },
     errors: {
       type: 'array',
       description: 'With `invalid_input`: every field that is wrong.',
@@ -28,8 +29,12 @@ const Problem = {
   },
 }
 
+const acceptsIfMatch = ({ method, emits }: Operation) =>
+  emits !== undefined && (method === 'PATCH' || method === 'DELETE')
+
 /** The problems an operation can answer with: those that follow from what it is, and those that it names. */
-export function problemsOf({ method, access, params, query, problems: named = [], emits }: Operation): ProblemCode[] {
+export function problemsOf(operation: Operation): ProblemCode[] {
+  const { method, access, params, query, problems: named = [], emits } = operation
   const isBoard = typeof access !== 'string'
   const implied: (ProblemCode | false)[] = [
     access !== 'public' && 'not_authenticated',
@@ -41,6 +46,7 @@ export function problemsOf({ method, access, params, query, problems: named = []
     method !== 'GET' && 'body_too_large',
     emits !== undefined && 'idempotency_key_reused',
     emits !== undefined && 'board_busy',
+    acceptsIfMatch(operation) && 'precondition_failed',
     'unavailable',
   ]
   return [...new Set([...implied.filter((code) => code !== false), ...named])]
@@ -84,8 +90,11 @@ function describe(operationId: string, operation: Operation, components: Compone
     ...parametersOf('path', params, components),
     ...parametersOf('query', query, components),
     ...(emits ? [idempotencyKey] : []),
+    ...(acceptsIfMatch(operation) ? [ifMatch] : []),
+    ...(isConditional(operation) ? [ifNoneMatch] : []),
+    ...(isFile(operation) ? [range] : []),
   ]
-  const mediaType = body_type === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
+  const mediaType = mediaTypes[body_type ?? 'json']
   return {
     operationId,
     tags: [tag],
@@ -94,10 +103,28 @@ function describe(operationId: string, operation: Operation, components: Compone
     security: access === 'public' ? [] : [{ password: [] }, { bearer: [] }, { cookie: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: { [mediaType]: { schema: components.reference(body) } } } }),
-    responses: { [returns.status]: success(operation, components), ...failures(operation) },
+    responses: {
+      [returns.status]: success(operation, components),
+      ...(isFile(operation) && { 206: { ...success(operation, components), description: 'A part of it' } }),
+      ...(isConditional(operation) && { 304: { description: 'As it is known already' } }),
+      ...failures(operation),
+    },
     ...(emits && { 'x-emits': emits }),
   }
 }
+
+const mediaTypes = {
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
+  upload: 'multipart/form-data',
+}
+const isFile = ({ returns }: Operation) => returns.schema === Bytes
+const isConditional = ({ method, access }: Operation) => method === 'GET' && access !== 'public'
+
+const header = (name: string, description: string) => ({ name, in: 'header', description, schema: { type: 'string' } })
+const ifMatch = header('If-Match', 'An ETag: refused with 412 when the thing has changed since it was seen so.')
+const ifNoneMatch = header('If-None-Match', 'An ETag: answered with 304 when nothing has changed since.')
+const range = header('Range', 'Which bytes of the file, as `bytes=<first>-<last>`.')
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
@@ -116,20 +143,23 @@ function parametersOf(place: 'path' | 'query', schema: Operation['params'], comp
   }))
 }
 
-function success({ returns, emits, method, path }: Operation, components: Components): Json {
+function success(operation: Operation, components: Components): Json {
+  const { returns, emits, method, path } = operation
   const hasPosition = emits !== undefined || (method === 'GET' && path === '/boards/{board_id}')
+  const hasTag = isConditional(operation) || (emits !== undefined && returns.status !== 204)
   return {
     description: returns.status === 201 ? 'Created' : returns.status === 204 ? 'Done' : 'OK',
-    ...(hasPosition && {
-      headers: {
-        'Board-Position': { description: 'The state of the board: `<epoch>.<seq>`.', schema: { type: 'string' } },
-      },
-    }),
+    ...((hasPosition || hasTag) && { headers: { ...(hasPosition && boardPosition), ...(hasTag && etag) } }),
     ...(returns.status !== 204 && {
-      content: { 'application/json': { schema: components.reference(returns.schema) } },
+      content: { [isFile(operation) ? '*/*' : 'application/json']: { schema: components.reference(returns.schema) } },
     }),
   }
 }
+
+const boardPosition = {
+  'Board-Position': { description: 'The state of the board: `<epoch>.<seq>`.', schema: { type: 'string' } },
+}
+const etag = { ETag: { description: 'The state of what is answered.', schema: { type: 'string' } } }
 
 /** One entry for each status, naming the codes behind it. */
 function failures(operation: Operation): Json {

@@ -40,12 +40,15 @@ export const RequiredPlace = Type.Object(Place, {
   anyOf: [{ required: ['position'], properties: { position: { type: 'integer' } } }, { required: ['after_id'] }],
 })
 
+/** The bytes of a file, in a request or in an answer. */
+export const Bytes = Type.Unsafe<Blob>({ type: 'string', format: 'binary' })
+
 /** Gives a schema the name of its interface: documents list it as a component, type errors print the name alone. */
 export const named = <T>(title: string, schema: TSchema) => Type.Unsafe<T>({ ...schema, title })
 
 export type Role = 'owner' | 'member'
 /** What an operation can be about. Its id is the path parameter `<resource>_id`, and it belongs to one board. */
-export type Resource = 'board' | 'column' | 'card' | 'label' | 'checklist' | 'item' | 'rule'
+export type Resource = 'board' | 'column' | 'card' | 'label' | 'checklist' | 'item' | 'attachment' | 'rule'
 export interface BoardAccess {
   on: Resource
   role: Role
@@ -68,6 +71,7 @@ export const tags = {
   columns: 'A column holds ordered cards.',
   cards: 'What there is to do, and who does it.',
   checklists: 'What must be done for a card, item by item.',
+  attachments: 'Files that belong to a card.',
   labels: 'Marks that cards of a board can carry.',
   automations: 'Rules that answer what happens to a card, in the same change.',
   realtime: 'What happens on a board, as it happens and afterwards.',
@@ -84,8 +88,8 @@ export interface Operation {
   params?: TObject
   query?: TObject
   body?: TSchema
-  /** How the body is written; JSON unless said otherwise. */
-  body_type?: 'json' | 'form'
+  /** How the body is written; JSON unless said otherwise. An upload is a form of several parts, one of them a file. */
+  body_type?: 'json' | 'form' | 'upload'
   returns: { status: 200 | 201 | 204; schema: TSchema }
   /** The event kinds a change may emit. Present, even when empty, on every operation that changes a board. */
   emits?: readonly string[]

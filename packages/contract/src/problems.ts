@@ -8,10 +8,20 @@ export const problems = {
     detail: 'The request is not valid HTTP.',
     help: 'The bytes that arrived could not be read as an HTTP request. Look at the client or the proxy that sent them.',
   },
+  request_incomplete: {
+    status: 400,
+    detail: 'The request broke off.',
+    help: 'The connection ended before the whole request had arrived. Nothing was changed.',
+  },
   wrong_password: {
     status: 400,
     detail: 'The current password is wrong.',
     help: 'Changing a password needs the present one. This is not a 401, so that a typing error logs nobody out.',
+  },
+  file_too_large: {
+    status: 400,
+    detail: 'The file is too large.',
+    help: '`detail` names the largest size in bytes. The operator sets it (`MAX_ATTACHMENT_BYTES`).',
   },
   not_authenticated: {
     status: 401,
@@ -80,6 +90,11 @@ export const problems = {
     detail: 'The checklist item does not exist.',
     help: 'It was deleted, or the id is wrong.',
   },
+  attachment_not_found: {
+    status: 404,
+    detail: 'The attachment does not exist.',
+    help: 'It was deleted, or the id is wrong.',
+  },
   rule_not_found: {
     status: 404,
     detail: 'The automation rule does not exist.',
@@ -127,8 +142,18 @@ export const problems = {
     detail: 'Events behind this position are no longer kept.',
     help: 'Load the board, and go on from the position that comes with it.',
   },
+  precondition_failed: {
+    status: 412,
+    detail: 'It was changed since you last saw it.',
+    help: '`If-Match` named another state. `current` is how it is now: decide again on that.',
+  },
   body_too_large: { status: 413, detail: 'The request body is too large.', help: 'Send less at once.' },
   uri_too_long: { status: 414, detail: 'The address is too long.', help: 'Compare it with the documentation.' },
+  range_not_satisfiable: {
+    status: 416,
+    detail: 'The file has no such range.',
+    help: '`Content-Range` says how many bytes it has.',
+  },
   expectation_failed: {
     status: 417,
     detail: 'The expectation in the Expect header cannot be met.',

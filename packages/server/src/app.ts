@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
+import { attachmentOperations } from '@lockstep/contract/attachments'
 import { authOperations } from '@lockstep/contract/auth'
 import { automationOperations } from '@lockstep/contract/automations'
 import { boardOperations, memberOperations } from '@lockstep/contract/boards'
@@ -14,10 +15,15 @@ import { realtimeOperations } from '@lockstep/contract/realtime'
 import { userOperations } from '@lockstep/contract/users'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { v7 as newUuid } from 'uuid'
+import { attachmentHandlers } from './attachments/attachment-operations.ts'
+import { ChunkStore } from './attachments/file-store.ts'
+import { sweepFiles, uploadsTo } from './attachments/unclaimed-files.ts'
 import { authHandlers } from './auth/auth-operations.ts'
 import { Passwords } from './auth/passwords.ts'
 import { automationHandlers } from './automations/automation-operations.ts'
+import { removeOldRuns } from './automations/automation-queries.ts'
 import { runAutomations } from './automations/run-automations.ts'
+import { BoardCache } from './boards/board-cache.ts'
 import { boardHandlers } from './boards/board-operations.ts'
 import { memberHandlers } from './boards/member-operations.ts'
 import { cardHandlers } from './cards/card-operations.ts'
@@ -27,7 +33,7 @@ import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
 import { isOwnHost, ownOrigin } from './core/authenticate.ts'
 import type { Core } from './core/change.ts'
-import { keepHouse } from './core/chores.ts'
+import { keepHouse, removeOldEvents } from './core/chores.ts'
 import { Database } from './core/database.ts'
 import { serveDocuments } from './core/documents.ts'
 import { problemOf, refuseConnection, renderProblems } from './core/errors.ts'
@@ -41,12 +47,21 @@ import { healthHandlers } from './health/health-operations.ts'
 import { labelHandlers } from './labels/label-operations.ts'
 import { Live, type LiveSettings } from './realtime/live.ts'
 import { realtimeHandlers } from './realtime/realtime-operations.ts'
+import { representations } from './representations.ts'
 import { userHandlers } from './users/user-operations.ts'
 
 const MAX_BODY_BYTES = 1_048_576
+const BODY_SECONDS = 30
+/** Ten megabytes at ten kilobytes a second. */
+const UPLOAD_SECONDS = 1_200
+
+export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
+  /** How long a body that is no upload may take; replaced by tests that cannot wait so long. */
+  body_seconds?: number
+}
 
 /** The whole service, ready to listen: the one place that knows every domain. */
-export async function buildApp(config: Config, log: FastifyBaseLogger, options: Pick<LiveSettings, 'seconds'> = {}) {
+export async function buildApp(config: Config, log: FastifyBaseLogger, options: AppOptions = {}) {
   const database = new Database({
     url: config.DATABASE_URL,
     size: config.DATABASE_POOL_SIZE,
@@ -74,14 +89,16 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       upgrades_per_second: config.UPGRADES_PER_SECOND,
       drain_seconds: config.DRAIN_SECONDS,
       trusted_hops: config.TRUST_PROXY,
-      ...options,
+      ...(options.seconds && { seconds: options.seconds }),
     },
   )
+  const files = new ChunkStore(database)
   const core: Core = {
     database,
     turns: new Turns(config.BOARD_WAIT_MS),
     announce: (committed) => live.announce(committed),
     reaction: runAutomations,
+    uploads: uploadsTo(database, files, config.MAX_ATTACHMENT_BYTES),
     log,
   }
 
@@ -91,7 +108,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     genReqId: () => newUuid(),
     trustProxy: (_address, hop) => hop < config.TRUST_PROXY,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: 30_000,
+    requestTimeout: UPLOAD_SECONDS * 1_000,
     return503OnClosing: false,
     // An id of any length is judged as an id; the headers' own limit bounds it.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
@@ -117,7 +134,12 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   app.addHook('onSend', async (_request, reply) => {
     if (isClosing) reply.header('connection', 'close')
   })
-  const stopChores = keepHouse(database, newUuid(), config.EVENT_RETENTION_DAYS, log)
+  const chores = {
+    retention: () => removeOldEvents(database, config.EVENT_RETENTION_DAYS),
+    runs: () => removeOldRuns(database, config.EVENT_RETENTION_DAYS),
+    'unclaimed files': () => sweepFiles(database, files),
+  }
+  const stopChores = keepHouse(database, newUuid(), chores, log)
   app.addHook('onClose', async () => {
     stopChores()
     live.close()
@@ -144,7 +166,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   await app.register(cookie)
   await app.register(serveDocuments)
 
-  const deps = { core, tokens, isOwnOrigin }
+  const { body_seconds = BODY_SECONDS } = options
+  const deps = { core, tokens, isOwnOrigin, representations, body_seconds }
   const settings = {
     is_registration_open: config.REGISTRATION === 'open',
     is_cookie_default: config.AUTH_COOKIE,
@@ -159,13 +182,14 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   )
   serve(app, deps, userOperations, userHandlers)
   serve(app, deps, healthOperations, healthHandlers(database, live.ping))
-  serve(app, deps, boardOperations, boardHandlers)
+  serve(app, deps, boardOperations, boardHandlers(new BoardCache(config.BOARD_CACHE_BYTES)))
   serve(app, deps, memberOperations, memberHandlers)
   serve(app, deps, columnOperations, columnHandlers)
   serve(app, deps, cardOperations, cardHandlers)
   serve(app, deps, labelOperations, labelHandlers)
   serve(app, deps, checklistOperations, checklistHandlers)
   serve(app, deps, itemOperations, itemHandlers)
+  serve(app, deps, attachmentOperations, attachmentHandlers(files))
   serve(app, deps, automationOperations, automationHandlers)
   serve(app, deps, realtimeOperations, realtimeHandlers(live))
   return app

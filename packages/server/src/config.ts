@@ -108,6 +108,17 @@ export const Settings = Type.Object({
     maximum: 600,
     description: 'Over how long SIGTERM spreads the closing of connections.',
   }),
+  MAX_ATTACHMENT_BYTES: Type.Integer({
+    default: 10_485_760,
+    minimum: 1,
+    maximum: 1_073_741_824,
+    description: 'The largest file that can be attached to a card.',
+  }),
+  BOARD_CACHE_BYTES: Type.Integer({
+    default: 67_108_864,
+    minimum: 1,
+    description: 'How much memory full boards may take that are kept ready to be sent, compressed.',
+  }),
   EVENT_RETENTION_DAYS: Type.Integer({
     default: 90,
     minimum: 1,

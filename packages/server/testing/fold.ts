@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Attachment } from '@lockstep/contract/attachments'
 import type { Board, BoardMember, FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'
@@ -83,6 +84,12 @@ export function applyEvent(board: FullBoard, { type, data }: FoldedEvent): FullB
       return withItem(board, data as ChecklistItem, (data as ChecklistItem).checklist_id)
     case 'checklist_item.deleted':
       return withItem(board, data as ChecklistItem, undefined)
+    case 'attachment.created':
+      return withAttachments(board, data as Attachment, (files) => [...files, data as Attachment])
+    case 'attachment.deleted':
+      return withAttachments(board, data as Attachment, (files) =>
+        files.filter((f) => f.id !== (data as Attachment).id),
+      )
     case 'label.created':
       return { ...board, labels: [...board.labels, data as Label] }
     case 'label.updated':
@@ -109,6 +116,9 @@ const withCards = (board: FullBoard, change: (card: Card) => Card): FullBoard =>
 
 const withChecklists = (board: FullBoard, card_id: string, change: (lists: Checklist[]) => Checklist[]) =>
   withCards(board, (card) => (card.id === card_id ? { ...card, checklists: change(card.checklists) } : card))
+
+const withAttachments = (board: FullBoard, { card_id }: Attachment, change: (files: Attachment[]) => Attachment[]) =>
+  withCards(board, (card) => (card.id === card_id ? { ...card, attachments: change(card.attachments) } : card))
 
 /** An item stands in one checklist, wherever it stood before; without one it is gone. */
 const withItem = (board: FullBoard, item: ChecklistItem, checklist_id: string | undefined) =>

@@ -53,12 +53,14 @@ interface Circumstances {
   seconds?: { heartbeat: number; pong: number }
   /** Another instance on the database of this service, which must be stopped first. */
   beside?: TestService
+  /** How long a body may take, for a test that cannot wait half a minute. */
+  body_seconds?: number
 }
 
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
 export async function startService(
   settings: Record<string, string> = {},
-  { seconds, beside }: Circumstances = {},
+  { seconds, beside, body_seconds }: Circumstances = {},
 ): Promise<TestService> {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
   if (!beside) await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
@@ -72,7 +74,7 @@ export async function startService(
     ...settings,
   })
   const log = createLog(config.LOG_LEVEL, fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT)))
-  const app = await buildApp(config, log, seconds && { seconds })
+  const app = await buildApp(config, log, { ...(seconds && { seconds }), ...(body_seconds && { body_seconds }) })
   const base_url = await listen(app)
   const sql = new pg.Pool({ connectionString: database_url, max: 4 })
   sql.on('error', () => {})

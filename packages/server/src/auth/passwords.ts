@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
+import { Gate } from '../core/gate.ts'
 import { Problem } from '../core/problem.ts'
 
 export interface PasswordRules {
@@ -25,8 +26,10 @@ const argon2id = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
  */
 export class Passwords {
   private readonly rules: PasswordRules
-  private readonly waiting: (() => void)[] = []
-  private running = 0
+  private readonly gate = new Gate(AT_ONCE, {
+    wait_ms: WAIT_MS,
+    refuse: () => new Problem('passwords_busy', { retry_after_seconds: 5 }),
+  })
   /** What the password of an unknown user is compared with, so that it takes as long as any other. */
   private readonly decoy = hash('an unknown user has no password', argon2id)
 
@@ -45,39 +48,13 @@ export class Passwords {
   }
 
   hash(password: string): Promise<string> {
-    return this.inTurn(() => hash(password, argon2id))
+    return this.gate.pass(() => hash(password, argon2id))
   }
 
   /** Without a hash the answer is no, and takes just as long. */
   async isRight(hashed_password: string | undefined, password: string): Promise<boolean> {
     const against = hashed_password ?? (await this.decoy)
-    const isEqual = await this.inTurn(() => verify(against, password))
+    const isEqual = await this.gate.pass(() => verify(against, password))
     return isEqual && hashed_password !== undefined
-  }
-
-  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.running >= AT_ONCE) await this.wait()
-    else this.running++
-    try {
-      return await work()
-    } finally {
-      const next = this.waiting.shift()
-      if (next) next()
-      else this.running--
-    }
-  }
-
-  private wait(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(() => {
-        this.waiting.splice(this.waiting.indexOf(go), 1)
-        reject(new Problem('passwords_busy', { retry_after_seconds: 5 }))
-      }, WAIT_MS)
-      this.waiting.push(go)
-    })
   }
 }

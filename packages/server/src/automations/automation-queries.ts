@@ -127,3 +127,20 @@ const references = statement(
 export async function countReferences(db: Db, board_id: string, column_ids: string[], label_ids: string[]) {
   return (await db.run(references, { board_id, column_ids, label_ids }))[0] as { columns: number; labels: number }
 }
+
+const BATCH = 5_000
+const removeOld = statement(
+  'delete_old_runs',
+  (args: { days: number }) => sql<{ id: string }>`
+    delete from automation_runs where ctid in (
+      select ctid from automation_runs where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH)})
+    returning id`,
+)
+/** Removes runs older than the events that caused them are kept, in batches. Answers how many. */
+export async function removeOldRuns(db: Db, days: number): Promise<number> {
+  for (let removed = 0; ; ) {
+    const { length } = await db.run(removeOld, { days })
+    removed += length
+    if (length < BATCH) return removed
+  }
+}

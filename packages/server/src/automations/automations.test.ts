@@ -4,6 +4,8 @@ import type { Label } from '@lockstep/contract/labels'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService } from '#testing/service'
+import { Database } from '../core/database.ts'
+import { removeOldRuns } from './automation-queries.ts'
 
 let service: TestService
 let elsewhere: TestBoard
@@ -260,4 +262,20 @@ test('[AUTO-9] runs are listed the newest first, page by page', async () => {
   const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? ''
   const rest = await s.member.api.request('GET', next)
   expect([...(first.body as unknown[]), ...(rest.body as unknown[])]).toEqual(all)
+})
+
+test('[AUTO-10] runs leave with the events of their time', async () => {
+  const s = await scene()
+  await s.rule({ ...s.onMove, ...s.toTodo })
+  for (let i = 0; i < 3; i++) await s.move()
+  const [youngest] = await s.runs()
+  await service.sql.query(
+    `update automation_runs set created_at = now() - interval '31 days' where board_id = $1 and id <> $2`,
+    [s.params.board_id, youngest?.id],
+  )
+  const db = new Database({ url: service.database_url, size: 2, on_error: () => {} })
+  expect(await removeOldRuns(db, 32)).toBe(0)
+  expect(await removeOldRuns(db, 30)).toBe(2)
+  await db.close()
+  expect(await s.runs()).toEqual([youngest])
 })

@@ -37,13 +37,33 @@ const read = statement(
 export const readBoard = async (db: Db, id: string): Promise<JsonText<Board> | undefined> =>
   (await db.run(read, { id }))[0]?.json
 
+/** The state that a full board shows. Its members' profiles change without an event, so they count beside its position. */
+export interface BoardVersion {
+  position: string
+  profiles: string
+}
+/** All profiles and not the newest: a change can be committed after one that is younger. */
+const boardVersion = sql<BoardVersion>`stream.epoch || '.' || stream.last_seq as position,
+  (select left(md5(string_agg(person.profile_changed_at::text, ',' order by person.id)), 16)
+    from board_members membership join users person on person.id = membership.user_id
+    where membership.board_id = stream.board_id) as profiles`
+
+const readVersion = statement(
+  'read_board_version',
+  (args: { id: string }) => sql<BoardVersion>`
+    select ${boardVersion} from board_stream stream where stream.board_id = ${args.id}`,
+)
+/** Undefined when there never was such a board. */
+export const readBoardVersion = async (db: Db, id: string): Promise<BoardVersion | undefined> =>
+  (await db.run(readVersion, { id }))[0]
+
 const readFull = statement(
   'read_full_board',
-  (args: { id: string }) => sql<{ json: JsonText<FullBoard>; position: string }>`
-    select ${fullBoardJson}::text as json, stream.epoch || '.' || stream.last_seq as position
+  (args: { id: string }) => sql<{ json: JsonText<FullBoard> } & BoardVersion>`
+    select ${fullBoardJson}::text as json, ${boardVersion}
     from boards board join board_stream stream on stream.board_id = board.id where board.id = ${args.id}`,
 )
-/** The board and its position, as of one snapshot. Undefined when there is no such board. */
+/** The board and its version, as of one snapshot. Undefined when there is no such board. */
 export const readFullBoard = async (db: Db, id: string) => (await db.run(readFull, { id }))[0]
 
 const list = statement(

@@ -248,6 +248,8 @@ describe('the log', () => {
     'createChecklist',
     'createItem',
     'createItem',
+    'createAttachment',
+    'createAttachment',
     'assignItem',
     'moveChecklist',
     'moveItem',
@@ -255,6 +257,7 @@ describe('the log', () => {
     'updateChecklist',
     'updateLabel',
     'unassignItem',
+    'deleteAttachment',
     'deleteItem',
     'deleteChecklist',
     'removeCardLabel',
@@ -281,6 +284,7 @@ describe('the log', () => {
     const item = pick(checklists.flatMap((list) => list.items))
     const of_label = label && { params: { label_id: label.id } }
     const of_list = checklist && { params: { checklist_id: checklist.id } }
+    const file = pick(columns.flatMap((c) => c.cards.flatMap((k) => k.attachments)))
     const of_item = item && { params: { item_id: item.id } }
     if (does === 'createColumn') await api.call(does, { params, body: { title, position: where } })
     else if (does === 'updateBoard') await api.call(does, { params, body: { title } })
@@ -323,6 +327,9 @@ describe('the log', () => {
       await api.call(does, { ...of_item, body: { checklist_id: pick(checklists)?.id ?? null, position: where } })
     else if (does === 'assignItem' && of_item)
       await api.call(does, { ...of_item, body: { user_ids: isIn ? [owner.id, member.id] : [owner.id] } })
+    else if (does === 'createAttachment' && of_card)
+      await api.call(does, { ...of_card, body: { file: new File([title], `${title}.txt`) } })
+    else if (does === 'deleteAttachment' && file) await api.call(does, { params: { attachment_id: file.id } })
     else if (does === 'unassignItem' && of_item)
       await api.call(does, { params: { ...of_item.params, user_id: owner.id } })
   }

@@ -1,6 +1,7 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
+import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
 import { type Db, statement, wireTime } from '../core/database.ts'
 import { rankedLists } from '../core/placement.ts'
@@ -18,7 +19,7 @@ export const cardJson = sql<Card>`(select row_to_json(shown) from (select
     where assignee.board_id = card.board_id and assignee.card_id = card.id) as assignees,
   (select coalesce(json_agg(${checklistJson} order by checklist.rank, checklist.id), '[]') from checklists checklist
     where checklist.board_id = card.board_id and checklist.card_id = card.id) as checklists,
-  '[]'::json as attachments,
+  ${attachmentsJson} as attachments,
   ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at) shown)`
 
 interface Shown {

@@ -61,6 +61,7 @@ const tableOf: Record<Resource, { from: RawBuilder<unknown>; missing: ProblemCod
   checklist: { from: sql`checklists`, missing: 'checklist_not_found' },
   rule: { from: sql`automation_rules`, missing: 'rule_not_found' },
   item: { from: sql`checklist_items`, missing: 'item_not_found' },
+  attachment: { from: sql`attachments`, missing: 'attachment_not_found' },
 }
 
 const now = wireTime(sql`clock_timestamp()`)

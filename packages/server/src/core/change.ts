@@ -14,6 +14,7 @@ import {
 import { type Database, type Db, statement } from './database.ts'
 import { Problem } from './problem.ts'
 import type { Turns } from './turns.ts'
+import type { Uploads } from './upload.ts'
 
 /** A committed event: its number, whom it is about, and the exact text that every client is sent. */
 export interface LoggedEvent {
@@ -81,6 +82,7 @@ export interface Core {
   /** Tells the sockets. Never awaited: the log is the truth, and whoever misses the bell reads it there. */
   announce: (committed: Committed) => void
   reaction: Reaction
+  uploads: Uploads
   log: { warn: (details: object, message: string) => void }
 }
 

@@ -53,17 +53,22 @@ export async function startNewEpoch(db: Db): Promise<number> {
   return (await db.run(bumpEpochs, {}))[0]?.count ?? 0
 }
 
+/** Work that one instance does for all, by name. Answers how much there was to remove. */
+export type Chores = Record<string, () => Promise<number>>
+
 /** Does what one instance must do for all, again and again. Answers how to stop. */
-export function keepHouse(db: Db, holder: string, retention_days: number, log: Log): () => void {
-  const round = async () => {
+export function keepHouse(db: Db, holder: string, chores: Chores, log: Log): () => void {
+  const round = async (name: string, work: () => Promise<number>) => {
     try {
-      if ((await db.run(take, { name: 'retention', holder })).length === 0) return
-      const removed = await removeOldEvents(db, retention_days)
-      if (removed > 0) log.info({ removed }, 'removed old events')
+      if ((await db.run(take, { name, holder })).length === 0) return
+      const removed = await work()
+      if (removed > 0) log.info({ chore: name, removed }, 'a chore was done')
     } catch (err) {
-      log.warn({ err }, 'a chore was not done')
+      log.warn({ err, chore: name }, 'a chore was not done')
     }
   }
-  const timer = setInterval(() => void round(), EVERY_MS)
+  const timer = setInterval(() => {
+    for (const [name, work] of Object.entries(chores)) void round(name, work)
+  }, EVERY_MS)
   return () => clearInterval(timer)
 }

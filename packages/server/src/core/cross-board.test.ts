@@ -12,6 +12,7 @@ interface Place {
   label_id: string
   checklist_id: string
   item_id: string
+  attachment_id: string
   rule_id: string
   user_id: string
 }
@@ -47,7 +48,11 @@ async function furnished({ owner }: TestBoard, board_id: string, column_id: stri
     params: { board_id },
     body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: user_id },
   })
-  return { ...params, card_id, label_id, checklist_id, item_id, rule_id, user_id }
+  const { id: attachment_id } = await owner.api.call('createAttachment', {
+    params: { card_id },
+    body: { file: new File(['Content'], 'note.txt') },
+  })
+  return { ...params, card_id, attachment_id, label_id, checklist_id, item_id, rule_id, user_id }
 }
 
 interface Reference {

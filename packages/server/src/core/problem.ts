@@ -46,6 +46,8 @@ const problemOfConstraint: Record<string, ProblemCode> = {
   checklists_id_taken: 'id_taken',
   checklist_items_pkey: 'id_taken',
   checklist_items_id_taken: 'id_taken',
+  attachments_pkey: 'id_taken',
+  attachments_id_taken: 'id_taken',
 }
 
 /** What PostgreSQL or the pool says, as a problem; undefined when it is a defect of ours. */

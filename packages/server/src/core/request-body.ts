@@ -1,10 +1,36 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from './input.ts'
+import { Problem } from './problem.ts'
 
 /** Leaves every body as bytes: it is read only after it is known that the caller may do what he asks. */
 export function takeRawBodies(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
+/** Leaves every body unread: whoever handles the request takes it as it comes. */
+export function leaveBodies(app: FastifyInstance) {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+}
+
+/**
+ * Hooks that let a body which is read as a whole arrive soon or not at all. (Node's own limit is the one of uploads, which
+ * may take long.)
+ */
+export function bodyWithin(seconds: number) {
+  const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>()
+  const stop = (request: FastifyRequest) => clearTimeout(timers.get(request))
+  const preParsing = async (request: FastifyRequest, reply: FastifyReply) => {
+    const giveUp = () => {
+      reply.header('connection', 'close')
+      // Whoever reads the body is told, as of any other error of it.
+      request.raw.emit('error', new Problem('request_timeout'))
+    }
+    timers.set(request, setTimeout(giveUp, seconds * 1_000))
+    reply.raw.once('close', () => stop(request))
+  }
+  return { preParsing, preValidation: async (request: FastifyRequest) => stop(request) }
 }
 
 /** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */

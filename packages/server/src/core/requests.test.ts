@@ -267,6 +267,22 @@ describe('what is hardly HTTP', () => {
   }
   const close = 'Host: x\r\nConnection: close\r\n'
 
+  test('[REQ-20] a body that does not arrive in time is 408, and its connection is closed', async () => {
+    const hasty = await startService({}, { beside: service, body_seconds: 0.2 })
+    const { port, hostname } = new URL(hasty.base_url)
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
+    )
+    let text = ''
+    for await (const piece of socket) text += piece
+    expect(text).toMatch(/^HTTP\/1\.1 408 /)
+    expect(text).toContain('request_timeout')
+    // Once it is there, the handler may take as long as it needs.
+    expect(await board.owner.api.call('listBoards', {})).toHaveLength(1)
+    await hasty.stop()
+  })
+
   test('[REQ-14] an upgrade to something else is declined by answering as usual', async () => {
     const offer = 'Host: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n'
     expect(await write(`GET /health HTTP/1.1\r\n${offer}\r\n`)).toMatch(/^HTTP\/1\.1 200 OK/)

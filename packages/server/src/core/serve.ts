@@ -1,25 +1,32 @@
 import { createHash } from 'node:crypto'
 import type { EventKind } from '@lockstep/contract'
-import type {
-  BoardAccess,
-  Body,
-  Emits,
-  JsonText,
-  Operation,
-  Params,
-  Query,
-  Returns,
+import {
+  type BoardAccess,
+  type Body,
+  Bytes,
+  type Emits,
+  type JsonText,
+  type Operation,
+  type Params,
+  type Query,
+  type Returns,
 } from '@lockstep/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TObject } from 'typebox'
+import Type, { type TObject } from 'typebox'
 import { v7 as newUuid } from 'uuid'
 import { type Approach, approachBoard, type Caller, type Entry, type Threshold } from './access.ts'
 import { authenticate } from './authenticate.ts'
 import { type Answer, answerAgain, type Change, type Core, changeBoard, type Emit, toJson } from './change.ts'
 import type { Db } from './database.ts'
+import { type Download, sendDownload } from './download.ts'
+import { problemOf } from './errors.ts'
+import { etagOf } from './etag.ts'
 import { inputReader, invalid, readableQuery } from './input.ts'
-import { readBody } from './request-body.ts'
+import { JSON_TYPE, type Packed, sendJson } from './json-answer.ts'
+import { precondition, type Representations } from './precondition.ts'
+import { bodyWithin, leaveBodies, readBody } from './request-body.ts'
 import type { Tokens } from './tokens.ts'
+import { deskAt, fingerprintOfUpload, nowhere, type Received, receiveUpload, type UploadedFile } from './upload.ts'
 
 /** What a handler of a public operation is given. */
 export interface PublicWork<O extends Operation> {
@@ -27,7 +34,7 @@ export interface PublicWork<O extends Operation> {
   db: Db
   params: Params<O>
   query: Query<O>
-  body: Body<O>
+  body: O extends { body_type: 'upload' } ? Omit<Body<O>, 'file'> & { file: UploadedFile } : Body<O>
   request: FastifyRequest
   reply: FastifyReply
 }
@@ -52,15 +59,20 @@ export type Work<O extends Operation> = O extends { emits: readonly string[] }
       ? CallerWork<O>
       : PublicWork<O>
 
-/** An object of the contract, or the JSON text of one. */
+/** An object of the contract, its JSON text, that text packed for sending, or a file. */
+type Result<O extends Operation> = Returns<O> extends Blob ? Download : Returns<O> | JsonText<Returns<O>> | Packed
 export type Handlers<Ops extends Record<string, Operation>> = {
-  [N in keyof Ops]: (work: Work<Ops[N]>) => Promise<Returns<Ops[N]> | JsonText<Returns<Ops[N]>>>
+  [N in keyof Ops]: (work: Work<Ops[N]>) => Promise<Result<Ops[N]>>
 }
 
 export interface ServeDeps {
   core: Core
   tokens: Tokens
   isOwnOrigin: (request: FastifyRequest) => boolean
+  /** What things look like to a member: what `If-Match` is held against. */
+  representations: Representations
+  /** How long a body that is no upload may take to arrive. */
+  body_seconds: number
 }
 
 /** The path as the client wrote it, for links that lead on from it. */
@@ -80,8 +92,19 @@ export function serve<Ops extends Record<string, Operation>>(
 ) {
   for (const [name, operation] of Object.entries(operations)) {
     const handle = handlers[name] as unknown as AnyHandler
-    const { onRequest, handler } = routeOf(deps, operation, handle)
-    app.route({ method: operation.method, url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), onRequest, handler })
+    const isUpload = operation.body_type === 'upload'
+    const route = {
+      method: operation.method,
+      url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      ...(!isUpload && bodyWithin(deps.body_seconds)),
+      ...routeOf(deps, operation, handle),
+    }
+    if (!isUpload) app.route(route)
+    else
+      app.register(async (scope) => {
+        leaveBodies(scope)
+        scope.route(route)
+      })
   }
 }
 
@@ -93,11 +116,12 @@ interface Arrival {
 }
 const arrivals = new WeakMap<FastifyRequest, Arrival>()
 
-function routeOf({ core, tokens, isOwnOrigin }: ServeDeps, operation: Operation, handle: AnyHandler) {
+function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
+  const { core, tokens, isOwnOrigin } = deps
   const { access, method, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
-  const readFields = body && inputReader(body)
+  const readFields = body && inputReader(body_type === 'upload' ? withoutFile(body as TObject) : body)
   const board_access = typeof access === 'string' ? undefined : access
   const isWrite = emits !== undefined
 
@@ -121,48 +145,81 @@ function routeOf({ core, tokens, isOwnOrigin }: ServeDeps, operation: Operation,
     arrivals.set(request, { params: ids, approach, threshold, entry })
   }
 
-  const inputsOf = (request: FastifyRequest) => ({
+  const inputsOf = (request: FastifyRequest, upload?: Received) => ({
     query: readQuery?.(readableQuery(query as TObject, request.query as Record<string, unknown>)) ?? {},
-    body: readFields?.(readBody(request, body_type)),
+    body: upload
+      ? { ...(readFields?.(upload.fields) as object), file: upload.file }
+      : readFields?.(readBody(request, body_type as 'json' | 'form')),
     request,
   })
 
-  const change = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+  const change = async (request: FastifyRequest, reply: FastifyReply, upload?: Received): Promise<Answer> => {
     const { params: ids, approach, threshold, entry } = arrivals.get(request) as Arrival
-    const identity = approach.key === null ? null : { key: approach.key, fingerprint: fingerprintOf(request) }
+    const identity = approach.key === null ? null : { key: approach.key, fingerprint: fingerprintOf(request, upload) }
     if (threshold.answer) return answerAgain(threshold.answer, identity)
-    const inputs = inputsOf(request)
+    const inputs = inputsOf(request, upload)
     const new_id = (inputs.body as { id?: string | null } | undefined)?.id ?? newUuid()
-    const work: Change['work'] = async ({ tx, entry: { caller, board_id, at }, emit }) => ({
-      status: returns.status,
-      body: asText(await handle({ ...inputs, db: tx, params: ids, caller, board_id, at, new_id, emit, reply })),
-    })
+    const demandUnchanged = precondition(deps.representations, operation, request, ids)
+    const work: Change['work'] = async ({ tx, entry: { caller, board_id, at }, emit }) => {
+      await demandUnchanged?.(tx, board_id)
+      const result = await handle({ ...inputs, db: tx, params: ids, caller, board_id, at, new_id, emit, reply })
+      return { status: returns.status, body: asText(result) }
+    }
     return changeBoard(core, { approach, board_id: entry?.board_id ?? new_id, is_new: !entry, request: identity, work })
   }
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+  /** A file is taken in before the board's turn comes. A retry is only read, to see whether it is the same. */
+  const changeWithUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+    const { entry } = arrivals.get(request) as Arrival
+    const desk = entry ? deskAt(core.uploads, entry.board_id) : nowhere(core.uploads)
+    const upload = await receiveUpload(request, reply, desk)
+    try {
+      const answered = await change(request, reply, upload)
+      if (answered.is_replay) await desk.drop(upload.file.file_id)
+      return answered
+    } catch (error) {
+      // Refused, so nothing was committed. After other errors that is not certain, and the sweeper decides.
+      if (problemOf(error).status < 500) await desk.drop(upload.file.file_id)
+      throw error
+    }
+  }
+
+  const read = async (request: FastifyRequest, reply: FastifyReply) => {
     const arrival = arrivals.get(request)
     const inputs = inputsOf(request)
     const { params: ids = readParams?.(request.params) ?? {}, threshold, entry } = arrival ?? {}
     const who = { caller: threshold?.caller, board_id: entry?.board_id }
-    const result = await handle({ ...inputs, ...who, db: core.database, params: ids, reply })
-    return { status: returns.status, body: asText(result), position: null, is_replay: false }
+    return handle({ ...inputs, ...who, db: core.database, params: ids, reply })
   }
 
-  return {
-    onRequest: access === 'public' ? [] : [arrive],
-    handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { status, body: text, position, is_replay } = await (isWrite ? change : answer)(request, reply)
-      if (position !== null) reply.header('board-position', position)
-      if (is_replay) reply.header('idempotent-replayed', 'true')
-      if (method === 'GET') reply.header('cache-control', 'private, no-cache')
-      reply.code(status)
-      return text === null ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
-    },
+  const answerRead = async (request: FastifyRequest, reply: FastifyReply) => {
+    const result = await read(request, reply)
+    if (returns.schema === Bytes) return sendDownload(request, reply, result as Download)
+    reply.code(returns.status)
+    if (method !== 'GET') return sendText(reply, asText(result))
+    reply.header('cache-control', 'private, no-cache')
+    return access === 'public' ? sendText(reply, asText(result)) : sendJson(request, reply, result as string | Packed)
   }
+
+  const answerWrite = async (request: FastifyRequest, reply: FastifyReply) => {
+    const answered = await (body_type === 'upload' ? changeWithUpload : change)(request, reply)
+    const { status, body: text, position, is_replay } = answered
+    if (position !== null) reply.header('board-position', position)
+    if (is_replay) reply.header('idempotent-replayed', 'true')
+    if (text !== null) reply.header('etag', etagOf(text))
+    return sendText(reply.code(status), text)
+  }
+
+  return { onRequest: access === 'public' ? [] : [arrive], handler: isWrite ? answerWrite : answerRead }
 }
 
+/** The file is no field: it never comes as one value. */
+const withoutFile = (body: TObject) => Type.Omit(body, ['file'])
+
 const asText = (result: unknown) => (result === undefined ? null : toJson(result))
+
+const sendText = (reply: FastifyReply, text: string | null) =>
+  text === null ? reply.send() : reply.type(JSON_TYPE).send(text)
 
 function attempt<T>(read: () => T): { value?: T; problem?: unknown } {
   try {
@@ -180,10 +237,10 @@ function idempotencyKey(request: FastifyRequest): string | null {
 }
 
 /** What makes a request the same request: method, path and content. */
-function fingerprintOf(request: FastifyRequest): string {
+function fingerprintOf(request: FastifyRequest, upload: Received | undefined): string {
   const path = (request.url.split('?')[0] as string).replace(/\/$/, '')
   return createHash('sha256')
     .update(`${request.method} ${path}\n`)
-    .update((request.body as Buffer | undefined) ?? '')
+    .update(upload ? fingerprintOfUpload(upload) : ((request.body as Buffer | undefined) ?? ''))
     .digest('base64url')
 }

@@ -9,6 +9,18 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export interface Attachments {
+  board_id: string;
+  card_id: string;
+  content_hash: string;
+  created_at: Generated<string>;
+  file_id: string;
+  id: string;
+  mime_type: string;
+  name: string;
+  size: number;
+}
+
 export interface AutomationRules {
   action_column_id: string | null;
   action_type: string;
@@ -125,6 +137,13 @@ export interface Columns {
   title: string;
 }
 
+export interface FileChunks {
+  board_id: string;
+  bytes: Buffer;
+  file_id: string;
+  nth: number;
+}
+
 export interface ItemAssignees {
   assigned_at: Generated<string>;
   board_id: string;
@@ -151,6 +170,12 @@ export interface StoredAnswers {
   user_id: string;
 }
 
+export interface UnclaimedFiles {
+  board_id: string;
+  file_id: string;
+  remove_after: string;
+}
+
 export interface Users {
   created_at: Generated<string>;
   email: string;
@@ -170,6 +195,7 @@ export interface Users {
 }
 
 export interface DB {
+  attachments: Attachments;
   automation_rules: AutomationRules;
   automation_runs: AutomationRuns;
   board_events: BoardEvents;
@@ -183,8 +209,10 @@ export interface DB {
   checklists: Checklists;
   chores: Chores;
   columns: Columns;
+  file_chunks: FileChunks;
   item_assignees: ItemAssignees;
   labels: Labels;
   stored_answers: StoredAnswers;
+  unclaimed_files: UnclaimedFiles;
   users: Users;
 }

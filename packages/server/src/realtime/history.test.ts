@@ -153,10 +153,15 @@ describe('retention', () => {
     const failed: object[] = []
     const ids = [newUuid(), newUuid()]
     const houses = databases.map((db, i) =>
-      keepHouse(db, ids[i] as string, 90, {
-        info: (details) => void done.push([ids[i] as string, (details as { removed: number }).removed]),
-        warn: (details) => void failed.push(details),
-      }),
+      keepHouse(
+        db,
+        ids[i] as string,
+        { retention: () => removeOldEvents(db, 90) },
+        {
+          info: (details) => void done.push([ids[i] as string, (details as { removed: number }).removed]),
+          warn: (details) => void failed.push(details),
+        },
+      ),
     )
     const holder = async () => {
       const { rows } = await service.sql.query<{ holder: string }>(`select holder from chores where name = 'retention'`)

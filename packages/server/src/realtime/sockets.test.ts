@@ -221,6 +221,15 @@ describe('messages', () => {
       await expectEvent('checklist.deleted', api.call('deleteChecklist', list), asBefore(empty))
     }
 
+    async function tellOfAttachments(card_id: string) {
+      const fileRow = async ({ id: file_id }: { id: string }) =>
+        (await cardRow({ id: card_id })).attachments.find((file) => file.id === file_id)
+      const made = api.call('createAttachment', { params: { card_id }, body: { file: new File(['x'], 'x.txt') } })
+      await expectEvent('attachment.created', made, fileRow)
+      const removed = api.call('deleteAttachment', { params: { attachment_id: (await made).id } })
+      await expectEvent('attachment.deleted', removed, asBefore(await made))
+    }
+
     const [{ id: column_id }, { id: other_id }] = columns
     const api = owner.api
     await expectEvent('board.updated', api.call('updateBoard', { params, body: { description: 'ü ‘x’ 🂡' } }), boardRow)
@@ -255,6 +264,7 @@ describe('messages', () => {
     await expectEvent('card.unassigned', unassigned, cardRow)
     await tellOfLabels(card_id)
     await tellOfChecklists(card_id)
+    await tellOfAttachments(card_id)
     const card = await cardRow({ id: card_id })
     await expectEvent('card.deleted', api.call('deleteCard', { params: { card_id } }), asBefore(card))
     const column = await columnRow({ id: column_id })

@@ -53,7 +53,7 @@ const update = statement(
     )
     update users person set
       username = changed.username, username_key = coalesce(${args.username_key}, person.username_key),
-      firstname = changed.firstname, lastname = changed.lastname, profile_changed_at = clock_timestamp()
+      firstname = changed.firstname, lastname = changed.lastname
     from changed
     where person.id = changed.id and (person.username, person.firstname, person.lastname)
       is distinct from (changed.username, changed.firstname, changed.lastname)

@@ -1,0 +1,33 @@
+import type { attachmentOperations } from '@lockstep/contract/attachments'
+import { Problem } from '../core/problem.ts'
+import type { Handlers } from '../core/serve.ts'
+import { deleteAttachment, insertAttachment, readAttachedFile, readAttachment } from './attachment-queries.ts'
+import type { FileStore } from './file-store.ts'
+
+export const attachmentHandlers = (files: FileStore): Handlers<typeof attachmentOperations> => ({
+  async createAttachment({ db, board_id, params: { card_id }, new_id, body: { file }, emit }) {
+    const attachment = await insertAttachment(db, { ...file, board_id, id: new_id, card_id })
+    if (!attachment) throw new Error('A file was swept away before it was claimed')
+    emit('attachment.created', attachment)
+    return attachment
+  },
+
+  async getAttachment({ db, board_id, params }) {
+    const file = await readAttachedFile(db, { board_id, id: params.attachment_id })
+    if (!file) throw new Problem('attachment_not_found')
+    const { file_id, content_hash, ...about } = file
+    return {
+      ...about,
+      etag: `"${content_hash}"`,
+      content: (start, end) => files.get({ board_id, file_id }, start, end),
+    }
+  },
+
+  async deleteAttachment({ db, board_id, params, emit }) {
+    const key = { board_id, id: params.attachment_id }
+    const attachment = await readAttachment(db, key)
+    if (!attachment) throw new Problem('attachment_not_found')
+    emit('attachment.deleted', attachment)
+    await deleteAttachment(db, key)
+  },
+})

@@ -1,0 +1,57 @@
+import type { Attachment } from '@lockstep/contract/attachments'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { type Db, statement } from '../core/database.ts'
+import type { UploadedFile } from '../core/upload.ts'
+
+/** What is known of a file, of the table `attachments` under the name `attachment`. */
+const attachmentJson = sql<Attachment>`(select row_to_json(shown) from (select
+  attachment.id, attachment.card_id, attachment.name, attachment.mime_type, attachment.size) shown)`
+/** All attachments of the card in the table `cards` under the name `card`, in the order in which they were added. */
+export const attachmentsJson = sql<Attachment[]>`(
+  select coalesce(json_agg(${attachmentJson} order by attachment.created_at, attachment.id), '[]') from attachments attachment
+  where attachment.board_id = card.board_id and attachment.card_id = card.id)`
+
+interface Shown {
+  json: JsonText<Attachment>
+}
+type Key = { board_id: string; id: string }
+
+const insert = statement(
+  'insert_attachment',
+  (args: Key & UploadedFile & { card_id: string }) => sql<Shown>`
+    with claimed as (
+      delete from unclaimed_files where board_id = ${args.board_id} and file_id = ${args.file_id} returning board_id, file_id
+    )
+    insert into attachments as attachment (board_id, id, card_id, file_id, name, mime_type, size, content_hash)
+    select board_id, ${args.id}, ${args.card_id}, file_id, ${args.name}, ${args.mime_type}, ${args.size}, ${args.content_hash} from claimed
+    returning ${attachmentJson}::text as json`,
+)
+/** Makes a file that was taken in an attachment. Undefined when the file was swept away meanwhile. */
+export const insertAttachment = async (db: Db, attachment: Key & UploadedFile & { card_id: string }) =>
+  (await db.run(insert, attachment))[0]?.json
+
+const read = statement(
+  'read_attachment',
+  (args: Key) => sql<Shown>`
+    select ${attachmentJson}::text as json from attachments attachment
+    where attachment.board_id = ${args.board_id} and attachment.id = ${args.id}`,
+)
+/** Undefined when the board has no such attachment. */
+export const readAttachment = async (db: Db, key: Key) => (await db.run(read, key))[0]?.json
+
+const readRecord = statement('read_attachment_file', (args: Key, query) =>
+  query
+    .selectFrom('attachments')
+    .select(['file_id', 'name', 'mime_type', 'size', 'content_hash'])
+    .where('board_id', '=', args.board_id)
+    .where('id', '=', args.id),
+)
+/** What it takes to send the file. */
+export const readAttachedFile = async (db: Db, key: Key): Promise<UploadedFile | undefined> =>
+  (await db.run(readRecord, key))[0] as UploadedFile | undefined
+
+const remove = statement('delete_attachment', (args: Key, query) =>
+  query.deleteFrom('attachments').where('board_id', '=', args.board_id).where('id', '=', args.id),
+)
+export const deleteAttachment = async (db: Db, key: Key) => void (await db.run(remove, key))

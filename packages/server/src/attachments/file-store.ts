@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import { type Db, statement } from '../core/database.ts'
+import { Gate } from '../core/gate.ts'
+
+export interface FileKey {
+  board_id: string
+  file_id: string
+}
+
+/** Where the bytes of files are. PostgreSQL for now; an object store needs no more than this. */
+export interface FileStore {
+  /** Keeps what comes until it ends. */
+  put(key: FileKey, content: AsyncIterable<Buffer>): Promise<void>
+  /** The bytes from `start` up to and without `end`, fetched as they are asked for. */
+  get(key: FileKey, start: number, end: number): AsyncIterable<Buffer>
+  /** Removes a file, whatever there is of it. */
+  remove(key: FileKey): Promise<void>
+}
+
+/** Large enough to make statements few, small enough that a hundred uploads at once are nothing. */
+const CHUNK_BYTES = 65_536
+/** However many files come and go, most connections are left to others. */
+const AT_ONCE = 4
+
+const write = statement(
+  'write_file_chunk',
+  (args: FileKey & { nth: number; bytes: Buffer }) => sql`
+    insert into file_chunks (board_id, file_id, nth, bytes) values (${args.board_id}, ${args.file_id}, ${args.nth}, ${args.bytes})`,
+)
+const read = statement(
+  'read_file_chunk',
+  (args: FileKey & { nth: number }) => sql<{ bytes: Buffer }>`
+    select bytes from file_chunks where board_id = ${args.board_id} and file_id = ${args.file_id} and nth = ${args.nth}`,
+)
+const erase = statement('erase_file_chunks', (args: FileKey, query) =>
+  query.deleteFrom('file_chunks').where('board_id', '=', args.board_id).where('file_id', '=', args.file_id),
+)
+
+/** Files in PostgreSQL, in chunks, each in a short statement of its own: between two of them no connection is held. */
+export class ChunkStore implements FileStore {
+  private readonly db: Db
+  private readonly gate = new Gate(AT_ONCE)
+
+  constructor(db: Db) {
+    this.db = db
+  }
+
+  async put(key: FileKey, content: AsyncIterable<Buffer>) {
+    let nth = 0
+    for await (const bytes of inChunks(content)) {
+      const chunk = { ...key, nth: nth++, bytes }
+      await this.gate.pass(() => this.db.run(write, chunk))
+    }
+  }
+
+  async *get(key: FileKey, start: number, end: number) {
+    for (let from = start; from < end; ) {
+      const nth = Math.floor(from / CHUNK_BYTES)
+      const [chunk] = await this.gate.pass(() => this.db.run(read, { ...key, nth }))
+      if (!chunk) throw new Error('A file is not complete')
+      const offset = nth * CHUNK_BYTES
+      yield chunk.bytes.subarray(from - offset, end - offset)
+      from = offset + CHUNK_BYTES
+    }
+  }
+
+  async remove(key: FileKey) {
+    await this.db.run(erase, key)
+  }
+}
+
+/** The same bytes in pieces of one size; only the last one may be smaller. */
+async function* inChunks(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of content) {
+    pieces.push(piece)
+    size += piece.length
+    if (size < CHUNK_BYTES) continue
+    let rest = Buffer.concat(pieces)
+    for (; rest.length >= CHUNK_BYTES; rest = rest.subarray(CHUNK_BYTES)) yield rest.subarray(0, CHUNK_BYTES)
+    pieces = [rest]
+    size = rest.length
+  }
+  if (size > 0) yield Buffer.concat(pieces)
+}

@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import { v7 as newUuid } from 'uuid'
+import { type Db, statement } from '../core/database.ts'
+import type { Uploads } from '../core/upload.ts'
+import type { FileKey, FileStore } from './file-store.ts'
+
+/** Longer than any upload may take. */
+const KEPT_SECONDS = 7_200
+const BATCH = 100
+
+const announce = statement(
+  'announce_file',
+  (args: FileKey) => sql`
+    insert into unclaimed_files (board_id, file_id, remove_after)
+    values (${args.board_id}, ${args.file_id}, now() + make_interval(secs => ${sql.lit(KEPT_SECONDS)}))`,
+)
+const forget = statement('forget_file', (args: FileKey, query) =>
+  query.deleteFrom('unclaimed_files').where('board_id', '=', args.board_id).where('file_id', '=', args.file_id),
+)
+const due = statement(
+  'read_unclaimed_files',
+  () => sql<FileKey>`
+    select board_id, file_id from unclaimed_files where remove_after < now() order by remove_after limit ${sql.lit(BATCH)}`,
+)
+
+async function removeFile(db: Db, files: FileStore, key: FileKey) {
+  await files.remove(key)
+  await db.run(forget, key)
+}
+
+/** Takes files in. Each is written down before its first byte, so that a crash leaves nothing that nobody knows of. */
+export const uploadsTo = (db: Db, files: FileStore, max_bytes: number): Uploads => ({
+  max_bytes,
+  async take(board_id, content) {
+    const key = { board_id, file_id: newUuid() }
+    await db.run(announce, key)
+    try {
+      await files.put(key, content)
+    } catch (error) {
+      // If this fails too, the sweeper will do it.
+      await removeFile(db, files, key).catch(() => {})
+      throw error
+    }
+    return key.file_id
+  },
+  drop: (board_id, file_id) => removeFile(db, files, { board_id, file_id }).catch(() => {}),
+})
+
+/** Removes the files that belong to no attachment any more. Answers how many. */
+export async function sweepFiles(db: Db, files: FileStore): Promise<number> {
+  for (let removed = 0; ; ) {
+    const keys = await db.run(due, {})
+    for (const key of keys) await removeFile(db, files, key)
+    removed += keys.length
+    if (keys.length < BATCH) return removed
+  }
+}

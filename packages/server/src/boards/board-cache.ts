@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../core/database.ts'
+import { Packed } from '../core/json-answer.ts'
+import { Problem } from '../core/problem.ts'
+import { type BoardVersion, readFullBoard } from './board-queries.ts'
+
+/** What an entry costs beside its bytes. */
+const OVERHEAD = 256
+
+interface Kept extends BoardVersion {
+  bytes: Buffer
+}
+
+/** Names the state of a full board: its position, and the profiles of its members, which change without an event. */
+export const etagOfBoard = ({ position, profiles }: BoardVersion) => `"${position}-${profiles}"`
+
+/**
+ * Full boards as they are sent, by their version, within a bound of bytes. A board that did not change is built once,
+ * however many ask for it, also all at once.
+ */
+export class BoardCache {
+  private readonly kept: LRUCache<string, Kept>
+  private readonly building = new Map<string, Promise<Kept>>()
+
+  constructor(max_bytes: number) {
+    this.kept = new LRUCache({ maxSize: max_bytes, sizeCalculation: ({ bytes }) => bytes.length + OVERHEAD })
+  }
+
+  get size_bytes(): number {
+    return this.kept.calculatedSize
+  }
+
+  /** The board in this version, or in a newer one that came meanwhile. */
+  async get(db: Db, board_id: string, version: BoardVersion): Promise<Kept> {
+    const known = this.kept.get(board_id)
+    if (known && etagOfBoard(known) === etagOfBoard(version)) return known
+    const name = `${board_id} ${etagOfBoard(version)}`
+    const building = this.building.get(name) ?? this.build(db, board_id)
+    this.building.set(name, building)
+    try {
+      return await building
+    } finally {
+      this.building.delete(name)
+    }
+  }
+
+  private async build(db: Db, board_id: string): Promise<Kept> {
+    const board = await readFullBoard(db, board_id)
+    if (!board) throw new Problem('board_not_found')
+    const { json, ...version } = board
+    const kept = { ...version, bytes: await Packed.pack(json) }
+    this.kept.set(board_id, kept)
+    return kept
+  }
+}

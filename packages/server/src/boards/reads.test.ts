@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import { operations } from '@lockstep/contract'
+import type { FullBoard } from '@lockstep/contract/boards'
+import type { Card } from '@lockstep/contract/cards'
+import type { Operation } from '@lockstep/contract/operation'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer, OperationName } from '#testing/client'
+import { witness } from '#testing/fold'
+import { startService, type TestBoard, type TestService } from '#testing/service'
+import { Database } from '../core/database.ts'
+import { BoardCache } from './board-cache.ts'
+import { readBoardVersion } from './board-queries.ts'
+
+let service: TestService
+let board: TestBoard
+let card: Card
+beforeAll(async () => {
+  service = await startService()
+  board = await service.board()
+  card = await newCard(board)
+})
+afterAll(() => service.stop())
+
+const newCard = ({ id: board_id, columns, owner }: TestBoard, title = 'Card') =>
+  owner.api.call('createCard', { params: { board_id, column_id: columns[0].id }, body: { title } })
+const etagOf = ({ headers }: Answer) => headers.get('etag') ?? ''
+const getBoard = ({ id, member }: TestBoard, headers: Record<string, string> = {}) =>
+  member.api.send('getBoard', { params: { board_id: id }, headers })
+
+describe('what is known already', () => {
+  test('[READ-1] a card is 304 until it changes, and back again when it is as it was', async () => {
+    const own = await newCard(board)
+    const params = { card_id: own.id }
+    const { api } = board.member
+    const read = (etag?: string) => api.send('getCard', { params, ...(etag && { headers: { 'if-none-match': etag } }) })
+    const first = etagOf(await read())
+    expect(await read(first)).toMatchObject({ status: 304, text: '' })
+    expect(await read(`"other", W/${first}`)).toMatchObject({ status: 304 })
+    expect(await read('*')).toMatchObject({ status: 304 })
+    expect(await read('"other"')).toMatchObject({ status: 200, body: own })
+    const changed = await api.send('updateCard', { params, body: { title: 'Next' } })
+    const second = await read(first)
+    expect(second).toMatchObject({ status: 200, body: changed.body })
+    expect(etagOf(second)).toBe(etagOf(changed))
+    expect(etagOf(second)).not.toBe(first)
+  })
+
+  test('[READ-1] lists have an ETag too, and it is not the one of another list', async () => {
+    const { api } = board.member
+    const params = { board_id: board.id }
+    const lists = ['listLabels', 'listMembers', 'listRules', 'countLabels', 'listEvents'] as const
+    for (const name of lists) {
+      const etag = etagOf(await api.send(name, { params }))
+      expect(await api.send(name, { params, headers: { 'if-none-match': etag } })).toMatchObject({ status: 304 })
+    }
+    const before = etagOf(await api.send('listLabels', { params }))
+    await api.call('createLabel', { params, body: { name: 'New' } })
+    const headers = { 'if-none-match': before }
+    expect(await api.send('listLabels', { params, headers })).toMatchObject({ status: 200 })
+  })
+
+  test('[READ-1] what is refused is refused, whatever is known', async () => {
+    const etag = etagOf(await getBoard(board))
+    const stranger = await service.user()
+    const known = { params: { board_id: board.id }, headers: { 'if-none-match': etag } }
+    expect(await stranger.api.fail('getBoard', known)).toMatchObject({ status: 403 })
+  })
+
+  test('[READ-2] a full board is known until anything on it changes', async () => {
+    const own = await service.board()
+    const etag = etagOf(await getBoard(own))
+    const again = await getBoard(own, { 'if-none-match': etag })
+    expect(again).toMatchObject({ status: 304, text: '' })
+    expect(again.headers.get('board-position')).toBe(`1.${(await own.events()).length}`)
+    await newCard(own)
+    const next = await getBoard(own, { 'if-none-match': etag })
+    expect(next.status).toBe(200)
+    expect((next.body as FullBoard).columns[0]?.cards).toHaveLength(1)
+    expect(next.headers.get('board-position')).toBe(`1.${(await own.events()).length}`)
+  })
+
+  test('[READ-2] a changed profile of a member is seen on the next load, whoever changed it', async () => {
+    const own = await service.board()
+    const load = async () => {
+      const { body } = await getBoard(own)
+      return (body as FullBoard).members.map(({ user: { firstname, is_active } }) => ({ firstname, is_active }))
+    }
+    await load()
+    await own.owner.api.call('updateMe', { body: { firstname: 'Ada' } })
+    expect(await load()).toMatchObject([{ firstname: 'Ada' }, { firstname: null }])
+    await service.sql.query(`update users set firstname = 'Bob' where id = $1`, [own.member.id])
+    expect(await load()).toMatchObject([{ firstname: 'Ada' }, { firstname: 'Bob' }])
+    await service.sql.query('update users set is_active = false where id = $1', [own.owner.id])
+    expect(await load()).toMatchObject([{ is_active: false }, { is_active: true }])
+    const etag = etagOf(await getBoard(own))
+    await service.user().then(({ api }) => api.call('updateMe', { body: { firstname: 'Somebody else' } }))
+    expect(await getBoard(own, { 'if-none-match': etag })).toMatchObject({ status: 304 })
+  })
+})
+
+describe('boards that are kept ready', () => {
+  test('[READ-3] the cache never exceeds its bound, keeps what was asked for last, and builds nothing twice', async () => {
+    const boards = await Promise.all(Array.from({ length: 8 }, () => service.board()))
+    for (const own of boards) for (let i = 0; i < 5; i++) await newCard(own, randomUUID())
+    const database = new Database({ url: service.database_url, size: 2, on_error: () => {} })
+    let built = 0
+    const db: typeof database = Object.create(database, {
+      run: {
+        value: (statement: { name: string }, args: never) => {
+          if (statement.name === 'read_full_board') built++
+          return database.run(statement as never, args)
+        },
+      },
+    })
+    const bound = 6_000
+    const cache = new BoardCache(bound)
+    const read = async ({ id }: TestBoard) => {
+      const version = (await readBoardVersion(db, id)) as { position: string; profiles: string }
+      const kept = await cache.get(db, id, version)
+      expect(cache.size_bytes).toBeLessThanOrEqual(bound)
+      return JSON.parse(gunzipSync(kept.bytes).toString())
+    }
+    const [first] = boards as [TestBoard, ...TestBoard[]]
+    expect(await read(first)).toEqual((await getBoard(first)).body)
+    await Promise.all(Array.from({ length: 20 }, () => read(first)))
+    expect(built).toBe(1)
+    for (const own of boards) await read(own)
+    expect(built).toBe(8)
+    expect(cache.size_bytes).toBeGreaterThan(bound / 2)
+    await read(boards.at(-1) as TestBoard)
+    expect(built).toBe(8)
+    await read(first)
+    expect(built).toBe(9)
+    const tiny = new BoardCache(10)
+    await tiny.get(db, first.id, (await readBoardVersion(db, first.id)) as never)
+    expect(tiny.size_bytes).toBe(0)
+    await database.close()
+  })
+
+  test('[READ-3] many who ask at once for a board that changes see it as it was at some moment, never going back', async () => {
+    const own = await service.board()
+    const positions: string[][] = []
+    const reader = async () => {
+      const seen: string[] = []
+      for (let i = 0; i < 15; i++) {
+        const { body, headers } = await getBoard(own)
+        const position = headers.get('board-position') ?? ''
+        // Each card is one event: the position and the content belong together.
+        const cards = (body as FullBoard).columns[0]?.cards.length ?? 0
+        expect(position).toBe(`1.${3 + cards}`)
+        seen.push(position)
+      }
+      positions.push(seen)
+    }
+    const writer = async () => {
+      for (let i = 0; i < 20; i++) await newCard(own)
+    }
+    await Promise.all([writer(), ...Array.from({ length: 6 }, reader)])
+    const numbers = positions.map((seen) => seen.map((position) => Number(position.slice(2))))
+    for (const seen of numbers) expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+  })
+
+  test('[READ-5] large answers are compressed for who accepts it, and are the same', async () => {
+    const own = await service.board()
+    for (let i = 0; i < 20; i++) await newCard(own)
+    const accepts = async (encoding: string) => {
+      const response = await fetch(`${service.base_url}/boards/${own.id}`, {
+        headers: { authorization: `Bearer ${own.member.api.token}`, 'accept-encoding': encoding },
+      })
+      return {
+        encoding: response.headers.get('content-encoding'),
+        vary: response.headers.get('vary'),
+        text: await response.text(),
+      }
+    }
+    const plain = await accepts('identity')
+    expect(plain).toMatchObject({ encoding: null, vary: 'Origin, Accept-Encoding' })
+    for (const encoding of ['gzip', 'br, gzip;q=0.5', '*']) {
+      expect(await accepts(encoding)).toEqual({ ...plain, encoding: 'gzip' })
+    }
+    for (const encoding of ['br', 'gzip;q=0', 'gzip;q=0.0', '']) expect(await accepts(encoding)).toEqual(plain)
+    const small = await fetch(`${service.base_url}/cards/${card.id}`, {
+      headers: { authorization: `Bearer ${board.member.api.token}`, 'accept-encoding': 'gzip' },
+    })
+    expect(small.headers.get('content-encoding')).toBeNull()
+  })
+})
+
+describe('a change of what was seen', () => {
+  test('[READ-4] is refused when it looks different by now, and told how', async () => {
+    const own = await newCard(board)
+    const params = { card_id: own.id }
+    const { api } = board.member
+    const seen = etagOf(await api.send('getCard', { params }))
+    const next = await api.send('updateCard', { params, body: { title: 'Next' }, headers: { 'if-match': seen } })
+    expect(next.status).toBe(200)
+    const { answer, events } = await witness(board, () =>
+      api.send('updateCard', { params, body: { title: 'Lost' }, headers: { 'if-match': seen } }),
+    )
+    expect(answer).toMatchObject({ status: 412, body: { code: 'precondition_failed', current: next.body } })
+    expect(Object.keys(answer.body as object)).toEqual(['detail', 'code', 'current'])
+    expect(events).toEqual([])
+    const last = { 'if-match': `"other", ${etagOf(next)}` }
+    expect((await api.send('deleteCard', { params, headers: { 'if-match': seen } })).status).toBe(412)
+    expect((await api.send('deleteCard', { params, headers: last })).status).toBe(204)
+    expect((await api.send('deleteCard', { params, headers: { 'if-match': '*' } })).status).toBe(404)
+  })
+
+  test('[READ-4] of many who change what they all saw, one succeeds', async () => {
+    const own = await newCard(board)
+    const params = { card_id: own.id }
+    const { api } = board.member
+    const headers = { 'if-match': etagOf(await api.send('getCard', { params })) }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => api.send('updateCard', { params, body: { title: `Title ${i}` }, headers })),
+    )
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
+    expect(statuses).toEqual([200, ...Array(9).fill(412)])
+  })
+
+  test('[READ-4] a board is known by the answer of its change, and by the full board', async () => {
+    const own = await service.board()
+    const { api } = own.owner
+    const params = { board_id: own.id }
+    const change = (title: string, etag: string) =>
+      api.send('updateBoard', { params, body: { title }, headers: { 'if-match': etag } })
+    const full = etagOf(await getBoard(own))
+    const changed = await change('One', full)
+    expect(changed.status).toBe(200)
+    expect((await change('Two', full)).status).toBe(412)
+    // A card changes the full board, and not what the board itself says.
+    await newCard(own)
+    expect((await change('Two', etagOf(changed))).status).toBe(200)
+  })
+
+  test('[READ-4] everything that can be changed or deleted can be changed and deleted so', async () => {
+    const { owner, member, id: board_id, columns } = await service.board()
+    const { api } = owner
+    const own = await api.call('createCard', {
+      params: { board_id, column_id: columns[0].id },
+      body: { title: 'Card' },
+    })
+    const of_card = { params: { card_id: own.id } }
+    const label = await api.send('createLabel', { params: { board_id }, body: { name: 'Label' } })
+    const checklist = await api.send('createChecklist', { ...of_card, body: { title: 'List' } })
+    const checklist_id = idOf(checklist)
+    const item = await api.send('createItem', { params: { checklist_id }, body: { content: 'Item' } })
+    const file = await api.send('createAttachment', { ...of_card, body: { file: new File(['x'], 'x') } })
+    const rule = await api.send('createRule', {
+      params: { board_id },
+      body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: owner.id },
+    })
+    const column = await api.send('createColumn', { params: { board_id }, body: { title: 'Column' } })
+    const ids: Record<string, string> = {
+      board_id,
+      user_id: member.id,
+      card_id: own.id,
+      label_id: idOf(label),
+      checklist_id,
+      item_id: idOf(item),
+      attachment_id: idOf(file),
+      rule_id: idOf(rule),
+      column_id: idOf(column),
+    }
+    const bodies: Record<string, object> = { updateMember: { role: 'owner' }, updateItem: { is_done: true } }
+    const conditional = Object.entries<Operation>(operations).filter(
+      ([, { method, emits }]) => emits && (method === 'PATCH' || method === 'DELETE'),
+    )
+    expect(conditional.length).toBeGreaterThan(15)
+    for (const [name, { method, path, body }] of conditional) {
+      const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => ids[key] as string)
+      const json = body && (bodies[name] ?? { title: 'Next', name: 'Next' })
+      const refused = await api.request(method, url, { json, headers: { 'if-match': '"other"' } })
+      expect({ name, status: refused.status }).toEqual({ name, status: 412 })
+      const { current } = refused.body as { current: object }
+      expect(current, name).toBeTypeOf('object')
+    }
+    // What each create answered is what its change is held against.
+    const expected: [OperationName, Answer][] = [
+      ['updateLabel', label],
+      ['updateItem', item],
+      ['updateRule', rule],
+      ['updateColumn', column],
+      ['deleteAttachment', file],
+    ]
+    for (const [name, seen] of expected) {
+      const { method, path, body } = operations[name] as Operation
+      const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => ids[key] as string)
+      const json = body && (bodies[name] ?? { title: 'Next', name: 'Next' })
+      const answer = await api.request(method, url, { json, headers: { 'if-match': etagOf(seen) } })
+      expect({ name, status: answer.status }).toEqual({ name, status: body ? 200 : 204 })
+    }
+    const members = await api.send('updateMember', {
+      params: { board_id, user_id: member.id },
+      body: { role: 'owner' },
+    })
+    const demoted = await api.send('updateMember', {
+      params: { board_id, user_id: member.id },
+      body: { role: 'member' },
+      headers: { 'if-match': etagOf(members) },
+    })
+    expect(demoted.status).toBe(200)
+  })
+})
+const idOf = ({ body }: Answer) => (body as { id: string }).id

@@ -1,0 +1,51 @@
+import { Readable } from 'node:stream'
+import { create } from 'content-disposition'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isSame } from './etag.ts'
+import { Problem } from './problem.ts'
+
+/** A file to be sent. `content` fetches the bytes from `start` up to and without `end`, as they are asked for. */
+export interface Download {
+  name: string
+  mime_type: string
+  size: number
+  etag: string
+  content: (start: number, end: number) => AsyncIterable<Buffer>
+}
+
+/** A reader that takes nothing for so long is cut off. */
+const STALLED_MS = 120_000
+
+/** Sends a file, or the part of it that was asked for. Whatever it is, a browser must save it and never show it. */
+export function sendDownload(request: FastifyRequest, reply: FastifyReply, file: Download) {
+  const { 'if-none-match': known, 'if-range': base, range = '' } = request.headers
+  const { size, etag } = file
+  reply.header('etag', etag).header('cache-control', 'private, no-cache')
+  if (known !== undefined && isSame(known, etag)) return reply.code(304).send()
+  const part = base === undefined || base === etag ? readRange(range, size) : undefined
+  if (part === 'nowhere') {
+    reply.header('content-range', `bytes */${size}`)
+    throw new Problem('range_not_satisfiable')
+  }
+  const { start, end } = part ?? { start: 0, end: size }
+  if (part) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`)
+  reply
+    .header('accept-ranges', 'bytes')
+    .header('content-length', end - start)
+    .header('content-type', file.mime_type)
+    .header('content-disposition', create(file.name))
+    .header('content-security-policy', "default-src 'none'; sandbox")
+  reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy())
+  const content = request.method === 'HEAD' ? [] : file.content(start, end)
+  return reply.send(Readable.from(content, { objectMode: false, highWaterMark: 1 }))
+}
+
+/** One range of bytes. Several at once, and what is no range of bytes, may be ignored, and is. */
+function readRange(range: string, size: number): { start: number; end: number } | 'nowhere' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range) ?? []
+  if (first === '' && last === '') return undefined
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
+  return start < end ? { start, end } : 'nowhere'
+}

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { VisibleText } from '@lockstep/contract/operation'
+import { decodeExtended, parse } from 'content-disposition'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { inputReader, invalid } from './input.ts'
+import { Multipart, type PartHeaders } from './multipart.ts'
+import { Problem } from './problem.ts'
+
+/** A file that was taken in: its bytes are kept under `file_id`, and belong to nothing yet. */
+export interface UploadedFile {
+  file_id: string
+  name: string
+  mime_type: string
+  size: number
+  content_hash: string
+}
+
+/** Where the bytes of uploads go before anybody holds a lock. */
+export interface Uploads {
+  max_bytes: number
+  /** Keeps what comes until it ends, for a while; answers under which id. */
+  take: (board_id: string, content: AsyncIterable<Buffer>) => Promise<string>
+  /** Forgets what nobody claimed. */
+  drop: (board_id: string, file_id: string) => Promise<void>
+}
+
+export interface Received {
+  /** The parts that are no file and have a name that the operation knows. */
+  fields: Record<string, string>
+  file: UploadedFile
+}
+
+/** A client that writes everything before it reads must get to its answer: so much is read for it in vain. */
+const MAX_DISCARDED_BYTES = 134_217_728
+/** What the other parts and all headers may add to the file. */
+const MAX_EXTRA_BYTES = 65_536
+const MAX_PARTS = 100
+const MAX_FIELD_BYTES = 1_024
+
+/** Where one request's file goes. */
+export interface Desk {
+  max_bytes: number
+  take: (content: AsyncIterable<Buffer>) => Promise<string>
+  drop: (file_id: string) => Promise<void>
+}
+
+export const deskAt = ({ max_bytes, take, drop }: Uploads, board_id: string): Desk => ({
+  max_bytes,
+  take: (content) => take(board_id, content),
+  drop: (file_id) => drop(board_id, file_id),
+})
+/** For what is only read to see whether it was sent before. */
+export const nowhere = ({ max_bytes }: Uploads): Desk => ({
+  max_bytes,
+  async take(content) {
+    for await (const _ of content);
+    return ''
+  },
+  async drop() {},
+})
+
+/**
+ * Reads a form with one file in it, and gives the file's bytes to the desk as they come. Whatever is wrong with it, the
+ * rest of the body is read before the refusal is sent.
+ */
+export async function receiveUpload(request: FastifyRequest, reply: FastifyReply, desk: Desk): Promise<Received> {
+  const { max_bytes } = desk
+  const pieces = request.raw[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  try {
+    const boundary = readBoundary(request)
+    if (Number(request.headers['content-length'] ?? 0) > max_bytes + MAX_EXTRA_BYTES) throw tooLarge(max_bytes)
+    const received = await readForm(new Multipart(pieces, boundary), desk)
+    await discard(pieces, reply)
+    return received
+  } catch (error) {
+    if (request.raw.destroyed && !request.raw.complete) throw new Problem('request_incomplete')
+    await discard(pieces, reply)
+    throw error
+  }
+}
+
+async function readForm(form: Multipart, desk: Desk): Promise<Received> {
+  const received: Partial<Received> & Pick<Received, 'fields'> = { fields: {} }
+  try {
+    await readParts(form, desk, received)
+    const { fields, file } = received
+    if (!file) throw invalid([{ field: 'file', message: 'is required' }])
+    return { fields, file }
+  } catch (error) {
+    if (received.file) await desk.drop(received.file.file_id)
+    throw error
+  }
+}
+
+async function readParts(
+  form: Multipart,
+  { max_bytes, take }: Desk,
+  received: Partial<Received> & Pick<Received, 'fields'>,
+) {
+  for (let parts = 0; ; parts++) {
+    const headers = await form.next()
+    if (!headers) return
+    if (parts === MAX_PARTS) throw invalid([{ field: 'body', message: `must have at most ${MAX_PARTS} parts` }])
+    const { field, name } = readDisposition(headers)
+    if (name === undefined) {
+      if (field !== undefined) received.fields[field] = await readField(form.content())
+    } else if (received.file) throw invalid([{ field: 'file', message: 'must be one file' }])
+    else {
+      readName({ file: name })
+      const measured = measure(form.content(), max_bytes)
+      const file_id = await take(measured.content)
+      received.file = { file_id, name, mime_type: readType(headers), ...measured.result() }
+    }
+  }
+}
+
+function readBoundary({ headers }: FastifyRequest): string {
+  const { 'content-type': declared = '', 'content-encoding': encoding = 'identity' } = headers
+  const { type, parameters } = parse(declared)
+  const { boundary = '' } = parameters
+  if (encoding !== 'identity') throw invalid([{ field: 'body', message: 'must not be compressed' }])
+  if (type !== 'multipart/form-data' || !/^[ -~]{1,70}$/.test(boundary)) {
+    throw invalid([{ field: 'body', message: 'must be sent as multipart/form-data with a boundary' }])
+  }
+  return boundary
+}
+
+/** The name of a part, and of its file if it has one. Browsers write both in UTF-8; others may use `filename*`. */
+function readDisposition(headers: PartHeaders): { field?: string; name?: string } {
+  const { type, parameters } = parse(headers.get('content-disposition') ?? '', { multipart: true, extended: false })
+  if (type !== 'form-data') return {}
+  const { name: field, filename, 'filename*': extended } = parameters
+  const decoded = extended === undefined ? undefined : decodeExtended(extended)
+  const name = decoded ?? (filename === undefined ? undefined : fromUtf8(filename))
+  return { ...(field !== undefined && { field: fromUtf8(field) }), ...(name !== undefined && { name }) }
+}
+
+function fromUtf8(bytes: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'))
+  } catch {
+    throw invalid([{ field: 'body', message: 'must name its parts in UTF-8' }])
+  }
+}
+const readName = inputReader(Type.Object({ file: VisibleText(255) }))
+
+const token = "[\\w!#$%&'*+.^`|~-]+"
+const mediaType = new RegExp(`^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}|"[ !#-\\[\\]-~]*"))*$`)
+function readType(headers: PartHeaders): string {
+  const type = headers.get('content-type') ?? ''
+  return type.length <= 255 && mediaType.test(type) ? type : 'application/octet-stream'
+}
+
+async function readField(content: AsyncIterable<Buffer>): Promise<string> {
+  const bytes: Buffer[] = []
+  let size = 0
+  for await (const piece of content) {
+    size += piece.length
+    if (size <= MAX_FIELD_BYTES) bytes.push(piece)
+  }
+  return Buffer.concat(bytes).toString()
+}
+
+/** Hands the bytes on, and knows how many they were and what they are when they have passed. */
+function measure(source: AsyncIterable<Buffer>, max_bytes: number) {
+  const hash = createHash('sha256')
+  let size = 0
+  async function* content() {
+    for await (const piece of source) {
+      size += piece.length
+      if (size > max_bytes) throw tooLarge(max_bytes)
+      hash.update(piece)
+      yield piece
+    }
+  }
+  return { content: content(), result: () => ({ size, content_hash: hash.digest('base64url') }) }
+}
+
+const tooLarge = (max_bytes: number) =>
+  new Problem('file_too_large', { detail: `The file is larger than the maximum of ${max_bytes} bytes.` })
+
+async function discard(pieces: AsyncIterator<Buffer>, reply: FastifyReply) {
+  for (let read = 0; read <= MAX_DISCARDED_BYTES; ) {
+    const { value, done } = await pieces.next()
+    if (done) return
+    read += value.length
+  }
+  reply.header('connection', 'close')
+}
+
+/** What makes an upload the same upload. */
+export const fingerprintOfUpload = ({ fields, file: { name, mime_type, content_hash } }: Received) =>
+  JSON.stringify([fields, name, mime_type, content_hash])
