@@ -68,7 +68,7 @@ function errorsTable(): string {
   return `# Errors
 
 Every error is a JSON object: \`detail\` is a sentence for a person, \`code\` a stable name for a program. A 401 carries
-\`WWW-Authenticate: Bearer\`, a 503 \`Retry-After\`. Generated from \`packages/contract/src/problems.ts\`.
+\`WWW-Authenticate: Bearer\`, a 429 and a 503 \`Retry-After\`. Generated from \`packages/contract/src/problems.ts\`.
 
 | Code | Status | \`detail\`, unless it says more | What to do |
 |---|---|---|---|

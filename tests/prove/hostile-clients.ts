@@ -80,7 +80,7 @@ export interface Siege {
   isWhole: boolean
 }
 
-/** Every attack at once and again, while healthy viewers follow a board; the service admits 50 new sockets a second. */
+/** Every attack at once and again, while healthy viewers follow a board; the service admits few new sockets from one address. */
 export async function besiege(
   service: ProbedService,
   sql: pg.Pool,

@@ -30,7 +30,14 @@ export const authOperations = {
       lastname: Optional(PersonName),
     }),
     returns: { status: 201, schema: User },
-    problems: ['registration_closed', 'email_taken', 'username_taken', 'password_refused', 'passwords_busy'],
+    problems: [
+      'registration_closed',
+      'email_taken',
+      'username_taken',
+      'password_refused',
+      'too_many_requests',
+      'passwords_busy',
+    ],
   }),
   login: operation({
     method: 'POST',
@@ -47,7 +54,7 @@ export const authOperations = {
     }),
     body_type: 'form',
     returns: { status: 200, schema: Token },
-    problems: ['login_failed', 'foreign_origin', 'passwords_busy'],
+    problems: ['login_failed', 'foreign_origin', 'too_many_requests', 'passwords_busy'],
   }),
   logout: operation({
     method: 'POST',

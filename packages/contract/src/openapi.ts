@@ -42,6 +42,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     isBoard && `${access.on}_not_found`,
     isBoard && 'not_a_member',
     isBoard && access.role === 'owner' && 'role_too_low',
+    access !== 'public' && 'too_many_requests',
     (method !== 'GET' || (params ?? query) !== undefined) && 'invalid_input',
     method !== 'GET' && 'body_too_large',
     emits !== undefined && 'idempotency_key_reused',

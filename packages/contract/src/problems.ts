@@ -174,6 +174,11 @@ export const problems = {
     detail: 'This Idempotency-Key was used for another request.',
     help: 'A key belongs to one method, path and content for 24 hours. Make a new one for a new request.',
   },
+  too_many_requests: {
+    status: 429,
+    detail: 'Too many requests. Try again later.',
+    help: 'Wait as long as `Retry-After` says. Failed logins count for an account and an address, registrations for an address, everything else for a user.',
+  },
   headers_too_large: { status: 431, detail: 'The request headers are too large.', help: 'Send smaller headers.' },
   internal: {
     status: 500,

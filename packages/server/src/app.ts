@@ -37,6 +37,7 @@ import { keepHouse, removeOldEvents } from './core/chores.ts'
 import { Database } from './core/database.ts'
 import { serveDocuments } from './core/documents.ts'
 import { problemOf, refuseConnection, renderProblems } from './core/errors.ts'
+import { Limits } from './core/limits.ts'
 import { Problem } from './core/problem.ts'
 import { takeRawBodies } from './core/request-body.ts'
 import { answerEarly, logRequests, refuseExpectation } from './core/request-log.ts'
@@ -77,16 +78,16 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     max_length: config.PASSWORD_MAX_LENGTH,
     requires: config.PASSWORD_REQUIRES,
   })
+  const limits = new Limits({ redis_url: config.REDIS_URL, secret: config.JWT_SECRET, allowed: limitsOf(config) }, log)
   const isOwnOrigin = ownOrigin(config.CORS_ORIGINS)
   const isAnyOrigin = config.CORS_ORIGINS.includes('*')
   const isAllowedOrigin = ({ headers: { origin, host = '' } }: IncomingMessage) =>
     origin === undefined || isAnyOrigin || isOwnHost(origin, host, config.CORS_ORIGINS)
   const live = new Live(
-    { database, tokens, log, isAllowedOrigin },
+    { database, tokens, limits, log, isAllowedOrigin },
     {
       redis_url: config.REDIS_URL,
       max_sockets: config.MAX_SOCKETS,
-      upgrades_per_second: config.UPGRADES_PER_SECOND,
       drain_seconds: config.DRAIN_SECONDS,
       trusted_hops: config.TRUST_PROXY,
       ...(options.seconds && { seconds: options.seconds }),
@@ -143,6 +144,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   app.addHook('onClose', async () => {
     stopChores()
     live.close()
+    limits.close()
     await database.close()
   })
   logRequests(app)
@@ -167,7 +169,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   await app.register(serveDocuments)
 
   const { body_seconds = BODY_SECONDS } = options
-  const deps = { core, tokens, isOwnOrigin, representations, body_seconds }
+  const deps = { core, tokens, limits, isOwnOrigin, representations, body_seconds }
   const settings = {
     is_registration_open: config.REGISTRATION === 'open',
     is_cookie_default: config.AUTH_COOKIE,
@@ -178,7 +180,14 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     app,
     deps,
     authOperations,
-    authHandlers({ tokens, passwords, settings, isOwnOrigin, userChanged: (user_id) => live.userChanged(user_id) }),
+    authHandlers({
+      tokens,
+      passwords,
+      limits,
+      settings,
+      isOwnOrigin,
+      userChanged: (user_id) => live.userChanged(user_id),
+    }),
   )
   serve(app, deps, userOperations, userHandlers)
   serve(app, deps, healthOperations, healthHandlers(database, live.ping))
@@ -194,3 +203,15 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   serve(app, deps, realtimeOperations, realtimeHandlers(live))
   return app
 }
+
+const limitsOf = (config: Config) =>
+  config.RATE_LIMITS === 'off'
+    ? undefined
+    : {
+        failed_login: config.MAX_FAILED_LOGINS,
+        failed_login_address: config.MAX_FAILED_LOGINS_PER_ADDRESS,
+        wrong_password: config.MAX_FAILED_LOGINS,
+        registration: config.MAX_REGISTRATIONS_PER_HOUR,
+        request: config.MAX_REQUESTS_PER_MINUTE,
+        upgrade: config.MAX_UPGRADES_PER_MINUTE,
+      }

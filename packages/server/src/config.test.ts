@@ -33,6 +33,7 @@ describe('development', () => {
       TOKEN_LIFETIME_SECONDS: 3600,
       CORS_ORIGINS: ['*'],
       PASSWORD_REQUIRES: [],
+      RATE_LIMITS: 'off',
     })
   })
 
@@ -80,6 +81,11 @@ describe('production', () => {
   })
 })
 
+test('[LIMIT-1] limits hold in production, not in development, unless said otherwise', () => {
+  expect([inProduction().RATE_LIMITS, inProduction({ RATE_LIMITS: 'off' }).RATE_LIMITS]).toEqual(['on', 'off'])
+  expect([readConfig({}).RATE_LIMITS, readConfig({ RATE_LIMITS: 'on' }).RATE_LIMITS]).toEqual(['off', 'on'])
+})
+
 describe('a setting of the wrong form', () => {
   test.each([
     ['ENVIRONMENT', 'staging'],
@@ -106,6 +112,8 @@ describe('a setting of the wrong form', () => {
     ['CORS_ORIGINS', 'app.example'],
     ['TRUST_PROXY', 'true'],
     ['BOARD_WAIT_MS', '0'],
+    ['RATE_LIMITS', 'maybe'],
+    ['MAX_FAILED_LOGINS', '0'],
     ['LOG_LEVEL', 'loud'],
   ])('[RUN-2] %s=%j is refused in a sentence that names it', (name, value) => {
     const said = refusal(() => readConfig({ [name]: value }))

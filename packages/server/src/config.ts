@@ -30,7 +30,7 @@ export const Settings = Type.Object({
     default: 'redis://127.0.0.1:6379',
     pattern: '^(rediss?://[^,]+(,(?=r)|$))*$',
     description:
-      'Carries events between instances. Several addresses, with commas, are a cluster. Empty: one instance without Redis.',
+      'Carries events between instances, and counts for the limits. Several addresses, with commas, are a cluster. Empty: one instance without Redis.',
   }),
   JWT_SECRET: Type.String({
     default: PLACEHOLDER_SECRET,
@@ -97,10 +97,35 @@ export const Settings = Type.Object({
     description:
       'Connections that one instance takes; more are closed with 1013. The system must allow as many open files.',
   }),
-  UPGRADES_PER_SECOND: Type.Integer({
-    default: 0,
-    minimum: 0,
-    description: 'New connections from one address in a second; more are closed with 1013. 0: any number.',
+  RATE_LIMITS: Type.Enum(['on', 'off'], {
+    description:
+      'Whether the five limits below hold. They are counted in Redis, for all instances together. Default: `off` in development, `on` in production.',
+  }),
+  MAX_FAILED_LOGINS: Type.Integer({
+    default: 10,
+    minimum: 1,
+    description:
+      'Failed logins in 15 minutes to one account from one address; then 429 for that pair. Also wrong current passwords of one user.',
+  }),
+  MAX_FAILED_LOGINS_PER_ADDRESS: Type.Integer({
+    default: 100,
+    minimum: 1,
+    description: 'Failed logins in 15 minutes from one address to whatever accounts.',
+  }),
+  MAX_REGISTRATIONS_PER_HOUR: Type.Integer({
+    default: 300,
+    minimum: 1,
+    description: 'Registrations from one address.',
+  }),
+  MAX_REQUESTS_PER_MINUTE: Type.Integer({
+    default: 6_000,
+    minimum: 1,
+    description: 'Requests of one user.',
+  }),
+  MAX_UPGRADES_PER_MINUTE: Type.Integer({
+    default: 3_000,
+    minimum: 1,
+    description: 'New connections for real time from one address; more are closed with 1013.',
   }),
   DRAIN_SECONDS: Type.Integer({
     default: 5,
@@ -131,8 +156,9 @@ export const Settings = Type.Object({
 })
 type Values = Static<typeof Settings>
 
-export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'PASSWORD_REQUIRES'> {
+export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'PASSWORD_REQUIRES' | 'RATE_LIMITS'> {
   IS_PRODUCTION: boolean
+  RATE_LIMITS: 'on' | 'off'
   CORS_ORIGINS: string[]
   PASSWORD_REQUIRES: ('lower' | 'upper' | 'digit' | 'symbol')[]
 }
@@ -158,6 +184,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const config: Config = {
     ...values,
     IS_PRODUCTION,
+    RATE_LIMITS: values.RATE_LIMITS ?? (IS_PRODUCTION ? 'on' : 'off'),
     CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
     PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as Config['PASSWORD_REQUIRES'],
   }
@@ -172,7 +199,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 }
 
 function readValues(environment: Record<string, string | undefined>): Values {
-  const { CORS_ORIGINS: _, ...required } = Settings.properties
+  const { CORS_ORIGINS: _, RATE_LIMITS: __, ...required } = Settings.properties
   const schema = { ...Settings, required: Object.keys(required) }
   try {
     return envSchema<Values>({ schema, data: environment, env: false, dotenv: false })

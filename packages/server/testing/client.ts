@@ -146,7 +146,8 @@ function checkAgainstContract(method: string, path: string, { status, body, text
     assert.equal(typeof detail, 'string', `${where} has no detail: ${text}`)
     assert.equal(problems[code as Failure['code']]?.status, status, `${where} has no known code: ${text}`)
     if (status === 401) assert.equal(headers.get('www-authenticate'), 'Bearer', where)
-    if (status === 503) assert.ok(Number(headers.get('retry-after')) > 0, `${where} has no Retry-After`)
+    if (status === 429 || status === 503)
+      assert.ok(Number(headers.get('retry-after')) > 0, `${where} has no Retry-After`)
   }
   const found = operationAt(method, path)
   if (!found) return

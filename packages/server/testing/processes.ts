@@ -122,11 +122,23 @@ export async function startPostgres(): Promise<Store> {
   })
 }
 
-/** A Redis of the test's own. */
-export async function startRedis(): Promise<Store> {
+/** A Redis of the test's own, with further options of `redis-server`. */
+export async function startRedis(...options: string[]): Promise<Store> {
   const folder = await newFolder()
   return startStore((port) => {
-    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+    const args = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--dir',
+      folder,
+      ...options,
+    ]
     const url = `redis://127.0.0.1:${port}`
     return { url, begin: () => launch('redis-server', args), isReady: () => isRedis(url) }
   })

@@ -5,12 +5,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { COOKIE } from '../core/authenticate.ts'
 import type { Db } from '../core/database.ts'
+import type { Limits } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
 import { TICKET_SECONDS, type Tokens } from '../core/tokens.ts'
 import {
   changePassword,
   insertUser,
+  keyOf,
   readHashedPassword,
   readLogin,
   readUser,
@@ -29,6 +31,7 @@ export interface AuthSettings {
 interface AuthDeps {
   tokens: Tokens
   passwords: Passwords
+  limits: Limits
   settings: AuthSettings
   isOwnOrigin: (request: FastifyRequest) => boolean
   /** Told when a user's tokens may have been revoked, so that his sockets are looked at. */
@@ -38,6 +41,7 @@ interface AuthDeps {
 export function authHandlers({
   tokens,
   passwords,
+  limits,
   settings,
   isOwnOrigin,
   userChanged,
@@ -51,10 +55,12 @@ export function authHandlers({
   }
 
   return {
-    async register({ db, body }) {
+    async register({ db, body, request }) {
       if (!settings.is_registration_open) throw new Problem('registration_closed')
       const { password, firstname = null, lastname = null, ...user } = body
       passwords.demandStrong(password)
+      const excess = await limits.registration(request.ip)
+      if (excess) throw excess
       const hashed_password = await passwords.hash(password)
       return insertUser(db, { ...user, id: newUuid(), hashed_password, firstname, lastname, is_superuser: false })
     },
@@ -62,9 +68,11 @@ export function authHandlers({
     async login({ db, body, request, reply }) {
       const wantsCookie = settings.is_cookie_default || body.cookie === 'true'
       if (wantsCookie && !isOwnOrigin(request)) throw new Problem('foreign_origin')
-      const user = await readLogin(db, body.username)
-      const isRight = await passwords.isRight(user?.hashed_password, body.password)
-      if (!user?.is_active || !isRight) throw new Problem('login_failed')
+      const guesses = limits.login(keyOf(body.username), request.ip)
+      const [user] = await Promise.all([readLogin(db, body.username), guesses.demand()])
+      const hashed_password = user?.is_active ? user.hashed_password : undefined
+      const isRight = await passwords.isRight(hashed_password, body.password, guesses)
+      if (!user || !isRight) throw new Problem('login_failed')
       const token = await tokens.issue(user.id, user.now_seconds)
       if (wantsCookie) setCookie(reply, token)
       return tokenAnswer(reply, token)
@@ -95,8 +103,9 @@ export function authHandlers({
     },
 
     async changePassword({ db, caller, body }) {
-      const old_hash = await readHashedPassword(db, caller.id)
-      if (!(await passwords.isRight(old_hash, body.current_password))) throw new Problem('wrong_password')
+      const guesses = limits.passwordChange(caller.id)
+      const [old_hash] = await Promise.all([readHashedPassword(db, caller.id), guesses.demand()])
+      if (!(await passwords.isRight(old_hash, body.current_password, guesses))) throw new Problem('wrong_password')
       passwords.demandStrong(body.new_password)
       const new_hash = await passwords.hash(body.new_password)
       const { token_hash } = caller.credential

@@ -12,7 +12,7 @@ let open: TestService
 let user: TestUser
 let own: string
 beforeAll(async () => {
-  const operated = { ENVIRONMENT: 'production', AUTH_COOKIE: 'true', TOKEN_LIFETIME_SECONDS: '120' }
+  const operated = { ENVIRONMENT: 'production', AUTH_COOKIE: 'true', TOKEN_LIFETIME_SECONDS: '120', RATE_LIMITS: 'off' }
   ;[service, production, open] = await Promise.all([
     startService(),
     startService({ ...operated, CORS_ORIGINS: `${APP}, https://two.example` }),

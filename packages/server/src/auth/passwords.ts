@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import { Gate } from '../core/gate.ts'
+import type { Guesses } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
 
 export interface PasswordRules {
@@ -51,10 +52,18 @@ export class Passwords {
     return this.gate.pass(() => hash(password, argon2id))
   }
 
-  /** Without a hash the answer is no, and takes just as long. */
-  async isRight(hashed_password: string | undefined, password: string): Promise<boolean> {
+  /**
+   * Without a hash the answer is no, and takes just as long. Guesses are judged when their turn has come: of many that
+   * are sent at once, the later ones know how the first went.
+   */
+  async isRight(hashed_password: string | undefined, password: string, guesses?: Guesses): Promise<boolean> {
     const against = hashed_password ?? (await this.decoy)
-    const isEqual = await this.gate.pass(() => verify(against, password))
-    return isEqual && hashed_password !== undefined
+    return this.gate.pass(async () => {
+      await guesses?.demand()
+      const isEqual = await verify(against, password)
+      const isRight = isEqual && hashed_password !== undefined
+      await guesses?.tell(isRight)
+      return isRight
+    })
   }
 }

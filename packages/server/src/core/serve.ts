@@ -23,6 +23,7 @@ import { problemOf } from './errors.ts'
 import { etagOf } from './etag.ts'
 import { inputReader, invalid, readableQuery } from './input.ts'
 import { JSON_TYPE, type Packed, sendJson } from './json-answer.ts'
+import type { Limits } from './limits.ts'
 import { precondition, type Representations } from './precondition.ts'
 import { bodyWithin, leaveBodies, readBody } from './request-body.ts'
 import type { Tokens } from './tokens.ts'
@@ -68,6 +69,7 @@ export type Handlers<Ops extends Record<string, Operation>> = {
 export interface ServeDeps {
   core: Core
   tokens: Tokens
+  limits: Limits
   isOwnOrigin: (request: FastifyRequest) => boolean
   /** What things look like to a member: what `If-Match` is held against. */
   representations: Representations
@@ -82,7 +84,7 @@ type AnyHandler = (work: Record<string, unknown>) => Promise<unknown>
 
 /**
  * Turns contract operations into routes. Before the body is even read: who is it (401), is the path well formed (422), is
- * there such a thing (404), may he (403). Then the payload (422), and only then the handler.
+ * there such a thing (404), may he (403), has he had enough (429). Then the payload (422), and only then the handler.
  */
 export function serve<Ops extends Record<string, Operation>>(
   app: FastifyInstance,
@@ -117,7 +119,7 @@ interface Arrival {
 const arrivals = new WeakMap<FastifyRequest, Arrival>()
 
 function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
-  const { core, tokens, isOwnOrigin } = deps
+  const { core, tokens, limits, isOwnOrigin } = deps
   const { access, method, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
@@ -137,10 +139,14 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       ...(board_access && path.value && { access: board_access }),
       ...(ids['user_id'] && { self_id: ids['user_id'] }),
     }
-    const threshold = await approachBoard(core.database, approach)
+    const [threshold, excess] = await Promise.all([
+      approachBoard(core.database, approach),
+      limits.request(credential.user_id),
+    ])
     if (path.problem) throw path.problem
     // A retry is answered as the first time, also when what it was about is gone by now.
     const entry = board_access && !threshold.answer ? threshold.enter() : undefined
+    if (excess) throw excess
     if (key.problem) throw key.problem
     arrivals.set(request, { params: ids, approach, threshold, entry })
   }

@@ -1,5 +1,5 @@
-import { createClient, createCluster } from 'redis'
 import type { Committed } from '../core/change.ts'
+import { inTime, makeRedis, type Redis } from '../core/redis.ts'
 import type { LiveEvent } from './hub.ts'
 
 /** Boards are spread over this many hash tags, so that a cluster can spread them over its nodes. */
@@ -28,14 +28,6 @@ export interface Listener {
   /** Whether messages may be getting lost. */
   suspect: (isSuspect: boolean) => void
 }
-
-const socket = { connectTimeout: PATIENCE_MS, reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000) }
-/** Nothing is queued while Redis is away: the log keeps what it missed. Several addresses, with commas, are a cluster. */
-const makeClient = (url: string) => createClient({ url, disableOfflineQueue: true, socket })
-const makeCluster = (urls: string[]) =>
-  createCluster({ rootNodes: urls.map((url) => ({ url })), defaults: { disableOfflineQueue: true, socket } })
-type Redis = ReturnType<typeof makeClient> | ReturnType<typeof makeCluster>
-const makeRedis = (url: string): Redis => (url.includes(',') ? makeCluster(url.split(',')) : makeClient(url))
 
 /**
  * The doorbell between instances, over sharded publish and subscribe. It may lose, repeat and reorder; nobody waits for
@@ -98,12 +90,13 @@ export class Bus {
         if (error.message.startsWith('NOSCRIPT')) return this.speaker.eval(text, call)
         throw error
       }),
+      PATIENCE_MS,
     )
   }
 
   /** Rejects when Redis does not answer. */
   async ping() {
-    await inTime(this.speaker.sPublish('{0}:ping', ''))
+    await inTime(this.speaker.sPublish('{0}:ping', ''), PATIENCE_MS)
   }
 
   close() {
@@ -210,8 +203,8 @@ export async function ringForUser(url: string, user_id: string) {
   const redis = makeRedis(url)
   redis.on('error', () => {})
   try {
-    await inTime<unknown>(redis.connect())
-    await inTime(redis.sPublish(USERS_CHANNEL, `u|${user_id}`))
+    await inTime<unknown>(redis.connect(), PATIENCE_MS)
+    await inTime(redis.sPublish(USERS_CHANNEL, `u|${user_id}`), PATIENCE_MS)
   } finally {
     redis.destroy()
   }
@@ -222,13 +215,3 @@ export const channelOf = (board_id: string) => `${tagOf(board_id)}:b:${board_id}
 /** The hash tag of a board: its channel and its keys live on one node. */
 export const tagOf = (board_id: string) => `{${Number.parseInt(board_id.slice(-2), 16) % PARTITIONS}}`
 const boardOf = (channel: string) => channel.slice(-36)
-
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const { promise: silence, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('Redis did not answer in time')), PATIENCE_MS)
-  try {
-    return await Promise.race([answer, silence])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -8,6 +8,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { approachBoard, type Entry, readUnwelcome } from '../core/access.ts'
 import type { Committed } from '../core/change.ts'
 import type { Database } from '../core/database.ts'
+import type { Limits } from '../core/limits.ts'
 import { Problem, problemOfDatabase } from '../core/problem.ts'
 import type { Tokens } from '../core/tokens.ts'
 import { BoardSocket, closeSocket, type Keeper } from './board-socket.ts'
@@ -30,8 +31,6 @@ interface Log {
 export interface LiveSettings {
   redis_url: string
   max_sockets: number
-  /** New connections from one address in a second; 0 for any number. */
-  upgrades_per_second: number
   drain_seconds: number
   /** How many proxies may tell the address of a client. */
   trusted_hops: number
@@ -41,6 +40,7 @@ export interface LiveSettings {
 interface LiveDeps {
   database: Database
   tokens: Tokens
+  limits: Limits
   log: Log
   isAllowedOrigin: (request: IncomingMessage) => boolean
 }
@@ -64,7 +64,6 @@ export class Live {
   private readonly wheel: Wheel<BoardSocket>
   private readonly sockets = new Map<string, Set<BoardSocket>>()
   private readonly notices = new Notices((board_id) => this.sockets.get(board_id))
-  private readonly arrivals = new Map<string, number>()
   private readonly second: NodeJS.Timeout
   private readonly deps: LiveDeps
   private readonly settings: LiveSettings
@@ -179,11 +178,7 @@ export class Live {
   /** In a method of its own: what listens here as long as the socket lives would else keep the whole request with it. */
   private meet(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
     ws.on('error', ignore)
-    const address = addressOf(request, this.settings.trusted_hops)
-    const arrivals = (this.arrivals.get(address) ?? 0) + 1
-    this.arrivals.set(address, arrivals)
-    const isTooMany = this.settings.upgrades_per_second > 0 && arrivals > this.settings.upgrades_per_second
-    if (isTooMany || this.count >= this.settings.max_sockets) return closeSocket(ws, 'try_later')
+    if (this.count >= this.settings.max_sockets) return closeSocket(ws, 'try_later')
     if (this.isDraining) return closeSocket(ws, 'restart')
     this.count++
     ws.on('close', this.uncount)
@@ -196,6 +191,9 @@ export class Live {
     ws.on('message', (data: Buffer, isBinary: boolean) => seated?.take(data, isBinary))
     ws.on('ping', (data: Buffer) => seated?.takePing(data))
     ws.on('pong', () => seated?.takePong())
+    // Before the token and the database are looked at: a flood must cost neither.
+    if (await this.deps.limits.upgrade(addressOf(request, this.settings.trusted_hops)))
+      return closeSocket(ws, 'try_later')
     const entry = await this.admit(ws, request, board_id, query.get('token') ?? '')
     if (!entry || ws.readyState !== ws.OPEN) return
     const since = readPosition(query.get('since'))
@@ -258,7 +256,6 @@ export class Live {
   }
 
   private turn() {
-    this.arrivals.clear()
     if (++this.ticks % 10 === 0) for (const set of this.sockets.values()) for (const socket of set) socket.messages = 0
     this.hub.dropSlow()
     this.wheel.turn(Math.floor(Date.now() / 1_000))
@@ -318,6 +315,7 @@ function addressOf({ headers, socket }: IncomingMessage, hops: number): string {
   const told = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((address) => address.trim())
+    .filter((address) => address !== '')
   const path = [...told, socket.remoteAddress ?? '']
   return path.at(-1 - Math.min(hops, path.length - 1)) as string
 }

@@ -1,0 +1,24 @@
+import { createClient, createCluster } from 'redis'
+
+const CONNECT_MS = 1_000
+
+const socket = { connectTimeout: CONNECT_MS, reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000) }
+/** Nothing is queued while Redis is away: whoever asks is told at once. Several addresses, with commas, are a cluster. */
+const makeClient = (url: string) => createClient({ url, disableOfflineQueue: true, socket })
+const makeCluster = (urls: string[]) =>
+  createCluster({ rootNodes: urls.map((url) => ({ url })), defaults: { disableOfflineQueue: true, socket } })
+export type Redis = ReturnType<typeof makeClient> | ReturnType<typeof makeCluster>
+export const makeRedis = (url: string): Redis => (url.includes(',') ? makeCluster(url.split(',')) : makeClient(url))
+
+/** Rejects when the answer takes too long: a call to a Redis that is frozen hangs. */
+export async function inTime<T>(answer: Promise<T>, patience_ms: number): Promise<T> {
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const giveUp = () => reject(new Error('Redis did not answer in time'))
+  // When the process itself was held up, the answer may lie there unread: one more turn of the loop reads it.
+  const timer = setTimeout(() => setImmediate(giveUp), patience_ms)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}
