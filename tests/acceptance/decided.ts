@@ -1,0 +1,356 @@
+import { demand, fits, same } from './demand.ts'
+import { Listener } from './listener.ts'
+import { type Board, type Card, Checklist, ChecklistItem, type Column, type User } from './resources.ts'
+import { decided } from './rows.ts'
+import { byRank, furnished, readBoard, readCard, readChecklist, upload } from './samples.ts'
+import { type Caller, cast, newStage, PASSWORD, type Service } from './service.ts'
+import { listOf, object, text } from './shapes.ts'
+
+const fresh = () => {
+  const username = `user-${crypto.randomUUID().slice(0, 13)}`
+  return { username, email: `${username}@example.com`, password: PASSWORD }
+}
+const statusOf = async (who: Caller, ...request: Parameters<Caller['send']>) => (await who.send(...request)).status
+
+decided('U1-prefix', 'Every path also answers under /api, the socket too.', async (service) => {
+  const { owner, board_id, at } = await newStage(service)
+  same('the board', ((await owner.get(`/api${at()}`)) as Board).id, board_id)
+  using listener = await owner.follow(board_id, { at: `${service.base_url}/api` })
+  await owner.patch(`/api${at()}`, { title: 'New' })
+  await listener.event('board.updated')
+})
+decided('U2-bodies', 'logout and change-password answer 200 with a detail string.', async (service) => {
+  const person = await service.person()
+  const change = { current_password: PASSWORD, new_password: `${PASSWORD} new` }
+  fits(object('a message', { detail: text }), await person.post('/auth/change-password', change), 'the answer')
+  fits(object('a message', { detail: text }), await person.post('/auth/logout'), 'the answer')
+})
+decided('U2-wrong-password', 'A wrong current_password is 400.', async (service) => {
+  const { owner } = await service.once(cast)
+  const change = { current_password: `${PASSWORD}!`, new_password: `${PASSWORD} new` }
+  await owner.refused(400, 'POST', '/auth/change-password', change)
+})
+decided('U2-logout', 'Logout leaves a bearer token valid.', async (service) => {
+  const person = await service.person()
+  await person.post('/auth/logout')
+  await person.get('/auth/me')
+})
+decided(
+  'U3-username',
+  'PATCH /auth/me changes the username; one that is taken is 409; e-mail and flags never change.',
+  async (service) => {
+    const [person, other] = await Promise.all([service.person(), service.person()])
+    const { username } = fresh()
+    const claim = { username, email: 'other@example.com', is_superuser: true }
+    const changed = await person.patch<User>('/auth/me', claim)
+    same('the user', [changed.username, changed.email, changed.is_superuser], [username, person.user.email, false])
+    await person.refused(409, 'PATCH', '/auth/me', { username: other.user.username })
+  },
+)
+for (const parameter of ['search', 'q']) {
+  decided(
+    `U4-${parameter}`,
+    `GET /users?${parameter}= finds by a part of username or e-mail address, whatever the case.`,
+    async (service) => {
+      const { owner } = await service.once(cast)
+      for (const term of [owner.user.username.slice(3).toUpperCase(), owner.user.email.slice(4)]) {
+        const found = await owner.get<User[]>(`/users?${parameter}=${encodeURIComponent(term)}`)
+        same(
+          'the users',
+          found.map(({ id }) => id),
+          [owner.id],
+        )
+      }
+    },
+  )
+}
+decided('U5-tick', 'An item has is_done, false at first, changed by PATCH.', async (service) => {
+  const { member, todo } = await newStage(service)
+  const checklist = await member.newChecklist((await member.newCard(todo)).id)
+  const item = await member.newItem(checklist.id)
+  same('is_done', (item as unknown as { is_done: boolean }).is_done, false)
+  same('is_done', (await member.patch<{ is_done: boolean }>(`/items/${item.id}`, { is_done: true })).is_done, true)
+})
+decided('U5-null', 'null clears a field that may be empty, and is 422 for others.', async (service) => {
+  const { member, todo } = await newStage(service)
+  const { id } = await member.newCard(todo, { description: 'All of it' })
+  same('the description', (await member.patch<Card>(`/cards/${id}`, { description: null })).description, null)
+  await member.refused(422, 'PATCH', `/cards/${id}`, { title: null })
+})
+decided('U5-nothing', 'A PATCH that changes nothing answers 200 and emits nothing.', async (service) => {
+  const { owner, at, todo, board_id } = await newStage(service)
+  const { id, title } = await owner.newCard(todo)
+  using listener = await owner.follow(board_id)
+  same('the status', await statusOf(owner, 'PATCH', `/cards/${id}`, { title }), 200)
+  await owner.patch(at(), { title: 'What comes after it' })
+  await listener.event('board.updated')
+  same(
+    'the events',
+    listener.events.map(({ type }) => type),
+    ['board.updated'],
+  )
+})
+decided('U5-rank', 'Rank and parent change only through move.', async (service) => {
+  const { member, todo, done } = await newStage(service)
+  const { id, rank } = await member.newCard(todo)
+  const card = await member.patch<Card>(`/cards/${id}`, { title: 'New', rank: rank + 5, column_id: done.id })
+  same('rank and column', [card.rank, card.column_id], [rank, todo.id])
+})
+
+/** A card with two checklists, the first with two items. */
+async function twoChecklists(service: Service) {
+  const stage = await newStage(service)
+  const { member, todo } = stage
+  const { id: card_id } = await member.newCard(todo)
+  const [one, two] = [await member.newChecklist(card_id), await member.newChecklist(card_id)]
+  const [a, b] = [await member.newItem(one.id, 'A'), await member.newItem(one.id, 'B')]
+  return { ...stage, card_id, one, two, a, b }
+}
+decided(
+  '4.8-move-checklist',
+  'POST /checklists/{checklist_id}/move takes {position} and answers the moved checklist.',
+  async (service) => {
+    const { member, card_id, one, two } = await twoChecklists(service)
+    fits(Checklist, await member.post(`/checklists/${two.id}/move`, { position: 0 }), 'the checklist')
+    same('the order', byRank((await readCard(member, card_id)).checklists), [two.id, one.id])
+  },
+)
+decided('4.8-move-item', 'POST /items/{item_id}/move takes {position} and answers the moved item.', async (service) => {
+  const { member, one, a, b } = await twoChecklists(service)
+  fits(ChecklistItem, await member.post(`/items/${b.id}/move`, { position: 0 }), 'the item')
+  same('the order', byRank((await readChecklist(member, one))?.items ?? []), [b.id, a.id])
+})
+decided(
+  '4.8-move-item-checklist',
+  'An item moves to another checklist of the board with checklist_id.',
+  async (service) => {
+    const { member, two, a } = await twoChecklists(service)
+    const moved = await member.post<ChecklistItem>(`/items/${a.id}/move`, { position: 0, checklist_id: two.id })
+    same('the checklist', moved.checklist_id, two.id)
+  },
+)
+decided(
+  '4.8-assign-item',
+  'PUT /items/{item_id}/assignees takes {user_ids}, with the rules of cards: 404, 403, adds.',
+  async (service) => {
+    const { member, owner, stranger, a } = await twoChecklists(service)
+    const path = `/items/${a.id}/assignees`
+    await member.put(path, { user_ids: [member.id] })
+    const { assignees } = await member.put<{ assignees: User[] }>(path, { user_ids: [owner.id, member.id] })
+    same('the assignees', assignees.map(({ id }) => id).sort(), [member.id, owner.id].sort())
+    await member.refused(404, 'PUT', path, { user_ids: [crypto.randomUUID()] })
+    await member.refused(403, 'PUT', path, { user_ids: [stranger.id] })
+  },
+)
+
+decided('U7-delete', 'Every DELETE answers 204 with an empty body.', async (service) => {
+  const { owner, board_id, at, card_id, one, a, done } = await twoChecklists(service)
+  const label = await owner.newLabel(board_id)
+  await owner.post(`/cards/${card_id}/labels/${label.id}`)
+  const paths = [
+    `/items/${a.id}`,
+    `/checklists/${one.id}`,
+    `/cards/${card_id}/labels/${label.id}`,
+    `/labels/${label.id}`,
+    `/cards/${card_id}`,
+    `/columns/${done.id}`,
+    at(),
+  ]
+  for (const path of paths) {
+    const { status, bytes } = await owner.send('DELETE', path)
+    same(`DELETE ${path}`, [status, bytes.length], [204, 0])
+  }
+})
+decided('U7-delete-attachment', 'DELETE of an attachment answers 204 with an empty body.', async (service) => {
+  const { owner, todo } = await newStage(service)
+  const { id } = await upload(owner, (await owner.newCard(todo)).id)
+  const { status, bytes } = await owner.send('DELETE', `/attachments/${id}`)
+  same('the answer', [status, bytes.length], [204, 0])
+})
+decided(
+  'U7-stats',
+  'Label statistics list {label_id, name, color, card_count}, the most used first, zero included.',
+  async (service) => {
+    const { owner, board_id, todo, at } = await newStage(service)
+    const [zero, used] = [await owner.newLabel(board_id, 'A'), await owner.newLabel(board_id, 'B')]
+    await owner.post(`/cards/${(await owner.newCard(todo)).id}/labels/${used.id}`)
+    same('the statistics', await owner.get(at('/labels/stats')), [
+      { label_id: used.id, name: 'B', color: used.color, card_count: 1 },
+      { label_id: zero.id, name: 'A', color: zero.color, card_count: 0 },
+    ])
+  },
+)
+decided(
+  'status-201',
+  'Creates answer 201: board, column, card, label, checklist, item, rule, invite.',
+  async (service) => {
+    const { owner, member, stranger, board_id, at, todo } = await newStage(service)
+    const { id: card_id } = await owner.newCard(todo)
+    const { id: checklist_id } = await owner.newChecklist(card_id)
+    const rule = { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: member.id }
+    const creates: [path: string, content: object][] = [
+      ['/boards', { title: 'Plan' }],
+      [at('/columns'), { title: 'Doing' }],
+      [`/boards/${board_id}/columns/${todo.id}/cards`, { title: 'Card' }],
+      [at('/labels'), { name: 'Urgent' }],
+      [`/cards/${card_id}/checklists`, { title: 'Steps' }],
+      [`/checklists/${checklist_id}/items`, { content: 'One' }],
+      [at('/automations'), rule],
+      [at('/invite'), { user_id: stranger.id }],
+    ]
+    for (const [path, content] of creates) same(`POST ${path}`, await statusOf(owner, 'POST', path, content), 201)
+  },
+)
+decided(
+  'status-401',
+  'A bad credential and a failed login are 401 with WWW-Authenticate: Bearer and a detail.',
+  async (service) => {
+    const form = new URLSearchParams({ username: 'nobody@example.com', password: PASSWORD })
+    for (const { status, headers, body } of [
+      await service.anybody.send('GET', '/auth/me'),
+      await service.anybody.send('POST', '/auth/login', form),
+    ]) {
+      same('the answer', [status, headers.get('www-authenticate')], [401, 'Bearer'])
+      same('the type of detail', typeof (body as { detail: unknown }).detail, 'string')
+    }
+  },
+)
+decided('status-409', 'A duplicate e-mail address or username is 409.', async (service) => {
+  const { email, username } = (await service.once(cast)).owner.user
+  await service.anybody.refused(409, 'POST', '/auth/register', { ...fresh(), email })
+  await service.anybody.refused(409, 'POST', '/auth/register', { ...fresh(), username })
+})
+decided(
+  'status-422',
+  'An invalid payload is 422: detail names the field, errors lists {field, message}.',
+  async (service) => {
+    const { owner } = await service.once(cast)
+    const { status, body } = await owner.send('POST', '/boards', { title: 5 })
+    same('the status', status, 422)
+    const Invalid = object('an error', {
+      detail: text,
+      errors: listOf(object('an error', { field: text, message: text })),
+    })
+    fits(Invalid, body, 'the answer')
+    demand(body.detail.includes('title'), `the detail names no field: ${body.detail}`)
+  },
+)
+decided('status-code', 'Every error has a stable code beside its detail.', async (service) => {
+  const { owner } = await service.once(cast)
+  const { body } = await owner.send('GET', `/users/${crypto.randomUUID()}`)
+  fits(object('an error', { detail: text, code: text }), body, 'the error')
+})
+
+decided(
+  'order-position',
+  'position is the index from 0 in the target list without the moved item; past the end is last; negative is 422.',
+  async (service) => {
+    const { member, todo, board_id } = await newStage(service)
+    const [a, b, c] = [await member.newCard(todo), await member.newCard(todo), await member.newCard(todo)]
+    const order = async () =>
+      byRank((await readBoard(member, board_id)).columns.find(({ id }) => id === todo.id)?.cards ?? [])
+    await member.post(`/cards/${a.id}/move`, { position: 1 })
+    same('the order', await order(), [b.id, a.id, c.id])
+    const d = await member.newCard(todo, { position: 2 })
+    same('the order', await order(), [b.id, a.id, d.id, c.id])
+    await member.refused(422, 'POST', `/cards/${a.id}/move`, { position: -1 })
+  },
+)
+decided('order-last', 'A card move without position places last.', async (service) => {
+  const { member, todo, done } = await newStage(service)
+  const [card, there] = [await member.newCard(todo), await member.newCard(done)]
+  const moved = await member.post<Card>(`/cards/${card.id}/move`, { column_id: done.id })
+  demand(moved.rank > there.rank, 'it is not last')
+})
+decided('order-after', 'after_id names the neighbour before the new place; null is first.', async (service) => {
+  const { member, todo, done, board_id } = await newStage(service)
+  const column = await member.newColumn(board_id, { after_id: todo.id })
+  await member.post<Column>(`/columns/${done.id}/move`, { after_id: null })
+  same('the order', byRank((await readBoard(member, board_id)).columns), [done.id, todo.id, column.id])
+})
+decided('members', 'Members are listed, promoted and removed; the last owner stays (409).', async (service) => {
+  const { owner, member, at } = await newStage(service)
+  const path = at(`/members/${member.id}`)
+  same('the number of members', (await owner.get<unknown[]>(at('/members'))).length, 2)
+  await owner.refused(409, 'DELETE', at(`/members/${owner.id}`))
+  same('the role', (await owner.patch<{ role: string }>(path, { role: 'owner' })).role, 'owner')
+  await owner.delete(path)
+  await member.refused(403, 'GET', at())
+})
+decided('members-socket', 'The socket of a removed member is closed with 1008.', async (service) => {
+  const { owner, member, at, board_id } = await newStage(service)
+  using listener = await member.follow(board_id)
+  await owner.delete(at(`/members/${member.id}`))
+  same('the code', (await listener.end()).code, 1008)
+})
+decided('socket-deleted', 'After board.deleted the sockets of the board are closed with 1000.', async (service) => {
+  const { owner, member, at, board_id } = await newStage(service)
+  using listener = await member.follow(board_id)
+  await owner.delete(at())
+  same('the code', (await listener.end()).code, 1000)
+  same('the last message', listener.messages.at(-1)?.type, 'board.deleted')
+})
+decided('socket-board', 'A socket for a board that does not exist is closed with 1008.', async (service) => {
+  const { owner } = await service.once(cast)
+  using listener = new Listener(service, crypto.randomUUID(), { token: owner.token })
+  same('the code', (await listener.end()).code, 1008)
+})
+decided(
+  'socket-ticket',
+  'POST /auth/ticket answers a ticket that opens a socket and is no bearer.',
+  async (service) => {
+    const { owner, board_id } = await service.once(furnished)
+    const { ticket } = await owner.post<{ ticket: string }>('/auth/ticket')
+    using _ = await Listener.follow(service, board_id, { token: ticket })
+    await service.anybody.refusedSomehow('GET', '/auth/me', undefined, { authorization: `Bearer ${ticket}` })
+  },
+)
+decided('session-refresh', 'POST /auth/refresh answers a new token for a valid one.', async (service) => {
+  const { owner } = await service.once(cast)
+  fits(object('a token', { access_token: text, token_type: text }), await owner.post('/auth/refresh'), 'the answer')
+})
+decided('cookie-form', 'Login sets the cookie when the form says cookie=true.', async (service) => {
+  const { owner } = await service.once(cast)
+  const form = new URLSearchParams({ username: owner.user.email, password: PASSWORD, cookie: 'true' })
+  const { headers } = await service.anybody.send('POST', '/auth/login', form)
+  demand(
+    headers.getSetCookie().some((line) => line.startsWith('svc_auth=')),
+    'no cookie is set',
+  )
+})
+decided('health-fields', 'Health answers status ok, database connected and redis connected.', async ({ anybody }) => {
+  same('the health', await anybody.get('/health'), { status: 'ok', database: 'connected', redis: 'connected' })
+})
+decided('write-id', 'A create accepts an id; one that is taken is 409.', async (service) => {
+  const { owner, at } = await newStage(service)
+  const id = crypto.randomUUID()
+  same('the id', (await owner.post<Column>(at('/columns'), { id, title: 'Doing' })).id, id)
+  await owner.refused(409, 'POST', at('/columns'), { id, title: 'Doing' })
+})
+decided(
+  'write-idempotency',
+  'A write that is sent again with its Idempotency-Key is answered as the first time, and has no second effect.',
+  async (service) => {
+    const { owner, at, board_id } = await newStage(service)
+    const again = () => owner.send('POST', at('/columns'), { title: 'Doing' }, { 'idempotency-key': `key-${board_id}` })
+    const [first, second] = [await again(), await again()]
+    same('the answer', [second.status, second.body], [first.status, first.body])
+    same('Idempotent-Replayed', second.headers.get('idempotent-replayed'), 'true')
+    same('the number of columns', (await readBoard(owner, board_id)).columns.length, 3)
+  },
+)
+decided('write-position', 'Every write on a board answers Board-Position.', async (service) => {
+  const { owner, at } = await newStage(service)
+  const { headers } = await owner.send('PATCH', at(), { title: 'New' })
+  demand(/^\d+\.\d+$/.test(headers.get('board-position') ?? ''), `it is ${headers.get('board-position')}`)
+})
+decided(
+  'socket-4408',
+  'Without a pong the socket is closed with 4408.',
+  async (service) => {
+    const { member, board_id } = await newStage(service)
+    using listener = await member.follow(board_id, { pongs: false })
+    same('the code', (await listener.end(60_000)).code, 4408)
+  },
+  { waits: true },
+)

@@ -1,0 +1,50 @@
+import { same } from './demand.ts'
+import { Listener } from './listener.ts'
+import { row } from './rows.ts'
+import { furnished } from './samples.ts'
+
+// That every refusal of this run has a JSON body with a detail string is demanded wherever one is expected; part 5 and
+// the sections of part 4 try each operation, and 400 is in 4.9. These are the rows of the table, one by one.
+row('7-403-member', '403: the caller is not a member of the board; detail is a message string.', async (service) => {
+  const { stranger, at } = await service.once(furnished)
+  await stranger.refused(403, 'GET', at())
+})
+row('7-403-role', "403: the caller's role is insufficient.", async (service) => {
+  const { member, at } = await service.once(furnished)
+  await member.refused(403, 'PATCH', at(), { title: 'Mine' })
+})
+row('7-403-assignees', '403: one or more users in an assignee list are not board members.', async (service) => {
+  const { owner, stranger, card_id } = await service.once(furnished)
+  await owner.refused(403, 'PUT', `/cards/${card_id}/assignees`, { user_ids: [owner.id, stranger.id] })
+})
+row('7-404-user-lookup', '404: the user does not exist (user lookup).', async (service) => {
+  const { owner } = await service.once(furnished)
+  await owner.refused(404, 'GET', `/users/${crypto.randomUUID()}`)
+})
+row('7-404-user-invite', '404: the user does not exist (invite).', async (service) => {
+  const { owner, at } = await service.once(furnished)
+  await owner.refused(404, 'POST', at('/invite'), { user_id: crypto.randomUUID() })
+})
+row('7-404-user-assignees', '404: the user does not exist (assignee lists).', async (service) => {
+  const { owner, card_id } = await service.once(furnished)
+  await owner.refused(404, 'PUT', `/cards/${card_id}/assignees`, { user_ids: [crypto.randomUUID()] })
+})
+row('7-404-label', '404: the label does not exist (add label to card).', async (service) => {
+  const { owner, card_id } = await service.once(furnished)
+  await owner.refused(404, 'POST', `/cards/${card_id}/labels/${crypto.randomUUID()}`)
+})
+row('7-404-move', '404: the column to which a card is moved does not exist.', async (service) => {
+  const { owner, card_id } = await service.once(furnished)
+  await owner.refused(404, 'POST', `/cards/${card_id}/move`, { column_id: crypto.randomUUID(), position: 0 })
+})
+row('7-409', '409: the invited user is already a member of the board.', async (service) => {
+  const { owner, member, at } = await service.once(furnished)
+  await owner.refused(409, 'POST', at('/invite'), { user_id: member.id })
+})
+row('7-1008', 'WebSocket: close code 1008 for an invalid token and for a non-member.', async (service) => {
+  const { stranger, board_id } = await service.once(furnished)
+  for (const token of ['garbage', stranger.token]) {
+    using listener = new Listener(service, board_id, { token })
+    same('the code', (await listener.end()).code, 1008)
+  }
+})

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import { demand } from './demand.ts'
+import { Listener } from './listener.ts'
+import type { Board, Card, Checklist, ChecklistItem, Column, Label, User } from './resources.ts'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** The parsed JSON, or undefined when there is none. */
+  body: unknown
+  bytes: Buffer
+}
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Content = FormData | URLSearchParams | object | undefined
+
+export const PASSWORD = 'hush-hush Correct-horse-9'
+const NEVER = /^(hashed_password|blob)$/
+const HASH = /^\$argon2/
+
+/** The service that is judged, seen from outside: an address, and nothing more. */
+export class Service {
+  readonly base_url: string
+  /** A second instance of the same service, if there is one. */
+  readonly beside_url: string | undefined
+  /** Where something was said that must never be said. */
+  readonly leaks: { what: string; where: string }[] = []
+  readonly anybody: Caller
+  private readonly made = new Map<unknown, Promise<unknown>>()
+
+  constructor(base_url: string, beside_url?: string) {
+    this.base_url = base_url.replace(/\/$/, '')
+    this.beside_url = beside_url?.replace(/\/$/, '')
+    this.anybody = new Caller(this, undefined)
+  }
+
+  /** Makes something once for all rows that ask for it. */
+  once<T>(make: (service: Service) => Promise<T>): Promise<T> {
+    if (!this.made.has(make)) this.made.set(make, make(this))
+    return this.made.get(make) as Promise<T>
+  }
+
+  /** Registers and logs in somebody new. */
+  async person(): Promise<Person> {
+    const username = `user-${randomBytes(6).toString('hex')}`
+    const email = `${username}@example.com`
+    const user = await this.anybody.post<User>('/auth/register', { email, username, password: PASSWORD })
+    return new Person(this, user, await this.token(email))
+  }
+
+  async token(email: string, password = PASSWORD): Promise<string> {
+    const { access_token } = await this.anybody.post<{ access_token: string }>(
+      '/auth/login',
+      new URLSearchParams({ username: email, password }),
+    )
+    return access_token
+  }
+
+  /** Looks into all that the service says, for the rows about what it must never say. */
+  overhear(where: string, value: unknown, key = '') {
+    if (NEVER.test(key)) this.leaks.push({ what: key, where })
+    if (typeof value === 'string' && HASH.test(value)) this.leaks.push({ what: 'hashed_password', where })
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, inner] of Object.entries(value)) this.overhear(where, inner, name)
+  }
+}
+
+/** Somebody who speaks HTTP to the service, with or without a token. */
+export class Caller {
+  readonly service: Service
+  readonly token: string | undefined
+
+  constructor(service: Service, token: string | undefined) {
+    this.service = service
+    this.token = token
+  }
+
+  /** Sends a request and takes whatever comes. A form and a multipart body set their own content type. */
+  async send(method: Method, path: string, content?: Content, headers: Record<string, string> = {}): Promise<Answer> {
+    const isForm = content instanceof FormData || content instanceof URLSearchParams
+    const response = await fetch(this.service.base_url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
+        ...(content !== undefined && !isForm && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(content !== undefined && { body: isForm ? content : JSON.stringify(content) }),
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    const body: unknown = isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined
+    this.service.overhear(`${method} ${path.split('?')[0]}`, body)
+    return { status: response.status, headers: response.headers, body, bytes }
+  }
+
+  /** Expects success, of which the specification mostly does not give the exact status. */
+  private async succeed<T>(method: Method, path: string, content?: Content): Promise<T> {
+    const { status, body, bytes } = await this.send(method, path, content)
+    demand(status >= 200 && status < 300, `${method} ${path} answers ${status} ${bytes.toString().slice(0, 200)}`)
+    return body as T
+  }
+  get = <T>(path: string) => this.succeed<T>('GET', path)
+  post = <T>(path: string, content?: Content) => this.succeed<T>('POST', path, content)
+  put = <T>(path: string, content?: Content) => this.succeed<T>('PUT', path, content)
+  patch = <T>(path: string, content?: Content) => this.succeed<T>('PATCH', path, content)
+  delete = (path: string) => this.succeed<unknown>('DELETE', path)
+
+  /** Expects a refusal with one of the statuses, and hands back its detail (part 7: a message string). */
+  async refused(statuses: number | number[], method: Method, path: string, content?: Content): Promise<string> {
+    const { status, body, bytes } = await this.send(method, path, content)
+    const said = `${method} ${path} answers ${status} ${bytes.toString().slice(0, 200)}`
+    demand([statuses].flat().includes(status), `${said} instead of ${[statuses].flat().join(' or ')}`)
+    const { detail } = (body ?? {}) as { detail?: unknown }
+    demand(typeof detail === 'string' && detail !== '', `${said} without a detail string`)
+    return detail
+  }
+
+  /** Expects a refusal whose status and body the specification leaves open. */
+  async refusedSomehow(method: Method, path: string, content?: Content, headers: Record<string, string> = {}) {
+    const { status } = await this.send(method, path, content, headers)
+    demand(status >= 400 && status < 500, `${method} ${path} answers ${status}, which is no refusal`)
+  }
+}
+
+/** A registered user. */
+export class Person extends Caller {
+  readonly id: string
+  readonly user: User
+  declare readonly token: string
+
+  constructor(service: Service, user: User, token: string) {
+    super(service, token)
+    this.id = user.id
+    this.user = user
+  }
+
+  /** Follows a board. Settles when the socket takes part. */
+  follow = (board_id: string, options: { pongs?: boolean; at?: string } = {}) =>
+    Listener.follow(this.service, board_id, { token: this.token, ...options })
+
+  newLabel = (board_id: string, name = 'Urgent') =>
+    this.post<Label>(`/boards/${board_id}/labels`, { name, color: '#aa0000' })
+  newColumn = (board_id: string, more: object = {}) =>
+    this.post<Column>(`/boards/${board_id}/columns`, { title: 'To do', ...more })
+  newCard = ({ board_id, id }: { board_id: string; id: string }, more: object = {}) =>
+    this.post<Card>(`/boards/${board_id}/columns/${id}/cards`, { title: 'Card', ...more })
+  newChecklist = (card_id: string, title = 'Steps') => this.post<Checklist>(`/cards/${card_id}/checklists`, { title })
+  newItem = (checklist_id: string, content = 'One') =>
+    this.post<ChecklistItem>(`/checklists/${checklist_id}/items`, { content })
+}
+
+/**
+ * Three people whom most rows share, since registering and logging in is slow on purpose. Rows that change a person, or
+ * count what is his, make their own.
+ */
+export async function cast(service: Service) {
+  const [owner, member, stranger] = await Promise.all([service.person(), service.person(), service.person()])
+  return { owner, member, stranger }
+}
+
+export interface Stage {
+  board_id: string
+  /** A path on the board: `at('/labels')`. */
+  at: (path?: string) => string
+  owner: Person
+  member: Person
+  /** Registered, and no member of the board. */
+  stranger: Person
+  todo: Column
+  done: Column
+}
+
+/** A board of the row's own, with an owner, a member and two columns. */
+export async function newStage(service: Service): Promise<Stage> {
+  const people = await service.once(cast)
+  const { owner, member } = people
+  const { id: board_id } = await owner.post<Board>('/boards', { title: 'Plan' })
+  await owner.post(`/boards/${board_id}/invite`, { user_id: member.id })
+  const todo = await owner.newColumn(board_id)
+  const done = await owner.newColumn(board_id, { title: 'Done', is_done_column: true })
+  return { ...people, board_id, at: (path = '') => `/boards/${board_id}${path}`, todo, done }
+}
