@@ -9,7 +9,10 @@ import type { Progress, Report, Section } from '../tests/prove/report.ts'
  * Proves what a test run is too short for: `npm run prove -- <suite>`. A suite is a module of tests/prove; some are made
  * of several. The report is kept under docs/proof, with its figures as data and its pictures beside it.
  */
-const combined: Record<string, string[]> = { realtime: ['realtime-simulation', 'realtime', 'realtime-scale'] }
+const combined: Record<string, string[]> = {
+  realtime: ['realtime-simulation', 'realtime', 'realtime-scale'],
+  api: ['acceptance'],
+}
 const FOLDER = new URL('../docs/proof/', import.meta.url)
 
 const [suite] = process.argv.slice(2)

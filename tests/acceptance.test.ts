@@ -1,0 +1,80 @@
+import { globSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endProcesses } from '../packages/server/testing/processes.ts'
+import { failed, type Judgement, judge, startJudged } from './acceptance-suite.ts'
+import { type Spoiling, startSpoilingProxy } from './spoiling-proxy.ts'
+
+let service: Awaited<ReturnType<typeof startJudged>>
+/** What the suite says of the service as it is. */
+let whole: Judgement
+beforeAll(async () => {
+  service = await startJudged()
+  whole = await judge(service.base_url, '--quick', '--beside', service.beside_url)
+}, 60_000)
+afterAll(async () => {
+  await service?.stop()
+  await endProcesses()
+})
+
+describe('the acceptance suite', () => {
+  test('[DOC-7] finds that the service does what the specification says', () => {
+    console.log([...whole.summary, `in ${whole.seconds.toFixed(1)} s`].join('\n'))
+    const unsuccessful = whole.results.filter(({ outcome }) => outcome === 'failed')
+    expect(unsuccessful.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([])
+    expect(whole.exit_code).toBe(0)
+    expect(whole.summary).toHaveLength(2)
+  })
+
+  test('[DOC-7] runs every row but those that wait', () => {
+    const left_out = whole.results.filter(({ outcome }) => outcome === 'not run')
+    expect(left_out.map(({ reason }) => reason)).toEqual(left_out.map(() => 'it waits: run without --quick'))
+    expect(left_out.length).toBeLessThanOrEqual(10)
+  })
+
+  test('[DOC-7] knows nothing of the code it judges', () => {
+    const files = globSync('tests/acceptance/*.ts')
+    const imports = files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\bfrom '([^']+)'|\bimport '([^']+)'|\bimport\(/g)].map(
+        ([, from, bare]) => from ?? bare ?? 'something at run time',
+      ),
+    )
+    expect(imports.length).toBeGreaterThan(20)
+    expect(imports.filter((name) => !/^(\.\/[\w-]+\.ts|node:[\w/]+|ws)$/.test(name))).toEqual([])
+  })
+})
+
+/** What a service could do wrong, and the rows that speak of it. */
+const breaks: Record<string, Spoiling & { rows: string[] }> = {
+  'a missing event': {
+    passes: ({ type }) => type !== 'checklist.created',
+    rows: ['6.2-checklist.created', '6.3-checklist.created'],
+  },
+  'a wrong status': {
+    answer: ({ path }, answer) =>
+      path.endsWith('/invite') && answer.status === 409 ? { ...answer, status: 400 } : answer,
+    rows: ['4.4-invite-409', '7-409'],
+  },
+  'a leaked field': {
+    answer: ({ method, path }, answer) => {
+      if (method !== 'GET' || !/^\/users\/[^/]+$/.test(path) || answer.status !== 200) return answer
+      const user = { ...(JSON.parse(answer.content.toString()) as object), hashed_password: 'hush-hush' }
+      return { ...answer, content: Buffer.from(JSON.stringify(user)) }
+    },
+    rows: ['2-user-hashed_password', '4.2-read-user'],
+  },
+}
+describe('the acceptance suite before a broken service', () => {
+  test.each(Object.entries(breaks))(
+    '[DOC-7] finds %s, and blames nothing else',
+    {
+      timeout: 60_000,
+    },
+    async (_, { rows, ...spoiling }) => {
+      await using proxy = await startSpoilingProxy(service.base_url, spoiling)
+      const { results, exit_code } = await judge(proxy.base_url, '--quick', '--beside', service.beside_url)
+      const before = failed(whole.results)
+      expect(failed(results).filter((id) => !before.includes(id))).toEqual(rows)
+      expect(exit_code).toBe(1)
+    },
+  )
+})
