@@ -39,7 +39,7 @@ decided(
   'U3-username',
   'PATCH /auth/me changes the username; one that is taken is 409; e-mail and flags never change.',
   async (service) => {
-    const [person, other] = await Promise.all([service.person(), service.person()])
+    const [person, { owner: other }] = await Promise.all([service.person(), service.once(cast)])
     const { username } = fresh()
     const claim = { username, email: 'other@example.com', is_superuser: true }
     const changed = await person.patch<User>('/auth/me', claim)
@@ -168,6 +168,19 @@ decided('U7-delete-attachment', 'DELETE of an attachment answers 204 with an emp
   same('the answer', [status, bytes.length], [204, 0])
 })
 decided(
+  'attachment-parts',
+  'The file part may have any field name; two files are 422; no type given is octet-stream.',
+  async (service) => {
+    const { owner, todo } = await newStage(service)
+    const path = `/cards/${(await owner.newCard(todo)).id}/attachments`
+    const one = new FormData()
+    one.append('document', new Blob(['Hello']), 'a.txt')
+    same('the type', (await owner.post<{ mime_type: string }>(path, one)).mime_type, 'application/octet-stream')
+    one.append('other', new Blob(['Hello']), 'b.txt')
+    await owner.refused(422, 'POST', path, one)
+  },
+)
+decided(
   'U7-stats',
   'Label statistics list {label_id, name, color, card_count}, the most used first, zero included.',
   async (service) => {
@@ -220,6 +233,23 @@ decided('status-409', 'A duplicate e-mail address or username is 409.', async (s
   await service.anybody.refused(409, 'POST', '/auth/register', { ...fresh(), email })
   await service.anybody.refused(409, 'POST', '/auth/register', { ...fresh(), username })
 })
+decided(
+  'status-404-other-board',
+  'A column or label of another board is 404, and changes nothing there.',
+  async (service) => {
+    const [mine, other] = await Promise.all([newStage(service), newStage(service)])
+    const { owner, todo, at } = mine
+    const [{ id }, label] = [await owner.newCard(todo), await owner.newLabel(other.board_id)]
+    await owner.refused(404, 'POST', at(`/columns/${other.todo.id}/cards`), { title: 'Card' })
+    await owner.refused(404, 'POST', `/cards/${id}/move`, { column_id: other.todo.id, position: 0 })
+    await owner.refused(404, 'POST', `/cards/${id}/labels/${label.id}`)
+    same(
+      'the cards there',
+      (await readBoard(owner, other.board_id)).columns.flatMap(({ cards }) => cards),
+      [],
+    )
+  },
+)
 decided(
   'status-422',
   'An invalid payload is 422: detail names the field, errors lists {field, message}.',

@@ -23,9 +23,11 @@ row('4.1-register-optional', 'firstname and lastname are optional.', async ({ an
   same('firstname, lastname', [firstname, lastname], [null, null])
 })
 for (const field of ['email', 'username', 'password'] as const) {
-  row(`4.1-register-${field}`, `${field} is required to register.`, async ({ anybody }) => {
+  row(`4.1-register-${field}`, `${field} is required to register.`, async (service) => {
+    // With all of them somebody is registered.
+    await service.once(cast)
     const { [field]: _, ...rest } = fresh()
-    await anybody.refusedSomehow('POST', '/auth/register', rest)
+    await service.anybody.refusedSomehow('POST', '/auth/register', rest)
   })
 }
 row(

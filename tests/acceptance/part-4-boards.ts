@@ -9,15 +9,15 @@ import { listOf } from './shapes.ts'
 const FAR = 1_000
 
 row('4.4-create-board', 'POST /boards answers the new board; the creator is added as owner.', async (service) => {
-  const person = await service.person()
-  const board = await person.post('/boards', { title: 'Plan', description: 'All of it' })
+  const { owner } = await service.once(furnished)
+  const board = await owner.post('/boards', { title: 'Plan', description: 'All of it' })
   fits(Board, board, 'the board')
   same('title and description', [board.title, board.description], ['Plan', 'All of it'])
-  const { members } = await readBoard(person, board.id)
+  const { members } = await readBoard(owner, board.id)
   same(
     'the members',
     members.map(({ user_id, role }) => [user_id, role]),
-    [[person.id, 'owner']],
+    [[owner.id, 'owner']],
   )
 })
 row('4.4-create-board-title', 'title is required to create a board.', async (service) => {
@@ -29,7 +29,7 @@ row('4.4-create-board-description', 'description is optional.', async (service) 
   same('the description', (await owner.post<Board>('/boards', { title: 'Plan' })).description, null)
 })
 row('4.4-list-boards', 'GET /boards lists the boards the caller is a member of, and no others.', async (service) => {
-  const [person, other] = await Promise.all([service.person(), service.person()])
+  const [person, { owner: other }] = await Promise.all([service.person(), service.once(furnished)])
   const mine = await person.post<Board>('/boards', { title: 'Mine' })
   const shared = await other.post<Board>('/boards', { title: 'Shared' })
   await other.post('/boards', { title: 'Not mine' })

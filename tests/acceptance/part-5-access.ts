@@ -177,12 +177,23 @@ row(
   '5-9-resource',
   'A resource reached by its own id is authorized against the board it belongs to: what was refused changed nothing.',
   async (service) => {
-    const [mine, other] = await Promise.all([newStage(service), service.person()])
+    const mine = await newStage(service)
+    const other = mine.stranger
     const card = await mine.owner.newCard(mine.todo)
     // A member of some board is still no member of this one.
     await other.post('/boards', { title: 'Other' })
     await other.refused(403, 'PATCH', `/cards/${card.id}`, { title: 'Other' })
     await other.refused(403, 'DELETE', `/columns/${mine.todo.id}`)
     same('the title', (await readCard(mine.owner, card.id)).title, card.title)
+  },
+)
+
+row(
+  '5-9-user-lists',
+  'User lists: users must exist (404) and be members of the board (403), in this order.',
+  async (service) => {
+    const { owner, stranger, card_id } = await service.once(furnished)
+    const user_ids = [stranger.id, crypto.randomUUID()]
+    await owner.refused(404, 'PUT', `/cards/${card_id}/assignees`, { user_ids })
   },
 )

@@ -56,6 +56,16 @@ row('5-3-cookie', 'A client authenticates by the cookie svc_auth carrying the to
   same('the status', status, 200)
   same('the user', (body as { id: string }).id, owner.id)
 })
+row('5-3-cookie-write', 'The cookie authenticates changes as well.', async (service) => {
+  const { owner } = await service.once(cast)
+  const { body } = await service.anybody.send(
+    'POST',
+    '/boards',
+    { title: 'Plan' },
+    { cookie: `svc_auth=${owner.token}` },
+  )
+  same('created_by', (body as { created_by: string } | undefined)?.created_by, owner.id)
+})
 const bad: [name: string, what: string, make: (token: string, other: string) => string][] = [
   ['none', 'no token', () => ''],
   ['garbage', 'no JWT', () => 'garbage'],

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { same } from './demand.ts'
+import { demand, same } from './demand.ts'
 import { fitsEnvelope } from './part-6-kinds.ts'
 import { NotRun, row, unseen } from './rows.ts'
-import { newRule } from './samples.ts'
+import { newRule, upload } from './samples.ts'
 import { newStage, type Service } from './service.ts'
 
 row(
@@ -64,6 +64,22 @@ row('6.1-1-refused', 'Only a successful change is published.', async (service) =
     ['board.updated'],
   )
 })
+row(
+  '6.1-2-attachment',
+  'Attachment data never contains content: no message of an upload and a removal holds it.',
+  async (service) => {
+    const { owner, board_id, todo } = await newStage(service)
+    const { id } = await owner.newCard(todo)
+    using listener = await owner.follow(board_id)
+    const content = 'what stands in the file'
+    await owner.delete(`/attachments/${(await upload(owner, id, { content })).id}`)
+    await listener.event('attachment.created')
+    await listener.event('attachment.deleted')
+    const said = JSON.stringify(listener.messages)
+    const spellings = (['utf8', 'base64', 'hex'] as const).map((encoding) => Buffer.from(content).toString(encoding))
+    for (const spelling of spellings) demand(!said.includes(spelling), 'a message holds the content')
+  },
+)
 unseen(
   '6.1-3',
   'When the publish/subscribe store is unavailable, the originating HTTP request still succeeds.',

@@ -1,10 +1,21 @@
 import { same } from './demand.ts'
 import { Listener } from './listener.ts'
+import { tooLarge } from './part-4-attachments.ts'
+import { silence } from './part-6-socket.ts'
 import { row } from './rows.ts'
 import { furnished } from './samples.ts'
 
-// That every refusal of this run has a JSON body with a detail string is demanded wherever one is expected; part 5 and
-// the sections of part 4 try each operation, and 400 is in 4.9. These are the rows of the table, one by one.
+// That a refusal has a JSON body with a detail string is demanded wherever one is expected: the sections of part 4 and the
+// rows of part 5 try each operation. These are the rows of the table of part 7, one by one.
+row(
+  '7-400',
+  '400: the attachment is larger than the maximum file size; detail is a message string.',
+  async (service) => {
+    const { status, detail } = await service.once(tooLarge)
+    same('the status', status, 400)
+    same('the type of detail', typeof detail, 'string')
+  },
+)
 row('7-403-member', '403: the caller is not a member of the board; detail is a message string.', async (service) => {
   const { stranger, at } = await service.once(furnished)
   await stranger.refused(403, 'GET', at())
@@ -48,3 +59,11 @@ row('7-1008', 'WebSocket: close code 1008 for an invalid token and for a non-mem
     same('the code', (await listener.end()).code, 1008)
   }
 })
+row(
+  '7-heartbeat',
+  'WebSocket: a missed heartbeat closes the connection.',
+  async (service) => {
+    await service.once(silence)
+  },
+  { waits: true },
+)

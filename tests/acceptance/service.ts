@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { demand } from './demand.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { demand, fits } from './demand.ts'
 import { Listener } from './listener.ts'
-import type { Board, Card, Checklist, ChecklistItem, Column, Label, User } from './resources.ts'
+import {
+  type Board,
+  type Card,
+  type Checklist,
+  type ChecklistItem,
+  type Column,
+  type Label,
+  User,
+} from './resources.ts'
 
 export interface Answer {
   status: number
@@ -43,15 +52,16 @@ export class Service {
   async person(): Promise<Person> {
     const username = `user-${randomBytes(6).toString('hex')}`
     const email = `${username}@example.com`
-    const user = await this.anybody.post<User>('/auth/register', { email, username, password: PASSWORD })
+    const user = await this.anybody.post('/auth/register', { email, username, password: PASSWORD })
+    // Without an id of his own, rows about him would compare nothing with nothing.
+    fits(User, user, 'the registered user')
     return new Person(this, user, await this.token(email))
   }
 
   async token(email: string, password = PASSWORD): Promise<string> {
-    const { access_token } = await this.anybody.post<{ access_token: string }>(
-      '/auth/login',
-      new URLSearchParams({ username: email, password }),
-    )
+    const form = new URLSearchParams({ username: email, password })
+    const { access_token } = await this.anybody.post<{ access_token?: unknown }>('/auth/login', form)
+    demand(typeof access_token === 'string', 'login answers no access_token')
     return access_token
   }
 
@@ -88,6 +98,12 @@ export class Caller {
       ...(content !== undefined && { body: isForm ? content : JSON.stringify(content) }),
     })
     const bytes = Buffer.from(await response.arrayBuffer())
+    // The specification shows no rate limits; a service that has some says when to come back.
+    const retry_after_s = Number(response.headers.get('retry-after'))
+    if (response.status === 429 && retry_after_s > 0) {
+      await pause(retry_after_s * 1_000)
+      return this.send(method, path, content, headers)
+    }
     const isJson = response.headers.get('content-type')?.includes('json') ?? false
     const body: unknown = isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined
     this.service.overhear(`${method} ${path.split('?')[0]}`, body)

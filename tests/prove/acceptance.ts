@@ -5,12 +5,11 @@ import type { Progress, Report, Section } from './report.ts'
 
 /** The specification row by row, with the rows that wait for heartbeats, against a service started as a user would. */
 export async function prove(progress: Progress): Promise<Report> {
+  const service = await startJudged()
   try {
-    const service = await startJudged()
     progress('acceptance: every row, with those that wait for heartbeats')
     const { results, summary, seconds } = await judge(service.base_url, '--beside', service.beside_url)
     for (const line of summary) progress(`acceptance: ${line}`)
-    await service.stop()
     return {
       title: 'The specification, row by row',
       setting: { rows: results.length, instances: 2, 'seconds it took': Math.round(seconds) },
@@ -28,6 +27,7 @@ export async function prove(progress: Progress): Promise<Report> {
         .map(({ id, sentence, reason }) => `${id}: ${sentence} ${reason}`),
     }
   } finally {
+    await service.stop()
     await endProcesses()
   }
 }
