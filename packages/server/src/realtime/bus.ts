@@ -108,9 +108,13 @@ export class Bus {
   private connect(): Redis {
     const redis = makeRedis(this.url)
     redis.on('error', (error: Error) => this.failed(error))
-    // The client goes on trying by itself; a service without Redis still works.
-    redis.connect().catch((error: Error) => this.failed(error))
+    this.open(redis)
     return redis
+  }
+
+  /** A client goes on trying by itself; a cluster of which no node answered does not. A service without Redis still works. */
+  private open(redis: Redis) {
+    redis.connect().catch((error: Error) => this.failed(error))
   }
 
   private publish(channel: string, message: string) {
@@ -161,6 +165,7 @@ export class Bus {
 
   /** Rings for itself, asks again for what is not heard yet, and replaces a connection that has gone deaf. */
   private check() {
+    for (const redis of [this.speaker, this.hearer]) if (!redis.isOpen) this.open(redis)
     for (const channel of this.canaries.keys()) this.publish(channel, 'canary')
     for (const [channel, want] of this.wanted) if (!want.isAsked) this.ask(channel, want)
     const now = performance.now()
