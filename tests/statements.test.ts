@@ -162,6 +162,8 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['moveColumn', '', (w) => w.api.call('moveColumn', { params: w.full_column, body: { position: 0 } })],
   ['moveColumn', NO_ROOM, (w) => w.api.call('moveColumn', { params: w.full_column, body: { position: 1 } })],
   ['getCard', '', (w) => w.api.call('getCard', { params: w.card })],
+  ['findCards', '', (w) => w.api.call('findCards', { params: w.board })],
+  ['findCards', 'by everything', findByEverything],
   ['createCard', '', (w) => createCard(w, {})],
   ['createCard', NO_ROOM, (w) => createCard(w, { after_id: w.cards[1] })],
   ['createCard', 'with an Idempotency-Key', (w) => createCard(w, {}, { 'idempotency-key': randomUUID() })],
@@ -207,6 +209,10 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
 ]
 const rule = ({ people }: Pick<World, 'people'>) =>
   ({ name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: people[0] }) as const
+function findByEverything({ api, board, full_column, label, people }: World) {
+  const query = { search: 'card', column: full_column.column_id, label: label.label_id, assignee: people[0] }
+  return api.call('findCards', { params: board, query })
+}
 const newcomer = ({ board, newcomer: user_id }: World) => ({ ...board, user_id })
 const createColumn = ({ api, board }: World, place: { position?: number }) =>
   api.call('createColumn', { params: board, body: { title: 'New', ...place } })

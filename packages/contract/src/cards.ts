@@ -53,6 +53,29 @@ export const cardOperations = {
     emits: ['card.created', 'card.moved'],
     problems: ['column_not_found', 'id_taken'],
   }),
+  findCards: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/cards',
+    tag: 'cards',
+    summary: 'Find cards of a board by text, label, assignee and column',
+    description:
+      'Cards that have all that is asked for; without a filter, every card. Ordered by id downwards, which is the newest first where the service made the ids: moving or changing a card does not move it between pages. `Link` leads to the next page. A label, user or column that is not of the board matches nothing.',
+    access: member('board'),
+    params: Type.Object({ board_id: Uuid }),
+    query: Type.Object({
+      search: Type.Optional({
+        ...Text(255),
+        description:
+          'A part of the title or of the description, in upper or lower case. `%`, `_` and `\\` are plain characters.',
+      }),
+      label: Type.Optional({ ...Uuid, description: 'A label that the card carries.' }),
+      assignee: Type.Optional({ ...Uuid, description: 'A user who is assigned to the card.' }),
+      column: Type.Optional({ ...Uuid, description: 'The column in which the card is.' }),
+      after: Type.Optional({ ...Uuid, description: 'A card; those that come after it are listed.' }),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    }),
+    returns: { status: 200, schema: Type.Array(Card) },
+  }),
   getCard: operation({
     method: 'GET',
     path: '/cards/{card_id}',

@@ -3,7 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
-import type { Handlers } from '../core/serve.ts'
+import { type Handlers, pathOf } from '../core/serve.ts'
 import { readLabel } from '../labels/label-queries.ts'
 import {
   addCardLabel,
@@ -19,6 +19,7 @@ import {
   unassignCard,
   updateCard,
 } from './card-queries.ts'
+import { findCards } from './card-search-queries.ts'
 import { assignToCard, moveCardTo } from './card-steps.ts'
 
 export const cardHandlers: Handlers<typeof cardOperations> = {
@@ -37,6 +38,19 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const card = await insertCard(db, { board_id, id: new_id, column_id, title, description, rank, at })
     emit('card.created', card)
     return card
+  },
+
+  async findCards({ db, board_id, query, request, reply }) {
+    const limit = query.limit ?? 50
+    // One more than asked for tells whether there is a next page.
+    const found = await findCards(db, board_id, query, { after: query.after ?? null, limit: limit + 1 })
+    const cards = found.slice(0, limit)
+    const last = cards.at(-1)
+    if (last && found.length > limit) {
+      const next = new URLSearchParams({ ...query, limit: String(limit), after: last.id }).toString()
+      reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
+    }
+    return `[${cards.map((card) => card.json).join(',')}]` as JsonText<Card[]>
   },
 
   getCard: ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),

@@ -101,6 +101,7 @@ export interface Cards {
   description: string | null;
   id: string;
   rank: number;
+  search_key: Generated<string>;
   title: string;
   updated_at: string;
 }
