@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util'
+import { configOrExit } from '../packages/server/src/config.ts'
+import { seedBoards } from './seed-boards.ts'
+
+/** Fills a database with made-up boards: `npm run seed -- --boards 1000 --cards 1000 [--database-url …]`. */
+const { values } = parseArgs({
+  options: {
+    boards: { type: 'string', default: '20' },
+    cards: { type: 'string', default: '100' },
+    'database-url': { type: 'string' },
+  },
+})
+const [boards, cards] = [Number(values.boards), Number(values.cards)]
+if (![boards, cards].every((count) => Number.isInteger(count) && count > 0)) fail('--boards and --cards are numbers.')
+const config = configOrExit()
+if (config.IS_PRODUCTION) fail('ENVIRONMENT is production: made-up people have no place there.')
+
+const started = performance.now()
+const seconds = () => (performance.now() - started) / 1000
+let shown = 0
+const progress = (done: number) => {
+  const share = done / boards
+  const left = Math.round((seconds() / share) * (1 - share))
+  const line = `${'█'.repeat(share * 30).padEnd(30, '░')} ${done.toLocaleString('en')} of ${boards.toLocaleString('en')} boards, ${left} s left`
+  if (process.stdout.isTTY) process.stdout.write(`\r${line}\x1b[K${done === boards ? '\n' : ''}`)
+  // Elsewhere a line for every tenth is enough.
+  else if (share >= shown + 0.1 || done === boards) console.log(line)
+  if (share >= shown + 0.1) shown = share
+}
+const database_url = values['database-url'] ?? config.DATABASE_URL
+const { user } = await seedBoards({ database_url, boards, cards, progress })
+console.log(`${(boards * cards).toLocaleString('en')} cards in ${Math.round(seconds())} s.`)
+console.log(`Log in as ${user.email} with the password ${user.password}`)
+
+function fail(sentence: string): never {
+  console.error(sentence)
+  process.exit(1)
+}

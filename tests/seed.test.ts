@@ -1,0 +1,64 @@
+import type { Card } from '@lockstep/contract/cards'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Client } from '../packages/server/testing/client.ts'
+import { startService, type TestService } from '../packages/server/testing/service.ts'
+import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
+
+const CARDS = 60
+
+let service: TestService
+let first: Seeded
+let api: Client
+beforeAll(async () => {
+  service = await startService()
+  first = await seedBoards({ database_url: service.database_url, boards: 3, cards: CARDS })
+  const { email: username, password } = first.user
+  const { access_token } = await service.anybody.call('login', { body: { username, password } })
+  api = new Client(service.base_url, access_token)
+})
+afterAll(() => service.stop())
+
+const board = () => ({ board_id: first.board_ids[0] as string })
+
+test('[SEED-1] the person it names finds boards full of cards, each with all that hangs on it', async () => {
+  expect(await api.call('listBoards', {})).toHaveLength(3)
+  const { columns, labels, members } = await api.call('getBoard', { params: board() })
+  expect([columns.length, labels.length, members.length]).toEqual([5, 8, 8])
+  expect(members[0]).toMatchObject({ role: 'owner', user_id: first.user.id })
+  const cards = columns.flatMap((column) => column.cards)
+  expect(cards).toHaveLength(CARDS)
+  for (const card of cards) {
+    expect(new Set(card.labels.map(({ id }) => id)).size).toBe(2)
+    expect(card.assignees).toHaveLength(1)
+    expect(card.checklists.map(({ items }) => items.length)).toEqual([3])
+  }
+})
+
+test('[SEED-1] its log ends where the board stands, and the service goes on from there', async () => {
+  const answer = await api.send('listEvents', { params: board() })
+  const events = answer.body as { seq: number; data: Card; timestamp: string }[]
+  const last_seq = Number(answer.headers.get('board-position')?.split('.')[1])
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, i) => last_seq - 49 + i))
+  for (const { data, timestamp } of events.slice(-3)) {
+    expect(data).toEqual(await api.call('getCard', { params: { card_id: data.id } }))
+    expect(timestamp).toBe(data.updated_at)
+  }
+
+  const { columns } = await api.call('getBoard', { params: board() })
+  const [place] = columns as [(typeof columns)[number]]
+  const created = await api.send('createCard', {
+    params: { ...board(), column_id: place.id },
+    body: { title: 'Next', after_id: place.cards[0]?.id as string },
+  })
+  expect(created.headers.get('board-position')).toBe(`1.${last_seq + 1}`)
+  const after = (await api.call('getBoard', { params: board() })).columns[0]?.cards.map(({ title }) => title)
+  expect(after).toEqual([place.cards[0], { title: 'Next' }, ...place.cards.slice(1)].map((card) => card?.title))
+})
+
+test('[SEED-1] a second run adds people and boards of its own', async () => {
+  const second = await seedBoards({ database_url: service.database_url, boards: 10, cards: 5 })
+  expect(second.user.id).not.toBe(first.user.id)
+  expect(await api.call('listBoards', {})).toHaveLength(3)
+  const { rows } = await service.sql.query('select count(*)::int as boards from boards')
+  expect(rows).toEqual([{ boards: 13 }])
+})
