@@ -11,7 +11,7 @@ import type { Progress, Report, Section } from '../tests/prove/report.ts'
  */
 const combined: Record<string, string[]> = {
   realtime: ['realtime-simulation', 'realtime', 'realtime-scale'],
-  api: ['acceptance'],
+  api: ['acceptance', 'plans', 'fold', 'attachments', 'reads'],
 }
 const FOLDER = new URL('../docs/proof/', import.meta.url)
 

@@ -26,8 +26,11 @@ export interface TcpProxy {
  */
 const ANSWER_DELAY_MS = 4
 
-/** Stands between the service and a store, to count what is said and to fail on demand. It counts PostgreSQL's protocol. */
-export async function startProxy(target: string): Promise<TcpProxy> {
+/**
+ * Stands between the service and a store, to count what is said and to fail on demand. It counts PostgreSQL's protocol, and
+ * hears what PostgreSQL notes on the side.
+ */
+export async function startProxy(target: string, hear?: (note: string) => void): Promise<TcpProxy> {
   const { hostname, port: target_port } = new URL(target)
   const traffic: Traffic = { statements: 0, round_trips: 0 }
   const sockets = new Set<Socket>()
@@ -53,8 +56,9 @@ export async function startProxy(target: string): Promise<TcpProxy> {
       if (hasHeard) traffic.round_trips++
       hasHeard = false
     })
-    const answered = messageReader({ has_preamble: false }, (type) => {
+    const answered = messageReader({ has_preamble: false }, (type, content) => {
       if (type === 'Z') hasHeard = true
+      if (type === 'N') hear?.(noteOf(content))
     })
     client.on('data', (bytes) => {
       asked(bytes)
@@ -101,8 +105,16 @@ export async function startProxy(target: string): Promise<TcpProxy> {
   }
 }
 
-/** Tells the type of every message of one direction. A client's first message has a length and no type. */
-function messageReader({ has_preamble }: { has_preamble: boolean }, tell: (type: string) => void) {
+/** The text of a note: one of its fields, each of which begins with a letter and ends with a zero. */
+const noteOf = (content: Buffer) =>
+  content
+    .toString()
+    .split('\0')
+    .find((field) => field.startsWith('M'))
+    ?.slice(1) ?? ''
+
+/** Tells the type and the content of every message of one direction. A client's first message has a length and no type. */
+function messageReader({ has_preamble }: { has_preamble: boolean }, tell: (type: string, content: Buffer) => void) {
   let rest: Buffer = Buffer.alloc(0)
   let typeBytes = has_preamble ? 0 : 1
   return (bytes: Buffer | string) => {
@@ -111,7 +123,7 @@ function messageReader({ has_preamble }: { has_preamble: boolean }, tell: (type:
     while (rest.length >= typeBytes + 4) {
       const length = typeBytes + rest.readInt32BE(typeBytes)
       if (rest.length < length) return
-      if (typeBytes === 1) tell(String.fromCharCode(rest.readUInt8(0)))
+      if (typeBytes === 1) tell(String.fromCharCode(rest.readUInt8(0)), rest.subarray(5, length))
       rest = rest.subarray(length)
       typeBytes = 1
     }

@@ -1,0 +1,60 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { endProcesses } from '../packages/server/testing/processes.ts'
+import { databaseUrl, onServer } from '../packages/server/testing/template-database.ts'
+import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
+import { filledTables, judge, type Mode, OPERATIONS, type Sight, watchPlans } from './prove/plan-checks.ts'
+
+/** Few cards on many boards: then every table, also that of the boards, is too large to be worth reading as a whole. */
+const [FEW, MORE, CARDS] = [200, 1_800, 5]
+// Services are started and databases filled here.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+const modes: Mode[] = ['force_generic_plan', 'auto']
+
+const name = `lockstep_test_plans_${process.pid}`
+const database_url = databaseUrl(name)
+let sql: pg.Pool
+let seeded: Seeded
+let before: Sight[]
+beforeAll(async () => {
+  seeded = await seedBoards({ database_url, boards: FEW, cards: CARDS })
+  sql = new pg.Pool({ connectionString: database_url, max: 2 })
+  before = await watchPlans(sql, database_url, seeded, 'force_generic_plan')
+  await seedBoards({ database_url, boards: MORE, cards: CARDS })
+})
+afterAll(async () => {
+  await endProcesses()
+  await sql.end()
+  await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+})
+
+const watch = async (mode: Mode, names?: string[]) => {
+  const after = await watchPlans(sql, database_url, seeded, mode, names)
+  return { after, violations: judge(before, after, await filledTables(sql)) }
+}
+
+test.each(modes)('[PLAN-1] with %s no operation reads more because there are more other boards', async (mode) => {
+  const { after, violations } = await watch(mode)
+  for (const { operation, statements, rows, pages } of after)
+    console.log(operation.padEnd(34), `${statements} statements, ${rows} rows on ${pages} pages`)
+  expect(violations).toEqual([])
+  // Each was explained: what a page of cards shows was looked at, at least.
+  expect(after.map(({ operation }) => operation)).toEqual(OPERATIONS)
+  for (const { operation, rows } of after) expect(rows, operation).toBeGreaterThan(3)
+})
+
+test('[PLAN-1] an index that is missing is noticed, whether the table is read instead or another index', async () => {
+  await sql.query('drop index board_members_by_user')
+  try {
+    expect((await watch('auto', ['listBoards', 'getCard'])).violations).toEqual([
+      'listBoards reads the whole table board_members',
+      expect.stringMatching(/^listBoards looks at \d+ rows, at \d+ while/),
+    ])
+    await sql.query(`alter database ${name} set enable_seqscan = off`)
+    expect((await watch('force_generic_plan', ['listBoards'])).violations).toEqual([
+      expect.stringMatching(/^listBoards touches \d+ pages for \d+ rows of board_members: Index/),
+    ])
+  } finally {
+    await sql.query('create index board_members_by_user on board_members (user_id, board_id)')
+  }
+})
