@@ -7,7 +7,7 @@ import { problems } from '@lockstep/contract/problems'
 import { checkClosed } from './closed-schema.ts'
 import { OUTPUT } from './template-database.ts'
 
-type Operations = typeof operations
+export type Operations = typeof operations
 export type OperationName = keyof Operations
 
 export interface Answer<T = unknown> {
@@ -29,7 +29,9 @@ export interface Sending {
   raw?: { type?: string; content: string | Buffer | FormData }
   headers?: Record<string, string>
 }
-type Inputs<O extends Operation> = (keyof Params<O> extends never ? { params?: undefined } : { params: Params<O> }) &
+export type Inputs<O extends Operation> = (keyof Params<O> extends never
+  ? { params?: undefined }
+  : { params: Params<O> }) &
   (Body<O> extends undefined ? { body?: undefined } : { body: Body<O> }) & {
     query?: Query<O>
     headers?: Record<string, string>

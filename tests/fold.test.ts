@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startService, type TestService } from '../packages/server/testing/service.ts'
+import { checkLife } from './fold/check.ts'
+import { type Act, type Life, type Logged, live, type Person, type Stage } from './fold/life.ts'
+import { play } from './fold/play.ts'
+import { writeNames } from './fold/writes.ts'
+
+/** Small enough for every run; `npm run prove -- fold` does many more. */
+const SIZE = { lanes: 8, steps: 30 }
+const SEEDS = [1, 2, 3, 4]
+
+let service: TestService
+/** A second instance on the same database: what one process puts in order by itself, two must settle in PostgreSQL. */
+let twin: TestService
+let stage: Stage
+beforeAll(async () => {
+  service = await startService()
+  twin = await startService({}, { beside: service })
+  const users = await Promise.all(Array.from({ length: 5 }, () => service.user()))
+  const people = users.map(({ id, api }): Person => ({ id, token: api.token as string }))
+  stage = { urls: [service.base_url, twin.base_url], sql: service.sql, people: people as [Person, ...Person[]] }
+})
+afterAll(async () => {
+  await twin.stop()
+  await service.stop()
+})
+
+describe('several clients at once', () => {
+  const lives: Life[] = []
+
+  test.each(SEEDS)(
+    '[EVENT-1] [EVENT-2] [EVENT-3] [EVENT-5] [LIVE-1] [LIVE-4] [WRITE-3] [WRITE-6] whatever they do, the log folds to the board, and is what sockets were told (seed %i)',
+    async (seed) => {
+      const life = await live(stage, play(seed, SIZE, stage))
+      lives.push(life)
+      expect(checkLife(life)).toEqual([])
+    },
+  )
+
+  test('[EVENT-3] they did everything that can be done, collided, and set off rules', () => {
+    const succeeded = new Set(lives.flatMap(({ done }) => done.map(({ name }) => name)))
+    expect(writeNames.filter((name) => !succeeded.has(name))).toEqual([])
+    const refusals = new Set(lives.flatMap((life) => Object.keys(life.refusals)))
+    expect([...refusals]).toEqual(
+      expect.arrayContaining(['not_a_member', 'role_too_low', 'card_not_found', 'id_taken']),
+    )
+    const by_nobody = lives.flatMap(({ log }) => log.filter(({ user_id }) => user_id === null).map(({ type }) => type))
+    expect(by_nobody).toEqual(expect.arrayContaining(['card.moved', 'card.assigned']))
+    expect(Math.min(...lives.map(({ snapshots }) => snapshots.length))).toBeGreaterThan(1)
+  })
+})
+
+describe('the check of a life', () => {
+  /** A card is moved to and fro: the order of the last two moves decides where it is. */
+  const toAndFro: Act = async ({ known, send }) => {
+    const [{ id, token }] = stage.people
+    const [one = '', two = ''] = known.ids.column
+    const write: typeof send = (_, ...rest) => send({ id, token }, ...rest)
+    const [who, url] = [stage.people[0], stage.urls[0]]
+    await write(who, url, 'createCard', {
+      params: { board_id: known.board_id, column_id: one },
+      body: { title: 'Card' },
+    })
+    const [card_id = ''] = known.ids.card
+    for (const column_id of [two, one]) await write(who, url, 'moveCard', { params: { card_id }, body: { column_id } })
+  }
+  const renumbered = (log: Logged[]) => log.map((event, i) => ({ ...event, seq: i + 1 }))
+
+  const mutations: Record<string, [(life: Life) => Partial<Life>, RegExp]> = {
+    'an event that is missing': [({ log }) => ({ log: log.slice(0, -1) }), /stands at/],
+    'an event that is missing, though all the numbers are there': [
+      ({ log }) => ({ log: renumbered([...log.slice(0, -2), ...log.slice(-1), ...log.slice(-1)]) }),
+      /numbered socket/,
+    ],
+    'two moves that changed places': [
+      ({ log }) => ({ log: renumbered([...log.slice(0, -2), ...log.slice(-2).reverse()]) }),
+      /does not fold to the board: board\.columns/,
+    ],
+    'a field that leaks': [
+      ({ log }) => ({ log: log.map((event) => ({ ...event, data: { ...event.data, hashed_password: 'x' } })) }),
+      /breaks the contract/,
+    ],
+    'another author': [
+      ({ log }) => ({ log: log.map((event) => ({ ...event, user_id: stage.people[1]?.id ?? null })) }),
+      /is not what createCard by .* leaves behind/,
+    ],
+    'an event by nobody that somebody caused': [
+      ({ log }) => ({ log: log.map((event) => ({ ...event, user_id: null })) }),
+      /is not what/,
+    ],
+    'a socket that missed one': [
+      ({ heard }) => ({ heard: { ...heard, plain: heard.plain.slice(0, -1) } }),
+      /plain socket/,
+    ],
+    'a socket that was told one twice': [
+      ({ heard }) => ({ heard: { ...heard, numbered: [...heard.numbered, ...heard.numbered.slice(-1)] } }),
+      /numbered socket/,
+    ],
+    'a board that GET shows otherwise': [
+      ({ end }) => ({ end: { ...end, board: { ...end.board, title: 'Other' } } }),
+      /does not fold to the board: board\.title/,
+    ],
+  }
+  let life: Life
+  beforeAll(async () => {
+    life = await live(stage, toAndFro)
+  })
+
+  test('[EVENT-3] is content with what is right', () => expect(checkLife(life)).toEqual([]))
+
+  test.each(Object.entries(mutations))('[EVENT-3] [LIVE-1] finds %s', (_, [mutate, sentence]) => {
+    expect(checkLife({ ...life, ...mutate(life) })).toContainEqual(expect.stringMatching(sentence))
+  })
+})

@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type EventKind, events } from '@lockstep/contract'
+import { checkClosed } from '../../packages/server/testing/closed-schema.ts'
+import { emptyBoard, foldBoard } from '../../packages/server/testing/fold.ts'
+import type { Life, Logged } from './life.ts'
+import { emitsOf } from './writes.ts'
+
+/** All that is wrong with a life, one sentence each. */
+export function checkLife(life: Life): string[] {
+  return [
+    ...life.wrong,
+    ...checkNumbers(life),
+    ...checkMessages(life),
+    ...checkAuthors(life),
+    ...checkFold(life),
+    ...checkHeard(life),
+  ]
+}
+
+/** The log is numbered 1, 2, 3 … up to where the board stands. */
+function checkNumbers({ log, end }: Life): string[] {
+  const holes = log.filter(({ seq }, i) => seq !== i + 1).map(({ seq }) => `the log does not go on by one at ${seq}`)
+  return end.seq === log.length ? holes : [...holes, `the board stands at ${end.seq}, its log at ${log.length}`]
+}
+
+/** Every event has its five fields, and what it carries is what the contract says. */
+function checkMessages({ log }: Life): string[] {
+  return log.flatMap(({ seq, type, data, ...rest }) => {
+    if (Object.keys(rest).sort().join() !== 'timestamp,user_id,version') return [`${seq} ${type} has other fields`]
+    const schema = events[type as EventKind]
+    return schema ? complaintsOf(() => checkClosed(schema, data, `${seq} ${type}`)) : [`${seq} ${type} is no event`]
+  })
+}
+
+/**
+ * An event names who wrote, and is of a kind that the write may emit; nobody is named for what makes room or is done by a
+ * rule. The events of a write end where its answer says that the board stood: a write that changed nothing says the same as
+ * the one before it.
+ */
+function checkAuthors({ log, done }: Life): string[] {
+  const byPlace = Map.groupBy(done, ({ seq }) => seq)
+  const ends = [...byPlace.keys()].sort((a, b) => a - b)
+  const complaints = ends.flatMap((end, i) => {
+    const writes = byPlace.get(end) ?? []
+    const segment = log.slice(ends[i - 1] ?? 0, end)
+    const isExplained = writes.some(
+      ({ name, user_id }) =>
+        segment.some((event) => event.user_id === user_id) &&
+        segment.every((event) => (event.user_id === user_id || isNobodys(event)) && mayEmit(name, event)),
+    )
+    const told = segment.map(({ seq, type, user_id }) => `${seq} ${type} by ${user_id}`).join(', ')
+    const names = writes.map(({ name, user_id }) => `${name} by ${user_id}`).join(', ')
+    return isExplained || segment.length === 0 ? [] : [`${told} is not what ${names} leaves behind`]
+  })
+  const last = ends.at(-1) ?? 0
+  return last >= log.length ? complaints : [...complaints, `nobody wrote what the log tells behind ${last}`]
+}
+const mayEmit = (name: Parameters<typeof emitsOf>[0], { type, user_id }: Logged) =>
+  emitsOf(name).includes(type) || (user_id === null && type.endsWith('.moved'))
+const isNobodys = ({ user_id, type }: Logged) =>
+  user_id === null && (type.endsWith('.moved') || type === 'card.assigned')
+
+/** Folding the log up to any position gives what GET answered there. */
+function checkFold({ created, log, end, snapshots }: Life): string[] {
+  const start = emptyBoard(created)
+  return [...snapshots, end].flatMap(({ seq, board }) => {
+    let folded: unknown
+    const complaints = complaintsOf(() => {
+      folded = foldBoard(start, log.slice(0, seq))
+    })
+    if (complaints.length > 0) return complaints
+    return isDeepStrictEqual(folded, board)
+      ? []
+      : [`the log up to ${seq} does not fold to the board: ${firstDifference(folded, board)}`]
+  })
+}
+
+/** Sockets were told exactly the log, in order; one without numbers from where it came in. */
+function checkHeard({ log, heard }: Life): string[] {
+  const expected = {
+    numbered: log,
+    plain: log.slice(heard.plain_from).map(({ seq: _, ...message }) => message),
+  }
+  return (['numbered', 'plain'] as const).flatMap((which) => {
+    const at = Array.from({ length: Math.max(expected[which].length, heard[which].length) }, (_, i) => i).find(
+      (i) => !isDeepStrictEqual({ ...heard[which][i] }, { ...expected[which][i] }),
+    )
+    return at === undefined
+      ? []
+      : [`the ${which} socket was told something else than the log, first as message ${at + 1}`]
+  })
+}
+
+function complaintsOf(check: () => void): string[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    return [(error as Error).message.slice(0, 500)]
+  }
+}
+
+/** Where two values part, for a sentence that helps. */
+function firstDifference(a: unknown, b: unknown, path = 'board'): string {
+  const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+  if (!isObject(a) || !isObject(b))
+    return `${path} is ${JSON.stringify(a)?.slice(0, 200)}, not ${JSON.stringify(b)?.slice(0, 200)}`
+  const key = [...new Set([...Object.keys(a), ...Object.keys(b)])].find((k) => !isDeepStrictEqual(a[k], b[k]))
+  return key === undefined ? path : firstDifference(a[key], b[key], `${path}.${key}`)
+}
