@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { brokenImports, readImports } from './architecture.ts'
-import { checkRepositoryRules } from './rules.ts'
+import { checkRepositoryRules, checkRepositoryWeaknesses } from './rules.ts'
 
 /** A step of the check: a command that must succeed, or a function that lists what is wrong. */
 type Step = [name: string, run: string[] | (() => string[])]
@@ -11,6 +11,7 @@ const steps: Step[] = [
   ['types', ['tsc', '-p', '.']],
   ['architecture', () => brokenImports(readImports())],
   ['rules and tests', checkRepositoryRules],
+  ['known weaknesses and tests', checkRepositoryWeaknesses],
   ['generated files', ['node', 'scripts/generate.ts', '--check']],
   ['dead code', ['knip']],
   [

@@ -144,7 +144,7 @@ async function knock(operation: Operation, { actor }: Cell, { path, query, body 
 
 describe('the matrix', () => {
   test.each(Object.entries<Operation>(operations))(
-    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] %s lets in whom its access names, and changes nothing for others',
+    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [V04] [V06] [V07] %s lets in whom its access names, and changes nothing for others',
     async (name, operation) => {
       const complaints: (string | undefined)[] = []
       let successes = 0

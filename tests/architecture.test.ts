@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { brokenImports, readImports } from '../scripts/architecture.ts'
-import { checkRepositoryRules, checkRules } from '../scripts/rules.ts'
+import { checkRepositoryRules, checkRepositoryWeaknesses, checkRules, checkWeaknesses } from '../scripts/rules.ts'
 
 describe('imports', () => {
   test('[DOC-4] the repository keeps its import rules', () => {
@@ -45,5 +45,39 @@ describe('rules', () => {
       'CARD-1 is defined twice',
       'CARD-2 is defined twice',
     ])
+  })
+})
+
+describe('known weaknesses', () => {
+  const table = `
+| Id | What went wrong elsewhere | How it is met here |
+| --- | --- | --- |
+| V01 | Something | “is refused” |
+| V02 | Something else | cannot occur: there is nothing of the kind |
+`
+  /** Written so that the check of the repository does not take it for a test. */
+  const citing = (id: string) => `test('[CARD-1] [${id}] a stranger is refused', …`
+  const tests = [citing('V01'), "test('[CARD-1] something else', …"]
+  const check = (changed: string, some = tests) => checkWeaknesses(changed, some, 2)
+
+  test('[DOC-8] each is met by a test or by a reason', () => {
+    expect(checkRepositoryWeaknesses()).toEqual([])
+  })
+
+  test('[DOC-8] one that nothing meets is found, and a citation of none', () => {
+    expect(check(table)).toEqual([])
+    expect(check(table, [])).toEqual([
+      'V01 is cited by no test, and nothing says why it cannot occur',
+      'V01 is met by “is refused”, but no such test cites it',
+    ])
+    expect(check(table.replace('cannot occur:', 'hardly:'))).toEqual([
+      'V02 is cited by no test, and nothing says why it cannot occur',
+    ])
+    expect(check(table, [...tests, citing('V03')])).toEqual(['V03 is cited, but is not in the table'])
+    expect(check(table.replace('V02', 'V01'))).toEqual(['V02 is not in the table', 'V01 is in the table twice'])
+    expect(check(table.replace('is refused', 'is welcome'))).toEqual([
+      'V01 is met by “is welcome”, but no such test cites it',
+    ])
+    expect(check(table.replace('cannot occur:', 'pending:'))).toEqual(['V02 is pending: there is nothing of the kind'])
   })
 })

@@ -335,7 +335,7 @@ describe('while a change waits for the board', () => {
     expect(await readLog(params.board_id)).toEqual(before)
   })
 
-  test('[ACCESS-7] [ACCESS-4] its author is demoted: what only owners may do is refused', async () => {
+  test('[ACCESS-7] [ACCESS-4] [V12] its author is demoted: what only owners may do is refused', async () => {
     const { params, read } = await boardOfTwoOwners()
     await using held = await holdBoard(service.sql, params.board_id)
     const answer = bob.api.fail('updateBoard', { params, body: { title: 'Too late' } })

@@ -65,7 +65,7 @@ test('[LIVE-5] a client that reads a kilobyte a second is let go, comes back and
 })
 
 describe('hostile clients', () => {
-  test('[SOCK-4] [SOCK-7] each is closed with its code, and the others go on without a gap', {
+  test('[SOCK-4] [SOCK-7] [V31] each is closed with its code, and the others go on without a gap', {
     timeout: 40_000,
   }, async () => {
     // A Redis of its own: what an earlier run counted there would turn the healthy away.

@@ -9,7 +9,7 @@ test.each([
   ['a password', '{"body":{"password":"hush-hush correct horse"}}'],
   ['a hash', '{"hash":"$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"}'],
   ['a column with the hash', '{"hashed_password":"x"}'],
-])('[REQ-17] the scan of the test run finds %s', (_, line) => {
+])('[REQ-17] [V17] [V28] the scan of the test run finds %s', (_, line) => {
   expect(findSecrets('log', `{"msg":"request"}\n${line}\n`)).toEqual([expect.stringMatching(/^log:2 holds/)])
 })
 

@@ -65,13 +65,13 @@ describe('production', () => {
     ['31 characters', { JWT_SECRET: SECRET.slice(0, 31) }, /^JWT_SECRET is shorter than 32 characters/],
     ['the wildcard', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS is the wildcard/],
     ['the wildcard among others', { CORS_ORIGINS: 'https://a.example, *' }, /^CORS_ORIGINS is the wildcard/],
-  ])('[RUN-1] refuses %s in a sentence that names the setting', (_, settings, sentence) => {
+  ])('[RUN-1] [V39] refuses %s in a sentence that names the setting', (_, settings, sentence) => {
     const said = refusal(() => readConfig({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings }))
     expect(said).toMatch(sentence)
     expect(said).not.toContain(MARK)
   })
 
-  test('[RUN-1] the process ends with 1 and the sentence, and does nothing else', async () => {
+  test('[RUN-1] [V39] the process ends with 1 and the sentence, and does nothing else', async () => {
     const main = fileURLToPath(new URL('main.ts', import.meta.url))
     const env = { ENVIRONMENT: 'production', JWT_SECRET: PLACEHOLDER, DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' }
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })

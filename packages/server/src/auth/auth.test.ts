@@ -38,7 +38,7 @@ describe('registering', () => {
     })
   })
 
-  test('[AUTH-1] whatever else the body claims is ignored and not stored', async () => {
+  test('[AUTH-1] [V19] whatever else the body claims is ignored and not stored', async () => {
     const claims = { id: crypto.randomUUID(), is_active: false, is_verified: true, is_superuser: true }
     const { status, body } = await register({ ...claims, hashed_password: 'mine', tokens_valid_from: '2100-01-01' })
     const { id, ...flags } = body as Record<string, unknown>
@@ -134,7 +134,7 @@ describe('registering', () => {
     }
   })
 
-  test('[AUTH-6] a closed service refuses to register anybody', async () => {
+  test('[AUTH-6] [V19] a closed service refuses to register anybody', async () => {
     const closed = await startService({ REGISTRATION: 'closed' })
     try {
       const { status, code } = await closed.anybody.fail('register', { body: newcomer() })
@@ -204,7 +204,7 @@ describe('a failed login', () => {
     }
   })
 
-  test('[AUTH-8] is one answer, whether the address is unknown, the password wrong or the user inactive', async () => {
+  test('[AUTH-8] [V22] is one answer, whether the address is unknown, the password wrong or the user inactive', async () => {
     const answers = await Promise.all(Object.values(failures).map((fail) => fail()))
     const shown = answers.map(({ status, text, headers }) => [status, text, [...headers.keys()]])
     expect(shown[0]?.[0]).toBe(401)
@@ -212,7 +212,7 @@ describe('a failed login', () => {
     expect(shown[2]).toEqual(shown[0])
   })
 
-  test('[AUTH-8] takes the same time for each', async () => {
+  test('[AUTH-8] [V22] takes the same time for each', async () => {
     const times = { unknown: [] as number[], wrong: [] as number[], inactive: [] as number[] }
     // Taken in turns, so that whatever else the machine does meanwhile meets all three alike.
     for (let round = 0; round < 11; round++) {

@@ -117,7 +117,7 @@ describe('hashes', () => {
     expect(await passwords.isRight(await passwords.hash(PASSWORD), PASSWORD)).toBe(true)
   })
 
-  test('[REQ-17] no answer carries a hash or a password', async () => {
+  test('[REQ-17] [V17] no answer carries a hash or a password', async () => {
     const { api, id, email } = await service.user()
     const answers = await Promise.all([
       api.send('getMe', {}),

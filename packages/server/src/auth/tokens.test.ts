@@ -102,7 +102,7 @@ describe('a token that is not ours', () => {
     { b64: false, crit: ['b64'] },
     { zip: 'DEF' },
   ]
-  test.each(headers)('[AUTH-11] is refused with the header %j', async (header) => {
+  test.each(headers)('[AUTH-11] [V35] is refused with the header %j', async (header) => {
     expect(await statusOf(forge(claims, { header }))).toBe(401)
     expect(await statusOf(`${encoded({ typ: 'JWT', alg: 'HS256', ...header })}.${parts[1]}.`)).toBe(401)
   })
@@ -149,7 +149,7 @@ describe('a token that is not ours', () => {
     'a string as auth_time': (c) => ({ auth_time: String(c.iat) }),
     'nbf in the future': (c) => ({ nbf: c.exp }),
   }
-  test.each(Object.entries(changes))('[AUTH-11] is refused with %s', async (_, change) => {
+  test.each(Object.entries(changes))('[AUTH-11] [V13] [V35] is refused with %s', async (_, change) => {
     expect(await statusOf(forge({ ...claims, ...change(claims) }))).toBe(401)
   })
 

@@ -145,7 +145,7 @@ describe('removing', () => {
     })
   }
 
-  test('[MEMBER-5] [CARD-9] [EVENT-1] first his assignments are lost, one by one, then the membership', async () => {
+  test('[MEMBER-5] [CARD-9] [EVENT-1] [V08] first his assignments are lost, one by one, then the membership', async () => {
     await assignTo(owner, 'Not his')
     const his = [await assignTo(member, 'One'), await assignTo(member, 'Two'), await assignTo(member, 'Three')]
     const removed = await memberOf(member)
@@ -165,7 +165,7 @@ describe('removing', () => {
     }
   })
 
-  test('[MEMBER-5] the removed one is out at once, and can be invited again', async () => {
+  test('[MEMBER-5] [V11] the removed one is out at once, and can be invited again', async () => {
     await remove(member)
     expect(await member.api.fail('getBoard', { params })).toMatchObject({ status: 403, code: 'not_a_member' })
     expect(await member.api.call('listBoards', {})).toEqual([])

@@ -278,7 +278,7 @@ describe('assigning', () => {
     expect(await assignees(card)).toEqual(ids)
   })
 
-  test('[CARD-7] an unknown user is 404, one who is no member 403, and then nobody is assigned', async () => {
+  test('[CARD-7] [V08] an unknown user is 404, one who is no member 403, and then nobody is assigned', async () => {
     const card = await newCard()
     const outsider = elsewhere.member.id
     const { events } = await witness(board, async () => {

@@ -115,21 +115,12 @@ async function refer({ name, operation, field, place }: Reference, id: string) {
 const kindOf = (field: string) => field.replace(/^(trigger|action)_/, '').replace(/_ids?$/, '')
 const idOf = (place: Place, field: string) => place[`${kindOf(field)}_id` as keyof Place]
 
-/** The content of the boards and the number of their events. */
+/** Every row of every table, the log included. */
 const content = async () => {
-  const tables = [
-    'boards',
-    'board_members',
-    'board_stream',
-    'columns',
-    'cards',
-    'card_assignees',
-    'labels',
-    'card_labels',
-    'checklists',
-    'checklist_items',
-  ]
-  const rows = tables.map((table) => `(select json_agg(t order by t::text) from ${table} t) as ${table}`)
+  const { rows: tables } = await service.sql.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  )
+  const rows = tables.map(({ name }) => `(select json_agg(t order by t::text) from "${name}" t) as "${name}"`)
   return (await service.sql.query(`select ${rows.join()}`)).rows[0]
 }
 
@@ -138,15 +129,18 @@ describe('references over HTTP', () => {
     references
       .filter((reference) => !isException(reference))
       .map((reference) => [reference.name, reference.field, reference] as const),
-  )('[ACCESS-5] [ACCESS-4] %s takes no %s that is absent or of another board', async (name, field, reference) => {
-    const before = await content()
-    const ids = [randomUUID(), idOf(places.other, field), idOf(places.foreign, field)]
-    const answers = await Promise.all(ids.map((id) => refer(reference, id)))
-    const missing =
-      reference.operation.problems?.find((code) => code === `${kindOf(field)}_not_found`) ?? 'member_not_found'
-    expect(answers).toEqual(Array(3).fill(`${name}: 404 ${missing}`))
-    expect(await content()).toEqual(before)
-  })
+  )(
+    '[ACCESS-5] [ACCESS-4] [V01] [V03] [V09] %s takes no %s that is absent or of another board',
+    async (name, field, reference) => {
+      const before = await content()
+      const ids = [randomUUID(), idOf(places.other, field), idOf(places.foreign, field)]
+      const answers = await Promise.all(ids.map((id) => refer(reference, id)))
+      const missing =
+        reference.operation.problems?.find((code) => code === `${kindOf(field)}_not_found`) ?? 'member_not_found'
+      expect(answers).toEqual(Array(3).fill(`${name}: 404 ${missing}`))
+      expect(await content()).toEqual(before)
+    },
+  )
 
   test('[ACCESS-5] there are references, and every exception is one', () => {
     const found = references.map(({ name, field }) => `${name}.${field}`)
@@ -224,15 +218,33 @@ describe('references in the database', () => {
     await expect(run(toCard, here.checklist_id, there.card_id)).rejects.toMatchObject(refused)
     const toList = 'update checklist_items set checklist_id = $2 where id = $1'
     await expect(run(toList, here.item_id, there.checklist_id)).rejects.toMatchObject(refused)
+    const newList = `insert into checklists (board_id, id, card_id, title, rank) values ($1, gen_random_uuid(), $2, 'x', 7)`
+    await expect(run(newList, here.board_id, there.card_id)).rejects.toMatchObject(refused)
+    await expect(run(newList, there.board_id, here.card_id)).rejects.toMatchObject(refused)
+    const newItem = `insert into checklist_items (board_id, id, checklist_id, content, rank) values ($1, gen_random_uuid(), $2, 'x', 7)`
+    await expect(run(newItem, here.board_id, there.checklist_id)).rejects.toMatchObject(refused)
+    await expect(run(newItem, there.board_id, here.checklist_id)).rejects.toMatchObject(refused)
     const assignItem = 'insert into item_assignees (board_id, item_id, user_id) values ($1, $2, $3)'
     await expect(run(assignItem, here.board_id, there.item_id, here.user_id)).rejects.toMatchObject(refused)
     await expect(run(assignItem, here.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
+    await expect(run(assignItem, there.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
+    // What others point to cannot be carried to another board either, nor what points to something.
+    for (const [table, id] of [
+      ['columns', here.column_id],
+      ['checklists', here.checklist_id],
+      ['checklist_items', here.item_id],
+      ['automation_rules', here.rule_id],
+    ] as const)
+      await expect(run(`update ${table} set board_id = $2 where id = $1`, id, there.board_id)).rejects.toMatchObject(
+        refused,
+      )
     for (const field of ['trigger_column_id', 'trigger_label_id', 'action_column_id', 'action_user_id'] as const) {
       const point = `update automation_rules set ${field} = $2 where id = $1`
       await expect(run(point, here.rule_id, idOf(there, field))).rejects.toMatchObject(refused)
     }
     // The same rows within one board are fine: what was refused above is the other board.
     await run(toColumn, here.card_id, mine.columns[1].id)
+    await run(toColumn, here.card_id, here.column_id)
     await run(assign, here.board_id, here.card_id, here.user_id)
     await run('delete from card_assignees')
   })

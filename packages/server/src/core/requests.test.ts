@@ -350,7 +350,7 @@ describe('the log', () => {
     ['an unknown address', 'GET', '/nowhere', 404, null],
     ['another method', 'PUT', '/boards', 405, null],
     ['an address that cannot be decoded', 'GET', '/%ff', 404, null],
-  ])('[REQ-16] %s has an id and one line, without its address', async (_, method, path, status, route) => {
+  ])('[REQ-16] [V28] %s has an id and one line, without its address', async (_, method, path, status, route) => {
     const word = `word-${randomUUID()}`
     const answer = await board.owner.api.request(method, `${path}?token=${word}`)
     expect(answer.status).toBe(status)

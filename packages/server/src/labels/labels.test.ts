@@ -84,7 +84,7 @@ describe('labels of a card', () => {
     expect((await board.events()).slice(before)).toMatchObject([{ type: 'card.labeled' }])
   })
 
-  test('[LABEL-4] [LABEL-5] [ACCESS-5] a label that does not exist, or of another board, is 404', async () => {
+  test('[LABEL-4] [LABEL-5] [ACCESS-5] [V10] a label that does not exist, or of another board, is 404', async () => {
     const card = await newCard()
     const foreign = await elsewhere.owner.api.call('createLabel', {
       params: { board_id: elsewhere.id },

@@ -55,7 +55,7 @@ async function expectClosed(sockets: TestSocket[], code: number, since: number, 
 }
 
 describe('a removed member', () => {
-  test('[LIVE-6] is given nothing past his removal and closed with 1008 within a second, on every instance', async () => {
+  test('[LIVE-6] [V11] is given nothing past his removal and closed with 1008 within a second, on every instance', async () => {
     const board = await service.board()
     const his = await openBoth(board.member, board.id)
     const [ours] = await openBoth(board.owner, board.id)
@@ -98,7 +98,7 @@ describe('a removed member', () => {
     expect(socket.events.map((event) => event.type)).toEqual(['column.created', 'board.member_removed'])
   })
 
-  test('[LIVE-6] who was removed behind the back of the service is closed within a heartbeat', async () => {
+  test('[LIVE-6] [V11] who was removed behind the back of the service is closed within a heartbeat', async () => {
     const board = await service.board()
     const his = await openBoth(board.member, board.id)
     const ours = await openBoth(board.owner, board.id)
@@ -202,7 +202,7 @@ describe('a user who lost his right to be here', () => {
     for (const socket of surviving) socket.terminate()
   })
 
-  test('[LIVE-7] a token that expires closes its socket with 1008 within a second, and not before', async () => {
+  test('[LIVE-7] [V13] a token that expires closes its socket with 1008 within a second, and not before', async () => {
     const board = await service.board()
     const short = await startService(
       { JWT_SECRET: SECRET, TOKEN_LIFETIME_SECONDS: '3' },

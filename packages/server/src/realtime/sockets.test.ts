@@ -348,7 +348,7 @@ describe('what a client sends', () => {
   const half = Buffer.alloc(3_000, 'x')
   const many = (frame: Buffer) => Array.from({ length: 30 }, () => frame)
 
-  test('[SOCK-4] bad messages end their own connection, each with its code, while others go on', async () => {
+  test('[SOCK-4] [V31] bad messages end their own connection, each with its code, while others go on', async () => {
     const board = await service.board()
     const { id, owner, member } = board
     using bystander = openSocket(owner.api, id, { seq: true })

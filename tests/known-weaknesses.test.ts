@@ -1,0 +1,414 @@
+import { randomUUID } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
+import cookie from '@fastify/cookie'
+import { operations } from '@lockstep/contract'
+import type { Operation } from '@lockstep/contract/operation'
+import Fastify from 'fastify'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { renderProblems } from '../packages/server/src/core/errors.ts'
+import { takeRawBodies } from '../packages/server/src/core/request-body.ts'
+import { serve } from '../packages/server/src/core/serve.ts'
+import { Client, form } from '../packages/server/testing/client.ts'
+import { freePort } from '../packages/server/testing/ports.ts'
+import { endProcesses, eventually, startRedis } from '../packages/server/testing/processes.ts'
+import { MARK, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
+import { openSocket } from '../packages/server/testing/socket.ts'
+import { furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
+
+/** Classes of defect that other board services had, and that no other file is the place for. */
+const all = Object.entries<Operation>(operations)
+let service: TestService
+let owner: TestUser
+let guest: TestUser
+beforeAll(async () => {
+  service = await startService()
+  ;[owner, guest] = await Promise.all([service.user(), service.user()])
+})
+afterAll(async () => {
+  await service.stop()
+  await endProcesses()
+})
+
+/** A board of somebody with one of everything. Rules name himself, and so do lists of people. */
+const worldOf = ({ api, id }: TestUser) => furnish(api, { user_id: id, 'inviteMember.user_id': guest.id })
+
+describe('a guard that takes its time', () => {
+  const person = { user_id: randomUUID(), username: 'somebody', is_active: true, tokens_valid_from: null }
+  /** Every operation behind guards that decide after a while: which were reached all the same, and what was answered. */
+  async function knockEverywhere(isKnown: boolean, seen: object) {
+    const app = Fastify()
+    takeRawBodies(app)
+    renderProblems(app)
+    await app.register(cookie)
+    const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))
+    const reached = new Set<string>()
+    let current = ''
+    const reach = () => {
+      reached.add(current)
+      throw new Error('Nobody should get here')
+    }
+    const core = { database: { run: () => slowly([{ ...person, ...seen }]) }, turns: { take: reach } }
+    const tokens = { verify: () => slowly(isKnown ? { user_id: person.user_id } : undefined) }
+    const handlers = Object.fromEntries(all.map(([name]) => [name, reach]))
+    serve(app, { core, tokens, isOwnOrigin: () => true } as never, operations, handlers as never)
+    const known: Known = Object.fromEntries(
+      all.flatMap(([, o]) => Object.keys(propertiesOf(o.params)).map((id) => [id, randomUUID()])),
+    )
+    const base_url = await app.listen({ host: '127.0.0.1', port: await freePort() })
+    const statuses: Record<string, number> = {}
+    for (const [name, { method, access, ...rest }] of all) {
+      if (access === 'public') continue
+      const { path, body } = validInput(name, { method, access, ...rest }, known)
+      current = name
+      const headers = { authorization: 'Bearer token', 'content-type': 'application/json' }
+      const sending = body === undefined ? {} : { body: JSON.stringify(body) }
+      statuses[name] = (await fetch(base_url + path, { method, headers, ...sending })).status
+      await slowly(undefined)
+    }
+    await app.close()
+    return { reached: [...reached], statuses }
+  }
+  const onBoards = all.flatMap(([name, { access }]) => (typeof access === 'object' ? [name] : []))
+
+  test('[ACCESS-1] [V14] who is not known in the end reached no operation meanwhile', async () => {
+    const { reached, statuses } = await knockEverywhere(false, {})
+    expect(reached).toEqual([])
+    expect(new Set(Object.values(statuses))).toEqual(new Set([401]))
+  })
+
+  test('[ACCESS-2] [V14] who turns out to be no member reached no operation of a board', async () => {
+    const { reached, statuses } = await knockEverywhere(true, { board_id: randomUUID(), role: null })
+    expect(reached.filter((name) => onBoards.includes(name))).toEqual([])
+    expect(onBoards.filter((name) => statuses[name] !== 403)).toEqual([])
+  })
+
+  test('[ACCESS-2] [V14] an owner reaches them all: it was the guard that kept the others out', async () => {
+    const { reached, statuses } = await knockEverywhere(true, { board_id: randomUUID(), role: 'owner' })
+    expect(reached).toEqual(Object.keys(statuses))
+  })
+})
+
+describe('many users at once', () => {
+  const USERS = 50
+  const AT_ONCE = 200
+  /** What would end the world of its caller, names others by right, or costs a hash. */
+  const isLeftOut = (name: string) => /^(delete|remove|unassign|findUsers$|changePassword$)/.test(name)
+
+  test('[EVENT-5] [AUTH-16] [V15] each is answered with what is his, and is the author of what he writes', {
+    timeout: 60_000,
+  }, async () => {
+    const users = await Promise.all(Array.from({ length: USERS }, () => service.user()))
+    const worlds = await Promise.all(users.map(worldOf))
+    /** To whom an id belongs, for every id that is somebody's. */
+    const landlords = new Map(
+      users.flatMap((user, i) => [
+        [user.id, i] as const,
+        ...Object.entries(worlds[i] as Known).flatMap(([key, id]) =>
+          id && key !== 'inviteMember.user_id' ? [[id, i] as const] : [],
+        ),
+      ]),
+    )
+    const errands = all
+      .filter(([name, { access }]) => access !== 'public' && !isLeftOut(name))
+      .flatMap(([name, operation]) => users.map((user, i) => ({ name, operation, user, i })))
+    const foreign: string[] = []
+    const queue = errands.values()
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (const { name, operation, user, i } of queue) {
+          const { path, body } = validInput(name, operation, worlds[i] as Known)
+          const { status, text } = await user.api.request(operation.method, path, { json: body })
+          if (status >= 500) foreign.push(`${name}: ${status}`)
+          const ids: string[] = text.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? []
+          if (ids.some((id) => (landlords.get(id) ?? i) !== i)) foreign.push(`${name} told ${i} of another`)
+          if (name === 'getMe' && !ids.includes(user.id)) foreign.push(`${name} was somebody else`)
+          const token = /"access_token":"[^.]+\.([^.]+)/.exec(text)?.[1]
+          if (token && !Buffer.from(token, 'base64url').toString().includes(user.id)) foreign.push(`${name} of another`)
+        }
+      }),
+    )
+    expect(foreign).toEqual([])
+    expect(errands.length).toBeGreaterThan(1_000)
+
+    const { rows } = await service.sql.query<{ board_id: string; author: string }>(`
+      select board_id, user_id as author from board_events where user_id is not null
+      union all select id, created_by from boards union all select id, updated_by from boards
+      union all select board_id, user_id from board_members where role = 'owner'`)
+    const made = rows.filter(({ board_id }) => landlords.has(board_id))
+    expect(made.length).toBeGreaterThan(USERS * 10)
+    expect(made.filter(({ board_id, author }) => landlords.get(board_id) !== landlords.get(author))).toEqual([])
+  })
+})
+
+describe('what a body claims', () => {
+  const onBoards = all.filter(([, { body, emits }]) => body && emits)
+
+  test.each(onBoards)('[EVENT-5] [REQ-5] [V16] %s is by its caller, whoever the body says', async (name, operation) => {
+    const { path, body } = validInput(name, operation, await worldOf(owner))
+    const names = ['user_id', 'created_by', 'updated_by', 'author_id', 'actor_id', 'owner_id', 'user', 'sub', 'caller']
+    const json = { ...Object.fromEntries(names.map((field) => [field, guest.id])), ...(body as object) }
+    const answer = await owner.api.request(operation.method, path, { json })
+    expect(answer.status).toBe(operation.returns.status)
+    const { rows: boards } = await service.sql.query('select from boards where created_by = $1 or updated_by = $1', [
+      guest.id,
+    ])
+    const { rows: events } = await service.sql.query('select from board_events where user_id = $1', [guest.id])
+    expect([boards, events]).toEqual([[], []])
+  })
+
+  test('[MEMBER-1] [REQ-5] [V18] nobody becomes an owner by a field of a board or an invitation', async () => {
+    const claim = {
+      members: [{ user_id: guest.id, role: 'owner' }],
+      role: 'owner',
+      owner: guest.id,
+      owner_id: guest.id,
+    }
+    const made = await owner.api.request('POST', '/boards', { json: { title: 'Plan', ...claim } })
+    const { id: board_id } = made.body as { id: string }
+    const path = `/boards/${board_id}`
+    await owner.api.request('POST', `${path}/invite`, { json: { ...claim, user_id: guest.id } })
+    await owner.api.request('PATCH', path, { json: { title: 'Mine', ...claim } })
+    const roles = async () => {
+      const members = await owner.api.call('listMembers', { params: { board_id } })
+      return members.map(({ user_id, role }) => [user_id, role])
+    }
+    const expected = [
+      [owner.id, 'owner'],
+      [guest.id, 'member'],
+    ]
+    expect(await roles()).toEqual(expected)
+
+    const attempts = [
+      guest.api.request('PATCH', path, { json: claim }),
+      guest.api.request('PATCH', `${path}/members/${guest.id}`, { json: { role: 'owner' } }),
+      guest.api.request('PATCH', `${path}/members/${owner.id}`, { json: { role: 'member' } }),
+      guest.api.request('POST', `${path}/invite`, { json: { ...claim, user_id: owner.id } }),
+    ]
+    expect((await Promise.all(attempts)).map(({ status }) => status)).toEqual([403, 403, 403, 403])
+    expect(await roles()).toEqual(expected)
+  })
+})
+
+describe('what a client names', () => {
+  const readable = all.filter(([name, { method }]) => method === 'GET' && name !== 'getHealth')
+  const curious = [
+    'order_by=hashed_password',
+    'sort=-users.hashed_password',
+    'ordering=(select+1)',
+    'fields=hashed_password',
+    'include=hashed_password,user.hashed_password',
+    'filter[hashed_password][$regex]=^a',
+    'where={"is_superuser":true}',
+    'hashed_password__startswith=%24argon2',
+    'group_by=1;drop+table+users',
+    '__proto__[is_superuser]=true',
+  ]
+
+  test.each(readable)(
+    '[REQ-5] [V25] %s answers the same, whatever else the address asks for',
+    async (name, operation) => {
+      const { path } = validInput(name, operation, await worldOf(owner))
+      const plain = await owner.api.request('GET', path)
+      expect(plain.status).toBe(200)
+      for (const query of [...curious, curious.join('&')]) {
+        const { status, text } = await owner.api.request('GET', `${path}?${query}`)
+        expect([query, status, text]).toEqual([query, 200, plain.text])
+      }
+    },
+  )
+
+  test('[REQ-4] [REQ-6] [V27] no operator stands in for a text, in a form or in JSON', async () => {
+    const operators = ['username[$ne]=&password[$ne]=', 'username[]=a&password[]=b', 'username[$gt]=&password=x']
+    for (const content of operators) {
+      const answer = await service.anybody.request('POST', '/auth/login', { raw: { ...form({}), content } })
+      expect(answer.status).toBe(422)
+    }
+    for (const title of [{ $ne: '' }, ['x'], { $where: '1' }, { toString: 'x' }]) {
+      expect((await owner.api.request('POST', '/boards', { json: { title } })).status).toBe(422)
+    }
+    const found = await owner.api.request('GET', '/users?search[$ne]=&search[$regex]=.*')
+    expect(found.text).toBe((await owner.api.request('GET', '/users')).text)
+  })
+})
+
+describe('headers', () => {
+  /** Sends a request as bytes: header names that no client library would send. */
+  async function sendBytes(lines: string[]): Promise<string> {
+    const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(`${[...lines, 'Host: x', 'Connection: close'].join('\r\n')}\r\n\r\n`)
+    return textOf(socket)
+  }
+  const isAlive = async () => (await service.anybody.send('getHealth', {})).status === 200
+
+  test('[REQ-14] [V34] named like parts of an object are only names', async () => {
+    const names = [
+      '__proto__',
+      '__proto__',
+      'constructor',
+      'prototype',
+      'toString',
+      'hasOwnProperty',
+      '__defineGetter__',
+    ]
+    const strange = names.map((name) => `${name}: x`)
+    const me = ['GET /auth/me HTTP/1.1', ...strange]
+    expect(await sendBytes([...me, `Authorization: Bearer ${owner.api.token}`])).toMatch(/^HTTP\/1\.1 200 .*"id":/s)
+    expect(await sendBytes(me)).toMatch(/^HTTP\/1\.1 401 /)
+    const upgrade = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: eHh4eHh4eHh4eHh4eHh4eA==',
+    ]
+    const bytes = await sendBytes([`GET /ws/boards/${randomUUID()} HTTP/1.1`, ...strange, ...upgrade])
+    expect(bytes).toMatch(/^HTTP\/1\.1 /)
+    expect(await isAlive()).toBe(true)
+  })
+
+  test('[REQ-14] [V31] more of them than fit end their own connection, also on the way to a socket', async () => {
+    const many = Array.from({ length: 2_500 }, (_, i) => `x${i}:`)
+    const upgrade = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: eHh4eHh4eHh4eHh4eHh4eA==']
+    for (const path of ['/health', `/ws/boards/${randomUUID()}`]) {
+      const bytes = await sendBytes([`GET ${path} HTTP/1.1`, ...many, ...upgrade])
+      expect(bytes).not.toMatch(/^HTTP\/1\.1 5/)
+      expect(await isAlive()).toBe(true)
+    }
+  })
+})
+
+describe('text', () => {
+  const payloads = [
+    '<img src=x onerror=alert(1)>',
+    '<scr<script>ipt>alert(1)</scr</script>ipt>',
+    '<svg/onload=alert(1)//',
+    'javascript:alert(1)',
+    '&lt;b&gt; &amp; &#60;',
+    '{{7*7}} <%= 7 %>',
+    `=cmd|' /C calc'!A0`,
+    `'; drop table cards; --`,
+    '\u202egnp.exe',
+  ]
+  const creating = all.filter(([name, { emits, body }]) => emits && body && name.startsWith('create'))
+
+  test.each(creating)(
+    '[REQ-6] [V36] %s keeps it byte for byte, in the answer, the board and the log',
+    async (name, operation) => {
+      const { path, body } = validInput(name, operation, await worldOf(owner))
+      const field = ['title', 'name', 'content'].find((key) => key in (body as object)) as string
+      for (const payload of payloads) {
+        const json = { ...(body as object), id: randomUUID(), [field]: payload }
+        const { body: made, headers } = await owner.api.request('POST', path, { json })
+        expect(made).toMatchObject({ id: json.id, [field]: payload })
+        expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+        expect(headers.get('x-content-type-options')).toBe('nosniff')
+        const { rows } = await service.sql.query<{ body: string }>('select body from board_events where body like $1', [
+          `%${json.id}%`,
+        ])
+        for (const event of rows) expect(event.body).toContain(JSON.stringify(payload))
+      }
+    },
+  )
+
+  test('[DOC-2] [V36] pages that the service shows hold nothing that users wrote', async () => {
+    for (const page of ['/docs', '/redoc', '/docs/realtime', '/redoc/realtime', '/openapi.json', '/asyncapi.json']) {
+      const { status, text } = await service.anybody.request('GET', page)
+      expect([page, status]).toEqual([page, 200])
+      for (const payload of payloads.slice(0, 3)) expect(text).not.toContain(payload)
+      expect(text).not.toContain(owner.username)
+    }
+  })
+})
+
+describe('the source', () => {
+  const sources = globSync('packages/server/src/**/*.ts')
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
+  const filesWith = (pattern: RegExp) => sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
+
+  test('[DOC-4] [V29] what must not be guessed never comes from Math.random', () => {
+    // There it spreads retries and heartbeats in time.
+    expect(filesWith(/Math\.random/)).toEqual(['packages/server/src/realtime/live.ts'])
+    expect(filesWith(/node:crypto/).length).toBeGreaterThan(1)
+  })
+
+  test('[DOC-4] [V30] nothing calls an address that a client could name: there is no way out at all', () => {
+    const ways_out = /\bfetch\(|^import (?!type)[^\n]*'(?:node:(?:https?|http2|net|tls|dgram|dns)|undici|axios)'/m
+    expect(filesWith(ways_out)).toEqual([])
+    expect(ways_out.test("import { request } from 'node:http'")).toBe(true)
+  })
+})
+
+describe('what the service is configured with', () => {
+  /** What no page, document or error may hold: the settings, and where the stores are. */
+  const secrets = ({ database_url }: { database_url: string }) => [
+    MARK,
+    new URL(database_url).pathname.slice(1),
+    'postgres:',
+    'redis:',
+  ]
+  const pages = [
+    '/health',
+    '/docs',
+    '/redoc',
+    '/docs/realtime',
+    '/openapi.json',
+    '/asyncapi.json',
+    '/nowhere',
+    '/boards',
+    '/users?limit=x',
+    '/config',
+    '/metrics',
+    '/.env',
+  ]
+
+  test('[HEALTH-1] [REQ-2] [V40] is told to nobody, neither while all is well', async () => {
+    const answers = await Promise.all(pages.map((page) => owner.api.request('GET', page)))
+    for (const { text, headers } of answers)
+      for (const secret of secrets(service)) expect(text + JSON.stringify([...headers])).not.toContain(secret)
+  })
+
+  test('[HEALTH-1] [REQ-2] [V40] nor when the stores are away', async () => {
+    const nowhere = `postgres://${MARK}:${MARK}@127.0.0.1:${await freePort()}/lost-database`
+    const lost = await startService({
+      DATABASE_URL: nowhere,
+      REDIS_URL: `redis://:${MARK}@127.0.0.1:${await freePort()}`,
+    })
+    try {
+      const api = new Client(lost.base_url, owner.api.token)
+      const answers = [await api.send('getHealth', {}), await api.send('listBoards', {})]
+      expect(answers.map(({ status }) => status)).toEqual([503, 503])
+      for (const { text, headers } of answers)
+        for (const secret of [...secrets({ database_url: nowhere }), 'ECONNREFUSED', '127.0.0.1'])
+          expect(text + JSON.stringify([...headers])).not.toContain(secret)
+    } finally {
+      await lost.stop()
+    }
+  })
+})
+
+describe('a Redis user who may do little', () => {
+  test('[EVENT-4] [PRES-3] [V38] is enough: neither administration nor dangerous commands are needed', async () => {
+    const redis = await startRedis()
+    const admin = createClient({ url: redis.url })
+    await admin.connect()
+    const rights = ['on', `>${MARK}`, '~*', '&*', '+@all', '-@admin', '-@dangerous']
+    await admin.sendCommand(['ACL', 'SETUSER', 'board', ...rights])
+    admin.destroy()
+    const url = Object.assign(new URL(redis.url), { username: 'board', password: MARK }).href
+    const small = await startService({ REDIS_URL: url })
+    const board = await small.board()
+    using socket = openSocket(board.member.api, board.id)
+    await socket.next('user_joined')
+    const presence = () => board.owner.api.call('getPresence', { params: { board_id: board.id } })
+    await eventually('he is seen', async () => (await presence()).online_users.length === 1)
+    await board.owner.api.call('createColumn', { params: { board_id: board.id }, body: { title: 'New' } })
+    await socket.next('column.created')
+    expect(await small.anybody.call('getHealth', {})).toMatchObject({ redis: 'connected' })
+    socket.terminate()
+    await small.stop()
+  })
+})
