@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto'
+import { operations } from '@lockstep/contract'
+import type { Operation } from '@lockstep/contract/operation'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer, Failure } from '../packages/server/testing/client.ts'
+import { PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
+import { contentHash, furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
+
+/** What one could try on a particular operation, besides what the generated suites try on every one of them. */
+let service: TestService
+let owner: TestUser
+/** A member of the owner's first board. */
+let guest: TestUser
+let landlord: TestUser
+/** My board, my other board, and one that is none of my business. Attacks that are refused leave them as they are. */
+let here: Known
+let other: Known
+let foreign: Known
+
+beforeAll(async () => {
+  service = await startService()
+  const user = () => service.user()
+  ;[owner, guest, landlord] = await Promise.all([user(), user(), user()])
+  ;[here, other, foreign] = await Promise.all([worldOf(owner), worldOf(owner), worldOf(landlord)])
+})
+afterAll(() => service.stop())
+
+/** A board with one of everything. The guest is a member of the owner's boards. */
+async function worldOf({ api, id }: TestUser, more: Known = {}): Promise<Known> {
+  const known = await furnish(api, { user_id: id, 'inviteMember.user_id': randomUUID(), ...more })
+  if (api === owner.api && !more['board_id'])
+    await api.call('inviteMember', { params: { board_id: idOf(known, 'board') }, body: { user_id: guest.id } })
+  return known
+}
+const idOf = (known: Known, kind: string) => known[`${kind}_id`] as string
+const codeOf = ({ body, status }: Answer) => (status < 400 ? status : (body as Failure).code)
+
+/** One hash over every row that belongs to a board, in whatever table, its log included. */
+async function boardHash(board_id: string): Promise<string> {
+  const { rows } = await service.sql.query<{ hash: string }>(
+    `select md5(string_agg(table_name || (xpath('//hash/text()', query_to_xml(
+       format('select md5(string_agg(t::text, chr(10) order by t::text)) as hash from %I t where %I = %L', table_name, column_name, $1::text),
+       true, false, '')))::text, ',' order by table_name)) as hash
+     from information_schema.columns
+     where table_schema = 'public' and (column_name = 'board_id' or (table_name = 'boards' and column_name = 'id'))`,
+    [board_id],
+  )
+  return rows[0]?.hash as string
+}
+
+describe('the parent of a thing', () => {
+  // An invitation can be sent once, and has nothing but a role to claim (V18).
+  const writing = Object.entries<Operation>(operations).filter(
+    ([name, { emits, body }]) => emits && body && name !== 'inviteMember',
+  )
+  const parents = ['board_id', 'column_id', 'card_id', 'checklist_id', 'label_id', 'rule_id', 'item_id'] as const
+
+  test.each(writing)(
+    '[ACCESS-5] [REQ-5] [V02] %s puts nothing into another parent, whatever the body claims',
+    async (name, operation) => {
+      const world = await worldOf(owner)
+      const sibling = await worldOf(owner, { board_id: world['board_id'] })
+      const { path, body } = validInput(name, operation, world)
+      const declared = propertiesOf(operation.body)
+      for (const elsewhere of [sibling, other, foreign]) {
+        const claims = parents.flatMap((parent) => [
+          [parent, elsewhere[parent]],
+          [parent.replace('_id', ''), { id: elsewhere[parent] }],
+        ])
+        const more = {
+          rank: 7,
+          parent_id: elsewhere['card_id'],
+          cards: [{ id: elsewhere['card_id'] }],
+          items: [],
+          labels: [],
+        }
+        const fields = Object.entries({ ...Object.fromEntries(claims), ...more }).filter(
+          ([field]) => !(field in declared),
+        )
+        const id = 'id' in declared ? { id: randomUUID() } : {}
+        const json = { ...Object.fromEntries(fields), ...(body as object), ...id }
+        const before = await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))
+
+        const answer = await owner.api.request(operation.method, path, { json })
+
+        expect(answer.status).toBe(operation.returns.status)
+        expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
+        const shown = answer.body as Record<string, unknown>
+        for (const parent of parents)
+          if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, world[parent]])
+        expect(shown['rank']).not.toBe(7)
+        if (elsewhere !== sibling) for (const parent of parents) expect(answer.text).not.toContain(elsewhere[parent])
+      }
+    },
+  )
+
+  test('[ACCESS-4] the hash of a board sees a change of it, and none of another', async () => {
+    const [one, two] = [await worldOf(owner), await worldOf(owner)]
+    const hashes = () => Promise.all([one, two].map((known) => boardHash(idOf(known, 'board'))))
+    const before = await hashes()
+    await service.sql.query('update checklist_items set is_done = not is_done where id = $1', [one['item_id']])
+    const after = await hashes()
+    expect(after[0]).not.toBe(before[0])
+    expect(after[1]).toBe(before[1])
+  })
+})
+
+describe('refused, and nothing is changed', () => {
+  type Refusal = [what: string, code: Failure['code'], send: () => Promise<Answer>]
+  const post = (path: string, json?: unknown, api = owner.api) => api.request('POST', path, { json })
+  const patch = (path: string, json: unknown, api = owner.api) => api.request('PATCH', path, { json })
+  /** What takes two boards to try: on a board that is not mine with something of mine, and the other way round. */
+  const refusals: Refusal[] = [
+    [
+      'a card in my column on a foreign board',
+      'not_a_member',
+      () => post(`/boards/${foreign['board_id']}/columns/${here['column_id']}/cards`, { title: 'x' }),
+    ],
+    [
+      'a card in a foreign column on a foreign board',
+      'not_a_member',
+      () => post(`/boards/${foreign['board_id']}/columns/${foreign['column_id']}/cards`, { title: 'x' }),
+    ],
+    [
+      'a foreign card under my label',
+      'not_a_member',
+      () => post(`/cards/${foreign['card_id']}/labels/${here['label_id']}`),
+    ],
+    [
+      'my card under the label of my other board, which it could carry there',
+      'label_not_found',
+      () => post(`/cards/${here['card_id']}/labels/${other['label_id']}`),
+    ],
+    [
+      'taking a foreign label off my card',
+      'label_not_found',
+      () => owner.api.request('DELETE', `/cards/${here['card_id']}/labels/${foreign['label_id']}`),
+    ],
+    [
+      'a foreign card moved to my column',
+      'not_a_member',
+      () => post(`/cards/${foreign['card_id']}/move`, { column_id: here['column_id'], position: 0 }),
+    ],
+    [
+      'a foreign item moved to my checklist',
+      'not_a_member',
+      () => post(`/items/${foreign['item_id']}/move`, { checklist_id: here['checklist_id'] }),
+    ],
+    [
+      'a move to a foreign column, with an anchor that is mine',
+      'column_not_found',
+      () => post(`/cards/${here['card_id']}/move`, { column_id: foreign['column_id'], after_id: here['card_id'] }),
+    ],
+    [
+      'a list of people with one who is only on my other board',
+      'user_not_a_member',
+      async () => {
+        const { id } = await onlyOnOther()
+        return owner.api.request('PUT', `/cards/${here['card_id']}/assignees`, { json: { user_ids: [owner.id, id] } })
+      },
+    ],
+    [
+      'the same for an item',
+      'user_not_a_member',
+      async () => {
+        const { id } = await onlyOnOther()
+        return owner.api.request('PUT', `/items/${here['item_id']}/assignees`, { json: { user_ids: [owner.id, id] } })
+      },
+    ],
+    [
+      'a list with one who does not exist behind one who does',
+      'user_not_found',
+      () =>
+        owner.api.request('PUT', `/items/${here['item_id']}/assignees`, {
+          json: { user_ids: [owner.id, randomUUID()] },
+        }),
+    ],
+    [
+      'a rule that gets one wrong reference, all others staying as they are',
+      'column_not_found',
+      () => patch(`/automations/${here['rule_id']}`, { trigger_column_id: other['column_id'] }),
+    ],
+    [
+      'a rule for somebody who is only on my other board',
+      'user_not_a_member',
+      async () => patch(`/automations/${here['rule_id']}`, { action_user_id: (await onlyOnOther()).id }),
+    ],
+    ['a foreign rule', 'not_a_member', () => patch(`/automations/${foreign['rule_id']}`, { is_enabled: false })],
+    [
+      'a rule changed by a member who may read it',
+      'role_too_low',
+      () => patch(`/automations/${here['rule_id']}`, { is_enabled: false }, guest.api),
+    ],
+    [
+      'an invitation by a member, of himself',
+      'role_too_low',
+      () => post(`/boards/${here['board_id']}/invite`, { user_id: guest.id }, guest.api),
+    ],
+    [
+      'an invitation of oneself to a foreign board',
+      'not_a_member',
+      () => post(`/boards/${foreign['board_id']}/invite`, { user_id: owner.id }),
+    ],
+    [
+      'the role of a member of a foreign board',
+      'not_a_member',
+      () => patch(`/boards/${foreign['board_id']}/members/${landlord.id}`, { role: 'member' }),
+    ],
+    [
+      'the removal of somebody who is only on my other board',
+      'member_not_found',
+      async () => owner.api.request('DELETE', `/boards/${here['board_id']}/members/${(await onlyOnOther()).id}`),
+    ],
+    [
+      'the removal of oneself from a foreign board',
+      'not_a_member',
+      () => owner.api.request('DELETE', `/boards/${foreign['board_id']}/members/${owner.id}`),
+    ],
+  ]
+  let outsider: TestUser | undefined
+  async function onlyOnOther(): Promise<TestUser> {
+    return outsider as TestUser
+  }
+  beforeAll(async () => {
+    outsider = await service.user()
+    const invitation = { params: { board_id: idOf(other, 'board') }, body: { user_id: outsider.id } }
+    await owner.api.call('inviteMember', invitation)
+  })
+
+  test.each(refusals)('[ACCESS-2] [ACCESS-4] [ACCESS-5] %s', async (_, code, send) => {
+    const before = await contentHash(service)
+    expect(codeOf(await send())).toBe(code)
+    expect(await contentHash(service)).toBe(before)
+  })
+
+  const withId = Object.entries<Operation>(operations).filter(
+    ([, { body, emits }]) => emits && 'id' in propertiesOf(body),
+  )
+  test.each(withId)('[WRITE-2] [ACCESS-4] %s with the id of a foreign thing', async (name, operation) => {
+    const kind = name.replace('create', '').toLowerCase()
+    for (const place of [other, foreign]) {
+      const before = await contentHash(service)
+      const { path, body } = validInput(name, operation, here)
+      const answer = await owner.api.request('POST', path, { json: { ...(body as object), id: place[`${kind}_id`] } })
+      expect(codeOf(answer)).toBe('id_taken')
+      expect(await contentHash(service)).toBe(before)
+    }
+  })
+})
+
+describe('what is shown', () => {
+  test('[LABEL-7] [ACCESS-2] [V10] labels and their counts are never those of another board', async () => {
+    const world = await worldOf(owner)
+    const params = { board_id: idOf(world, 'board') }
+    // My other board has a label on a card; the counts here know nothing of it.
+    await owner.api.call('addCardLabel', { params: { card_id: idOf(other, 'card'), label_id: idOf(other, 'label') } })
+    expect((await owner.api.call('listLabels', { params })).map(({ id }) => id)).toEqual([world['label_id']])
+    expect(await owner.api.call('countLabels', { params })).toMatchObject([
+      { label_id: world['label_id'], card_count: 0 },
+    ])
+  })
+
+  test('[PRES-3] presence tells any user names, and no addresses', async () => {
+    const { text } = await landlord.api.request('GET', `/ws/boards/${here['board_id']}/presence`)
+    expect(text).not.toContain('@')
+  })
+
+  test('[AUTH-10] of two cookies of one name the second never counts', async () => {
+    const me = (cookie: string) => service.anybody.request('GET', '/auth/me', { headers: { cookie } })
+    const both = await me(`svc_auth=${guest.api.token}; svc_auth=${owner.api.token}`)
+    expect(both.text).not.toContain(owner.id)
+    const spoilt = await me(`svc_auth=x; svc_auth=${owner.api.token}`)
+    expect(spoilt.status).toBe(401)
+  })
+
+  test('[AUTH-18] [REQ-5] a change of password is one of the caller, whoever the body names', async () => {
+    const [thief, victim] = await Promise.all([service.user(), service.user()])
+    const names = { user_id: victim.id, id: victim.id, email: victim.email, username: victim.email, sub: victim.id }
+    const json = { current_password: PASSWORD, new_password: `${PASSWORD} new`, ...names }
+    expect((await thief.api.request('POST', '/auth/change-password', { json })).status).toBe(200)
+    await service.anybody.call('login', { body: { username: victim.email, password: PASSWORD } })
+  })
+})
