@@ -111,9 +111,12 @@ describe('many users at once', () => {
         ),
       ]),
     )
+    // Each operation by every third of them, in turn.
     const errands = all
       .filter(([name, { access }]) => access !== 'public' && !isLeftOut(name))
-      .flatMap(([name, operation]) => users.map((user, i) => ({ name, operation, user, i })))
+      .flatMap(([name, operation], nth) =>
+        users.flatMap((user, i) => ((i + nth) % 3 === 0 ? [{ name, operation, user, i }] : [])),
+      )
     const foreign: string[] = []
     const queue = errands.values()
     await Promise.all(
@@ -131,14 +134,14 @@ describe('many users at once', () => {
       }),
     )
     expect(foreign).toEqual([])
-    expect(errands.length).toBeGreaterThan(1_000)
+    expect(errands.length).toBeGreaterThan(3 * AT_ONCE)
 
     const { rows } = await service.sql.query<{ board_id: string; author: string }>(`
       select board_id, user_id as author from board_events where user_id is not null
       union all select id, created_by from boards union all select id, updated_by from boards
       union all select board_id, user_id from board_members where role = 'owner'`)
     const made = rows.filter(({ board_id }) => landlords.has(board_id))
-    expect(made.length).toBeGreaterThan(USERS * 10)
+    expect(made.length).toBeGreaterThan(USERS * 5)
     expect(made.filter(({ board_id, author }) => landlords.get(board_id) !== landlords.get(author))).toEqual([])
   })
 })
