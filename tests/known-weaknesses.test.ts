@@ -2,19 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import cookie from '@fastify/cookie'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
-import Fastify from 'fastify'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { renderProblems } from '../packages/server/src/core/errors.ts'
-import { takeRawBodies } from '../packages/server/src/core/request-body.ts'
-import { serve } from '../packages/server/src/core/serve.ts'
 import { Client, form } from '../packages/server/testing/client.ts'
 import { freePort } from '../packages/server/testing/ports.ts'
 import { endProcesses, eventually, startRedis } from '../packages/server/testing/processes.ts'
 import { MARK, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
+import { serveBehindSlowGuards, slowly } from '../packages/server/testing/slow-guards.ts'
 import { openSocket } from '../packages/server/testing/socket.ts'
 import { furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
 
@@ -37,56 +33,46 @@ const worldOf = ({ api, id }: TestUser) => furnish(api, { user_id: id, 'inviteMe
 
 describe('a guard that takes its time', () => {
   const person = { user_id: randomUUID(), username: 'somebody', is_active: true, tokens_valid_from: null }
-  /** Every operation behind guards that decide after a while: which were reached all the same, and what was answered. */
-  async function knockEverywhere(isKnown: boolean, seen: object) {
-    const app = Fastify()
-    takeRawBodies(app)
-    renderProblems(app)
-    await app.register(cookie)
-    const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))
+  /** Knocks at every operation that is not public: which were reached all the same, and what was answered. */
+  async function knockEverywhere(sight: typeof person | undefined) {
     const reached = new Set<string>()
     let current = ''
-    const reach = () => {
+    const { base_url, close } = await serveBehindSlowGuards(sight, () => {
       reached.add(current)
-      throw new Error('Nobody should get here')
-    }
-    const core = { database: { run: () => slowly([{ ...person, ...seen }]) }, turns: { take: reach } }
-    const tokens = { verify: () => slowly(isKnown ? { user_id: person.user_id } : undefined) }
-    const handlers = Object.fromEntries(all.map(([name]) => [name, reach]))
-    serve(app, { core, tokens, isOwnOrigin: () => true } as never, operations, handlers as never)
-    const known: Known = Object.fromEntries(
-      all.flatMap(([, o]) => Object.keys(propertiesOf(o.params)).map((id) => [id, randomUUID()])),
-    )
-    const base_url = await app.listen({ host: '127.0.0.1', port: await freePort() })
+      throw new Error('Somebody got here')
+    })
+    const params = all.flatMap(([, operation]) => Object.keys(propertiesOf(operation.params)))
+    const known: Known = Object.fromEntries(params.map((param) => [param, randomUUID()]))
+    const headers = { authorization: 'Bearer token', 'content-type': 'application/json' }
     const statuses: Record<string, number> = {}
-    for (const [name, { method, access, ...rest }] of all) {
-      if (access === 'public') continue
-      const { path, body } = validInput(name, { method, access, ...rest }, known)
-      current = name
-      const headers = { authorization: 'Bearer token', 'content-type': 'application/json' }
+    for (const [name, operation] of all.filter(([, { access }]) => access !== 'public')) {
+      const { path, body } = validInput(name, operation, known)
       const sending = body === undefined ? {} : { body: JSON.stringify(body) }
-      statuses[name] = (await fetch(base_url + path, { method, headers, ...sending })).status
+      current = name
+      statuses[name] = (await fetch(base_url + path, { method: operation.method, headers, ...sending })).status
+      // What was not waited for has its time now, and its name.
       await slowly(undefined)
     }
-    await app.close()
+    await close()
     return { reached: [...reached], statuses }
   }
+  const onBoard = (role: 'owner' | null) => ({ ...person, board_id: randomUUID(), role })
   const onBoards = all.flatMap(([name, { access }]) => (typeof access === 'object' ? [name] : []))
 
   test('[ACCESS-1] [V14] who is not known in the end reached no operation meanwhile', async () => {
-    const { reached, statuses } = await knockEverywhere(false, {})
+    const { reached, statuses } = await knockEverywhere(undefined)
     expect(reached).toEqual([])
     expect(new Set(Object.values(statuses))).toEqual(new Set([401]))
   })
 
   test('[ACCESS-2] [V14] who turns out to be no member reached no operation of a board', async () => {
-    const { reached, statuses } = await knockEverywhere(true, { board_id: randomUUID(), role: null })
+    const { reached, statuses } = await knockEverywhere(onBoard(null))
     expect(reached.filter((name) => onBoards.includes(name))).toEqual([])
     expect(onBoards.filter((name) => statuses[name] !== 403)).toEqual([])
   })
 
   test('[ACCESS-2] [V14] an owner reaches them all: it was the guard that kept the others out', async () => {
-    const { reached, statuses } = await knockEverywhere(true, { board_id: randomUUID(), role: 'owner' })
+    const { reached, statuses } = await knockEverywhere(onBoard('owner'))
     expect(reached).toEqual(Object.keys(statuses))
   })
 })

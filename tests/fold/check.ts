@@ -75,11 +75,16 @@ function checkFold({ created, log, end, snapshots }: Life): string[] {
   })
 }
 
+const withoutNumber = (event: Logged) => {
+  const { seq: _, ...message } = event
+  return message
+}
+
 /** Sockets were told exactly the log, in order; one without numbers from where it came in. */
 function checkHeard({ log, heard }: Life): string[] {
   const expected = {
     numbered: log,
-    plain: log.slice(heard.plain_from).map(({ seq: _, ...message }) => message),
+    plain: log.slice(heard.plain_from).map(withoutNumber),
   }
   return (['numbered', 'plain'] as const).flatMap((which) => {
     const at = Array.from({ length: Math.max(expected[which].length, heard[which].length) }, (_, i) => i).find(

@@ -1,0 +1,26 @@
+import cookie from '@fastify/cookie'
+import { operations } from '@lockstep/contract'
+import Fastify from 'fastify'
+import { renderProblems } from '../src/core/errors.ts'
+import { takeRawBodies } from '../src/core/request-body.ts'
+import { serve } from '../src/core/serve.ts'
+import { freePort } from './ports.ts'
+
+export const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))
+
+/**
+ * Every operation of the contract behind guards that decide after a while, and nothing behind them: whoever gets past calls
+ * `reach`. `sight` is what the database tells of the caller and the board; without it the token is a bad one.
+ */
+export async function serveBehindSlowGuards(sight: { user_id: string } | undefined, reach: () => never) {
+  const app = Fastify()
+  takeRawBodies(app)
+  renderProblems(app)
+  await app.register(cookie)
+  const core = { database: { run: () => slowly([sight]) }, turns: { take: reach } }
+  const tokens = { verify: () => slowly(sight && { user_id: sight.user_id }) }
+  const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
+  serve(app, { core, tokens, isOwnOrigin: () => true } as never, operations, handlers as never)
+  const base_url = await app.listen({ host: '127.0.0.1', port: await freePort() })
+  return { base_url, close: () => app.close() }
+}
