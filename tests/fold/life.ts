@@ -110,6 +110,14 @@ export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life
   await send(founder, urls[0], 'createChecklist', { params: on, body: { title: 'List' } })
   const of = { checklist_id: known.ids.checklist[0] as string }
   await send(founder, urls[0], 'createItem', { params: of, body: { content: 'Item' } })
+  const [one = '', two = ''] = known.ids.column
+  const onMove = { trigger_type: 'CARD_MOVED', trigger_column_id: two } as const
+  const onLabel = { trigger_type: 'LABEL_ADDED', trigger_label_id: known.ids.label[0] as string } as const
+  for (const rule of [
+    { name: 'Assign', ...onMove, action_type: 'ASSIGN_MEMBER', action_user_id: second.id } as const,
+    { name: 'Back', ...onLabel, action_type: 'MOVE_TO_COLUMN', action_column_id: one } as const,
+  ])
+    await send(founder, urls[0], 'createRule', { params, body: rule })
   const plain_from = Math.max(...life.done.map(({ seq }) => seq))
 
   using numbered = openSocket({ base_url: urls[0], token: watcher.token }, board_id, { since: '1.0' })

@@ -76,5 +76,13 @@ export const play =
       await send(friend, urls[0], 'inviteMember', { params: { board_id: known.board_id }, body: { user_id } })
     }
 
-    await Promise.all(planOf(seed, size).map(lane))
+    /** Card after card behind the first one, until there is no room between two ranks. */
+    const hammer = async () => {
+      const [[founder], [column_id = ''], [after_id = '']] = [people, known.ids.column, known.ids.card]
+      const nail = { params: { board_id: known.board_id, column_id }, body: { title: 'Nail', after_id } }
+      for (let n = 0; n < size.steps; n++)
+        await askIn(await send(founder, urls[n % 2] ?? urls[0], 'createCard', nail), founder, new Dice([n]))
+    }
+
+    await Promise.all([...planOf(seed, size).map(lane), hammer()])
   }

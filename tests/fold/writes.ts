@@ -91,7 +91,10 @@ function rule(dice: Dice, known: Known) {
 
 type Writes = { [N in WritingOperation]: (dice: Dice, known: Known) => Inputs<Operations[N]> }
 
-/** One write of each kind, with what the board may hold. An operation that the contract gains must be added here. */
+/**
+ * One write of each kind, with what the board may hold. An operation that the contract gains must be added here, and what
+ * it creates to the kinds above.
+ */
 export const writes: Writes = {
   updateBoard: (dice, { board_id }) => ({ params: { board_id }, body: { title: text(dice) } }),
   inviteMember: (dice, known) => ({ params: { board_id: known.board_id }, body: { user_id: person(dice, known) } }),
