@@ -45,6 +45,9 @@ const runShape = Type.Object({
 export interface AutomationRun extends Static<typeof runShape> {}
 export const AutomationRun = named<AutomationRun>('AutomationRun', runShape)
 
+/** One change may set off every rule of its board, while everybody else on it waits. */
+export const MAX_RULES = 100
+
 const BoardPath = Type.Object({ board_id: Uuid })
 const RulePath = Type.Object({ rule_id: Uuid })
 const missing = ['column_not_found', 'label_not_found', 'user_not_found', 'user_not_a_member'] as const
@@ -55,7 +58,8 @@ export const automationOperations = {
     path: '/boards/{board_id}/automations',
     tag: 'automations',
     summary: 'Create an automation rule',
-    description: 'What the trigger and the action need must be given: a column, a label or a member of the board.',
+    description:
+      'What the trigger and the action need must be given: a column, a label or a member of the board. A board has at most 100 rules.',
     access: owner('board'),
     params: BoardPath,
     body: Type.Object({
@@ -71,7 +75,7 @@ export const automationOperations = {
     }),
     returns: { status: 201, schema: AutomationRule },
     emits: [],
-    problems: [...missing, 'id_taken'],
+    problems: [...missing, 'too_many_rules', 'id_taken'],
   }),
   listRules: operation({
     method: 'GET',

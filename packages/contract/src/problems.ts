@@ -137,6 +137,11 @@ export const problems = {
     detail: 'A board keeps at least one owner.',
     help: 'Make another member an owner first, or delete the board.',
   },
+  too_many_rules: {
+    status: 409,
+    detail: 'A board has at most 100 automation rules.',
+    help: 'One change may set off all of them, and every other change of the board waits for it. Delete rules that are not needed.',
+  },
   history_gone: {
     status: 410,
     detail: 'Events behind this position are no longer kept.',

@@ -1,4 +1,9 @@
-import type { AutomationRule, AutomationRun, automationOperations } from '@lockstep/contract/automations'
+import {
+  type AutomationRule,
+  type AutomationRun,
+  type automationOperations,
+  MAX_RULES,
+} from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
@@ -29,7 +34,8 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
       action_user_id: body.action_user_id ?? null,
       is_enabled: body.is_enabled ?? true,
     }
-    await demandSound(db, rule)
+    const { rules } = await demandSound(db, rule)
+    if (rules >= MAX_RULES) throw new Problem('too_many_rules')
     await insertRule(db, rule)
     return rule
   },
@@ -60,7 +66,7 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
   },
 }
 
-/** What a rule needs must be there (422), and whatever it names must be of its board (404, 403). */
+/** What a rule needs must be there (422), and whatever it names must be of its board (404, 403). Tells how many rules there are. */
 async function demandSound(db: Db, rule: AutomationRule) {
   const needs = { CARD_CREATED: undefined, CARD_MOVED: 'trigger_column_id', LABEL_ADDED: 'trigger_label_id' } as const
   const acts = { MOVE_TO_COLUMN: 'action_column_id', ASSIGN_MEMBER: 'action_user_id' } as const
@@ -70,10 +76,11 @@ async function demandSound(db: Db, rule: AutomationRule) {
   const given = (...ids: (string | null)[]) => [...new Set(ids.filter((id) => id !== null))]
   const column_ids = given(rule.trigger_column_id, rule.action_column_id)
   const label_ids = given(rule.trigger_label_id)
-  const { columns, labels } = await countReferences(db, rule.board_id, column_ids, label_ids)
+  const { columns, labels, rules } = await countReferences(db, rule.board_id, column_ids, label_ids)
   if (columns !== column_ids.length) throw new Problem('column_not_found')
   if (labels !== label_ids.length) throw new Problem('label_not_found')
   await requireMembers(db, rule.board_id, given(rule.action_user_id))
+  return { rules }
 }
 
 async function requireRule(db: Db, key: { board_id: string; id: string }): Promise<AutomationRule> {

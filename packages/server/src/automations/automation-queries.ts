@@ -117,15 +117,21 @@ const runs = statement(
 export const listRuns = (db: Db, board_id: string, before: string | null, limit: number) =>
   db.run(runs, { board_id, before, limit })
 
+interface Counts {
+  columns: number
+  labels: number
+  rules: number
+}
 const references = statement(
   'find_rule_references',
-  (args: { board_id: string; column_ids: string[]; label_ids: string[] }) => sql<{ columns: number; labels: number }>`
+  (args: { board_id: string; column_ids: string[]; label_ids: string[] }) => sql<Counts>`
     select (select count(*) from columns where board_id = ${args.board_id} and id = any (${args.column_ids}::uuid[])) as columns,
-      (select count(*) from labels where board_id = ${args.board_id} and id = any (${args.label_ids}::uuid[])) as labels`,
+      (select count(*) from labels where board_id = ${args.board_id} and id = any (${args.label_ids}::uuid[])) as labels,
+      (select count(*) from automation_rules where board_id = ${args.board_id}) as rules`,
 )
-/** How many of these columns and labels the board has. */
+/** How many of these columns and labels the board has, and how many rules. */
 export async function countReferences(db: Db, board_id: string, column_ids: string[], label_ids: string[]) {
-  return (await db.run(references, { board_id, column_ids, label_ids }))[0] as { columns: number; labels: number }
+  return (await db.run(references, { board_id, column_ids, label_ids }))[0] as Counts
 }
 
 const BATCH = 5_000

@@ -126,6 +126,26 @@ describe('rules', () => {
   })
 })
 
+test('[AUTO-10] a board has at most 100 rules, also when several are made at once', async () => {
+  const s = await scene()
+  // Each of them would move every card that enters the column, while the board is locked.
+  const many = `insert into automation_rules
+      (board_id, id, name, trigger_type, trigger_column_id, action_type, action_column_id, is_enabled)
+    select $1, gen_random_uuid(), 'Rule', 'CARD_MOVED', $2, 'MOVE_TO_COLUMN', $3, true from generate_series(1, 98)`
+  await service.sql.query(many, [s.board.id, s.done.id, s.todo.id])
+  const one = { name: 'One more', ...s.onMove, ...s.assign }
+  const create = () => s.owner.api.send('createRule', { params: s.params, body: one })
+  const answers = await Promise.all([create(), create(), create(), create()])
+  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 201, 409, 409])
+  expect(await s.owner.api.fail('createRule', { params: s.params, body: one })).toMatchObject({
+    code: 'too_many_rules',
+  })
+  expect(await s.rules()).toHaveLength(100)
+  const [first] = await s.rules()
+  await s.owner.api.call('deleteRule', { params: { rule_id: first?.id as string } })
+  expect((await create()).status).toBe(201)
+})
+
 describe('what sets rules off', () => {
   test('[AUTO-3] [AUTO-4] [AUTO-5] a move into the column: the rule answers after the user, and the answer is the final card', async () => {
     const s = await scene()
