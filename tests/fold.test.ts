@@ -4,7 +4,7 @@ import { startService, type TestService } from '../packages/server/testing/servi
 import { checkLife } from './fold/check.ts'
 import { type Act, type Life, type Logged, live, type Person, type Stage } from './fold/life.ts'
 import { play } from './fold/play.ts'
-import { Dice, writeNames, writes } from './fold/writes.ts'
+import { Dice, inputsOf, writeNames } from './fold/writes.ts'
 
 /** Small enough for every run; `npm run prove -- api` does many more. */
 const SIZE = { lanes: 8, steps: 30 }
@@ -69,7 +69,7 @@ test('[EVENT-3] [EVENT-5] everything that can be done on a board is among what t
       let status = 0
       for (let n = 0; n < 100 && status !== operations[name].returns.status; n++) {
         const rolls = Array.from({ length: 14 }, (_, i) => n * 31 + i * 7)
-        const inputs = writes[name](new Dice(rolls), known)
+        const inputs = inputsOf(name, new Dice(rolls), known)
         status = (await send(stage.people[0], stage.urls[0], name, inputs as never)).status
       }
       if (status >= 400) failed.push(name)

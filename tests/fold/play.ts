@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Answer, Failure } from '../../packages/server/testing/client.ts'
 import type { Act, Person, Stage } from './life.ts'
-import { Dice, weightOf, writeNames, writes } from './writes.ts'
+import { Dice, inputsOf, weightOf, writeNames } from './writes.ts'
 
 export interface Size {
   /** How many requests are under way at once. Some are of the same person. */
@@ -53,7 +53,7 @@ export const play =
       const again = how === 'again' ? dice.among(repeatable) : undefined
       if (again) return again()
       // They are the inputs of this very operation; that the names agree is more than the compiler can follow.
-      const inputs = writes[does](dice, known)
+      const inputs = inputsOf(does, dice, known)
       if (how === 'plain') return askIn(await send(who, here, does, inputs as never), who, dice)
       const keyed = { ...inputs, headers: { 'idempotency-key': randomUUID() } } as never
       const attempts = [send(who, here, does, keyed)]
