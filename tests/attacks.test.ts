@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { BoardAccess, Operation } from '@lockstep/contract/operation'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer, Failure } from '../packages/server/testing/client.ts'
+import { type Answer, type Failure, sendingOf } from '../packages/server/testing/client.ts'
 import { PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
 import { contentHash, furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
 
@@ -81,7 +81,7 @@ describe('the parent of a thing', () => {
         const json = { ...Object.fromEntries(fields), ...(body as object), ...id }
         const before = await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))
 
-        const answer = await owner.api.request(operation.method, path, { json })
+        const answer = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
 
         expect(answer.status).toBe(operation.returns.status)
         expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
@@ -226,7 +226,8 @@ describe('refused, and nothing is changed', () => {
     for (const place of [other, foreign]) {
       const before = await contentHash(service)
       const { path, body } = validInput(name, operation, here)
-      const answer = await owner.api.request('POST', path, { json: { ...(body as object), id: place[`${kind}_id`] } })
+      const taken = { ...(body as object), id: place[`${kind}_id`] }
+      const answer = await owner.api.request('POST', path, sendingOf(operation.body_type, taken))
       expect(codeOf(answer)).toBe('id_taken')
       expect(await contentHash(service)).toBe(before)
     }

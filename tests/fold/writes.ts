@@ -10,7 +10,7 @@ export type WritingOperation = Exclude<
   'createBoard' | 'deleteBoard'
 >
 
-const kinds = ['column', 'card', 'label', 'checklist', 'item', 'rule'] as const
+const kinds = ['column', 'card', 'label', 'checklist', 'item', 'attachment', 'rule'] as const
 export type Kind = (typeof kinds)[number]
 /** What the clients of a board have heard of. Some of it is gone by now: that is what makes them collide. */
 export interface Known {
@@ -22,7 +22,7 @@ export interface Known {
 export const knownOf = (board_id: string, people: readonly string[]): Known => ({
   board_id,
   people,
-  ids: { column: [], card: [], label: [], checklist: [], item: [], rule: [] },
+  ids: { column: [], card: [], label: [], checklist: [], item: [], attachment: [], rule: [] },
 })
 
 /** Chances that were drawn before: the same numbers lead to the same choices. */
@@ -146,6 +146,12 @@ const writes: Writes = {
   removeCardLabel: (dice, known) => ({
     params: { card_id: idOf('card', dice, known), label_id: idOf('label', dice, known) },
   }),
+
+  createAttachment: (dice, known) => ({
+    params: { card_id: idOf('card', dice, known) },
+    body: { ...ownId('attachment', dice, known), file: new File([text(dice)], text(dice)) },
+  }),
+  deleteAttachment: (dice, known) => ({ params: { attachment_id: idOf('attachment', dice, known) } }),
 
   createLabel: (dice, known) => ({
     params: { board_id: known.board_id },

@@ -17,10 +17,17 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
   takeRawBodies(app)
   renderProblems(app)
   await app.register(cookie)
-  const core = { database: { run: () => slowly([sight]) }, turns: { take: reach } }
+  const uploads = { max_bytes: 1_000, take: reach, drop: reach }
+  const core = { database: { run: () => slowly([sight]) }, turns: { take: reach }, uploads }
+  const limits = { request: () => slowly(undefined) }
   const tokens = { verify: () => slowly(sight && { user_id: sight.user_id }) }
   const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
-  serve(app, { core, tokens, isOwnOrigin: () => true } as never, operations, handlers as never)
+  serve(
+    app,
+    { core, tokens, limits, isOwnOrigin: () => true, body_seconds: 30 } as never,
+    operations,
+    handlers as never,
+  )
   const base_url = await app.listen({ host: '127.0.0.1', port: await freePort() })
   return { base_url, close: () => app.close() }
 }

@@ -149,7 +149,7 @@ describe('uploading', () => {
     ['an endless boundary', formOf(filePart('a')), `multipart/form-data; boundary=${'x'.repeat(71)}`],
     ['another type', formOf(filePart('a')), 'application/json'],
     ['bytes that name nothing in UTF-8', formOf(filePart('a'), Buffer.from('')).fill(0xff, 70, 72)],
-  ])('[ATT-3] [ATT-9] a form with %s is 422, and nothing of it is kept', async (_, content, type) => {
+  ])('[ATT-3] [ATT-9] [V32] a form with %s is 422, and nothing of it is kept', async (_, content, type) => {
     const before = await kept()
     expect(await send(content, type)).toMatchObject({ status: 422, body: { code: 'invalid_input' } })
     await eventually('nothing is left', async () => JSON.stringify(await kept()) === JSON.stringify(before))
@@ -228,7 +228,7 @@ describe('names', () => {
     ['percent signs', '100%25.txt'],
     ['spaces', ' a b '],
   ]
-  test.each(cases)('[ATT-5] [ATT-4] %s is kept and comes back', async (_, name) => {
+  test.each(cases)('[ATT-5] [ATT-4] [V24] %s is kept and comes back', async (_, name) => {
     const attachment = await attach(new File(['x'], name.replace('%0D%0A', '\r\n')))
     const expected = name.replace('%0D%0A', '\r\n')
     expect(attachment.name).toBe(expected)
@@ -263,7 +263,7 @@ describe('downloading', () => {
   })
 
   test.each(['image/svg+xml', 'text/html', 'application/xhtml+xml', 'text/javascript', 'application/pdf'])(
-    '[ATT-4] %s is never shown in place',
+    '[ATT-4] [V23] %s is never shown in place',
     async (type) => {
       const { headers } = await download(await attach(new File(['<script>alert(1)</script>'], 'a', { type })))
       expect(headers.get('content-type')).toBe(type)
@@ -319,7 +319,7 @@ describe('downloading', () => {
     expect({ status, text, size: headers.get('content-length') }).toEqual({ status: 200, text: '', size: '200000' })
   })
 
-  test('[ACCESS-4] a foreign file is 403 without a byte of it', async () => {
+  test('[ACCESS-4] [V05] a foreign file is 403 without a byte of it', async () => {
     const stranger = await service.user()
     for (const method of ['GET', 'DELETE']) {
       const { status, text } = await stranger.api.request(method, `/attachments/${attachment.id}`)

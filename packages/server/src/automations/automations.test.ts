@@ -284,7 +284,7 @@ test('[AUTO-9] runs are listed the newest first, page by page', async () => {
   expect([...(first.body as unknown[]), ...(rest.body as unknown[])]).toEqual(all)
 })
 
-test('[AUTO-10] runs leave with the events of their time', async () => {
+test('[AUTO-11] runs leave with the events of their time', async () => {
   const s = await scene()
   await s.rule({ ...s.onMove, ...s.toTodo })
   for (let i = 0; i < 3; i++) await s.move()

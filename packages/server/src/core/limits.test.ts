@@ -101,7 +101,7 @@ describe('failed logins', () => {
     ada = await service.user()
   })
 
-  test('[LIMIT-1] [LIMIT-2] a pair of account and address is refused, also with the right password', async () => {
+  test('[LIMIT-1] [LIMIT-2] [V20] a pair of account and address is refused, also with the right password', async () => {
     expect(await statuses(4, () => logIn(service, ada.email, WRONG, home))).toEqual([401, 401, 401, 429])
     const refused = await logIn(service, ada.email, PASSWORD, home)
     expect([refused.status, (refused.body as Failure).code]).toEqual([429, 'too_many_requests'])
@@ -111,7 +111,7 @@ describe('failed logins', () => {
     expect(await statusOf(logIn(service, ada.email.toUpperCase(), PASSWORD, home))).toBe(429)
   })
 
-  test('[LIMIT-2] its owner is not locked out elsewhere, nor others at that address', async () => {
+  test('[LIMIT-2] [V21] its owner is not locked out elsewhere, nor others at that address', async () => {
     const bob = await service.user()
     await statuses(4, () => logIn(service, ada.email, WRONG, home))
     expect(await statusOf(logIn(service, ada.email, PASSWORD, cafe))).toBe(200)
@@ -136,7 +136,7 @@ describe('failed logins', () => {
     }
   })
 
-  test('[LIMIT-2] the refusal ends when its time is over', async () => {
+  test('[LIMIT-2] [V20] the refusal ends when its time is over', async () => {
     await statuses(3, () => logIn(service, ada.email, WRONG, home))
     await endSoon('failed_login', 500)
     const refused = await logIn(service, ada.email, PASSWORD, home)
@@ -235,7 +235,7 @@ describe('requests', () => {
 })
 
 describe('addresses', () => {
-  test('[LIMIT-6] what a client adds to X-Forwarded-For changes nothing', async () => {
+  test('[LIMIT-6] [V26] what a client adds to X-Forwarded-For changes nothing', async () => {
     const [direct, proxied] = [
       await limited({ TRUST_PROXY: '0', MAX_REGISTRATIONS_PER_HOUR: '2' }),
       await limited({ TRUST_PROXY: '1', MAX_REGISTRATIONS_PER_HOUR: '2' }),

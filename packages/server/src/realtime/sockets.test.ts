@@ -422,7 +422,7 @@ describe('too many', () => {
     ['0', 'the address of the connection counts, whatever the header says'],
     ['1', 'the address that the proxy tells counts'],
   ])(
-    '[SOCK-7] [LIMIT-6] more new sockets from one address than MAX_UPGRADES_PER_MINUTE are closed with 1013; with TRUST_PROXY=%s %s',
+    '[SOCK-7] [LIMIT-6] [V37] more new sockets from one address than MAX_UPGRADES_PER_MINUTE are closed with 1013; with TRUST_PROXY=%s %s',
     async (hops) => {
       // The counts of other services on this Redis are kept apart by the secret.
       const JWT_SECRET = `${MARK}-${crypto.randomUUID()}`
