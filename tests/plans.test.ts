@@ -6,7 +6,7 @@ import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
 import { filledTables, judge, type Mode, OPERATIONS, type Sight, watchPlans } from './prove/plan-checks.ts'
 
 /** Few cards on many boards: then every table, also that of the boards, is too large to be worth reading as a whole. */
-const [FEW, MORE, CARDS] = [200, 1_800, 5]
+const [FEW, MORE, CARDS] = [1_000, 1_000, 5]
 // Services are started and databases filled here.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 const modes: Mode[] = ['force_generic_plan', 'auto']

@@ -9,10 +9,11 @@ export const userJson = sql<User>`(select row_to_json(shown) from (select
   person.is_active, person.is_verified, person.is_superuser) shown)`
 
 /**
- * The form in which e-mail addresses and usernames are compared and searched. Nowhere else is it computed. Upper case
- * first: letters that have no lower case of their own, and the sigma that has two, come together there.
+ * The form in which e-mail addresses and usernames are compared and searched. Nowhere else is it computed. Lower case,
+ * upper case and lower case again: letters that have but one of the two, and the sigma that has two, come together there.
  */
-export const keyOf = (name: string) => name.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+export const keyOf = (name: string) =>
+  name.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 
 interface NewUser {
   id: string
