@@ -403,6 +403,21 @@ describe('removing', () => {
     await eventually('nothing is left', async () => JSON.stringify(await kept()) === JSON.stringify(before))
   })
 
+  test('[ATT-9] an upload that breaks off behind its form leaves nothing either', async () => {
+    const before = await kept()
+    const { hostname, port } = new URL(service.base_url)
+    const form = formOf(filePart('a', Buffer.alloc(150_000)))
+    const socket = createConnection(Number(port), hostname)
+    socket.write(
+      `POST /cards/${card.id}/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\n` +
+        `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: ${form.length + 1}\r\n\r\n`,
+    )
+    socket.write(form)
+    await eventually('all of it has arrived', async () => ((await kept()).chunks ?? 0) === (before.chunks ?? 0) + 3)
+    socket.destroy()
+    await eventually('nothing is left', async () => JSON.stringify(await kept()) === JSON.stringify(before))
+  })
+
   test('[ATT-9] [CARD-4] who uploads to a card that is deleted meanwhile is told 404, and nothing is left', async () => {
     const doomed = await newCard()
     const before = await kept()

@@ -66,26 +66,36 @@ export const nowhere = ({ max_bytes }: Uploads): Desk => ({
  */
 export async function receiveUpload(request: FastifyRequest, reply: FastifyReply, desk: Desk): Promise<Received> {
   const { max_bytes } = desk
-  const pieces = request.raw[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const pieces = bodyOf(request)
   try {
     const boundary = readBoundary(request)
     if (Number(request.headers['content-length'] ?? 0) > max_bytes + MAX_EXTRA_BYTES) throw tooLarge(max_bytes)
-    const received = await readForm(new Multipart(pieces, boundary), desk)
-    await discard(pieces, reply)
-    return received
+    return await readForm(new Multipart(pieces, boundary), desk, () => discard(pieces, reply))
   } catch (error) {
-    if (request.raw.destroyed && !request.raw.complete) throw new Problem('request_incomplete')
     await discard(pieces, reply)
     throw error
   }
 }
 
-async function readForm(form: Multipart, desk: Desk): Promise<Received> {
+/** The body as it comes. When its client goes away that is told as such, and is not taken for an error of the database. */
+function bodyOf({ raw }: FastifyRequest): AsyncIterator<Buffer> {
+  const pieces = raw[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  return {
+    next: () =>
+      pieces.next().catch(() => {
+        throw new Problem('request_incomplete')
+      }),
+  }
+}
+
+/** What is behind the form may break off too, and then nothing of the form is kept. */
+async function readForm(form: Multipart, desk: Desk, readRest: () => Promise<void>): Promise<Received> {
   const received: Partial<Received> & Pick<Received, 'fields'> = { fields: {} }
   try {
     await readParts(form, desk, received)
     const { fields, file } = received
     if (!file) throw invalid([{ field: 'file', message: 'is required' }])
+    await readRest()
     return { fields, file }
   } catch (error) {
     if (received.file) await desk.drop(received.file.file_id)
