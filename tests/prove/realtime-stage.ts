@@ -54,6 +54,14 @@ export async function startProbed(settings: Record<string, string>): Promise<Pro
   return { ...service, look: () => ask('SIGWINCH'), weigh: () => ask('SIGCONT') }
 }
 
+/** What the process holds on to, after collecting garbage. */
+export async function keptBy(service: ProbedService): Promise<number> {
+  // What buffers held is given back only after the collection that found them.
+  await service.weigh()
+  const { heapUsed, external } = await service.weigh()
+  return heapUsed + external
+}
+
 export interface Audience {
   ids: string[]
   tokens: string[]

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endProcesses } from '../packages/server/testing/processes.ts'
+import { startService, type TestService } from '../packages/server/testing/service.ts'
+import { REDIS } from '../packages/server/testing/template-database.ts'
+import { loadByTurns, readAtRandom } from './prove/board-loads.ts'
+import { sendBrokenForms, sendByteByByte, writeBeforeReading } from './prove/broken-forms.ts'
+import { sendAtOnce, sendMixedFiles } from './prove/file-traffic.ts'
+import { complaintsOf, countLeftovers, type FilesStage, MAX_FILE_BYTES, makeFilesStage } from './prove/files-stage.ts'
+import { type Audience, JWT_SECRET, makeAudience, type ProbedService, startProbed } from './prove/realtime-stage.ts'
+import { watchSlowFiles } from './prove/slow-files.ts'
+
+/** The sizes of a test run; `npm run prove -- api` does the same with thousands, and measures. */
+const MIB = 2 ** 20
+/** What the process may grow by, however much passes through it: see tests/prove/attachments.ts. */
+const GROWTH_BYTES = 128 * MIB
+
+let ground: TestService
+let audience: Audience
+let services: [ProbedService, ProbedService]
+let stage: FilesStage
+beforeAll(async () => {
+  ground = await startService({ JWT_SECRET })
+  audience = await makeAudience(ground.sql, 10)
+  const settings = { DATABASE_URL: ground.database_url, REDIS_URL: REDIS, DATABASE_POOL_SIZE: '5' }
+  services = await Promise.all([startProbed(settings), startProbed(settings)])
+  stage = await makeFilesStage(services[0], ground.sql, audience)
+})
+afterAll(async () => {
+  stage?.asker.close()
+  await endProcesses()
+  await ground.stop()
+})
+
+test('[ATT-10] [ATT-4] files of all sizes come back as they were, and the process does not grow with them', async () => {
+  const found = await sendMixedFiles(stage, { files: 40, at_once: 16, seed: 1 })
+  expect(found.broken).toBe(0)
+  expect(Math.max(found.first_half, found.second_half) - found.idle_rss).toBeLessThan(GROWTH_BYTES)
+  expect(await countLeftovers(ground.sql)).toBe(0)
+})
+
+test('[ATT-10] large files that come all at once take a bounded part of memory, and leave the loop to others', async () => {
+  const found = await sendAtOnce(stage, { files: 10, bytes: MAX_FILE_BYTES, seed: 2, quiet_ms: 200 })
+  expect(found.broken).toBe(0)
+  expect(found.most_rss - found.idle_rss).toBeLessThan(GROWTH_BYTES)
+  // What the process itself did in one go; the clock of a shared machine would count its neighbours too.
+  expect(found.held_max).toBeLessThan(100)
+})
+
+test('[ATT-10] clients that are slow, or stand still, hold no connection to the database and slow nobody down', {
+  timeout: 60_000,
+}, async () => {
+  const size = { clients: 3, rate: 10_000, bytes: MAX_FILE_BYTES, measure_ms: 1_000, still_ms: 500 }
+  const found = await watchSlowFiles(stage, services[1], size)
+  expect(found).toMatchObject({ busy: 0, in_transaction: 0, lost: 0, hasFinished: true, leftovers: 0 })
+  // Far more than what is proven, since a test run shares its machine.
+  expect(found.ratio).toBeLessThan(3)
+  expect(found.kept_growth).toBeLessThan(8 * MIB)
+})
+
+test('[ATT-2] who writes far too much before he reads is told', async () => {
+  expect(await writeBeforeReading(stage, 60_000_000)).toBe(400)
+})
+
+test('[ATT-9] [ATT-3] a form that is damaged on its way is refused or taken, and leaves nothing behind', async () => {
+  const found = await sendBrokenForms(stage, { forms: 200, at_once: 8, seed: 3 })
+  expect(found).toMatchObject({ server_errors: [], hangs: [], silent: [], incomplete: 0, leftovers: 0 })
+})
+
+test('[ATT-10] bytes that come one by one weigh no more than others', async () => {
+  const clients = 8
+  const { accepted, growth, isSame } = await sendByteByByte(stage, { clients, bytes: 6_000 })
+  expect({ accepted, isSame }).toEqual({ accepted: clients, isSame: true })
+  expect(growth / clients).toBeLessThan(512 * 1_024)
+})
+
+test('[READ-3] [READ-2] a board that did not change is answered many times faster than it is built, and never stale', async () => {
+  const size = { cards: 1_000, rounds: 6 }
+  const found = await loadByTurns(services[0], ground.database_url, ground.sql, audience, size)
+  expect(found).toMatchObject({ isFresh: true, isNameFresh: true })
+  expect(found.built.p50 / found.unchanged.p50).toBeGreaterThan(8)
+})
+
+test('[READ-3] boards that are read at random never take more than their bound', async () => {
+  const size = { boards: 30, readers: 16, reads: 300, bound_bytes: 30_000, seed: 4 }
+  const found = await readAtRandom(ground.database_url, ground.sql, audience, size)
+  expect(found.all_bytes).toBeGreaterThan(2 * size.bound_bytes)
+  expect(found.most_bytes).toBeLessThanOrEqual(size.bound_bytes)
+  expect(found.builds).toBeLessThan(found.reads)
+  expect(found.stale).toBe(0)
+})
+
+test('[ATT-9] none of this made the service complain', () => {
+  expect(services.flatMap((service) => complaintsOf(service))).toEqual([])
+})

@@ -1,0 +1,74 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { percentile } from './load-clients.ts'
+
+export interface Reply {
+  status: number
+  headers: IncomingHttpHeaders
+  bytes: Buffer
+  ms: number
+}
+
+/** Somebody who speaks plain HTTP on connections that stay open: nothing is unpacked or checked that would take time. */
+export class Asker {
+  private readonly agent = new Agent({ keepAlive: true })
+  private readonly base_url: string
+  private readonly token: string
+
+  constructor(base_url: string, token: string) {
+    this.base_url = base_url
+    this.token = token
+  }
+
+  /** Sends a request, with the pieces of its body one after the other. */
+  ask(method: string, path: string, headers: Record<string, string> = {}, body: Buffer[] = []): Promise<Reply> {
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    const size = body.reduce((sum, piece) => sum + piece.length, 0)
+    const begun = performance.now()
+    const sent = request(this.base_url + path, {
+      method,
+      agent: this.agent,
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        ...(size > 0 && { 'content-length': String(size) }),
+        ...headers,
+      },
+    })
+    sent.once('error', reject)
+    sent.once('response', (response) => {
+      const pieces: Buffer[] = []
+      response.on('data', (piece: Buffer) => pieces.push(piece))
+      response.once('error', reject)
+      response.once('end', () => {
+        const ms = performance.now() - begun
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(pieces), ms })
+      })
+    })
+    for (const piece of body) sent.write(piece)
+    sent.end()
+    return promise
+  }
+
+  json(method: string, path: string, content: unknown) {
+    return this.ask(method, path, { 'content-type': 'application/json' }, [Buffer.from(JSON.stringify(content))])
+  }
+
+  close() {
+    this.agent.destroy()
+  }
+}
+
+/** The middle and the end of some times. */
+export function quantiles(values: readonly number[]) {
+  const sorted = values.toSorted((a, b) => a - b)
+  return { p50: percentile(sorted, 50), p99: percentile(sorted, 99), most: sorted.at(-1) ?? Number.NaN }
+}
+export type Times = ReturnType<typeof quantiles>
+
+/** Does all of them, so many at a time. */
+export async function inParallel<T>(items: readonly T[], at_once: number, work: (item: T) => Promise<void>) {
+  const queue = items.values()
+  const worker = async () => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: at_once }, worker))
+}

@@ -1,0 +1,39 @@
+import { connect, type Socket } from 'node:net'
+import { type FilesStage, FORM_TYPE } from './files-stage.ts'
+
+/** A connection by hand, which may do what no library would. It reads only when it is told to. */
+export function openSocket({ service }: FilesStage): Socket {
+  const socket = connect({ port: Number(new URL(service.base_url).port), host: '127.0.0.1', noDelay: true })
+  socket.on('error', () => {})
+  socket.pause()
+  return socket
+}
+
+/** The head of an upload. Without a size its body comes in chunks. */
+export const uploadHead = ({ upload_path, token }: FilesStage, size: number | undefined, type = FORM_TYPE) =>
+  `POST ${upload_path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n` +
+  `Content-Type: ${type}\r\n${size === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${size}`}\r\n\r\n`
+
+export const downloadHead = ({ token }: FilesStage, path: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
+
+/** Writes bytes, and waits until they are on their way. Whoever is cut off meanwhile goes on. */
+export const write = (socket: Socket, bytes: Buffer | string) =>
+  new Promise<void>((resolve) => (socket.destroyed ? resolve() : socket.write(bytes, () => resolve())))
+
+/** The status of the answer; 0 when the connection ended without one, and undefined when neither came in time. */
+export function statusOf(socket: Socket, patience_ms: number): Promise<number | undefined> {
+  const { promise, resolve } = Promise.withResolvers<number | undefined>()
+  let text = ''
+  const read = () => Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0)
+  const timer = setTimeout(() => resolve(undefined), patience_ms)
+  socket.on('data', (piece: Buffer) => {
+    text += piece.toString('latin1')
+  })
+  socket.once('close', () => resolve(read()))
+  socket.resume()
+  return promise.finally(() => {
+    clearTimeout(timer)
+    socket.destroy()
+  })
+}
