@@ -241,6 +241,14 @@ test('[WRITE-8] no operation on a board needs more statements or round trips whe
 const asLine = ({ operation, large }: { operation: string; large: Traffic }) =>
   `${String(large.statements).padStart(10)}, ${String(large.round_trips).padStart(11)}  ${operation}`
 
+test('[READ-3] a board that did not change is answered after one statement, whether it is known or not', async () => {
+  const { api, board: params } = await makeWorld(SMALL)
+  const { headers } = await api.send('getBoard', { params })
+  const known = { params, headers: { 'if-none-match': headers.get('etag') ?? '' } }
+  for (const inputs of [{ params }, known])
+    expect(await proxy.during(() => api.send('getBoard', inputs))).toEqual({ statements: 1, round_trips: 1 })
+})
+
 test('[WRITE-8] every operation on boards is among those counted', () => {
   const others = { ...authOperations, ...userOperations, ...healthOperations }
   const expected = Object.keys(operations).filter((name) => !(name in others))

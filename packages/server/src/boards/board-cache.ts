@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import type { BoardVersion } from '../core/board-version.ts'
 import type { Db } from '../core/database.ts'
 import { Packed } from '../core/json-answer.ts'
 import { Problem } from '../core/problem.ts'
-import { type BoardVersion, readFullBoard } from './board-queries.ts'
+import { readFullBoard } from './board-queries.ts'
 
 /** What an entry costs beside its bytes. */
 const OVERHEAD = 256

@@ -6,7 +6,7 @@ import { Packed } from '../core/json-answer.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
 import { type BoardCache, etagOfBoard } from './board-cache.ts'
-import { deleteBoard, insertBoard, listBoards, readBoard, readBoardVersion, updateBoard } from './board-queries.ts'
+import { deleteBoard, insertBoard, listBoards, readBoard, updateBoard } from './board-queries.ts'
 import { addMember } from './member-queries.ts'
 
 export const boardHandlers = (cache: BoardCache): Handlers<typeof boardOperations> => ({
@@ -19,9 +19,7 @@ export const boardHandlers = (cache: BoardCache): Handlers<typeof boardOperation
 
   listBoards: ({ db, caller }) => listBoards(db, caller.id),
 
-  async getBoard({ db, board_id, request, reply }) {
-    const version = await readBoardVersion(db, board_id)
-    if (!version) throw new Problem('board_not_found')
+  async getBoard({ db, board_id, version, request, reply }) {
     const known = request.headers['if-none-match']
     const isKnown = known !== undefined && isSame(known, etagOfBoard(version))
     const shown = isKnown ? { ...version, bytes: undefined } : await cache.get(db, board_id, version)

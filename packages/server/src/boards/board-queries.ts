@@ -2,6 +2,7 @@ import type { Board, FullBoard } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { columnJson } from '../columns/column-queries.ts'
+import { type BoardVersion, profilesOfBoard } from '../core/board-version.ts'
 import { type Db, statement } from '../core/database.ts'
 import { labelsJson } from '../labels/label-queries.ts'
 import { membersJson } from './member-queries.ts'
@@ -37,16 +38,7 @@ const read = statement(
 export const readBoard = async (db: Db, id: string): Promise<JsonText<Board> | undefined> =>
   (await db.run(read, { id }))[0]?.json
 
-/** The state that a full board shows. Its members' profiles change without an event, so they count beside its position. */
-export interface BoardVersion {
-  position: string
-  profiles: string
-}
-/** All profiles and not the newest: a change can be committed after one that is younger. */
-const boardVersion = sql<BoardVersion>`stream.epoch || '.' || stream.last_seq as position,
-  (select left(md5(string_agg(person.profile_changed_at::text, ',' order by person.id)), 16)
-    from board_members membership join users person on person.id = membership.user_id
-    where membership.board_id = stream.board_id) as profiles`
+const boardVersion = sql<BoardVersion>`stream.epoch || '.' || stream.last_seq as position, ${profilesOfBoard} as profiles`
 
 const readVersion = statement(
   'read_board_version',

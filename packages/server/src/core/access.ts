@@ -1,6 +1,7 @@
 import type { BoardAccess, Resource, Role } from '@lockstep/contract/operation'
 import type { ProblemCode } from '@lockstep/contract/problems'
 import { type RawBuilder, sql } from 'kysely'
+import { type BoardVersion, profilesOfBoard } from './board-version.ts'
 import { type Db, type Statement, statement, wireTime } from './database.ts'
 import { Problem } from './problem.ts'
 import type { Credential } from './tokens.ts'
@@ -31,6 +32,8 @@ export interface Entry {
   last_seq: number
   /** The database's clock as the board was entered: under its lock, the moment of the change. */
   at: string
+  /** What the board looks like to who asked for it. */
+  version?: BoardVersion
 }
 
 interface Sight {
@@ -46,6 +49,7 @@ interface Sight {
   epoch: number
   last_seq: number
   answer: StoredAnswer | null
+  profiles?: string
 }
 interface Looked {
   user_id: string
@@ -67,7 +71,7 @@ const tableOf: Record<Resource, { from: RawBuilder<unknown>; missing: ProblemCod
 const now = wireTime(sql`clock_timestamp()`)
 
 /** All that must be known before anybody may do anything, in one statement: user, board, role, and a stored answer. */
-const look = (name: string, target: RawBuilder<unknown>) =>
+const look = (name: string, target: RawBuilder<unknown>, more = sql``) =>
   statement(
     name,
     (args: Looked) => sql<Sight>`
@@ -78,7 +82,7 @@ const look = (name: string, target: RawBuilder<unknown>) =>
         target.board_id, membership.role, stream.epoch, stream.last_seq,
         case when answer.key is not null then
           json_build_object('fingerprint', answer.fingerprint, 'status', answer.status, 'body', answer.body, 'position', answer.position)
-        end as answer
+        end as answer ${more}
       from users caller
       left join ${target} target on target.id = ${args.target_id}
       left join board_members membership on membership.board_id = target.board_id and membership.user_id = caller.id
@@ -91,6 +95,9 @@ const lookAtUser = look('look_at_user', sql`(select null::uuid as board_id, null
 const lookAt = Object.fromEntries(
   Object.entries(tableOf).map(([resource, { from }]) => [resource, look(`look_at_${resource}`, from)]),
 ) as Record<Resource, Statement<Looked, Sight>>
+
+/** The same with the state of the board, so that nothing else is asked when the caller's or the cache's is that one. */
+const lookAtVersion = look('look_at_board_version', tableOf.board.from, sql`, ${profilesOfBoard} as profiles`)
 
 const lockBoard = statement(
   'lock_board',
@@ -111,6 +118,8 @@ export interface Approach {
   /** The path parameter `user_id`, for what a member may do to himself. */
   self_id?: string
   key: string | null
+  /** Whether all of the board is asked for, and so its version. */
+  is_load?: boolean
 }
 
 /** What stands before the door: an authenticated caller, the answer he may have had before, and the way in. */
@@ -123,8 +132,9 @@ export interface Threshold {
 
 /** Looks before anything else happens: refuses whoever is not an active user, and tells what is there. */
 export async function approachBoard(db: Db, approach: Approach): Promise<Threshold> {
-  const { credential, access, target_id, key } = approach
-  const [sight] = await db.run(access ? lookAt[access.on] : lookAtUser, { user_id: credential.user_id, target_id, key })
+  const { credential, access, target_id, key, is_load } = approach
+  const look_at = is_load ? lookAtVersion : access ? lookAt[access.on] : lookAtUser
+  const [sight] = await db.run(look_at, { user_id: credential.user_id, target_id, key })
   if (!sight?.is_active || isRevoked(credential, sight)) throw new Problem('not_authenticated')
   const caller = { id: sight.user_id, username: sight.username, credential, now_seconds: sight.now_seconds }
   return { caller, answer: sight.answer, board_id: sight.board_id, enter: () => enterBoard(approach, caller, sight) }
@@ -159,7 +169,9 @@ function enterBoard({ access, self_id }: Approach, caller: Caller, sight: Sight)
   if (role === null) throw new Problem('not_a_member')
   const isSelf = access.or_self === true && self_id === caller.id
   if (access.role === 'owner' && role !== 'owner' && !isSelf) throw new Problem('role_too_low')
-  return { caller, board_id, role, epoch, last_seq, at }
+  const version =
+    sight.profiles === undefined ? undefined : { position: `${epoch}.${last_seq}`, profiles: sight.profiles }
+  return { caller, board_id, role, epoch, last_seq, at, ...(version && { version }) }
 }
 
 /** A password change ends every token issued before its second, but for the one that made it. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EventKind } from '@lockstep/contract'
+import { FullBoard } from '@lockstep/contract/boards'
 import {
   type BoardAccess,
   type Body,
@@ -16,6 +17,7 @@ import Type, { type TObject } from 'typebox'
 import { v7 as newUuid } from 'uuid'
 import { type Approach, approachBoard, type Caller, type Entry, type Threshold } from './access.ts'
 import { authenticate } from './authenticate.ts'
+import type { BoardVersion } from './board-version.ts'
 import { type Answer, answerAgain, type Change, type Core, changeBoard, type Emit, toJson } from './change.ts'
 import type { Db } from './database.ts'
 import { type Download, sendDownload } from './download.ts'
@@ -45,6 +47,10 @@ export interface CallerWork<O extends Operation> extends PublicWork<O> {
 export interface BoardWork<O extends Operation> extends CallerWork<O> {
   board_id: string
 }
+export interface LoadWork<O extends Operation> extends BoardWork<O> {
+  /** The state of the board as the caller entered it. */
+  version: BoardVersion
+}
 export interface ChangeWork<O extends Operation> extends BoardWork<O> {
   /** The id of what is created: the client's own, or a new one. */
   new_id: string
@@ -55,7 +61,9 @@ export interface ChangeWork<O extends Operation> extends BoardWork<O> {
 export type Work<O extends Operation> = O extends { emits: readonly string[] }
   ? ChangeWork<O>
   : O['access'] extends BoardAccess
-    ? BoardWork<O>
+    ? Returns<O> extends FullBoard
+      ? LoadWork<O>
+      : BoardWork<O>
     : O['access'] extends 'authenticated'
       ? CallerWork<O>
       : PublicWork<O>
@@ -126,6 +134,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const readFields = body && inputReader(body_type === 'upload' ? withoutFile(body as TObject) : body)
   const board_access = typeof access === 'string' ? undefined : access
   const isWrite = emits !== undefined
+  const is_load = returns.schema === FullBoard
 
   const arrive = async (request: FastifyRequest) => {
     const credential = await authenticate(request, tokens, isOwnOrigin)
@@ -136,6 +145,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       credential,
       target_id: (board_access && ids[`${board_access.on}_id`]) ?? null,
       key: key.value ?? null,
+      is_load: is_load && path.value !== undefined,
       ...(board_access && path.value && { access: board_access }),
       ...(ids['user_id'] && { self_id: ids['user_id'] }),
     }
@@ -194,7 +204,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     const arrival = arrivals.get(request)
     const inputs = inputsOf(request)
     const { params: ids = readParams?.(request.params) ?? {}, threshold, entry } = arrival ?? {}
-    const who = { caller: threshold?.caller, board_id: entry?.board_id }
+    const who = { caller: threshold?.caller, board_id: entry?.board_id, version: entry?.version }
     return handle({ ...inputs, ...who, db: core.database, params: ids, reply })
   }
 
