@@ -57,10 +57,10 @@ export class Asker {
   }
 }
 
-/** The middle and the end of some times. */
+/** The beginning, the middle and the end of some times. The beginning is what they are when nobody else is in the way. */
 export function quantiles(values: readonly number[]) {
   const sorted = values.toSorted((a, b) => a - b)
-  return { p50: percentile(sorted, 50), p99: percentile(sorted, 99), most: sorted.at(-1) ?? Number.NaN }
+  return { p10: percentile(sorted, 10), p50: percentile(sorted, 50), p99: percentile(sorted, 99) }
 }
 export type Times = ReturnType<typeof quantiles>
 

@@ -8,8 +8,9 @@ import { Asker, quantiles, type Times } from './asking.ts'
 import { makeLargeBoard } from './large-board.ts'
 import type { Audience, ProbedService } from './realtime-stage.ts'
 
-/** Rounds before anything counts: statements are prepared, plans are made, code is compiled. */
+/** Rounds before anything counts, and loads before them: statements are prepared, plans are made, code is compiled. */
 const WARMING_UP = 5
+const FIRST_LOADS = 200
 
 export interface LoadTimes {
   bytes: number
@@ -45,6 +46,7 @@ export async function loadByTurns(
   const times = { built: [], unchanged: [], known: [], statement: [], caller: [] } as Record<string, number[]>
   const found = { bytes: 0, packed_bytes: 0, isFresh: true, isNameFresh: true }
   try {
+    for (let i = 0; i < FIRST_LOADS; i++) await load()
     for (let round = -WARMING_UP; round < rounds; round++) {
       const title = `Round ${round}`
       await asker.json('PATCH', `/cards/${rows[0]?.id}`, { title })

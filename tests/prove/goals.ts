@@ -48,7 +48,7 @@ export function collectGoals(progress: Progress) {
     sections,
     violations,
     fail,
-    add(heading: string, text: string, goals: Goal[], pictures: Section['pictures'] = []) {
+    add: (heading: string, text: string, goals: Goal[], pictures: Section['pictures'] = []) => {
       for (const { what, value, unit, goal, isMet } of goals) {
         if (isMet === false) fail(`${heading}: ${what} is ${value} ${unit}, not ${goal}`)
         else progress(`  ${what}: ${value} ${unit}${goal ? ` (${goal})` : ''}`)
