@@ -121,7 +121,7 @@ export function sendingOf(body_type: Operation['body_type'], body: unknown): Sen
   if (body === undefined) return {}
   if (body_type === 'form') return { raw: form(body as Record<string, string>) }
   if (body_type !== 'upload') return { json: body }
-  const { file, ...fields } = body as { file: Blob | string }
+  const { file, ...fields } = body as { file: Blob | string } & Record<string, string | number | boolean | null>
   const content = new FormData()
   for (const [name, value] of Object.entries(fields)) if (value !== null) content.append(name, String(value))
   content.append('file', typeof file === 'string' ? new File([file], 'note.txt', { type: 'text/plain' }) : file)
