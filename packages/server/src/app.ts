@@ -53,6 +53,7 @@ import { userHandlers } from './users/user-operations.ts'
 
 const MAX_BODY_BYTES = 1_048_576
 const BODY_SECONDS = 30
+const MAX_CHUNKS_AT_ONCE = 4
 /** Ten megabytes at ten kilobytes a second. */
 const UPLOAD_SECONDS = 1_200
 
@@ -93,7 +94,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       ...(options.seconds && { seconds: options.seconds }),
     },
   )
-  const files = new ChunkStore(database)
+  const files = new ChunkStore(database, Math.min(MAX_CHUNKS_AT_ONCE, Math.floor(config.DATABASE_POOL_SIZE / 2)))
   const core: Core = {
     database,
     turns: new Turns(config.BOARD_WAIT_MS),

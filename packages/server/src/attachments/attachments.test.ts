@@ -164,6 +164,21 @@ describe('uploading', () => {
     expect(await send(content)).toMatchObject({ status: 201, body: { name: 'a', size: 7 } })
   })
 
+  test('[ATT-2] a form that does not say how long it is may not be longer for it', async () => {
+    async function* endless() {
+      yield Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="x"\r\n\r\n`)
+      for (let i = 0; i < 20; i++) yield Buffer.alloc(50_000)
+      yield Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
+    }
+    const answer = await fetch(`${service.base_url}/cards/${card.id}/attachments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.token}`, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+      body: ReadableStream.from(endless()),
+      duplex: 'half',
+    } as RequestInit)
+    expect(answer.status).toBe(400)
+  })
+
   test('[ATT-3] a compressed form is refused', async () => {
     const answer = await send(formOf(filePart('a')), undefined, { 'content-encoding': 'gzip' })
     expect(answer).toMatchObject({ status: 422 })
@@ -333,7 +348,7 @@ describe('downloading', () => {
 describe('removing', () => {
   const sweep = async () => {
     const db = new Database({ url: service.database_url, size: 2, on_error: () => {} })
-    const removed = await sweepFiles(db, new ChunkStore(db))
+    const removed = await sweepFiles(db, new ChunkStore(db, 2))
     await db.close()
     return removed
   }

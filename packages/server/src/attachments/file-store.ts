@@ -19,8 +19,6 @@ export interface FileStore {
 
 /** Large enough to make statements few, small enough that a hundred uploads at once are nothing. */
 const CHUNK_BYTES = 65_536
-/** However many files come and go, most connections are left to others. */
-const AT_ONCE = 4
 
 const write = statement(
   'write_file_chunk',
@@ -39,10 +37,12 @@ const erase = statement('erase_file_chunks', (args: FileKey, query) =>
 /** Files in PostgreSQL, in chunks, each in a short statement of its own: between two of them no connection is held. */
 export class ChunkStore implements FileStore {
   private readonly db: Db
-  private readonly gate = new Gate(AT_ONCE)
+  private readonly gate: Gate
 
-  constructor(db: Db) {
+  /** However many files come and go, no more chunks are on their way at once: other connections are left to others. */
+  constructor(db: Db, at_once: number) {
     this.db = db
+    this.gate = new Gate(at_once)
   }
 
   async put(key: FileKey, content: AsyncIterable<Buffer>) {

@@ -70,7 +70,7 @@ export async function receiveUpload(request: FastifyRequest, reply: FastifyReply
   try {
     const boundary = readBoundary(request)
     if (Number(request.headers['content-length'] ?? 0) > max_bytes + MAX_EXTRA_BYTES) throw tooLarge(max_bytes)
-    return await readForm(new Multipart(pieces, boundary), desk, () => discard(pieces, reply))
+    return await readForm(new Multipart(bounded(pieces, max_bytes), boundary), desk, () => discard(pieces, reply))
   } catch (error) {
     await discard(pieces, reply)
     throw error
@@ -85,6 +85,19 @@ function bodyOf({ raw }: FastifyRequest): AsyncIterator<Buffer> {
       pieces.next().catch(() => {
         throw new Problem('request_incomplete')
       }),
+  }
+}
+
+/** A body that did not say how long it is, is not endless either. */
+function bounded(pieces: AsyncIterator<Buffer>, max_bytes: number): AsyncIterator<Buffer> {
+  let read = 0
+  return {
+    async next() {
+      const piece = await pieces.next()
+      read += piece.value?.length ?? 0
+      if (read > max_bytes + MAX_EXTRA_BYTES) throw tooLarge(max_bytes)
+      return piece
+    },
   }
 }
 
