@@ -1,10 +1,11 @@
 import { endProcesses, startPostgres, startRedis } from '../../packages/server/testing/processes.ts'
 import { drainUnderLoad } from './drain.ts'
+import { atMost, collectGoals, is, told, yes } from './goals.ts'
 import { besiege } from './hostile-clients.ts'
 import { type IdleSockets, keepIdle } from './idle-sockets.ts'
 import { watchLargeAudience } from './large-audience.ts'
 import { makeAudience, openPool, type ProbedService, startProbed } from './realtime-stage.ts'
-import type { Progress, Report, Section } from './report.ts'
+import type { Progress, Report } from './report.ts'
 import { watchSlowReaders } from './slow-reader.ts'
 
 const VIEWERS = 10_000
@@ -19,55 +20,10 @@ const DRAIN = { viewers: 1_000, rate: 500, seconds: 5 }
 const HELD_MS = 15
 const SOCKET_BYTES = 9 * 1_024
 
-interface Goal {
-  what: string
-  value: number | string
-  unit: string
-  /** What was aimed at, and whether it was reached. A figure without a goal is only told. */
-  goal?: string
-  isMet?: boolean
-}
-const fixed = (value: number) => (Math.abs(value) < 100 ? Math.round(value * 10) / 10 : Math.round(value))
-
 /** How the service bears many viewers, slow ones, hostile ones and its own end. */
 export async function prove(progress: Progress): Promise<Report> {
-  const violations: string[] = []
-  const sections: Section[] = []
-  const add = (heading: string, text: string, goals: Goal[], pictures: Section['pictures'] = []) => {
-    for (const { what, value, unit, goal, isMet } of goals) {
-      progress(`${isMet === false ? '✗' : ' '} ${what}: ${value} ${unit}${goal ? ` (${goal})` : ''}`)
-      if (isMet === false) violations.push(`${heading}: ${what} is ${value} ${unit}, not ${goal}`)
-    }
-    const rows = goals.map(({ what, value, unit, goal, isMet }) => [
-      what,
-      `${value} ${unit}`.trim(),
-      goal ?? '',
-      isMet === undefined ? '' : isMet ? 'yes' : 'no',
-    ])
-    sections.push({ heading, text, table: { columns: ['figure', 'value', 'goal', 'met'], rows }, pictures })
-  }
-  const held = (what: string, value: number): Goal => ({
-    what: `loop held ${what}, p99.9`,
-    value: fixed(value),
-    unit: 'ms',
-    goal: `≤ ${HELD_MS} ms`,
-    isMet: value <= HELD_MS,
-  })
-  const is = (what: string, value: number, expected: number, unit = ''): Goal => ({
-    what,
-    value,
-    unit,
-    goal: String(expected),
-    isMet: value === expected,
-  })
-  const yes = (what: string, value: boolean): Goal => ({
-    what,
-    value: value ? 'yes' : 'no',
-    unit: '',
-    goal: 'yes',
-    isMet: value,
-  })
-  const told = (what: string, value: number, unit: string): Goal => ({ what, value: fixed(value), unit })
+  const { sections, violations, fail, add } = collectGoals(progress)
+  const held = (what: string, value: number) => atMost(`loop held ${what}, p99.9`, value, HELD_MS, 'ms')
 
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
   const stores = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
@@ -87,8 +43,7 @@ export async function prove(progress: Progress): Promise<Report> {
       try {
         await work(service)
       } catch (error) {
-        violations.push(`${name}: ${(error as Error).message}`)
-        progress(`✗ ${name}: ${(error as Error).message}`)
+        fail(`${name}: ${(error as Error).message}`)
       }
       if (!service.hasEnded()) await service.end()
     }
@@ -198,7 +153,7 @@ export async function prove(progress: Progress): Promise<Report> {
             isMet: half_handshakes.slowest_ms <= 15_000,
           },
           {
-            ...told(`let in of ${rush.asked} in ${fixed(rush.seconds)} s with 150 a minute`, rush.let_in, ''),
+            ...told(`let in of ${rush.asked} in ${rush.seconds.toFixed(1)} s with 150 a minute`, rush.let_in, ''),
             goal: `≤ ${admitted}`,
             isMet: rush.let_in <= admitted,
           },

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { v7 as newUuid } from 'uuid'
+import { inBatches } from '../core/chores.ts'
 import { type Db, statement } from '../core/database.ts'
 import type { Uploads } from '../core/upload.ts'
 import type { FileKey, FileStore } from './file-store.ts'
@@ -47,11 +48,9 @@ export const uploadsTo = (db: Db, files: FileStore, max_bytes: number): Uploads 
 })
 
 /** Removes the files that belong to no attachment any more. Answers how many. */
-export async function sweepFiles(db: Db, files: FileStore): Promise<number> {
-  for (let removed = 0; ; ) {
+export const sweepFiles = (db: Db, files: FileStore): Promise<number> =>
+  inBatches(async () => {
     const keys = await db.run(due, {})
     for (const key of keys) await removeFile(db, files, key)
-    removed += keys.length
-    if (keys.length < BATCH) return removed
-  }
-}
+    return keys
+  }, BATCH)

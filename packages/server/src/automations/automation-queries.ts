@@ -1,6 +1,7 @@
 import type { AutomationRule, AutomationRun } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
+import { BATCH, inBatches } from '../core/chores.ts'
 import { type Db, statement, wireTime } from '../core/database.ts'
 
 /** A rule, of the table `automation_rules` under the name `rule`. */
@@ -134,7 +135,6 @@ export async function countReferences(db: Db, board_id: string, column_ids: stri
   return (await db.run(references, { board_id, column_ids, label_ids }))[0] as Counts
 }
 
-const BATCH = 5_000
 const removeOld = statement(
   'delete_old_runs',
   (args: { days: number }) => sql<{ id: string }>`
@@ -143,10 +143,4 @@ const removeOld = statement(
     returning id`,
 )
 /** Removes runs older than the events that caused them are kept, in batches. Answers how many. */
-export async function removeOldRuns(db: Db, days: number): Promise<number> {
-  for (let removed = 0; ; ) {
-    const { length } = await db.run(removeOld, { days })
-    removed += length
-    if (length < BATCH) return removed
-  }
-}
+export const removeOldRuns = (db: Db, days: number): Promise<number> => inBatches(() => db.run(removeOld, { days }))

@@ -4,7 +4,8 @@ import { type Db, statement } from './database.ts'
 /** How often a chore is looked at, and how long an instance that took it is trusted to be at it. */
 const EVERY_MS = 60_000
 const HELD_SECONDS = 300
-const BATCH = 5_000
+/** How many rows a chore removes in one statement: few enough to lock nobody out. */
+export const BATCH = 5_000
 
 interface Log {
   info: (details: object, message: string) => void
@@ -29,11 +30,15 @@ const deleteOldEvents = statement(
 
 /** Removes events older than their retention, in batches that lock nobody out. Answers how many. */
 export async function removeOldEvents(db: Db, days: number): Promise<number> {
-  let removed = 0
-  for (;;) {
-    const { length } = await db.run(deleteOldEvents, { days })
+  return inBatches(() => db.run(deleteOldEvents, { days }))
+}
+
+/** Removes batch after batch until one is not full. Answers how many there were. */
+export async function inBatches(removeSome: () => Promise<unknown[]>, size = BATCH): Promise<number> {
+  for (let removed = 0; ; ) {
+    const { length } = await removeSome()
     removed += length
-    if (length < BATCH) return removed
+    if (length < size) return removed
   }
 }
 
