@@ -15,7 +15,7 @@ import { writeNames } from '../fold/writes.ts'
 import { openPool } from './realtime-stage.ts'
 import type { Progress, Report } from './report.ts'
 
-const SEEDS = Number(process.env['SEEDS'] ?? 300)
+const SEEDS = Number(process.env['SEEDS'] ?? 200)
 const SIZE = { lanes: 10, steps: 40 }
 const PASSWORD = 'hush-hush correct horse of the fold'
 
