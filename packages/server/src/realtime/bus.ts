@@ -45,7 +45,8 @@ export class Bus {
   private readonly timer: NodeJS.Timeout
   private renewed_at = performance.now()
   private pending = 0
-  private isFailing = false
+  /** When it was last said that Redis is away; undefined when it is there. */
+  private failed_at: number | undefined
   private isSuspect = true
 
   constructor(url: string, instance_id: string, log: Log, listener: Listener) {
@@ -171,6 +172,7 @@ export class Bus {
     const now = performance.now()
     const heard_at = Math.min(...this.canaries.values())
     this.setSuspect(now - heard_at > CANARY_PATIENCE_MS)
+    if (this.failed_at !== undefined && heard_at > this.failed_at) this.recovered()
     if (now - heard_at > DEAF_MS && now - this.renewed_at > DEAF_MS) this.renew(now)
   }
 
@@ -186,16 +188,18 @@ export class Bus {
     if (this.isSuspect === isSuspect) return
     this.isSuspect = isSuspect
     this.listener.suspect(isSuspect)
-    if (!isSuspect && this.isFailing) {
-      this.isFailing = false
-      this.log.info('Redis can be heard again')
-    }
+  }
+
+  /** What was on its way as Redis went does not count: it must be heard after it was missed. */
+  private recovered() {
+    this.failed_at = undefined
+    this.log.info('Redis can be heard again')
   }
 
   /** A store that is away would fill the log with one sentence: it is said once, and once more when it is back. */
   private failed(error: Error) {
-    if (this.isFailing) return
-    this.isFailing = true
+    if (this.failed_at !== undefined) return
+    this.failed_at = performance.now()
     this.log.warn(
       { err: error },
       'Redis cannot be reached; events are still kept in the log, and sockets read them there',
