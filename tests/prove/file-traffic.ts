@@ -42,7 +42,8 @@ export interface MixedTraffic {
   broken: number
   idle_rss: number
   weights: Weight[]
-  /** The largest resident memory in the first half of the time, and in the second. */
+  most_rss: number
+  /** The usual resident memory in the first half of the time, and in the second: what leaks shows there. */
   first_half: number
   second_half: number
 }
@@ -71,7 +72,7 @@ export async function sendMixedFiles(
   const seconds = (performance.now() - begun) / 1_000
   const { weights } = await sampler.stop()
   const middle = (weights.at(-1)?.at_ms ?? 0) / 2
-  const mostOf = (some: Weight[]) => Math.max(...some.map(({ rss }) => rss))
+  const usual = (some: Weight[]) => quantiles(some.map(({ rss }) => rss)).p50
   return {
     files,
     bytes: contents.reduce((sum, content) => sum + content.length, 0),
@@ -79,8 +80,9 @@ export async function sendMixedFiles(
     broken,
     idle_rss,
     weights,
-    first_half: mostOf(weights.filter(({ at_ms }) => at_ms <= middle)),
-    second_half: mostOf(weights.filter(({ at_ms }) => at_ms > middle)),
+    most_rss: Math.max(...weights.map(({ rss }) => rss)),
+    first_half: usual(weights.filter(({ at_ms }) => at_ms <= middle)),
+    second_half: usual(weights.filter(({ at_ms }) => at_ms > middle)),
   }
 }
 
