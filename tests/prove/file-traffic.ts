@@ -3,7 +3,7 @@ import { seeded } from '../rig/history.ts'
 import { inParallel, quantiles, type Times } from './asking.ts'
 import { type FilesStage, isSameAgain, MAX_FILE_BYTES, seededBytes, upload } from './files-stage.ts'
 import { startNeighbour } from './neighbour.ts'
-import type { ProbedService } from './realtime-stage.ts'
+import { keptBy, type ProbedService } from './realtime-stage.ts'
 
 const SAMPLE_MS = 200
 
@@ -42,8 +42,10 @@ export interface MixedTraffic {
   broken: number
   idle_rss: number
   weights: Weight[]
+  /** What the process held on to after the second half of the files, more than after the first. */
+  kept_more: number
   most_rss: number
-  /** The usual resident memory in the first half of the time, and in the second: what leaks shows there. */
+  /** The usual resident memory in the first half of the time, and in the second. */
   first_half: number
   second_half: number
 }
@@ -65,10 +67,15 @@ export async function sendMixedFiles(
   const { rss: idle_rss } = await stage.service.weigh()
   const sampler = sample(stage.service)
   const begun = performance.now()
-  await inParallel(contents, at_once, async (content) => {
-    const path = await upload(stage, content)
-    if (!(await isSameAgain(stage, path, content))) broken++
-  })
+  const send = (some: Buffer[]) =>
+    inParallel(some, at_once, async (content) => {
+      const path = await upload(stage, content)
+      if (!(await isSameAgain(stage, path, content))) broken++
+    })
+  await send(contents.slice(0, files / 2))
+  const kept_midway = await keptBy(stage.service)
+  await send(contents.slice(files / 2))
+  const kept_more = (await keptBy(stage.service)) - kept_midway
   const seconds = (performance.now() - begun) / 1_000
   const { weights } = await sampler.stop()
   const middle = (weights.at(-1)?.at_ms ?? 0) / 2
@@ -80,6 +87,7 @@ export async function sendMixedFiles(
     broken,
     idle_rss,
     weights,
+    kept_more,
     most_rss: Math.max(...weights.map(({ rss }) => rss)),
     first_half: usual(weights.filter(({ at_ms }) => at_ms <= middle)),
     second_half: usual(weights.filter(({ at_ms }) => at_ms > middle)),
