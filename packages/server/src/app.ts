@@ -164,7 +164,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     credentials: !isAnyOrigin,
     strictPreflight: false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: ['Board-Position', 'ETag', 'Link', 'Retry-After'],
+    exposedHeaders: ['Board-Position', 'ETag', 'Idempotent-Replayed', 'Link', 'Retry-After', 'X-Request-Id'],
   })
   await app.register(cookie)
   await app.register(serveDocuments)

@@ -229,7 +229,7 @@ describe('pages of other sites', () => {
     for (const at of [production, open]) {
       const answer = await at.anybody.send('getHealth', { headers: { origin: APP } })
       const exposed = words(answer, 'access-control-expose-headers')
-      expect(exposed).toEqual(['board-position', 'etag', 'link', 'retry-after'])
+      expect(exposed).toEqual(['board-position', 'etag', 'idempotent-replayed', 'link', 'retry-after', 'x-request-id'])
     }
   })
 
