@@ -4,6 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 /** Who never imports what, and why. The order of the list is the order of the dependency arrows. */
 const never: [who: RegExp, what: RegExp, why: string][] = [
   [/^packages\/contract\//, /^(?!packages\/contract\/|typebox$)/, 'the contract depends on nothing but TypeBox'],
+  [/^packages\/client\//, /^(?!packages\/client\/|react(\/|$))/, 'the client has no dependency, its types included'],
   [/^packages\/server\/src\/core\//, /^packages\/server\/src\/(?!core\/)/, 'core never knows a domain'],
   [
     /^packages\/server\/src\/(?!app\.ts)/,

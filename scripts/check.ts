@@ -13,6 +13,8 @@ const steps: Step[] = [
   ['rules and tests', checkRepositoryRules],
   ['known weaknesses and tests', checkRepositoryWeaknesses],
   ['generated files', ['node', 'scripts/generate.ts', '--check']],
+  ['sizes', ['node', 'scripts/sizes.ts']],
+  ['published package', ['node', 'scripts/build-client.ts', '--check']],
   ['dead code', ['knip']],
   [
     'API documents',

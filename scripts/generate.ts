@@ -6,21 +6,29 @@ import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
 import { readConfig, Settings } from '../packages/server/src/config.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
+import { clientCalls, clientTable, clientTypes } from './client-types.ts'
 import { completeLock } from './lock.ts'
 
-/** Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale. */
+/**
+ * Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale; a folder
+ * limits it to what is in there.
+ */
 const generated: Record<string, () => string | Promise<string>> = {
   'package-lock.json': () => completeLock(readFileSync('package-lock.json', 'utf8')),
   'docs/api/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
   'docs/api/asyncapi.json': () => `${JSON.stringify(asyncApi(), null, 2)}\n`,
   'docs/settings.md': settingsTable,
   'docs/errors.md': errorsTable,
+  'packages/client/src/types.gen.ts': clientTypes,
+  'packages/client/src/calls.gen.ts': clientCalls,
+  'packages/client/src/operations.gen.ts': clientTable,
   'packages/server/src/core/tables.gen.ts': tableTypes,
 }
 
 const isCheck = process.argv.includes('--check')
 const stale: string[] = []
-for (const [file, make] of Object.entries(generated)) {
+const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? ''
+for (const [file, make] of Object.entries(generated).filter(([name]) => name.startsWith(folder))) {
   const text = await make()
   if (text === read(file)) continue
   if (isCheck) stale.push(file)

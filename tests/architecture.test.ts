@@ -11,6 +11,8 @@ describe('imports', () => {
 
   test.each([
     ['packages/contract/src/cards.ts', 'fastify'],
+    ['packages/client/src/client.ts', 'packages/contract/src/cards.ts'],
+    ['packages/client/src/client.ts', 'node:crypto'],
     ['packages/server/src/core/serve.ts', 'packages/server/src/cards/card-queries.ts'],
     ['packages/server/src/boards/board-operations.ts', 'packages/server/src/cards/card-operations.ts'],
     ['packages/server/src/cards/card-queries.ts', 'packages/server/src/core/change.ts'],

@@ -1,0 +1,7 @@
+export type { Answer, NotModified } from './answer.ts'
+export type { Calls } from './calls.gen.ts'
+export { type Client, createClient, type ListName } from './client.ts'
+export { type ErrorCode, isLockstepError, LockstepError } from './errors.ts'
+export type { CallOptions, ClientOptions, Patience, Progress, RequestOptions } from './options.ts'
+export type { Session } from './session.ts'
+export type * from './types.gen.ts'

@@ -1,0 +1,647 @@
+// Made from packages/contract by npm run generate.
+
+export interface User {
+  id: string
+  email: string
+  username: string
+  firstname: string | null
+  lastname: string | null
+  is_active: boolean
+  is_verified: boolean
+  is_superuser: boolean
+}
+
+export interface Token {
+  access_token: string
+  token_type: "bearer"
+}
+
+export interface Message {
+  detail: string
+}
+
+export interface Ticket {
+  ticket: string
+  expires_in: number
+}
+
+export interface Health {
+  status: "ok" | "degraded" | "error"
+  database: "connected" | "disconnected"
+  redis: "connected" | "disconnected" | "disabled"
+}
+
+export interface Label {
+  id: string
+  board_id: string
+  name: string
+  color: string
+}
+
+export interface BoardMember {
+  board_id: string
+  user_id: string
+  role: "owner" | "member"
+  user: User
+}
+
+export interface Board {
+  id: string
+  title: string
+  description: string | null
+  created_by: string
+  updated_by: string
+  labels: Label[]
+  members: BoardMember[]
+}
+
+export interface ChecklistItem {
+  id: string
+  checklist_id: string
+  content: string
+  rank: number
+  is_done: boolean
+  assignees: User[]
+}
+
+export interface Checklist {
+  id: string
+  card_id: string
+  title: string
+  rank: number
+  items: ChecklistItem[]
+}
+
+export interface Attachment {
+  id: string
+  card_id: string
+  name: string
+  mime_type: string
+  size: number
+}
+
+export interface Card {
+  id: string
+  column_id: string
+  title: string
+  description: string | null
+  rank: number
+  labels: Label[]
+  assignees: User[]
+  checklists: Checklist[]
+  attachments: Attachment[]
+  created_at: string
+  updated_at: string
+}
+
+export interface Column {
+  id: string
+  board_id: string
+  title: string
+  rank: number
+  color: string
+  is_done_column: boolean
+  cards: Card[]
+}
+
+export interface FullBoard {
+  id: string
+  title: string
+  description: string | null
+  created_by: string
+  updated_by: string
+  labels: Label[]
+  members: BoardMember[]
+  columns: Column[]
+}
+
+export interface Invited {
+  user_id: string
+  role: "member"
+}
+
+export interface LabelUsage {
+  label_id: string
+  name: string
+  color: string
+  card_count: number
+}
+
+export interface AutomationRule {
+  id: string
+  board_id: string
+  name: string
+  trigger_type: "CARD_CREATED" | "CARD_MOVED" | "LABEL_ADDED"
+  trigger_column_id: string | null
+  trigger_label_id: string | null
+  action_type: "MOVE_TO_COLUMN" | "ASSIGN_MEMBER"
+  action_column_id: string | null
+  action_user_id: string | null
+  is_enabled: boolean
+}
+
+export interface AutomationRun {
+  id: string
+  rule_id: string
+  /** As the rule was called then. */
+  rule_name: string
+  card_id: string
+  /** The number of the event that started the run. */
+  cause_seq: number
+  outcome: "moved" | "assigned" | "already_there" | "already_assigned" | "failed"
+  created_at: string
+}
+
+export interface OnlineUser {
+  user_id: string
+  username: string
+}
+
+export interface Presence {
+  board_id: string
+  online_users: OnlineUser[]
+}
+
+/** An event of the board's log, with its number. */
+export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number }
+
+export interface DeletedBoard {
+  id: string
+}
+
+/** What each kind of event carries. */
+export interface EventData {
+  'board.updated': Board
+  'board.deleted': DeletedBoard
+  'board.member_added': BoardMember
+  'board.member_removed': BoardMember
+  'column.created': Column
+  'column.updated': Column
+  'column.deleted': Column
+  'column.moved': Column
+  'card.labeled': Card
+  'card.unlabeled': Card
+  'card.created': Card
+  'card.updated': Card
+  'card.deleted': Card
+  'card.moved': Card
+  'card.assigned': Card
+  'card.unassigned': Card
+  'label.created': Label
+  'label.updated': Label
+  'label.deleted': Label
+  'checklist.created': Checklist
+  'checklist.updated': Checklist
+  'checklist.deleted': Checklist
+  'checklist.moved': Checklist
+  'checklist_item.created': ChecklistItem
+  'checklist_item.updated': ChecklistItem
+  'checklist_item.deleted': ChecklistItem
+  'checklist_item.moved': ChecklistItem
+  'checklist_item.assigned': ChecklistItem
+  'checklist_item.unassigned': ChecklistItem
+  'attachment.created': Attachment
+  'attachment.deleted': Attachment
+}
+export type EventKind = keyof EventData
+
+/** Something that happened on a board. `type` tells what `data` is. */
+export type BoardEvent<K extends EventKind = EventKind> = {
+  [T in K]: {
+    type: T
+    data: EventData[T]
+    /** Who did it; null when the service itself did, by a rule or by re-spacing. */
+    user_id: string | null
+    timestamp: string
+    version: '1.0'
+    /** The event's number on its board, for who asked for numbers. */
+    seq?: number
+  }
+}[K]
+
+/** The service's own names for what can go wrong. */
+export type ProblemCode =
+  | 'malformed_request'
+  | 'request_incomplete'
+  | 'wrong_password'
+  | 'file_too_large'
+  | 'not_authenticated'
+  | 'login_failed'
+  | 'session_too_old'
+  | 'foreign_origin'
+  | 'registration_closed'
+  | 'not_a_member'
+  | 'role_too_low'
+  | 'user_not_a_member'
+  | 'not_found'
+  | 'board_not_found'
+  | 'column_not_found'
+  | 'card_not_found'
+  | 'label_not_found'
+  | 'checklist_not_found'
+  | 'item_not_found'
+  | 'attachment_not_found'
+  | 'rule_not_found'
+  | 'user_not_found'
+  | 'member_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'already_a_member'
+  | 'email_taken'
+  | 'username_taken'
+  | 'id_taken'
+  | 'last_owner'
+  | 'history_gone'
+  | 'precondition_failed'
+  | 'body_too_large'
+  | 'uri_too_long'
+  | 'range_not_satisfiable'
+  | 'expectation_failed'
+  | 'invalid_input'
+  | 'password_refused'
+  | 'idempotency_key_reused'
+  | 'too_many_requests'
+  | 'headers_too_large'
+  | 'internal'
+  | 'unavailable'
+  | 'board_busy'
+  | 'passwords_busy'
+
+export interface RegisterInput {
+  email: string
+  username: string
+  password: string
+  firstname?: string | null
+  lastname?: string | null
+}
+
+export interface LoginInput {
+  username: string
+  password: string
+  cookie?: "true" | "false"
+}
+
+export type LogoutInput = Record<string, never>
+
+export type RefreshInput = Record<string, never>
+
+export type CreateTicketInput = Record<string, never>
+
+export type GetMeInput = Record<string, never>
+
+export interface UpdateMeInput {
+  username?: string
+  firstname?: string | null
+  lastname?: string | null
+}
+
+export interface ChangePasswordInput {
+  current_password: string
+  new_password: string
+}
+
+export interface GetUserInput {
+  user_id: string
+}
+
+export interface FindUsersInput {
+  search?: string
+  /** Another name for `search`. */
+  q?: string
+  limit?: number
+}
+
+export type GetHealthInput = Record<string, never>
+
+export interface CreateBoardInput {
+  id?: string | null
+  title: string
+  description?: string | null
+}
+
+export type ListBoardsInput = Record<string, never>
+
+export interface GetBoardInput {
+  board_id: string
+}
+
+export interface UpdateBoardInput {
+  board_id: string
+  title?: string
+  description?: string | null
+}
+
+export interface DeleteBoardInput {
+  board_id: string
+}
+
+export interface InviteMemberInput {
+  board_id: string
+  user_id: string
+}
+
+export interface ListMembersInput {
+  board_id: string
+}
+
+export interface UpdateMemberInput {
+  board_id: string
+  user_id: string
+  /** Accepted in upper or lower case. */
+  role?: "owner" | "member"
+}
+
+export interface RemoveMemberInput {
+  board_id: string
+  user_id: string
+}
+
+export interface CreateColumnInput {
+  board_id: string
+  id?: string | null
+  title: string
+  color?: string | null
+  is_done_column?: boolean | null
+  position?: number | null
+  /** The item to come after; null means first. Wins over position. */
+  after_id?: string | null
+}
+
+export interface UpdateColumnInput {
+  column_id: string
+  title?: string
+  color?: string
+  is_done_column?: boolean
+}
+
+export interface DeleteColumnInput {
+  column_id: string
+}
+
+export interface MoveColumnInput {
+  column_id: string
+  position?: number | null
+  /** The item to come after; null means first. Wins over position. */
+  after_id?: string | null
+}
+
+export interface CreateCardInput {
+  board_id: string
+  column_id: string
+  id?: string | null
+  title: string
+  description?: string | null
+  position?: number | null
+  /** The item to come after; null means first. Wins over position. */
+  after_id?: string | null
+}
+
+export interface GetCardInput {
+  card_id: string
+}
+
+export interface UpdateCardInput {
+  card_id: string
+  title?: string
+  description?: string | null
+}
+
+export interface DeleteCardInput {
+  card_id: string
+}
+
+export interface MoveCardInput {
+  card_id: string
+  column_id?: string | null
+  position?: number | null
+  /** The item to come after; null means first. Wins over position. */
+  after_id?: string | null
+}
+
+export interface AssignCardInput {
+  card_id: string
+  user_ids: string[]
+}
+
+export interface UnassignCardInput {
+  card_id: string
+  user_id: string
+}
+
+export interface AddCardLabelInput {
+  card_id: string
+  label_id: string
+}
+
+export interface RemoveCardLabelInput {
+  card_id: string
+  label_id: string
+}
+
+export interface ListLabelsInput {
+  board_id: string
+}
+
+export interface CountLabelsInput {
+  board_id: string
+}
+
+export interface CreateLabelInput {
+  board_id: string
+  id?: string | null
+  name: string
+  color?: string | null
+}
+
+export interface UpdateLabelInput {
+  label_id: string
+  name?: string
+  color?: string
+}
+
+export interface DeleteLabelInput {
+  label_id: string
+}
+
+export interface CreateChecklistInput {
+  card_id: string
+  id?: string | null
+  title: string
+}
+
+export interface UpdateChecklistInput {
+  checklist_id: string
+  title?: string
+}
+
+export interface DeleteChecklistInput {
+  checklist_id: string
+}
+
+export interface MoveChecklistInput {
+  checklist_id: string
+  position?: number | null
+  /** The item to come after; null means first. Wins over position. */
+  after_id?: string | null
+}
+
+export interface CreateItemInput {
+  checklist_id: string
+  id?: string | null
+  content: string
+}
+
+export interface UpdateItemInput {
+  item_id: string
+  content?: string
+  is_done?: boolean
+}
+
+export interface DeleteItemInput {
+  item_id: string
+}
+
+export interface MoveItemInput {
+  item_id: string
+  checklist_id?: string | null
+  position?: number | null
+  /** The item to come after; null means first. Wins over position. */
+  after_id?: string | null
+}
+
+export interface AssignItemInput {
+  item_id: string
+  user_ids: string[]
+}
+
+export interface UnassignItemInput {
+  item_id: string
+  user_id: string
+}
+
+export interface CreateAttachmentInput {
+  card_id: string
+  id?: string | null
+  file: Blob
+}
+
+export interface GetAttachmentInput {
+  attachment_id: string
+}
+
+export interface DeleteAttachmentInput {
+  attachment_id: string
+}
+
+export interface CreateRuleInput {
+  board_id: string
+  id?: string | null
+  name: string
+  trigger_type: "CARD_CREATED" | "CARD_MOVED" | "LABEL_ADDED"
+  trigger_column_id?: string | null
+  trigger_label_id?: string | null
+  action_type: "MOVE_TO_COLUMN" | "ASSIGN_MEMBER"
+  action_column_id?: string | null
+  action_user_id?: string | null
+  is_enabled?: boolean | null
+}
+
+export interface ListRulesInput {
+  board_id: string
+}
+
+export interface UpdateRuleInput {
+  rule_id: string
+  name?: string
+  trigger_type?: "CARD_CREATED" | "CARD_MOVED" | "LABEL_ADDED"
+  trigger_column_id?: string | null
+  trigger_label_id?: string | null
+  action_type?: "MOVE_TO_COLUMN" | "ASSIGN_MEMBER"
+  action_column_id?: string | null
+  action_user_id?: string | null
+  is_enabled?: boolean
+}
+
+export interface DeleteRuleInput {
+  rule_id: string
+}
+
+export interface ListRunsInput {
+  board_id: string
+  /** A run; older ones are listed. */
+  before?: string
+  limit?: number
+}
+
+export interface GetPresenceInput {
+  board_id: string
+}
+
+export interface ListEventsInput {
+  board_id: string
+  after?: string
+  limit?: number
+}
+
+/** What goes into each operation, and what comes out. */
+export interface Operations {
+  register: { input: RegisterInput; result: User }
+  login: { input: LoginInput; result: Token }
+  logout: { input: LogoutInput; result: Message }
+  refresh: { input: RefreshInput; result: Token }
+  createTicket: { input: CreateTicketInput; result: Ticket }
+  getMe: { input: GetMeInput; result: User }
+  updateMe: { input: UpdateMeInput; result: User }
+  changePassword: { input: ChangePasswordInput; result: Message }
+  getUser: { input: GetUserInput; result: User }
+  findUsers: { input: FindUsersInput; result: User[] }
+  getHealth: { input: GetHealthInput; result: Health }
+  createBoard: { input: CreateBoardInput; result: Board }
+  listBoards: { input: ListBoardsInput; result: Board[] }
+  getBoard: { input: GetBoardInput; result: FullBoard }
+  updateBoard: { input: UpdateBoardInput; result: Board }
+  deleteBoard: { input: DeleteBoardInput; result: undefined }
+  inviteMember: { input: InviteMemberInput; result: Invited }
+  listMembers: { input: ListMembersInput; result: BoardMember[] }
+  updateMember: { input: UpdateMemberInput; result: BoardMember }
+  removeMember: { input: RemoveMemberInput; result: undefined }
+  createColumn: { input: CreateColumnInput; result: Column }
+  updateColumn: { input: UpdateColumnInput; result: Column }
+  deleteColumn: { input: DeleteColumnInput; result: undefined }
+  moveColumn: { input: MoveColumnInput; result: Column }
+  createCard: { input: CreateCardInput; result: Card }
+  getCard: { input: GetCardInput; result: Card }
+  updateCard: { input: UpdateCardInput; result: Card }
+  deleteCard: { input: DeleteCardInput; result: undefined }
+  moveCard: { input: MoveCardInput; result: Card }
+  assignCard: { input: AssignCardInput; result: Card }
+  unassignCard: { input: UnassignCardInput; result: undefined }
+  addCardLabel: { input: AddCardLabelInput; result: Card }
+  removeCardLabel: { input: RemoveCardLabelInput; result: undefined }
+  listLabels: { input: ListLabelsInput; result: Label[] }
+  countLabels: { input: CountLabelsInput; result: LabelUsage[] }
+  createLabel: { input: CreateLabelInput; result: Label }
+  updateLabel: { input: UpdateLabelInput; result: Label }
+  deleteLabel: { input: DeleteLabelInput; result: undefined }
+  createChecklist: { input: CreateChecklistInput; result: Checklist }
+  updateChecklist: { input: UpdateChecklistInput; result: Checklist }
+  deleteChecklist: { input: DeleteChecklistInput; result: undefined }
+  moveChecklist: { input: MoveChecklistInput; result: Checklist }
+  createItem: { input: CreateItemInput; result: ChecklistItem }
+  updateItem: { input: UpdateItemInput; result: ChecklistItem }
+  deleteItem: { input: DeleteItemInput; result: undefined }
+  moveItem: { input: MoveItemInput; result: ChecklistItem }
+  assignItem: { input: AssignItemInput; result: ChecklistItem }
+  unassignItem: { input: UnassignItemInput; result: undefined }
+  createAttachment: { input: CreateAttachmentInput; result: Attachment }
+  getAttachment: { input: GetAttachmentInput; result: Blob }
+  deleteAttachment: { input: DeleteAttachmentInput; result: undefined }
+  createRule: { input: CreateRuleInput; result: AutomationRule }
+  listRules: { input: ListRulesInput; result: AutomationRule[] }
+  updateRule: { input: UpdateRuleInput; result: AutomationRule }
+  deleteRule: { input: DeleteRuleInput; result: undefined }
+  listRuns: { input: ListRunsInput; result: AutomationRun[] }
+  getPresence: { input: GetPresenceInput; result: Presence }
+  listEvents: { input: ListEventsInput; result: LoggedEvent[] }
+}
+export type OperationName = keyof Operations

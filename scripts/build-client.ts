@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Builds packages/client/dist: plain JavaScript and declarations, with a package.json that could be published. In the
+ * workspace the package is its sources. `--check` also asks the judges of published packages.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = `${root}packages/client/dist`
+interface Manifest {
+  exports: Record<string, string>
+  [field: string]: unknown
+}
+
+rmSync(dist, { recursive: true, force: true })
+run('tsc', '-p', 'packages/client/tsconfig.build.json')
+// The compiler rewrites the imports of what it emits, but not those of declarations.
+for (const file of globSync(`${dist}/**/*.d.ts`)) {
+  const text = readFileSync(file, 'utf8').replaceAll(/((?:from |import\()['"]\.[^'"]*)\.tsx?(['"])/g, '$1.js$2')
+  const foreign = /(?:from |import\()['"]((?!\.|react['"/])[^'"]*)['"]/.exec(text)?.[1]
+  if (foreign) fail(`${file} needs the types of ${foreign}`)
+  writeFileSync(file, text)
+}
+const manifest = JSON.parse(readFileSync(`${root}packages/client/package.json`, 'utf8')) as Manifest
+const { private: _, scripts: __, ...published } = manifest
+const entries = Object.entries(manifest.exports).filter(([, source]) => existsSync(`${root}packages/client/${source}`))
+const exports = Object.fromEntries(
+  entries.map(([name, source]) => {
+    const built = source.replace('./src/', './').replace(/\.tsx?$/, '')
+    return [name, { types: `${built}.d.ts`, default: `${built}.js` }]
+  }),
+)
+writeFileSync(`${dist}/package.json`, `${JSON.stringify({ ...published, exports }, null, 2)}\n`)
+copyFileSync(`${root}packages/client/README.md`, `${dist}/README.md`)
+copyFileSync(`${root}LICENSE`, `${dist}/LICENSE`)
+
+if (process.argv.includes('--check')) {
+  run('publint', '--strict', dist)
+  run('attw', '--pack', dist, '--profile', 'esm-only')
+}
+
+function run(command: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) fail(`${command} ${args.join(' ')}\n${stdout}${stderr}`)
+}
+function fail(why: string): never {
+  console.error(why)
+  process.exit(1)
+}
