@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { brokenImports, readImports } from './architecture.ts'
 import { checkRepositoryRules, checkRepositoryWeaknesses } from './rules.ts'
+import { checkSizes } from './sizes.ts'
 
 /** A step of the check: a command that must succeed, or a function that lists what is wrong. */
 type Step = [name: string, run: string[] | (() => string[])]
@@ -13,7 +14,7 @@ const steps: Step[] = [
   ['rules and tests', checkRepositoryRules],
   ['known weaknesses and tests', checkRepositoryWeaknesses],
   ['generated files', ['node', 'scripts/generate.ts', '--check']],
-  ['sizes', ['node', 'scripts/sizes.ts']],
+  ['sizes', checkSizes],
   ['published package', ['node', 'scripts/build-client.ts', '--check']],
   ['dead code', ['knip']],
   [

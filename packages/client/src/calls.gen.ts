@@ -54,6 +54,8 @@ export interface Calls {
   moveColumn(input: types.MoveColumnInput, options?: CallOptions): Promise<types.Column>
   /** Add a card to a column. Placed last unless a position or an anchor is given. Problems: `column_not_found`, `id_taken`. (`POST /boards/{board_id}/columns/{column_id}/cards`) */
   createCard(input: types.CreateCardInput, options?: CallOptions): Promise<types.Card>
+  /** Find cards of a board by text, label, assignee and column. Cards that have all that is asked for; without a filter, every card. Ordered by id downwards, which is the newest first where the service made the ids: moving or changing a card does not move it between pages. `Link` leads to the next page. A label, user or column that is not of the board matches nothing. (`GET /boards/{board_id}/cards`) */
+  findCards(input: types.FindCardsInput, options?: CallOptions): Promise<types.Card[]>
   /** Read a card. (`GET /cards/{card_id}`) */
   getCard(input: types.GetCardInput, options?: CallOptions): Promise<types.Card>
   /** Change the title or the description of a card. (`PATCH /cards/{card_id}`) */
@@ -106,7 +108,7 @@ export interface Calls {
   getAttachment(input: types.GetAttachmentInput, options?: CallOptions): Promise<Blob>
   /** Delete a file. (`DELETE /attachments/{attachment_id}`) */
   deleteAttachment(input: types.DeleteAttachmentInput, options?: CallOptions): Promise<undefined>
-  /** Create an automation rule. What the trigger and the action need must be given: a column, a label or a member of the board. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`, `id_taken`. (`POST /boards/{board_id}/automations`) */
+  /** Create an automation rule. What the trigger and the action need must be given: a column, a label or a member of the board. A board has at most 100 rules. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`, `too_many_rules`, `id_taken`. (`POST /boards/{board_id}/automations`) */
   createRule(input: types.CreateRuleInput, options?: CallOptions): Promise<types.AutomationRule>
   /** List the automation rules of a board. (`GET /boards/{board_id}/automations`) */
   listRules(input: types.ListRulesInput, options?: CallOptions): Promise<types.AutomationRule[]>

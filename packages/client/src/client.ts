@@ -2,8 +2,8 @@ import { type Answer, type NotModified, readAnswer } from './answer.ts'
 import type { Calls } from './calls.gen.ts'
 import { isLockstepError } from './errors.ts'
 import { operations } from './operations.gen.ts'
-import type { CallOptions, ClientOptions, OperationRow, RequestOptions } from './options.ts'
-import { withRetries } from './retry.ts'
+import type { CallOptions, ClientOptions, OperationRow, Patience, RequestOptions } from './options.ts'
+import { type Bounds, withRetries } from './retry.ts'
 import { type Sending, send, sendingOf } from './send.ts'
 import { OpenSession, type Session } from './session.ts'
 import type { OperationName, Operations, Token } from './types.gen.ts'
@@ -20,7 +20,7 @@ export interface Client extends Calls {
   request<N extends OperationName>(
     name: N,
     input: Input<N>,
-    options: RequestOptions & { if_none_match: string },
+    options: RequestOptions & { if_none_match: string | undefined },
   ): Promise<Answer<Result<N>> | NotModified>
   request<N extends OperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<Answer<Result<N>>>
   /** The pages of a list, one request for each as it is asked for. */
@@ -44,17 +44,14 @@ export function createClient(options: ClientOptions): Client {
     const sending = sendingOf(name, row, asked)
     sending.url = base_url + sending.url
     Object.assign(sending.headers, headersOf(row, call_options))
-    const patience = { ...options, ...call_options }
-    const { timeout_ms = isLong(row) ? 300_000 : 30_000, try_timeout_ms = isLong(row) ? timeout_ms : 10_000 } = patience
-    const answer = await withRetries((signal) => attempt(name, sending, { ...call_options, signal }), {
-      tries: row.retry === 'never' ? 1 : (patience.max_tries ?? 4),
-      timeout_ms,
-      try_timeout_ms,
-      signal: call_options.signal,
-    })
-    if (name === 'login' || name === 'refresh') session.take(answer.data as Token)
+    const { generation } = session
+    const bounds = boundsOf(row, options, call_options)
+    const answer = await withRetries((signal) => attempt(name, sending, { ...call_options, signal }), bounds)
+    // Who logged out, or logged in as somebody else, while a renewal was under way does not want its token.
+    const isWanted = name === 'login' || (name === 'refresh' && generation === session.generation)
+    if (isWanted) session.take(answer.data as Token)
     else if (name === 'logout') session.clear()
-    else if (!row.is_public) session.accepted()
+    else if (!row.is_public && name !== 'refresh') session.accepted()
     return answer
   }
 
@@ -104,8 +101,17 @@ export function createClient(options: ClientOptions): Client {
   return Object.assign(Object.fromEntries(calls), own) as Client
 }
 
-/** Files take as long as they take. */
-const isLong = ({ is_file, body }: OperationRow) => is_file === true || body === 'upload'
+/** What the call asks for, else what the client does, else the usual. Files take as long as they take. */
+function boundsOf({ retry, is_file, body }: OperationRow, usual: Patience, asked: CallOptions): Bounds {
+  const isLong = is_file === true || body === 'upload'
+  const timeout_ms = asked.timeout_ms ?? usual.timeout_ms ?? (isLong ? 300_000 : 30_000)
+  return {
+    tries: retry === 'never' ? 1 : (asked.max_tries ?? usual.max_tries ?? 4),
+    timeout_ms,
+    try_timeout_ms: asked.try_timeout_ms ?? usual.try_timeout_ms ?? (isLong ? timeout_ms : 10_000),
+    signal: asked.signal,
+  }
+}
 
 function headersOf({ retry }: OperationRow, options: RequestOptions): Record<string, string> {
   const { if_match, if_none_match, idempotency_key = retry === 'keyed' ? newKey() : undefined, headers } = options

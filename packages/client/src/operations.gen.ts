@@ -28,6 +28,7 @@ export const operations: Record<OperationName, OperationRow> = {
   deleteColumn: { method: 'DELETE', path: '/columns/{column_id}', retry: 'keyed' },
   moveColumn: { method: 'POST', path: '/columns/{column_id}/move', body: 'json', retry: 'keyed' },
   createCard: { method: 'POST', path: '/boards/{board_id}/columns/{column_id}/cards', body: 'json', retry: 'keyed' },
+  findCards: { method: 'GET', path: '/boards/{board_id}/cards', query: ['search','label','assignee','column','after','limit'], retry: 'always' },
   getCard: { method: 'GET', path: '/cards/{card_id}', retry: 'always' },
   updateCard: { method: 'PATCH', path: '/cards/{card_id}', body: 'json', retry: 'keyed' },
   deleteCard: { method: 'DELETE', path: '/cards/{card_id}', retry: 'keyed' },

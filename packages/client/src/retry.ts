@@ -12,7 +12,7 @@ export function retryDelay({ retry_after_seconds }: LockstepError, tries: number
   return (retry_after_seconds ?? 0) * 1000 + random * Math.min(250 * 2 ** tries, 8000)
 }
 
-interface Bounds {
+export interface Bounds {
   /** How often it is tried at most. */
   tries: number
   timeout_ms: number

@@ -45,12 +45,9 @@ const textOf = (fields: [string, unknown][]) =>
 /** The service reads a form as it comes, so what is said about a file stands before it. */
 function formOf(fields: Record<string, unknown>): FormData {
   const form = new FormData()
-  const isBlob = (value: unknown): value is Blob => value instanceof Blob
-  const [texts, files] = [false, true].map((isFile) =>
-    given(Object.entries(fields)).filter(([, value]) => isBlob(value) === isFile),
-  )
-  for (const [field, value] of [...(texts ?? []), ...(files ?? [])])
-    form.append(field, isBlob(value) ? value : String(value))
+  const isFile = (value: unknown): value is Blob => value instanceof Blob
+  const sorted = given(Object.entries(fields)).sort(([, a], [, b]) => Number(isFile(a)) - Number(isFile(b)))
+  for (const [field, value] of sorted) form.append(field, isFile(value) ? value : String(value))
   return form
 }
 

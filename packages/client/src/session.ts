@@ -24,8 +24,11 @@ export interface Session {
 export class OpenSession implements Session {
   token: string | undefined
   expires_at: number | undefined
+  /** Counts the credentials that there were. */
+  generation = 0
   private renew_at: number | undefined
   private isOpen = false
+  private isClosed = false
   private renewal: Promise<void> | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
   private readonly options: Pick<ClientOptions, 'auth' | 'onToken' | 'onSessionEnd'>
@@ -107,6 +110,7 @@ export class OpenSession implements Session {
   }
 
   close(): void {
+    this.isClosed = true
     clearTimeout(this.timer)
   }
 
@@ -118,6 +122,7 @@ export class OpenSession implements Session {
     const claims = token === undefined ? undefined : claimsOf(token)
     this.token = this.has_cookie ? undefined : token
     this.isOpen = token !== undefined
+    this.generation++
     this.expires_at = claims && expiry(claims.exp, claims.iat)
     this.plan(claims && (this.expires_at as number) - (claims.exp - claims.iat) * 1000 * RENEW_SHARE)
   }
@@ -125,7 +130,7 @@ export class OpenSession implements Session {
   private plan(renew_at: number | undefined): void {
     this.renew_at = this.isOpen ? renew_at : undefined
     clearTimeout(this.timer)
-    if (this.renew_at === undefined) return
+    if (this.renew_at === undefined || this.isClosed) return
     const wait_ms = Math.min(Math.max(this.renew_at - Date.now(), 0), LONGEST_TIMER_MS)
     this.timer = setTimeout(() => void this.credential(), wait_ms)
     // In Node a session must not keep the process alive; in a browser a timer is a number.

@@ -251,6 +251,7 @@ export type ProblemCode =
   | 'username_taken'
   | 'id_taken'
   | 'last_owner'
+  | 'too_many_rules'
   | 'history_gone'
   | 'precondition_failed'
   | 'body_too_large'
@@ -394,6 +395,21 @@ export interface CreateCardInput {
   position?: number | null
   /** The item to come after; null means first. Wins over position. */
   after_id?: string | null
+}
+
+export interface FindCardsInput {
+  board_id: string
+  /** A part of the title or of the description, in upper or lower case. `%`, `_` and `\` are plain characters. */
+  search?: string
+  /** A label that the card carries. */
+  label?: string
+  /** A user who is assigned to the card. */
+  assignee?: string
+  /** The column in which the card is. */
+  column?: string
+  /** A card; those that come after it are listed. */
+  after?: string
+  limit?: number
 }
 
 export interface GetCardInput {
@@ -610,6 +626,7 @@ export interface Operations {
   deleteColumn: { input: DeleteColumnInput; result: undefined }
   moveColumn: { input: MoveColumnInput; result: Column }
   createCard: { input: CreateCardInput; result: Card }
+  findCards: { input: FindCardsInput; result: Card[] }
   getCard: { input: GetCardInput; result: Card }
   updateCard: { input: UpdateCardInput; result: Card }
   deleteCard: { input: DeleteCardInput; result: undefined }

@@ -234,6 +234,21 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
     equal((await late.getMe()).email, setting.email)
   },
 
+  '[SDK-7] a renewal that is answered after the logout brings nothing back': async ({ base_url, email, password }) => {
+    const late: typeof fetch = async (url, init) => {
+      const response = await fetch(url, init)
+      if (response.url.endsWith('/auth/refresh')) await sleep(500)
+      return response
+    }
+    const client = open({ base_url, fetch: late })
+    await client.login({ username: email, password })
+    const renewal = client.session.renew()
+    await sleep(100)
+    await client.logout()
+    await renewal
+    equal([client.session.token, client.session.expires_at], [undefined, undefined])
+  },
+
   '[SDK-9] an answer tells the position of the board, its state, and when nothing has changed': async (setting) => {
     const { client, board_id, column_id } = await openBoard(setting)
     const written = await client.request('createCard', { board_id, column_id, title: 'One' })
