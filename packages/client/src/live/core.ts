@@ -1,0 +1,260 @@
+import { applyEvent } from './fold.ts'
+import { anchored, isPossible, predict, subjectOf } from './predict.ts'
+import { share } from './tree.ts'
+import type { BoardEvent, Change, FullBoard } from './types.ts'
+import { inverse } from './undo.ts'
+
+/** A board's exact state by name: `<epoch>.<seq>` on the wire. */
+export interface Position {
+  epoch: number
+  seq: number
+}
+/** A change that the user made and that the base does not show yet. */
+export interface Pending {
+  /** Sent along every time: the server applies a key once. */
+  key: string
+  change: Change
+  /** When the user made it. */
+  at: string
+  state: 'queued' | 'sent' | 'accepted'
+  /** How often it was sent. Once it was, only the server knows whether it happened. */
+  attempts: number
+  /** The base shows it already, although no answer came: it is no longer laid over the base. */
+  is_seen: boolean
+  /** Where the base must be to show it, once it is accepted. */
+  position: Position | undefined
+}
+export interface Problem {
+  status: number
+  code: string
+  detail: string
+}
+/** A change that did not come about, with what the user wrote. */
+export interface Notice {
+  key: string
+  change: Change
+  /** `rejected` by the server, or what it was about is `gone`. */
+  reason: 'rejected' | 'gone'
+  problem: Problem | undefined
+  /** The text that the change carried, so that nothing typed is lost. */
+  text: string
+}
+/** What a queue that is kept somewhere needs to be taken up again. */
+export type Kept = Pick<Pending, 'key' | 'change' | 'at' | 'attempts'>
+
+/** More that came early is not worth keeping: the board is loaded anew. */
+const MAX_EARLY = 1_000
+const MAX_UNDO = 100
+
+/**
+ * What a client knows of a board: the server's board as it was at a position, exactly (the base), and the changes of its
+ * own that the base does not show yet. What is shown is these changes laid over the base, and is never kept as truth.
+ * Pure: it has neither clock nor network; whoever drives it tells what came and asks what to do.
+ */
+export class BoardCore {
+  base: FullBoard | undefined
+  at: Position = { epoch: 0, seq: 0 }
+  /** The furthest position that is known to exist. */
+  head: Position = { epoch: 0, seq: 0 }
+  pending: Pending[] = []
+  notices: Notice[] = []
+  /** Who the user is, once it is known: only his own events can be answers to his changes. */
+  user_id: string | undefined
+  is_deleted = false
+  /** Events of one epoch that came before their turn. */
+  private early = new Map<number, BoardEvent>()
+  private early_epoch = 0
+  private undos: { key: string; changes: Change[] }[] = []
+  private shown: FullBoard | undefined
+  private isStale = false
+
+  constructor(kept: readonly Kept[] = []) {
+    this.pending = kept.map((each) => ({ ...each, state: 'queued', is_seen: false, position: undefined }))
+  }
+
+  /** The board to show: the base with the pending changes laid over it. Equal parts are the same objects as before. */
+  get view(): FullBoard | undefined {
+    this.refresh()
+    return this.shown
+  }
+
+  /** What must be asked for: the events behind the base, or the whole board. */
+  get missing(): 'nothing' | 'events' | 'board' {
+    if (!this.base || this.head.epoch !== this.at.epoch || this.early.size > MAX_EARLY) return 'board'
+    return this.head.seq > this.at.seq ? 'events' : 'nothing'
+  }
+
+  /** The server's board at a position. One that is older than the base is of no use. */
+  load(board: FullBoard, position: Position) {
+    if (this.base && isBefore(position, this.at)) return
+    this.base = share(this.base, board)
+    this.at = position
+    this.hear(position)
+    this.drain()
+  }
+
+  /** An event of an epoch, in whatever order it comes. */
+  take(event: BoardEvent, epoch: number) {
+    this.hear({ epoch, seq: event.seq })
+    if (epoch < this.head.epoch) return
+    if (epoch !== this.early_epoch) this.early.clear()
+    this.early_epoch = epoch
+    this.early.set(event.seq, event)
+    if (this.base) this.drain()
+  }
+
+  /** A position was named, by a greeting, a ping or an answer: it exists. */
+  hear(position: Position) {
+    if (isBefore(this.head, position)) this.head = position
+  }
+
+  /** The user changes something: shown at once, to be sent in turn. */
+  change(key: string, change: Change, at: string, isUndo = false) {
+    const before = this.view
+    const changes = before && !isUndo ? inverse(before, change) : []
+    if (changes.length > 0) this.undos = [...this.undos, { key, changes }].slice(-MAX_UNDO)
+    const meant = before ? anchored(before, change) : change
+    this.pending.push({ key, change: meant, at, state: 'queued', attempts: 0, is_seen: false, position: undefined })
+    this.isStale = true
+  }
+
+  /** The changes that take back the user's last one, for `change`. */
+  undo(): Change[] {
+    return this.undos.pop()?.changes ?? []
+  }
+
+  get can_undo(): boolean {
+    return this.undos.length > 0
+  }
+
+  /** The change to send now. One after the other: a card is created before it is moved. */
+  next(): Pending | undefined {
+    this.refresh()
+    const first = this.pending.find(({ state }) => state !== 'accepted')
+    return first?.state === 'queued' ? first : undefined
+  }
+
+  sent(key: string) {
+    const operation = this.find(key)
+    if (!operation) return
+    operation.state = 'sent'
+    operation.attempts++
+  }
+
+  /** No answer came: it may have happened or not. It is sent again, with the same key. */
+  lost(key: string) {
+    const operation = this.find(key)
+    if (operation?.state === 'sent') operation.state = 'queued'
+  }
+
+  /** It happened: the base shows it from this position on. Until then it stays laid over the base, so nothing flickers. */
+  accept(key: string, position: Position) {
+    const operation = this.find(key)
+    if (!operation) return
+    operation.state = 'accepted'
+    operation.position = position
+    this.hear(position)
+    this.settle()
+  }
+
+  /** It did not happen and never will. Taking it out of the list takes its effect back; what was typed is kept. */
+  reject(key: string, problem: Problem) {
+    const operation = this.find(key)
+    if (!operation) return
+    // Sent before with an unknown outcome, and long ago: the id is there because it did happen.
+    const hasHappened = problem.code === 'id_taken' && operation.attempts > 1
+    this.drop(operation, hasHappened ? undefined : 'rejected', problem)
+  }
+
+  /** The user has seen it, or has done something about it. */
+  dismiss(key: string) {
+    this.notices = this.notices.filter((notice) => notice.key !== key)
+  }
+
+  kept(): Kept[] {
+    const unanswered = this.pending.filter(({ state }) => state !== 'accepted')
+    return unanswered.map(({ key, change, at, attempts }) => ({ key, change, at, attempts }))
+  }
+
+  private find(key: string) {
+    return this.pending.find((operation) => operation.key === key)
+  }
+
+  /** Applies what is next, as long as it is there. */
+  private drain() {
+    if (this.early_epoch !== this.at.epoch) return this.settle()
+    for (const seq of this.early.keys()) if (seq <= this.at.seq) this.early.delete(seq)
+    for (let event = this.early.get(this.at.seq + 1); event; event = this.early.get(this.at.seq + 1)) {
+      this.early.delete(event.seq)
+      this.apply(event)
+    }
+    this.settle()
+  }
+
+  private apply(event: BoardEvent) {
+    const before = this.base as FullBoard
+    this.base = applyEvent(before, event)
+    this.at = { epoch: this.at.epoch, seq: event.seq }
+    if (event.type === 'board.deleted') this.is_deleted = true
+    this.recognise(event, before)
+    this.isStale = true
+    // An answer that came first waits for exactly this: in between nothing may be shown twice or not at all.
+    this.settle()
+  }
+
+  /**
+   * An event by the user himself that does what his sent change would do is taken for it: what others do next is shown
+   * at once, not first when the answer comes. Should it be of another tab, the base shows the same all the same.
+   */
+  private recognise({ type, data, user_id }: BoardEvent, before: FullBoard) {
+    const operation = this.pending.find(({ state }) => state !== 'accepted')
+    if (!operation || operation.attempts === 0 || operation.is_seen) return
+    if (user_id === null || user_id !== (this.user_id ?? user_id)) return
+    const { change, at } = operation
+    const after = this.base as FullBoard
+    // A move to where it is has its event too.
+    const isMove = type.endsWith('.moved') && (data as { id: string }).id === subjectOf(change).id
+    operation.is_seen = (isMove || predict(before, change, at) !== before) && predict(after, change, at) === after
+  }
+
+  /** Changes that the base shows by now are no longer pending. */
+  private settle() {
+    this.pending = this.pending.filter(({ position }) => !position || isBefore(this.at, position))
+    this.isStale = true
+  }
+
+  /** Lays the pending changes over the base, and drops those that can never happen any more. */
+  private refresh() {
+    if (!this.isStale || !this.base) return
+    this.isStale = false
+    let board = this.base
+    for (const operation of this.pending) {
+      const { change, at, is_seen, attempts } = operation
+      if (is_seen) continue
+      if (!this.is_deleted && isPossible(board, change)) board = predict(board, change, at)
+      // What was sent is the server's to decide.
+      else if (attempts === 0) this.drop(operation, isDeletion(change) ? undefined : 'gone')
+    }
+    this.isStale = false
+    this.shown = share(this.shown, board)
+  }
+
+  private drop(operation: Pending, reason?: Notice['reason'], problem?: Problem) {
+    const { key, change } = operation
+    this.pending = this.pending.filter((other) => other !== operation)
+    this.undos = this.undos.filter((undo) => undo.key !== key)
+    this.isStale = true
+    const isDoneAnyway = isDeletion(change) && problem?.status === 404
+    if (reason && !isDoneAnyway) this.notices = [...this.notices, { key, change, reason, problem, text: textOf(change) }]
+  }
+}
+
+const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
+
+/** What is to be gone is gone: that is what the user wanted. */
+const isDeletion = (change: Change) => ['delete', 'remove', 'unassign'].includes(subjectOf(change).verb)
+
+function textOf({ input }: Change): string {
+  const { title, name, content, description } = input as Record<string, unknown>
+  return [title, name, content, description].filter((text) => typeof text === 'string').join('\n\n')
+}
