@@ -13,6 +13,7 @@ import type { Progress, Report, Section } from '../tests/prove/report.ts'
 const combined: Record<string, string[]> = {
   realtime: ['realtime-simulation', 'realtime', 'realtime-scale'],
   api: ['acceptance', 'plans', 'fold', 'attachments', 'reads'],
+  client: ['client-simulation', 'client-live'],
 }
 const FOLDER = new URL('../docs/proof/', import.meta.url)
 

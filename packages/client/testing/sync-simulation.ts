@@ -69,6 +69,26 @@ export function generator(seed: number) {
 }
 
 const PAGE = 8
+const users = Array.from({ length: 4 }, (_, i) => `user-${i}`)
+
+/** A server with a board of three columns, six cards, two labels and two checklists. */
+export function smallServer(announcesRoom = true): ModelServer {
+  const server = new ModelServer(users.map(member), announcesRoom)
+  let made = 0
+  const seeded = (change: Change) => server.execute('user-0', `seed-${made++}`, change)
+  for (const id of ['column-a', 'column-b', 'column-c']) seeded({ name: 'createColumn', input: { id, title: id } })
+  for (const id of ['label-a', 'label-b']) seeded({ name: 'createLabel', input: { id, name: id } })
+  for (let i = 0; i < 6; i++) {
+    const column_id = `column-${'abc'[i % 3]}`
+    seeded({ name: 'createCard', input: { id: `card-s${i}`, column_id, title: `card ${i}` } })
+  }
+  for (const id of ['checklist-s0', 'checklist-s1']) {
+    seeded({ name: 'createChecklist', input: { id, card_id: 'card-s0', title: id } })
+    seeded({ name: 'createItem', input: { id: `item-${id}`, checklist_id: id, content: id } })
+  }
+  return server
+}
+export const smallBoard = () => smallServer().board
 
 /** One run: up to four clients of one server over a network that loses, repeats, reorders and breaks off; then it heals. */
 export function simulate(seed: number, Core: CoreClass, options: Options = {}): Outcome {
@@ -100,19 +120,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
 
   const count = 1 + below(4)
   const isOneUser = chance(0.4)
-  const users = Array.from({ length: 4 }, (_, i) => `user-${i}`)
-  const server = new ModelServer(users.map(member), announcesRoom)
-  const seeded = (change: Change) => server.execute('user-0', newId('seed'), change)
-  for (const id of ['column-a', 'column-b', 'column-c']) seeded({ name: 'createColumn', input: { id, title: id } })
-  for (const id of ['label-a', 'label-b']) seeded({ name: 'createLabel', input: { id, name: id } })
-  for (let i = 0; i < 6; i++) {
-    const column_id = `column-${'abc'[i % 3]}`
-    seeded({ name: 'createCard', input: { id: `card-s${i}`, column_id, title: `card ${i}` } })
-  }
-  for (const id of ['checklist-s0', 'checklist-s1']) {
-    seeded({ name: 'createChecklist', input: { id, card_id: 'card-s0', title: id } })
-    seeded({ name: 'createItem', input: { id: `item-${id}`, checklist_id: id, content: id } })
-  }
+  const server = smallServer(announcesRoom)
   let announced = server.seq
   /** What the user saw before the place where he dropped something. */
   const wanted = new Map<string, string | null>()
@@ -252,9 +260,9 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   /** Asks for what is missing. What is read and when it arrives are two moments. */
   function ask(client: Client) {
     const { core, reads } = client
-    if (core.missing === 'nothing' || reads.length > 1) return
+    if (core.missing === 'nothing' || reads.length > 2) return
     const { epoch, seq } = core.at
-    const events = core.missing === 'events' && !chance(0.05) ? server.eventsAfter(epoch, seq, PAGE) : undefined
+    const events = core.missing === 'events' && !chance(0.12) ? server.eventsAfter(epoch, seq, PAGE) : undefined
     if (events) {
       reads.push(() => {
         for (const event of events) deliver(client, event, epoch)
@@ -304,7 +312,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   /** A backup is put back. */
   function restore() {
     outcome.restores++
-    server.restore(Math.max(0, server.seq - below(12)))
+    server.restore(Math.max(0, server.seq - below(25)))
     announced = server.seq
   }
 
@@ -354,9 +362,10 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       case 14:
         if (chance(0.3) && pingsHaveSeq) core.hear({ epoch: server.epoch, seq: server.seq })
         ask(client)
-        return reads.splice(below(reads.length), 1)[0]?.()
+        return chance(0.5) ? reads.splice(below(reads.length), 1)[0]?.() : undefined
       default:
-        if (chance(0.1)) reload(client)
+        if (chance(0.1)) return reload(client)
+        return reads.splice(below(reads.length), 1)[0]?.()
     }
   }
 
@@ -370,7 +379,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     check(client)
     if (chance(0.0008)) restore()
   }
-  if (chance(0.05)) restore()
+  if (chance(0.2)) restore()
   heal()
   // One more event that nobody is told of, and nothing that follows: the next ping must do.
   server.execute('user-3', 'silent', { name: 'updateBoard', input: { title: 'silent' } })
@@ -414,7 +423,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
 
 const AT = '2026-01-02T00:00:00.000Z'
 
-function member(user_id: string): BoardMember {
+export function member(user_id: string): BoardMember {
   const user = { id: user_id, username: user_id, email: `${user_id}@example.com`, firstname: '', lastname: '' }
   return { board_id: 'board', user_id, role: 'owner', user: user as unknown as BoardMember['user'] }
 }

@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { mutant, mutations, removeMutants, weaknesses } from '../../testing/mutants.ts'
+import { choose } from '../../testing/random-change.ts'
+import { type CoreClass, generator, type Outcome, simulate, smallBoard } from '../../testing/sync-simulation.ts'
+import { BoardCore } from './core.ts'
+import type { BoardEvent, Change, FullBoard } from './types.ts'
+
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 300)
+const MUTANT_SEEDS = 100
+const AT = '2026-01-01T00:00:00.000Z'
+afterAll(removeMutants)
+
+/** How many seeds it takes until something is noticed. */
+function seedsUntilNoticed(Core: CoreClass, options = {}): number {
+  for (let seed = 1; seed <= MUTANT_SEEDS; seed++) if (simulate(seed, Core, options).violations.length > 0) return seed
+  return Number.POSITIVE_INFINITY
+}
+
+describe('the core in simulation', () => {
+  test(`[SYNC-1] [SYNC-2] [SYNC-3] [SYNC-4] [SYNC-5] [SYNC-6] ${SEEDS} seeds of loss, repetition, disorder, reloads and lost answers break no promise`, () => {
+    const outcomes: Outcome[] = []
+    for (let seed = 1; seed <= SEEDS; seed++) outcomes.push(simulate(seed, BoardCore))
+    expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
+    // It must not pass because nothing happened.
+    const sum = (key: 'confirmations' | 'room' | 'lost') => outcomes.reduce((total, outcome) => total + outcome[key], 0)
+    expect(sum('confirmations')).toBeGreaterThan(SEEDS * 20)
+    expect(sum('room')).toBeGreaterThan(SEEDS)
+    expect(sum('lost')).toBeGreaterThan(SEEDS)
+  }, 120_000)
+
+  test.each(Object.entries(mutations))(
+    `[SYNC-2] [SYNC-3] it is noticed within ${MUTANT_SEEDS} seeds when %s`,
+    async (name, changes) => {
+      expect(seedsUntilNoticed(await mutant(name, changes))).toBeLessThanOrEqual(MUTANT_SEEDS)
+    },
+    60_000,
+  )
+
+  test.each(Object.entries(weaknesses))(
+    `[SYNC-2] [SYNC-5] it is noticed within ${MUTANT_SEEDS} seeds when %s`,
+    (_, options) => {
+      expect(seedsUntilNoticed(BoardCore, options)).toBeLessThanOrEqual(MUTANT_SEEDS)
+    },
+  )
+
+  test('[SYNC-1] a seed can be played again', () => {
+    expect(simulate(7, BoardCore)).toEqual(simulate(7, BoardCore))
+  })
+})
+
+/** A core with a board in it, and some changes that a user might make to it one after the other. */
+function coreWithChanges(seed: number, count: number) {
+  const random = generator(seed)
+  const below = (n: number) => Math.floor(random() * n)
+  let made = 0
+  const core = new BoardCore()
+  core.load(smallBoard(), { epoch: 1, seq: 10 })
+  const changes: { key: string; change: Change }[] = []
+  for (let i = 0; i < count; i++) {
+    const change = choose(core.view as FullBoard, below, (kind) => `${kind}-new-${made++}`, ['user-0', 'user-1'])
+    if (!change) continue
+    core.change(`key-${i}`, change, AT)
+    changes.push({ key: `key-${i}`, change })
+  }
+  return { core, changes, below }
+}
+/** What a user sees; labels and assignees without their order, because what comes back comes back last. */
+const visible = (board: FullBoard | undefined) =>
+  JSON.parse(
+    JSON.stringify(board, (key, value: unknown) => {
+      if (['rank', 'created_at', 'updated_at'].includes(key)) return undefined
+      if ((key === 'labels' || key === 'assignees') && Array.isArray(value))
+        return value.toSorted((a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1))
+      return value
+    }),
+  ) as unknown
+
+describe('changes', () => {
+  test('[SYNC-6] rejecting one change leaves the others as if it had never been', () => {
+    fc.assert(
+      fc.property(fc.nat(1e9), fc.integer({ min: 1, max: 8 }), (seed, count) => {
+        const { core, changes, below } = coreWithChanges(seed, count)
+        fc.pre(changes.length > 0)
+        const victim = changes[below(changes.length)] as (typeof changes)[number]
+        core.sent(victim.key)
+        core.reject(victim.key, { status: 403, code: 'no', detail: 'No.' })
+        const others = core.pending.map(({ key, change }) => ({ key, change }))
+        const fresh = new BoardCore(others.map((each) => ({ ...each, at: AT, attempts: 0 })))
+        fresh.load(smallBoard(), { epoch: 1, seq: 10 })
+        expect(core.view).toEqual(fresh.view)
+        expect(core.notices.map(({ key }) => key)).toContain(victim.key)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('[SYNC-7] undoing a change shows the board as it was', () => {
+    fc.assert(
+      fc.property(fc.nat(1e9), fc.nat(6), (seed, count) => {
+        const { core, below } = coreWithChanges(seed, count)
+        const before = visible(core.view)
+        const change = choose(core.view as FullBoard, below, (kind) => `${kind}-undone`, ['user-0', 'user-1'])
+        fc.pre(change !== undefined)
+        core.change('last', change as Change, AT)
+        const hasEffect = JSON.stringify(visible(core.view)) !== JSON.stringify(before)
+        fc.pre(hasEffect)
+        core.undo().forEach((back, i) => core.change(`undo-${i}`, back, AT, true))
+        const after = visible(core.view) as { labels: unknown }
+        expect(after).toEqual(before)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  const event = (seq: number, type: string, data: unknown): BoardEvent =>
+    ({ seq, type, data, user_id: 'user-9', timestamp: AT, version: '1.0' }) as unknown as BoardEvent
+
+  test('[SYNC-6] a change whose target is gone is dropped with a notice that keeps its text; a deletion without one', () => {
+    const { core } = coreWithChanges(1, 0)
+    const card = (core.view as FullBoard).columns[0]?.cards[0]
+    const card_id = card?.id ?? ''
+    core.change('a', { name: 'updateCard', input: { card_id, description: 'long work' } }, AT)
+    core.change('b', { name: 'deleteCard', input: { card_id } }, AT)
+    core.take(event(11, 'card.deleted', card), 1)
+    expect(core.next()).toBeUndefined()
+    expect(core.notices).toMatchObject([{ key: 'a', reason: 'gone', text: 'long work' }])
+    core.dismiss('a')
+    expect(core.notices).toEqual([])
+  })
+
+  test('[SYNC-6] a rejected change takes the changes of what it would have made along', () => {
+    const { core } = coreWithChanges(1, 0)
+    const column_id = (core.view as FullBoard).columns[0]?.id ?? ''
+    core.change('a', { name: 'createCard', input: { id: 'new', column_id, title: 'typed' } }, AT)
+    core.change('b', { name: 'updateCard', input: { card_id: 'new', description: 'more' } }, AT)
+    core.sent('a')
+    core.reject('a', { status: 422, code: 'invalid', detail: 'No.' })
+    expect(core.next()).toBeUndefined()
+    expect(core.notices).toMatchObject([
+      { key: 'a', reason: 'rejected', text: 'typed', problem: { status: 422 } },
+      { key: 'b', reason: 'gone', text: 'more' },
+    ])
+  })
+
+  test('[SYNC-5] a queue is taken up again with its keys, in its order', () => {
+    const { core, changes } = coreWithChanges(3, 5)
+    const again = new BoardCore(core.kept())
+    expect(again.kept().map(({ key }) => key)).toEqual(changes.map(({ key }) => key))
+    again.load(smallBoard(), { epoch: 1, seq: 10 })
+    expect(again.view).toEqual(core.view)
+  })
+
+  test('[SYNC-1] too much that came early is not kept: the board is asked for', () => {
+    const { core } = coreWithChanges(1, 0)
+    for (let seq = 12; seq <= 1_013; seq++) core.take(event(seq, 'unknown.kind', {}), 1)
+    expect(core.missing).toBe('board')
+    core.load(smallBoard(), { epoch: 1, seq: 1_013 })
+    expect(core.missing).toBe('nothing')
+  })
+})

@@ -1,0 +1,80 @@
+import { events } from '@lockstep/contract'
+import { expect, test } from 'vitest'
+import { ModelServer } from '../../testing/model-server.ts'
+import { choose } from '../../testing/random-change.ts'
+import { generator, member, smallServer } from '../../testing/sync-simulation.ts'
+import { foldBoard } from '../../../server/testing/fold.ts'
+import { applyEvent } from './fold.ts'
+import { share } from './tree.ts'
+import type { BoardEvent, Card, FullBoard } from './types.ts'
+
+const event = (type: string, data: unknown) => ({ type, data, seq: 1, user_id: null }) as unknown as BoardEvent
+
+/** A log of random changes, and at its end the kinds that nobody makes by himself. */
+function randomLog(seed: number): { start: FullBoard; log: BoardEvent[] } {
+  const random = generator(seed)
+  const below = (n: number) => Math.floor(random() * n)
+  const server: ModelServer = smallServer()
+  const start = server.board
+  const first = server.seq
+  const before = structuredClone(start)
+  let made = 0
+  for (let i = 0; i < 80; i++) {
+    const change = choose(server.board, below, (kind) => `${kind}-${made++}`, ['user-0', 'user-1'])
+    if (change) server.execute('user-0', `key-${i}`, change)
+  }
+  const card_id = server.board.columns.flatMap((column) => column.cards)[0]?.id
+  const file = { id: 'file', card_id, name: 'a.txt', mime_type: 'text/plain', size: 1 }
+  const log = server.log.slice(first).map((logged) => logged.event)
+  log.push(event('attachment.created', file), event('attachment.created', { ...file, id: 'file-2' }))
+  log.push(event('attachment.deleted', file))
+  log.push(event('board.member_added', member('user-8')), event('board.member_removed', member('user-1')))
+  return { start: before, log }
+}
+
+test('[SYNC-8] every kind of event is folded as the server means it', () => {
+  const kinds = new Set<string>(['board.deleted'])
+  for (let seed = 1; seed <= 40; seed++) {
+    const { start, log } = randomLog(seed)
+    let [mine, theirs] = [start, start]
+    for (const each of log) {
+      kinds.add(each.type)
+      mine = applyEvent(mine, each)
+      theirs = foldBoard(theirs, [each])
+      expect(mine, each.type).toEqual(theirs)
+    }
+  }
+  expect([...kinds].sort()).toEqual(Object.keys(events).sort())
+})
+
+test('[SYNC-8] a kind that is not known changes nothing', () => {
+  const { start } = randomLog(1)
+  expect(applyEvent(start, event('card.sung', { id: 'x' }))).toBe(start)
+})
+
+test('[SYNC-9] an event makes new objects only of what it touches', () => {
+  const { board } = smallServer()
+  const [first, second] = board.columns as [FullBoard['columns'][0], FullBoard['columns'][0]]
+  const card = first.cards[0] as Card
+  // As it comes from the wire: nothing of it is an object that we know.
+  const changed = structuredClone({ ...card, title: 'new' })
+  const after = applyEvent(board, event('card.updated', changed))
+  expect(after.columns[0]?.cards[0]?.title).toBe('new')
+  expect(after.columns[0]?.cards[0]?.checklists).toBe(card.checklists)
+  expect(after.columns[0]?.cards[1]).toBe(first.cards[1])
+  expect(after.columns[1]).toBe(second)
+  expect(after.labels).toBe(board.labels)
+  expect(after.members).toBe(board.members)
+  const renamed = applyEvent(board, event('column.updated', structuredClone({ ...first, title: 'new' })))
+  expect(renamed.columns[0]?.cards).toBe(first.cards)
+})
+
+test('[SYNC-9] what is equal is the very same object again, also after the whole board was loaded', () => {
+  const { board } = smallServer()
+  expect(share(board, structuredClone(board))).toBe(board)
+  const other = structuredClone(board)
+  other.columns.reverse()
+  const shared = share(board, other)
+  expect(shared).toEqual(other)
+  expect(shared.columns[0]).toBe(board.columns.at(-1))
+})
