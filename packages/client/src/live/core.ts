@@ -61,6 +61,8 @@ export class BoardCore {
   /** Who the user is, once it is known: only his own events can be answers to his changes. */
   user_id: string | undefined
   is_deleted = false
+  /** Told of every event that the base takes up, in order; of nothing when the base jumps. */
+  told: ((event: BoardEvent | undefined) => void) | undefined
   /** Events of one epoch that came before their turn. */
   private early = new Map<number, BoardEvent>()
   private early_epoch = 0
@@ -87,6 +89,7 @@ export class BoardCore {
   /** The server's board at a position. One that is older than the base is of no use. */
   load(board: FullBoard, position: Position) {
     if (this.base && isBefore(position, this.at)) return
+    if (this.base && isBefore(this.at, position)) this.told?.(undefined)
     this.base = share(this.base, board)
     this.at = position
     this.hear(position)
@@ -196,6 +199,7 @@ export class BoardCore {
     this.base = applyEvent(before, event)
     this.at = { epoch: this.at.epoch, seq: event.seq }
     if (event.type === 'board.deleted') this.is_deleted = true
+    this.told?.(event)
     this.recognise(event, before)
     this.isStale = true
     // An answer that came first waits for exactly this: in between nothing may be shown twice or not at all.

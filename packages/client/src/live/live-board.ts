@@ -1,0 +1,224 @@
+import type { Api } from './api.ts'
+import { BoardCore, type Kept, type Notice } from './core.ts'
+import { type Environment, realEnvironment } from './environment.ts'
+import { type EndReason, Line, type Phase } from './line.ts'
+import { Sender } from './sender.ts'
+import { KeptQueue, type QueueStorage } from './storage.ts'
+import { Stream } from './stream.ts'
+import type { BoardEvent, Change, ChangeName, FullBoard, Input, OnlineUser } from './types.ts'
+
+export interface LiveOptions {
+  /** Keeps changes that are not sent yet over a reload. */
+  storage?: QueueStorage
+  /** Who the user is, if it is known: spares a request when there is a storage. */
+  user_id?: string
+  /** Gives up waiting for the first load. */
+  signal?: AbortSignal
+  /** The clock, the network and chance, for tests. */
+  environment?: Partial<Environment>
+}
+export interface Status {
+  phase: Phase
+  /** How many changes of the user are not confirmed yet. */
+  pending: number
+  /** Why it is closed. */
+  reason: EndReason | undefined
+}
+/** Some events are not to be had, because the board was loaded as a whole: look at the view. */
+export interface Resync {
+  type: 'resync'
+}
+/** `unknown`: the board was closed before the server decided. */
+export type Settled = { outcome: 'confirmed' | 'unknown' } | { outcome: 'rejected' | 'gone'; notice: Notice }
+export interface Made {
+  key: string
+  /** The id of what is being created, or the one that the change is about. */
+  id: string
+  /** Settles when the server has decided. It never rejects: a change that fails is in `notices` too. */
+  done: Promise<Settled>
+}
+
+/** Opens a board and keeps it right. Ready when the board is loaded; fails when there is none for this user. */
+export async function openBoard(api: Api, board_id: string, options: LiveOptions = {}): Promise<LiveBoard> {
+  const { storage, signal } = options
+  let kept: Kept[] = []
+  let queue: KeptQueue | undefined
+  let { user_id } = options
+  if (storage) {
+    if (!user_id) {
+      const { data } = await api.request('getMe', {}, { signal: signal ?? new AbortController().signal, max_tries: 4 })
+      user_id = (data as { id: string }).id
+    }
+    queue = new KeptQueue(storage, user_id, board_id)
+    kept = await queue.load()
+  }
+  const board = new LiveBoard(api, board_id, { ...options, ...(user_id && { user_id }) }, queue, kept)
+  try {
+    await board.ready
+  } catch (error) {
+    await board.close()
+    throw error
+  }
+  return board
+}
+
+/** A board that is always the server's board with the user's own changes laid over it. */
+export class LiveBoard {
+  /** Settles with the first load. */
+  readonly ready: Promise<void>
+  private readonly core: BoardCore
+  private readonly line: Line
+  private readonly sender: Sender
+  private readonly env: Environment
+  private readonly queue: KeptQueue | undefined
+  private readonly listeners = new Set<() => void>()
+  private readonly streams = new Set<Stream<BoardEvent | Resync>>()
+  private readonly waiting = new Map<string, (settled: Settled) => void>()
+  private reason: EndReason | undefined
+  private shown: Status
+  private seen: unknown[] = []
+  private settleReady: { resolve: () => void; reject: (error: unknown) => void } | undefined
+
+  constructor(api: Api, board_id: string, options: LiveOptions, queue?: KeptQueue, kept: Kept[] = []) {
+    this.env = { ...realEnvironment, ...options.environment }
+    this.queue = queue
+    this.core = new BoardCore(kept)
+    this.core.user_id = options.user_id
+    this.core.told = (event) => {
+      for (const stream of this.streams) stream.push(event ?? { type: 'resync' })
+    }
+    const owner = { changed: () => this.changed(), ended: (reason: EndReason, error?: unknown) => this.end(reason, error) }
+    this.line = new Line(this.core, board_id, api, this.env, owner)
+    this.sender = new Sender(this.core, board_id, this.line, this.env, () => this.flush())
+    this.shown = { phase: 'connecting', pending: kept.length, reason: undefined }
+    this.ready = new Promise((resolve, reject) => {
+      this.settleReady = { resolve, reject }
+    })
+    this.ready.catch(() => {})
+    options.signal?.addEventListener('abort', () => this.settleReady?.reject(options.signal?.reason), { once: true })
+    this.line.start()
+  }
+
+  /** What to show. Equal parts are the same objects as before. Undefined only before the first load. */
+  get view(): FullBoard | undefined {
+    return this.core.view
+  }
+  get status(): Status {
+    return this.shown
+  }
+  /** Who is connected to the board. */
+  get presence(): readonly OnlineUser[] {
+    return this.line.presence
+  }
+  /** Changes that did not come about, with what was typed, until they are dismissed. */
+  get notices(): readonly Notice[] {
+    return this.core.notices
+  }
+  get can_undo(): boolean {
+    return this.core.can_undo
+  }
+  /** The position of the server's board under the view: `<epoch>.<seq>`. */
+  get position(): string {
+    const { epoch, seq } = this.core.at
+    return `${epoch}.${seq}`
+  }
+
+  /** Changes the board: shown at once, sent as soon as there is a line. */
+  change<N extends ChangeName>(name: N, input: Input<N>): Made {
+    return this.enqueue({ name, input } as unknown as Change)
+  }
+
+  /** Takes the user's last change back, by changes of its own. Nothing when there is none. */
+  undo(): Made[] {
+    return this.core.undo().map((change) => this.enqueue(change, true))
+  }
+
+  dismiss(key: string) {
+    this.core.dismiss(key)
+    this.flush()
+  }
+
+  /** Called whenever the view, the status, the presence or the notices are new. The answer ends it. */
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  /** The events of the board from now on, in order, each once. A reader who cannot keep up finds a `resync`. */
+  events(): Stream<BoardEvent | Resync> {
+    const stream: Stream<BoardEvent | Resync> = new Stream<BoardEvent | Resync>(
+      () => ({ type: 'resync' }),
+      () => this.streams.delete(stream),
+    )
+    this.streams.add(stream)
+    if (this.line.phase === 'closed') stream.end()
+    return stream
+  }
+
+  /** Ends it. What is not sent stays in the storage, if there is one. */
+  async close() {
+    this.end('closed')
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.close()
+  }
+
+  private enqueue(change: Change, isUndo = false): Made {
+    const { env } = this
+    const key = env.newId()
+    const fields = change.input as Record<string, unknown>
+    const isNew = change.name.startsWith('create')
+    const id = (isNew ? (fields['id'] ?? env.newId()) : Object.values(fields)[0]) as string
+    const made = isNew ? ({ ...change, input: { ...fields, id } } as Change) : change
+    const done = new Promise<Settled>((resolve) => this.waiting.set(key, resolve))
+    this.core.change(key, made, new Date(env.now()).toISOString(), isUndo)
+    this.changed()
+    return { key, id, done }
+  }
+
+  private changed() {
+    if (this.core.base) this.settleReady?.resolve()
+    this.flush()
+    this.sender.send()
+  }
+
+  /** Tells whoever asked to be told, if there is something to tell. */
+  private flush() {
+    const { core, line } = this
+    const view = core.view
+    this.queue?.save(core.pending)
+    this.settle()
+    const { phase, pending, reason } = this.shown
+    const isNew = phase !== line.phase || pending !== core.pending.length || reason !== this.reason
+    if (isNew) this.shown = { phase: line.phase, pending: core.pending.length, reason: this.reason }
+    if (phase !== 'live' && line.phase === 'live') this.sender.hurry()
+    const now = [view, this.shown, line.presence, core.notices]
+    if (now.every((part, i) => part === this.seen[i])) return
+    this.seen = now
+    for (const listener of [...this.listeners]) listener()
+  }
+
+  /** Tells the changes that are decided. */
+  private settle() {
+    for (const [key, resolve] of this.waiting) {
+      const pending = this.core.pending.find((operation) => operation.key === key)
+      if (pending && pending.state !== 'accepted') continue
+      this.waiting.delete(key)
+      const notice = this.core.notices.find((each) => each.key === key)
+      resolve(notice ? { outcome: notice.reason, notice } : { outcome: 'confirmed' })
+    }
+  }
+
+  private end(reason: EndReason, error?: unknown) {
+    if (this.line.phase === 'closed') return
+    this.reason = reason
+    this.line.stop()
+    this.settleReady?.reject(error ?? new Error(`The board is ${reason}`))
+    this.flush()
+    for (const resolve of this.waiting.values()) resolve({ outcome: 'unknown' })
+    this.waiting.clear()
+    for (const stream of [...this.streams]) stream.end()
+    this.listeners.clear()
+  }
+}

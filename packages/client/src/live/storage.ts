@@ -1,0 +1,86 @@
+import type { Kept, Pending } from './core.ts'
+
+/** Where the queue of a board is kept while the page is away: one text for each change. */
+export interface QueueStorage {
+  /** The ids that begin so, in their order, with their texts. */
+  list(prefix: string): [id: string, text: string][] | Promise<[id: string, text: string][]>
+  put(id: string, text: string): void | Promise<void>
+  remove(id: string): void | Promise<void>
+}
+
+/**
+ * Keeps every pending change under an id of its own. Two tabs of a user share the place without overwriting each
+ * other: should both send a change that is kept there, its key lets it happen once.
+ */
+export class KeptQueue {
+  private readonly storage: QueueStorage | undefined
+  private readonly prefix: string
+  private readonly saved = new Map<string, { id: string; attempts: number }>()
+  private count = 0
+
+  constructor(storage: QueueStorage | undefined, user_id: string, board_id: string) {
+    this.storage = storage
+    this.prefix = `lockstep/${user_id}/${board_id}/`
+  }
+
+  async load(): Promise<Kept[]> {
+    try {
+      const entries = (await this.storage?.list(this.prefix)) ?? []
+      return entries.map(([id, text]) => {
+        const kept = JSON.parse(text) as Kept
+        this.saved.set(kept.key, { id, attempts: kept.attempts })
+        return kept
+      })
+    } catch {
+      return []
+    }
+  }
+
+  /** Brings the place in line with what is pending. A place that fails costs no more than itself. */
+  save(pending: readonly Pending[]) {
+    const { storage } = this
+    if (!storage) return
+    const unanswered = pending.filter(({ state }) => state !== 'accepted')
+    const keys = new Set(unanswered.map(({ key }) => key))
+    for (const [key, { id }] of this.saved) {
+      if (keys.has(key)) continue
+      this.saved.delete(key)
+      attempt(() => storage.remove(id))
+    }
+    for (const { key, change, at, attempts } of unanswered) {
+      const known = this.saved.get(key)
+      if (known?.attempts === attempts) continue
+      // Ids sort as the changes were made.
+      const id = known?.id ?? `${this.prefix}${at}-${String(this.count++).padStart(6, '0')}-${key}`
+      this.saved.set(key, { id, attempts })
+      attempt(() => storage.put(id, JSON.stringify({ key, change, at, attempts } satisfies Kept)))
+    }
+  }
+}
+
+function attempt(work: () => void | Promise<void>) {
+  try {
+    void Promise.resolve(work()).catch(() => {})
+  } catch {
+    // Full, or forbidden: the queue lives on in memory.
+  }
+}
+
+interface TextStore {
+  readonly length: number
+  key(i: number): string | null
+  getItem(id: string): string | null
+  setItem(id: string, text: string): void
+  removeItem(id: string): void
+}
+
+/** The browser's `localStorage` as the place of the queue. */
+export const localQueue = (store: TextStore): QueueStorage => ({
+  list: (prefix) =>
+    Array.from({ length: store.length }, (_, i) => store.key(i) ?? '')
+      .filter((id) => id.startsWith(prefix))
+      .sort()
+      .map((id) => [id, store.getItem(id) ?? '']),
+  put: (id, text) => store.setItem(id, text),
+  remove: (id) => store.removeItem(id),
+})
