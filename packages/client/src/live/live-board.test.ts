@@ -19,7 +19,7 @@ const firstCard = (board: LiveBoard) => (board.view as FullBoard).columns[0]?.ca
 const title = (board: LiveBoard) => board.view?.title
 
 describe('a live board', () => {
-  test('[LIVEBOARD-1] shows a change at once, and confirms it when the server has', async () => {
+  test('[SYNC-10] shows a change at once, and confirms it when the server has', async () => {
     const world = new VirtualWorld(1)
     const { board } = await opened(world)
     expect(board.status).toEqual({ phase: 'live', pending: 0, reason: undefined })
@@ -34,7 +34,7 @@ describe('a live board', () => {
     await board.close()
   })
 
-  test('[LIVEBOARD-1] two tabs of one user show each other’s changes', async () => {
+  test('[SYNC-10] two tabs of one user show each other’s changes', async () => {
     const world = new VirtualWorld(2)
     const [{ board: one }, { board: other }] = [await opened(world), await opened(world)]
     one.change('updateBoard', { title: 'from one' })
@@ -43,7 +43,7 @@ describe('a live board', () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  test('[LIVEBOARD-2] a dead line is noticed within 45 seconds', async () => {
+  test('[SYNC-11] a dead line is noticed within 45 seconds', async () => {
     const world = new VirtualWorld(3)
     const { board } = await opened(world)
     for (const socket of world.sockets) socket.isDead = true
@@ -56,7 +56,7 @@ describe('a live board', () => {
     await board.close()
   })
 
-  test('[LIVEBOARD-2] at once when the network is back, and when the machine has slept', async () => {
+  test('[SYNC-11] at once when the network is back, and when the machine has slept', async () => {
     const world = new VirtualWorld(4)
     const { board, wake } = await opened(world)
     for (const socket of world.sockets) socket.isDead = true
@@ -73,7 +73,7 @@ describe('a live board', () => {
     await board.close()
   })
 
-  test('[LIVEBOARD-3] without sockets it asks now and then, and comes back to sockets when they are let through', async () => {
+  test('[SYNC-12] without sockets it asks now and then, and comes back to sockets when they are let through', async () => {
     const world = new VirtualWorld(5)
     world.isBarred = true
     const { board } = await opened(world)
@@ -91,7 +91,7 @@ describe('a live board', () => {
     await board.close()
   })
 
-  test('[LIVEBOARD-4] what was not sent survives a reload, and is sent once', async () => {
+  test('[SYNC-13] what was not sent survives a reload, and is sent once', async () => {
     const world = new VirtualWorld(6)
     const storage = memoryQueue()
     const { board } = await opened(world, 'user-0', { storage })
@@ -113,7 +113,7 @@ describe('a live board', () => {
     await Promise.all([again.close(), stranger.close()])
   })
 
-  test('[LIVEBOARD-5] a change that is refused is taken back, and its text is kept', async () => {
+  test('[SYNC-14] a change that is refused is taken back, and its text is kept', async () => {
     const world = new VirtualWorld(7)
     const { board } = await opened(world)
     const card_id = firstCard(board)
@@ -128,7 +128,7 @@ describe('a live board', () => {
     await board.close()
   })
 
-  test('[LIVEBOARD-5] undo takes the last change back on the server too', async () => {
+  test('[SYNC-14] undo takes the last change back on the server too', async () => {
     const world = new VirtualWorld(8)
     const { board } = await opened(world)
     const before = board.view as FullBoard
@@ -143,7 +143,7 @@ describe('a live board', () => {
     await board.close()
   })
 
-  test('[LIVEBOARD-6] events come in order, each once, over every reconnect; who cannot keep up is told', async () => {
+  test('[SYNC-15] events come in order, each once, over every reconnect; who cannot keep up is told', async () => {
     const world = new VirtualWorld(9)
     const { board } = await opened(world)
     const first = world.server.seq
@@ -168,7 +168,7 @@ describe('a live board', () => {
     [401, 'unauthorized'],
     [403, 'forbidden'],
     [404, 'deleted'],
-  ])('[LIVEBOARD-7] a refusal with %i closes it: %s', async (status, reason) => {
+  ])('[SYNC-16] a refusal with %i closes it: %s', async (status, reason) => {
     const world = new VirtualWorld(10)
     const { board } = await opened(world)
     const made = board.change('updateBoard', { title: 'too late' })
@@ -184,7 +184,7 @@ describe('a live board', () => {
     expect(world.timers).toBe(0)
   })
 
-  test('[LIVEBOARD-8] closing leaves no timer, no socket and nobody waiting', async () => {
+  test('[SYNC-17] closing leaves no timer, no socket and nobody waiting', async () => {
     const world = new VirtualWorld(11)
     const { board } = await opened(world)
     const next = board.events().next()
@@ -199,7 +199,7 @@ describe('a live board', () => {
     expect(world.sockets.size).toBe(0)
   })
 
-  test('[LIVEBOARD-9] a thousand clients come back spread over time', async () => {
+  test('[SYNC-18] a thousand clients come back spread over time', async () => {
     const world = new VirtualWorld(12)
     const make = () => new LiveBoard(world.api('user-0'), 'board', { environment: world.environment() })
     const boards = Array.from({ length: 1_000 }, make)
@@ -216,7 +216,7 @@ describe('a live board', () => {
 })
 
 describe('a live board in simulation', () => {
-  test(`[LIVEBOARD-10] ${SEEDS} seeds of faults end with everybody live, nothing pending and the server’s board`, async () => {
+  test(`[SYNC-19] ${SEEDS} seeds of faults end with everybody live, nothing pending and the server’s board`, async () => {
     for (let seed = 1; seed <= SEEDS; seed++) expect(await simulateDriver(seed), `seed ${seed}`).toEqual([])
   }, 120_000)
 })
