@@ -2,7 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startFaultyLine } from '../../packages/client/testing/faulty-line.ts'
 import { type LiveOutcome, runLive } from '../../packages/client/testing/live-run.ts'
 import { Client } from '../../packages/server/testing/client.ts'
-import { endProcesses, startPostgres, startRedis, startServiceProcess } from '../../packages/server/testing/processes.ts'
+import {
+  endProcesses,
+  startPostgres,
+  startRedis,
+  startServiceProcess,
+} from '../../packages/server/testing/processes.ts'
 import type { Progress, Report } from './report.ts'
 
 const PASSWORD = 'hush-hush correct horse'
@@ -53,7 +58,9 @@ export async function proveLive(size: Size, progress: Progress): Promise<LiveOut
       const outcome = await runLive({ base_url, line, board_id, users, seed, changes, pause_ms, faults })
       outcomes.push(outcome)
       const { confirmed, events, converged_ms } = outcome
-      progress(`live clients: run ${seed} of ${runs}: ${confirmed} changes, ${events} events, right after ${converged_ms} ms`)
+      progress(
+        `live clients: run ${seed} of ${runs}: ${confirmed} changes, ${events} events, right after ${converged_ms} ms`,
+      )
     }
     await line.close()
     return outcomes
@@ -78,7 +85,8 @@ async function newBoard(base_url: string, seed: number) {
   const params = { board_id }
   await api.call('inviteMember', { params, body: { user_id: member.id } })
   const columns = []
-  for (const title of ['To do', 'Doing', 'Done']) columns.push(await api.call('createColumn', { params, body: { title } }))
+  for (const title of ['To do', 'Doing', 'Done'])
+    columns.push(await api.call('createColumn', { params, body: { title } }))
   const [trigger, action] = [columns[1]?.id ?? '', columns[2]?.id ?? '']
   const rule = { trigger_type: 'CARD_MOVED', action_type: 'MOVE_TO_COLUMN' } as const
   await api.call('createRule', {

@@ -52,7 +52,10 @@ export async function prove(progress: Progress): Promise<Report> {
       {
         heading: 'What would be noticed',
         text: 'The same with one rule switched off: how many schedules it takes until a promise is broken.',
-        table: { columns: ['mistake', 'schedules'], rows: found.map(([name, seeds]) => [name, seeds ?? 'not noticed']) },
+        table: {
+          columns: ['mistake', 'schedules'],
+          rows: found.map(([name, seeds]) => [name, seeds ?? 'not noticed']),
+        },
       },
     ],
   }

@@ -85,9 +85,7 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
     ['deleteCard', 'card.deleted'],
   ]
   for (const [name, type] of counted) {
-    const confirmed = settled.filter(
-      (each) => each.change.name === name && each.settled.outcome === 'confirmed',
-    ).length
+    const confirmed = settled.filter((each) => each.change.name === name && each.settled.outcome === 'confirmed').length
     const logged = events.filter((event) => event.type === type && event.user_id !== null).length
     // What is gone already need not be deleted: that counts as done.
     const isRight = name === 'deleteCard' ? logged <= confirmed : logged === confirmed
@@ -107,7 +105,10 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
 }
 
 const ask = ({ base_url, users }: LiveRun, name: string, input: Record<string, unknown>) =>
-  fetchApi(base_url(), users[0]?.token ?? '').request(name, input, { signal: new AbortController().signal, max_tries: 1 })
+  fetchApi(base_url(), users[0]?.token ?? '').request(name, input, {
+    signal: new AbortController().signal,
+    max_tries: 1,
+  })
 
 async function readBoard(run: LiveRun) {
   const { data, position = '' } = await ask(run, 'getBoard', { board_id: run.board_id })

@@ -12,10 +12,13 @@ export async function mutant(name: string, changes: [rule: string, without: stri
   mkdirSync(home, { recursive: true })
   for (const file of files) copyFileSync(new URL(`${file}.ts`, source), new URL(`${file}.ts`, home))
   const core = new URL('core.ts', home)
-  const text = changes.reduce((before, [rule, without]) => {
-    if (!before.includes(rule)) throw new Error(`The core no longer has: ${rule}`)
-    return before.replace(rule, without)
-  }, readFileSync(core, 'utf8'))
+  const text = changes.reduce(
+    (before, [rule, without]) => {
+      if (!before.includes(rule)) throw new Error(`The core no longer has: ${rule}`)
+      return before.replace(rule, without)
+    },
+    readFileSync(core, 'utf8'),
+  )
   writeFileSync(core, text)
   return ((await import(fileURLToPath(core))) as { BoardCore: CoreClass }).BoardCore
 }
@@ -24,7 +27,10 @@ export const removeMutants = () => rmSync(folder, { recursive: true, force: true
 /** Rules of the core that are switched off one by one: each must be missed. */
 export const mutations: Record<string, [rule: string, without: string][]> = {
   'events of the own user are skipped': [
-    ['this.base = applyEvent(before, event)', 'this.base = event.user_id === this.user_id ? before : applyEvent(before, event)'],
+    [
+      'this.base = applyEvent(before, event)',
+      'this.base = event.user_id === this.user_id ? before : applyEvent(before, event)',
+    ],
   ],
   'a gap is not noticed': [
     ['    this.early.set(event.seq, event)\n    if (this.base) this.drain()', '    if (this.base) this.apply(event)'],
@@ -39,7 +45,9 @@ export const mutations: Record<string, [rule: string, without: string][]> = {
     ["first?.state === 'queued' ? first : undefined", "this.pending.find(({ state }) => state === 'queued')"],
   ],
   'the text of a rejected change is lost': [['text: textOf(change)', "text: ''"]],
-  'equal parts are made anew': [['this.shown = share(this.shown, board)', 'this.shown = JSON.parse(JSON.stringify(board))']],
+  'equal parts are made anew': [
+    ['    this.shown = share(this.shown, board)', '    this.shown = JSON.parse(JSON.stringify(board)) as FullBoard'],
+  ],
 }
 /** Rules of the others that the core rests on. */
 export const weaknesses = {

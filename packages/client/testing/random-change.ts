@@ -19,7 +19,10 @@ export function choose(
   const position = below(column.cards.length + 1)
   const kind = below(40)
   if (kind < 5)
-    return { name: 'createCard', input: { id: newId('card'), column_id: column.id, title: text, ...(below(3) && { position }) } }
+    return {
+      name: 'createCard',
+      input: { id: newId('card'), column_id: column.id, title: text, ...(below(3) && { position }) },
+    }
   if (kind === 5) return { name: 'createColumn', input: { id: newId('column'), title: text, position: below(3) } }
   if (kind === 6) return { name: 'updateColumn', input: { column_id: column.id, title: text } }
   if (kind < 9) return { name: 'moveColumn', input: { column_id: column.id, position: below(board.columns.length) } }
@@ -32,7 +35,8 @@ export function choose(
   const card_id = card.id
   if (kind < 20) return { name: 'moveCard', input: { card_id, column_id: column.id, position } }
   if (kind === 20) return { name: 'moveCard', input: { card_id, position: below(4) } }
-  if (kind < 23) return { name: 'updateCard', input: below(2) ? { card_id, title: text } : { card_id, description: text } }
+  if (kind < 23)
+    return { name: 'updateCard', input: below(2) ? { card_id, title: text } : { card_id, description: text } }
   if (kind < 25) return { name: 'deleteCard', input: { card_id } }
   if (kind === 25) return { name: 'assignCard', input: { card_id, user_ids: [user_id, ...users.slice(0, below(2))] } }
   if (kind === 26) return { name: 'unassignCard', input: { card_id, user_id: card.assignees[0]?.id ?? user_id } }

@@ -147,8 +147,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       const { event } = server.log[announced] ?? {}
       outcome.events++
       if (event?.user_id === null && event.type.endsWith('.moved')) outcome.room++
-      for (const client of clients)
-        if (client.is_connected && event) client.socket.push({ event, epoch: server.epoch })
+      for (const client of clients) if (client.is_connected && event) client.socket.push({ event, epoch: server.epoch })
     }
   }
 
@@ -187,7 +186,8 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     const old = new Map(before.columns.flatMap((column) => column.cards).map((card) => [card.id, card]))
     for (const card of view.columns.flatMap((column) => column.cards)) {
       const other = old.get(card.id)
-      if (other && other !== card && isDeepStrictEqual(other, card)) violation(`${name} made ${card.id} anew for nothing`)
+      if (other && other !== card && isDeepStrictEqual(other, card))
+        violation(`${name} made ${card.id} anew for nothing`)
     }
   }
 
@@ -202,7 +202,8 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     const isOne = core.at.seq === at.seq + 1 && core.at.seq === event.seq && core.at.epoch === at.epoch
     if (!isOne) return
     outcome.confirmations++
-    if (visible(look(client)) !== before) violation(`${name} sees something move when ${operation.change.name} is confirmed`)
+    if (visible(look(client)) !== before)
+      violation(`${name} sees something move when ${operation.change.name} is confirmed`)
   }
 
   function send(client: Client, operation: Pending) {
@@ -445,7 +446,9 @@ function listOf(board: FullBoard, { name, input }: Change, isWhole = false): str
       checklist_id ? list.id === checklist_id : list.items.some((item) => item.id === item_id),
     )?.items,
   }[name as string] as { id: string }[] | undefined
-  const self = { moveColumn: column_id, moveCard: card_id, moveChecklist: checklist_id, moveItem: item_id }[name as string]
+  const self = { moveColumn: column_id, moveCard: card_id, moveChecklist: checklist_id, moveItem: item_id }[
+    name as string
+  ]
   return holder?.map((item) => item.id).filter((other) => isWhole || other !== (self ?? id))
 }
 

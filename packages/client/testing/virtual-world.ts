@@ -197,7 +197,10 @@ export class VirtualWorld {
       }
       default: {
         const { board_id: _, ...fields } = input
-        const answer = server.execute(user_id, options.idempotency_key ?? '', { name, input: fields } as unknown as Change)
+        const answer = server.execute(user_id, options.idempotency_key ?? '', {
+          name,
+          input: fields,
+        } as unknown as Change)
         if (!answer.ok) throw new HttpFailure(answer.status, answer.code)
         return { data: undefined, position: `${answer.epoch}.${answer.seq}` }
       }

@@ -105,7 +105,7 @@ describe('changes', () => {
         core.change('last', change as Change, AT)
         const hasEffect = JSON.stringify(visible(core.view)) !== JSON.stringify(before)
         fc.pre(hasEffect)
-        core.undo().forEach((back, i) => core.change(`undo-${i}`, back, AT, true))
+        for (const [i, back] of core.undo().entries()) core.change(`undo-${i}`, back, AT, true)
         const after = visible(core.view) as { labels: unknown }
         expect(after).toEqual(before)
       }),

@@ -118,7 +118,9 @@ export class BoardCore {
     if (changes.length > 0) this.undos = [...this.undos, { key, changes }].slice(-MAX_UNDO)
     const meant = before ? anchored(before, change) : change
     this.pending.push({ key, change: meant, at, state: 'queued', attempts: 0, is_seen: false, position: undefined })
-    this.isStale = true
+    // One more on top of what is shown: the others need not be laid again.
+    if (!before || this.is_deleted || !isPossible(before, meant)) this.isStale = true
+    else this.shown = share(before, predict(before, meant, at))
   }
 
   /** The changes that take back the user's last one, for `change`. */
@@ -167,6 +169,12 @@ export class BoardCore {
     // Sent before with an unknown outcome, and long ago: the id is there because it did happen.
     const hasHappened = problem.code === 'id_taken' && operation.attempts > 1
     this.drop(operation, hasHappened ? undefined : 'rejected', problem)
+  }
+
+  /** The user gives a change up. Should it have happened, the base will show it. */
+  discard(key: string) {
+    const operation = this.find(key)
+    if (operation && operation.state !== 'accepted') this.drop(operation)
   }
 
   /** The user has seen it, or has done something about it. */
@@ -249,7 +257,8 @@ export class BoardCore {
     this.undos = this.undos.filter((undo) => undo.key !== key)
     this.isStale = true
     const isDoneAnyway = isDeletion(change) && problem?.status === 404
-    if (reason && !isDoneAnyway) this.notices = [...this.notices, { key, change, reason, problem, text: textOf(change) }]
+    if (reason && !isDoneAnyway)
+      this.notices = [...this.notices, { key, change, reason, problem, text: textOf(change) }]
   }
 }
 

@@ -2,6 +2,14 @@ export type { Api, ApiAnswer, RequestOptions } from './api.ts'
 export type { Notice, Problem } from './core.ts'
 export { type Environment, realEnvironment, type SocketLike } from './environment.ts'
 export type { EndReason, Phase } from './line.ts'
-export { LiveBoard, type LiveOptions, type Made, openBoard, type Resync, type Settled, type Status } from './live-board.ts'
+export {
+  LiveBoard,
+  type LiveOptions,
+  type Made,
+  openBoard,
+  type Resync,
+  type Settled,
+  type Status,
+} from './live-board.ts'
 export { localQueue, type QueueStorage } from './storage.ts'
 export type { BoardEvent, Change, ChangeName, FullBoard, Input, OnlineUser } from './types.ts'

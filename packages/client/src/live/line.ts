@@ -54,6 +54,7 @@ export class Line {
   private refusals = 0
   private isGreeted = false
   private isFilling = false
+  private fill_failures = 0
   private last_frame = 0
   private heard: Extract<Message, OnlineUser>[] | undefined
 
@@ -100,7 +101,7 @@ export class Line {
   /** Asks for what is missing, if it does not come by itself. */
   catchUp(delay_ms = PATIENCE_MS) {
     if (!this.core.base || this.core.missing === 'nothing' || this.timers.has('fill')) return
-    this.later('fill', this.core.missing === 'board' ? 0 : delay_ms, () => {
+    this.later('fill', delay_ms, () => {
       if (this.core.missing !== 'nothing') void this.fill()
     })
   }
@@ -207,6 +208,7 @@ export class Line {
     for (const timer of ['greeting', 'steady']) this.callOff(timer)
     if (this.core.is_deleted) return this.owner.ended('deleted')
     this.refusals = this.isGreeted ? 0 : this.refusals + 1
+    if (this.phase === 'live') this.phase = 'connecting'
     // Refused: the service says by other means why, if it was not a matter of the moment.
     if (code === 1008) {
       const life = this.life
@@ -216,19 +218,18 @@ export class Line {
       )
       return
     }
-    const { random } = this.env
-    if (code === 1013) return this.comeBack('connecting', 5 + random() * 25)
-    if (code === 1012) return this.comeBack('connecting', random() * 3)
-    this.comeBack('connecting')
+    const chance = this.env.random()
+    this.comeBack('connecting', code === 1013 ? 5 + chance * 25 : code === 1012 ? chance * 3 : undefined)
   }
 
   /** Tries again later, at a random time: a thousand others have lost their line at this moment too. */
   private comeBack(phase: Phase, seconds?: number) {
     const isBarred = this.refusals >= MAX_REFUSALS
     this.phase = phase === 'connecting' && isBarred ? 'polling' : phase
-    const { random } = this.env
-    const backoff = random() * Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.tries++)
-    const delay = isBarred ? RETRY_SOCKET_MS * (0.5 + random()) : backoff
+    const chance = this.env.random()
+    const delay = isBarred
+      ? RETRY_SOCKET_MS * (0.5 + chance)
+      : chance * Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.tries++)
     this.later('connect', seconds === undefined ? delay : seconds * 1_000, () => void this.connect())
     if (isBarred && !this.timers.has('poll')) this.poll()
     this.owner.changed()
@@ -260,15 +261,18 @@ export class Line {
     try {
       if (core.missing === 'board') await this.load()
       else await this.loadEvents(epoch, seq)
+      this.fill_failures = 0
       if (isPoll) this.phase = 'polling'
     } catch (error) {
       if (this.phase === 'closed' || this.isEnd(error)) return
+      this.fill_failures++
       if (isPoll) this.phase = 'offline'
     } finally {
       this.isFilling = false
     }
     if (this.phase === 'closed') return
-    this.catchUp(core.at.seq > seq ? 0 : 1_000 * (1 + this.env.random()))
+    const patience = Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.fill_failures) * (0.5 + this.env.random())
+    this.catchUp(core.at.seq > seq ? 0 : patience)
     this.owner.changed()
   }
 

@@ -13,7 +13,10 @@ async function opened(world: VirtualWorld, user_id = 'user-0', options: LiveOpti
   const opening = openBoard(world.api(user_id), 'board', { environment, ...options })
   await world.run(2_000)
   const board = await opening
-  return { board, wake: (is_online: boolean) => [...wakers].forEach((waker) => void waker(is_online)) }
+  const wake = (is_online: boolean) => {
+    for (const waker of [...wakers]) waker(is_online)
+  }
+  return { board, wake }
 }
 const firstCard = (board: LiveBoard) => (board.view as FullBoard).columns[0]?.cards[0]?.id ?? ''
 const title = (board: LiveBoard) => board.view?.title

@@ -1,7 +1,8 @@
 import type { Api } from './api.ts'
-import { BoardCore, type Kept, type Notice } from './core.ts'
+import { BoardCore, type Kept, type Notice, type Pending } from './core.ts'
 import { type Environment, realEnvironment } from './environment.ts'
 import { type EndReason, Line, type Phase } from './line.ts'
+import { subjectOf } from './predict.ts'
 import { Sender } from './sender.ts'
 import { KeptQueue, type QueueStorage } from './storage.ts'
 import { Stream } from './stream.ts'
@@ -87,7 +88,10 @@ export class LiveBoard {
     this.core.told = (event) => {
       for (const stream of this.streams) stream.push(event ?? { type: 'resync' })
     }
-    const owner = { changed: () => this.changed(), ended: (reason: EndReason, error?: unknown) => this.end(reason, error) }
+    const owner = {
+      changed: () => this.changed(),
+      ended: (reason: EndReason, error?: unknown) => this.end(reason, error),
+    }
     this.line = new Line(this.core, board_id, api, this.env, owner)
     this.sender = new Sender(this.core, board_id, this.line, this.env, () => this.flush())
     this.shown = { phase: 'connecting', pending: kept.length, reason: undefined }
@@ -114,6 +118,10 @@ export class LiveBoard {
   get notices(): readonly Notice[] {
     return this.core.notices
   }
+  /** The user's changes that are not confirmed yet, in the order in which they are sent. */
+  get pending(): readonly Pick<Pending, 'key' | 'change' | 'attempts' | 'state'>[] {
+    return this.core.pending
+  }
   get can_undo(): boolean {
     return this.core.can_undo
   }
@@ -133,6 +141,13 @@ export class LiveBoard {
     return this.core.undo().map((change) => this.enqueue(change, true))
   }
 
+  /** Gives up a change that is not confirmed, for example one that the server fails to answer again and again. */
+  discard(key: string) {
+    this.core.discard(key)
+    this.changed()
+  }
+
+  /** The user has seen a notice. */
   dismiss(key: string) {
     this.core.dismiss(key)
     this.flush()
@@ -169,7 +184,7 @@ export class LiveBoard {
     const key = env.newId()
     const fields = change.input as Record<string, unknown>
     const isNew = change.name.startsWith('create')
-    const id = (isNew ? (fields['id'] ?? env.newId()) : Object.values(fields)[0]) as string
+    const id = ((isNew ? fields['id'] : subjectOf(change).id) ?? (isNew ? env.newId() : '')) as string
     const made = isNew ? ({ ...change, input: { ...fields, id } } as Change) : change
     const done = new Promise<Settled>((resolve) => this.waiting.set(key, resolve))
     this.core.change(key, made, new Date(env.now()).toISOString(), isUndo)

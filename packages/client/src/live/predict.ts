@@ -5,10 +5,10 @@ import {
   CHECKLISTS,
   COLUMNS,
   find,
-  type Item,
   ITEMS,
-  inLists,
+  type Item,
   indexOf,
+  inLists,
   LABELS,
   type Path,
   put,
@@ -79,7 +79,8 @@ export function predict(board: FullBoard, change: Change, at: string): FullBoard
       return everywhere(board, kind, (from, path) => remove(from, path, id))
     default: {
       const assignees = item['assignees'] as Item[]
-      const next = verb === 'assign' ? assigned(board, assignees, fields) : without(assignees, fields['user_id'] as string)
+      const next =
+        verb === 'assign' ? assigned(board, assignees, fields) : without(assignees, fields['user_id'] as string)
       return next === assignees ? board : update(board, kind.path, id, () => ({ ...item, assignees: next }))
     }
   }

@@ -29,20 +29,14 @@ function descend(node: Item, path: Path, change: Change, depth: number): Item {
   const key = path[depth] as string
   const list = node[key] as Item[]
   const next =
-    depth === path.length - 1
-      ? change(list, node)
-      : mapList(list, (child) => descend(child, path, change, depth + 1))
+    depth === path.length - 1 ? change(list, node) : mapList(list, (child) => descend(child, path, change, depth + 1))
   return next === list ? node : { ...node, [key]: next }
 }
 
 /** The list with every item changed; the same list when none did. */
 export function mapList<T>(list: T[], change: (item: T) => T): T[] {
-  let next: T[] | undefined
-  list.forEach((item, i) => {
-    const changed = change(item)
-    if (changed !== item) (next ??= [...list])[i] = changed
-  })
-  return next ?? list
+  const next = list.map(change)
+  return next.some((item, i) => item !== list[i]) ? next : list
 }
 
 export const without = <T extends { id: string }>(list: T[], id: string): T[] =>
@@ -67,17 +61,24 @@ export const put = (
     return parent.id === parent_id ? insert(others, list) : others
   })
 
+interface Found {
+  item: Item
+  parent: Item
+  index: number
+}
+
 /** The item with this id at the end of a path, and what it hangs from. */
-export function find(board: FullBoard, path: Path, id: string): { item: Item; parent: Item; index: number } | undefined {
-  let parents = [board as unknown as Item]
-  for (const key of path.slice(0, -1)) parents = parents.flatMap((parent) => parent[key] as Item[])
-  for (const parent of parents) {
-    const list = parent[path.at(-1) as string] as Item[]
-    const index = list.findIndex((item) => item.id === id)
-    const item = list[index]
-    if (item) return { item, parent, index }
+export function find(board: FullBoard, path: Path, id: string): Found | undefined {
+  const search = (parent: Item, depth: number): Found | undefined => {
+    const list = parent[path[depth] as string] as Item[]
+    const isLast = depth === path.length - 1
+    for (const [index, item] of list.entries()) {
+      const found = isLast ? item.id === id && { item, parent, index } : search(item, depth + 1)
+      if (found) return found
+    }
+    return undefined
   }
-  return undefined
+  return search(board as unknown as Item, 0)
 }
 
 /** Where an item goes in a list that does not hold it: the server's own rule. */
@@ -110,11 +111,11 @@ export function share<T>(previous: unknown, next: T): T {
   if (Array.isArray(next)) {
     if (!Array.isArray(previous)) return next
     const before: unknown[] = previous
-    let byId: Map<unknown, unknown> | undefined
     const shared = next.map((item: unknown, i) => {
-      if (item === before[i]) return item
-      byId ??= new Map(before.map((other) => [idOf(other), other]))
-      return share(byId.get(idOf(item)), item)
+      // Most of what moved was moved by one.
+      if (item === before[i] || item === before[i - 1] || item === before[i + 1]) return item
+      const id = idOf(item)
+      return share(idOf(before[i]) === id ? before[i] : before.find((other) => idOf(other) === id), item)
     })
     const isSame = shared.length === before.length && shared.every((item, i) => item === before[i])
     return (isSame ? previous : shared) as T

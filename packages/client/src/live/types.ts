@@ -2,7 +2,6 @@ import type { EventData, EventKind, operations } from '@lockstep/contract'
 import type { Body, Operation, Params } from '@lockstep/contract/operation'
 
 /** Everything that the live board knows of the wire, in one place. Types only: no schema reaches a bundle. */
-export type { Attachment } from '@lockstep/contract/attachments'
 export type { BoardMember, FullBoard } from '@lockstep/contract/boards'
 export type { Card } from '@lockstep/contract/cards'
 export type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'

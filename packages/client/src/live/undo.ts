@@ -74,7 +74,9 @@ function restore(board: FullBoard, kindName: string, item: Item, place: Place): 
     case 'Label': {
       const { id, name, color } = item as unknown as Label
       const carriers = board.columns.flatMap((c) => c.cards).filter((card) => card.labels.some((l) => l.id === id))
-      const labels = carriers.map((card): Change => ({ name: 'addCardLabel', input: { card_id: card.id, label_id: id } }))
+      const labels = carriers.map(
+        (card): Change => ({ name: 'addCardLabel', input: { card_id: card.id, label_id: id } }),
+      )
       return [{ name: 'createLabel', input: { id, name, color } }, ...labels]
     }
     default:
