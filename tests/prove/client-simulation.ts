@@ -17,7 +17,7 @@ export async function prove(progress: Progress): Promise<Report> {
   const found: [string, number | undefined][] = []
   for (const [name, changes] of Object.entries(mutations)) found.push([name, noticed(await mutant(name, changes))])
   for (const [name, options] of Object.entries(weaknesses)) found.push([name, noticed(BoardCore, options)])
-  removeMutants()
+  removeMutants('core')
   for (const [name, seeds] of found) if (seeds === undefined) violations.push(`It is not noticed when ${name}`)
 
   const sum = (key: Exclude<keyof Outcome, 'violations'>) =>

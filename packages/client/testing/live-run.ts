@@ -46,10 +46,17 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
   const write = async (board: LiveBoard, nth: number) => {
     const random = generator(seed * 10 + nth)
     const below = (n: number) => Math.floor(random() * n)
-    for (let i = 0; i < changes; i++) {
+    for (let i = 0; i < changes; ) {
       await pause(below(2 * pause_ms))
       const change = choose(board.view as FullBoard, below, () => randomUUID(), user_ids)
-      if (change) made.push({ change, done: board.change(change.name, change.input as never).done })
+      if (!change) continue
+      i++
+      made.push({ change, done: board.change(change.name, change.input as never).done })
+      if (below(15) > 0) continue
+      for (const { key, done } of board.undo()) {
+        const back = board.pending.find((operation) => operation.key === key)?.change
+        if (back) made.push({ change: back, done })
+      }
     }
   }
   await Promise.all([...boards.map(write), faults()])

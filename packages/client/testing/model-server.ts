@@ -116,7 +116,7 @@ export class ModelServer {
     throw new Refused(`${kind}_not_found`)
   }
 
-  private emit(type: string, data: unknown, is_own = true, user_id: string | null = this.request.user_id) {
+  emit(type: string, data: unknown, is_own = true, user_id: string | null = this.request.user_id) {
     const seq = this.seq + 1
     const event = { type, data: clone(data), seq, user_id: is_own ? user_id : null, timestamp: AT, version: '1.0' }
     this.log.push({ event: event as unknown as BoardEvent, key: this.request.key, is_own })

@@ -1,28 +1,73 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { LiveBoard } from '../src/live/live-board.ts'
 import type { CoreClass } from './sync-simulation.ts'
 
-const source = new URL('../src/live/', import.meta.url)
-const folder = new URL('../../../.test-output/sync-mutants/', import.meta.url)
-const files = ['core', 'fold', 'predict', 'tree', 'undo']
+type Mutation = [rule: string, without: string]
 
-/** The core with some of its rules switched off, in its own text. */
-export async function mutant(name: string, changes: [rule: string, without: string][]): Promise<CoreClass> {
-  const home = new URL(`${name.replaceAll(' ', '-')}/`, folder)
-  mkdirSync(home, { recursive: true })
-  for (const file of files) copyFileSync(new URL(`${file}.ts`, source), new URL(`${file}.ts`, home))
-  const core = new URL('core.ts', home)
+const source = new URL('../src/live/', import.meta.url)
+const folder = new URL('../../../.test-output/', import.meta.url)
+const home = (of: string) => new URL(`sync-mutants-${of}/`, folder)
+
+/** The live board's own text with some of its rules switched off in one file, and another file of it loaded. */
+async function load(of: string, name: string, file: string, changes: Mutation[], entry: string): Promise<unknown> {
+  const place = new URL(`${name.replaceAll(' ', '-')}/`, home(of))
+  mkdirSync(place, { recursive: true })
+  for (const each of readdirSync(source).filter((other) => !other.endsWith('.test.ts')))
+    copyFileSync(new URL(each, source), new URL(each, place))
+  const mutated = new URL(file, place)
   const text = changes.reduce(
     (before, [rule, without]) => {
-      if (!before.includes(rule)) throw new Error(`The core no longer has: ${rule}`)
+      if (!before.includes(rule)) throw new Error(`${file} no longer has: ${rule}`)
       return before.replace(rule, without)
     },
-    readFileSync(core, 'utf8'),
+    readFileSync(mutated, 'utf8'),
   )
-  writeFileSync(core, text)
-  return ((await import(fileURLToPath(core))) as { BoardCore: CoreClass }).BoardCore
+  writeFileSync(mutated, text)
+  return import(fileURLToPath(new URL(entry, place)))
 }
-export const removeMutants = () => rmSync(folder, { recursive: true, force: true })
+
+export async function mutant(name: string, changes: Mutation[]): Promise<CoreClass> {
+  const { BoardCore } = (await load('core', name, 'core.ts', changes, 'core.ts')) as { BoardCore: CoreClass }
+  return BoardCore
+}
+export async function mutantBoard(
+  name: string,
+  file: string,
+  rule: string,
+  without: string,
+): Promise<typeof LiveBoard> {
+  const loaded = await load('driver', name, file, [[rule, without]], 'live-board.ts')
+  return (loaded as { LiveBoard: typeof LiveBoard }).LiveBoard
+}
+export const removeMutants = (of: 'core' | 'driver') => rmSync(home(of), { recursive: true, force: true })
+
+/** Rules of the driver that are switched off one by one. */
+export const driverMutations: Record<string, [file: string, rule: string, without: string]> = {
+  'a silent line is not noticed': [
+    'line.ts',
+    'if (this.socket && this.isGreeted && (',
+    'if (this.isGreeted && !this.socket && (',
+  ],
+  'what is missing is not asked for': ['line.ts', "if (this.core.missing !== 'nothing') void this.fill()", ''],
+  'nobody comes back': ['line.ts', '() => void this.connect())', '() => {})'],
+  'what failed is not sent again': [
+    'sender.ts',
+    '(failure?.retry_after_seconds ?? 0) * 1_000), () => this.goOn())',
+    '0), () => {})',
+  ],
+  'what is sent again has a new key': [
+    'sender.ts',
+    'this.line.request(change.name, input, key)',
+    'this.line.request(change.name, input, key + operation.attempts)',
+  ],
+  'timers survive': ['line.ts', 'for (const cancel of this.timers.values()) cancel()', ''],
+  'events of a second line are taken for the first epoch': [
+    'line.ts',
+    '    this.epoch = epoch\n',
+    '    this.epoch ||= epoch\n',
+  ],
+}
 
 /** Rules of the core that are switched off one by one: each must be missed. */
 export const mutations: Record<string, [rule: string, without: string][]> = {

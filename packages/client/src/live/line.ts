@@ -129,12 +129,19 @@ export class Line {
   private open(ticket: string, life: number) {
     const { epoch, seq } = this.core.at
     const query = `token=${encodeURIComponent(ticket)}&since=${epoch}.${seq}`
-    const socket = this.env.openSocket(`${this.api.base_url}/ws/boards/${this.board_id}?${query}`)
+    let socket: SocketLike
+    try {
+      socket = this.env.openSocket(`${this.api.base_url}/ws/boards/${this.board_id}?${query}`)
+    } catch {
+      // No sockets here at all, or not to this address.
+      return this.lose(1006)
+    }
     this.socket = socket
     this.last_frame = this.env.now()
     this.later('greeting', GREETING_MS, () => this.lose(1006))
     socket.onmessage = ({ data }) => {
-      if (life === this.life) this.receive(JSON.parse(String(data)) as Message)
+      const message = life === this.life ? parse(data) : undefined
+      if (message) this.receive(message)
     }
     // The close that follows says it all.
     socket.onerror = () => {}
@@ -325,6 +332,15 @@ export class Line {
   private callOff(what: string) {
     this.timers.get(what)?.()
     this.timers.delete(what)
+  }
+}
+
+/** What is no message means nothing. */
+function parse(data: unknown): Message | undefined {
+  try {
+    return JSON.parse(String(data)) as Message
+  } catch {
+    return undefined
   }
 }
 

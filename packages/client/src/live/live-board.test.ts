@@ -1,10 +1,14 @@
-import { describe, expect, test } from 'vitest'
-import { choose } from '../../testing/random-change.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { simulateDriver } from '../../testing/driver-simulation.ts'
+import { driverMutations, mutantBoard, removeMutants } from '../../testing/mutants.ts'
 import { memoryQueue, VirtualWorld } from '../../testing/virtual-world.ts'
 import { LiveBoard, type LiveOptions, openBoard } from './live-board.ts'
 import type { BoardEvent, FullBoard } from './types.ts'
 
+const MUTANT_SEEDS = 20
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 40)
+
+afterAll(() => removeMutants('driver'))
 
 /** A board that was opened in a virtual world, ready. */
 async function opened(world: VirtualWorld, user_id = 'user-0', options: LiveOptions = {}) {
@@ -187,6 +191,49 @@ describe('a live board', () => {
     expect(world.timers).toBe(0)
   })
 
+  test('[SYNC-16] a deleted board closes it, after its last event', async () => {
+    const world = new VirtualWorld(13)
+    const { board } = await opened(world)
+    const events = board.events()
+    world.server.emit('board.deleted', { id: 'board' })
+    world.announce()
+    await world.run(500)
+    expect(board.status).toMatchObject({ phase: 'closed', reason: 'deleted' })
+    expect(await events.next()).toMatchObject({ value: { type: 'board.deleted' } })
+    expect(await events.next()).toEqual({ value: undefined, done: true })
+  })
+
+  test('[SYNC-12] where there are no sockets at all, or they talk nonsense, it asks', async () => {
+    const world = new VirtualWorld(14)
+    const environment = world.environment()
+    environment.openSocket = () => {
+      throw new Error('no sockets here')
+    }
+    const { board } = await opened(world, 'user-0', { environment })
+    await world.run(30_000)
+    expect(board.status.phase).toBe('polling')
+    await board.close()
+    const { board: other } = await opened(world)
+    for (const socket of world.sockets) socket.onmessage?.({ data: '<html>' })
+    expect(other.status.phase).toBe('live')
+    await other.close()
+  })
+
+  test('[SYNC-14] a change that is never answered can be given up', async () => {
+    const world = new VirtualWorld(15)
+    const { board } = await opened(world)
+    world.refusal = 500
+    const { key, done } = board.change('updateBoard', { title: 'poison' })
+    await world.run(20_000)
+    expect(board.pending).toMatchObject([{ key, state: 'queued' }])
+    world.refusal = undefined
+    board.discard(key)
+    await world.run(1_000)
+    expect(await done).toEqual({ outcome: 'discarded' })
+    expect(board.view).toEqual(world.server.board)
+    await board.close()
+  })
+
   test('[SYNC-17] closing leaves no timer, no socket and nobody waiting', async () => {
     const world = new VirtualWorld(11)
     const { board } = await opened(world)
@@ -220,83 +267,18 @@ describe('a live board', () => {
 
 describe('a live board in simulation', () => {
   test(`[SYNC-19] ${SEEDS} seeds of faults end with everybody live, nothing pending and the server’s board`, async () => {
-    for (let seed = 1; seed <= SEEDS; seed++) expect(await simulateDriver(seed), `seed ${seed}`).toEqual([])
+    for (let seed = 1; seed <= SEEDS; seed++) expect(await simulateDriver(seed, LiveBoard), `seed ${seed}`).toEqual([])
   }, 120_000)
-})
 
-/** Several boards under every fault that there is; then it heals, and has two minutes of its own time to be right. */
-async function simulateDriver(seed: number): Promise<string[]> {
-  const world = new VirtualWorld(seed)
-  const { random } = world
-  const below = (n: number) => Math.floor(random() * n)
-  let made = 0
-  const storage = memoryQueue()
-  const wakers = new Set<(is_online: boolean) => void>()
-  const start = (user_id: string) =>
-    new LiveBoard(world.api(user_id), 'board', { environment: world.environment(wakers), user_id })
-  const boards = Array.from({ length: 1 + below(3) }, (_, i) => start(`user-${below(2) ? 0 : i}`))
-  const seqs: (number | undefined)[][] = boards.map(() => [])
-  const readings = boards.map(async (board, i) => {
-    for await (const event of board.events()) seqs[i]?.push('seq' in event ? event.seq : undefined)
-  })
-  for (let step = 0; step < 60; step++) {
-    await world.run(below(3_000))
-    const board = boards[below(boards.length)] as LiveBoard
-    switch (below(14)) {
-      case 0:
-        world.kill()
-        break
-      case 1:
-        world.closeSockets([1006, 1008, 1012, 1013, 4408][below(5)] as number)
-        break
-      case 2:
-        world.isBarred = !world.isBarred
-        break
-      case 3:
-        world.loss = below(2) * 0.3
-        break
-      case 4:
-        for (const socket of world.sockets) socket.isDead ||= below(2) === 0
-        break
-      case 5:
-        world.server.restore(Math.max(0, world.server.seq - below(3)))
-        world.closeSockets(1012)
-        break
-      case 6:
-        world.sleep(below(60_000))
-        for (const waker of wakers) waker(below(2) === 0)
-        break
-      case 7:
-        world.isUp = true
-        break
-      default: {
-        const change = board.view && choose(board.view, below, (kind) => `${kind}-${made++}`, ['user-0', 'user-1'])
-        if (change) board.change(change.name, change.input as never)
-      }
-    }
-  }
-  Object.assign(world, { isUp: true, isBarred: false, loss: 0 })
-  await world.run(120_000)
-  const wrong: string[] = []
-  for (const board of boards) {
-    if (board.status.phase !== 'live' || board.status.pending > 0) wrong.push(JSON.stringify(board.status))
-    if (JSON.stringify(board.view) !== JSON.stringify(world.server.board)) {
-      try {
-        expect(board.view).toEqual(world.server.board)
-      } catch {
-        wrong.push('does not show the server’s board')
-      }
-    }
-    await board.close()
-  }
-  await Promise.all(readings)
-  for (const each of seqs)
-    each.forEach((seq, i) => {
-      const before = each[i - 1]
-      if (seq !== undefined && before !== undefined && seq !== before + 1) wrong.push(`${seq} came after ${before}`)
-    })
-  for (const [key, times] of world.server.applied) if (times > 1) wrong.push(`${key} was applied ${times} times`)
-  if (world.timers > 0) wrong.push(`${world.timers} timers are left`)
-  if (storage.texts.size > 0) wrong.push('something is left in the storage')
-  return wrong
-}
+  test.each(Object.entries(driverMutations))(
+    `[SYNC-19] it is noticed within ${MUTANT_SEEDS} seeds when %s`,
+    async (name, [file, rule, without]) => {
+      const Board = await mutantBoard(name, file, rule, without)
+      let noticed = 0
+      for (let seed = 1; seed <= MUTANT_SEEDS && noticed === 0; seed++)
+        if ((await simulateDriver(seed, Board)).length > 0) noticed = seed
+      expect(noticed).toBeGreaterThan(0)
+    },
+    60_000,
+  )
+})

@@ -30,7 +30,9 @@ export interface Resync {
   type: 'resync'
 }
 /** `unknown`: the board was closed before the server decided. */
-export type Settled = { outcome: 'confirmed' | 'unknown' } | { outcome: 'rejected' | 'gone'; notice: Notice }
+export type Settled =
+  | { outcome: 'confirmed' | 'discarded' | 'unknown' }
+  | { outcome: 'rejected' | 'gone'; notice: Notice }
 export interface Made {
   key: string
   /** The id of what is being created, or the one that the change is about. */
@@ -143,6 +145,8 @@ export class LiveBoard {
 
   /** Gives up a change that is not confirmed, for example one that the server fails to answer again and again. */
   discard(key: string) {
+    this.waiting.get(key)?.({ outcome: 'discarded' })
+    this.waiting.delete(key)
     this.core.discard(key)
     this.changed()
   }

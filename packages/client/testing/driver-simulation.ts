@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { LiveBoard } from '../src/live/live-board.ts'
+import { choose } from './random-change.ts'
+import { VirtualWorld } from './virtual-world.ts'
+
+/** Several boards under every fault that there is; then it heals, and has two minutes of its own time to be right. */
+export async function simulateDriver(seed: number, Board: typeof LiveBoard): Promise<string[]> {
+  const world = new VirtualWorld(seed)
+  const { random } = world
+  const below = (n: number) => Math.floor(random() * n)
+  let made = 0
+  const issued = new Set<string>()
+  const seeded = new Set(world.server.applied.keys())
+  const wakers = new Set<(is_online: boolean) => void>()
+  const start = (user_id: string) =>
+    new Board(world.api(user_id), 'board', { environment: world.environment(wakers), user_id })
+  const boards = Array.from({ length: 1 + below(3) }, (_, i) => start(`user-${below(2) ? 0 : i}`))
+  const seqs: (number | undefined)[][] = boards.map(() => [])
+  const readings = boards.map(async (board, i) => {
+    for await (const event of board.events()) seqs[i]?.push('seq' in event ? event.seq : undefined)
+  })
+  for (let step = 0; step < 60; step++) {
+    await world.run(below(3_000))
+    const board = boards[below(boards.length)] as LiveBoard
+    switch (below(14)) {
+      case 0:
+        world.kill()
+        break
+      case 1:
+        world.closeSockets([1006, 1008, 1012, 1013, 4408][below(5)] as number)
+        break
+      case 2:
+        world.isBarred = !world.isBarred
+        break
+      case 3:
+        world.loss = below(2) * 0.3
+        break
+      case 4:
+        for (const socket of world.sockets) socket.isDead ||= below(2) === 0
+        break
+      case 5:
+        world.server.restore(Math.max(0, world.server.seq - below(3)))
+        world.closeSockets(1012)
+        break
+      case 6:
+        world.sleep(below(60_000))
+        for (const waker of wakers) waker(below(2) === 0)
+        break
+      case 7:
+        world.isUp = true
+        break
+      default: {
+        const change = board.view && choose(board.view, below, (kind) => `${kind}-${made++}`, ['user-0', 'user-1'])
+        if (change) issued.add(board.change(change.name, change.input as never).key)
+      }
+    }
+  }
+  Object.assign(world, { isUp: true, isBarred: false, loss: 0 })
+  await world.run(120_000)
+  const wrong: string[] = []
+  for (const board of boards) {
+    if (board.status.phase !== 'live' || board.status.pending > 0) wrong.push(JSON.stringify(board.status))
+    if (!isDeepStrictEqual(board.view, world.server.board)) wrong.push('does not show the server’s board')
+    await board.close()
+  }
+  await Promise.all(readings)
+  for (const each of seqs)
+    each.forEach((seq, i) => {
+      const before = each[i - 1]
+      if (seq !== undefined && before !== undefined && seq !== before + 1) wrong.push(`${seq} came after ${before}`)
+    })
+  for (const [key, times] of world.server.applied) {
+    if (times > 1) wrong.push(`${key} was applied ${times} times`)
+    if (!issued.has(key) && !seeded.has(key)) wrong.push(`${key} is no change that a user made`)
+  }
+  if (world.timers > 0) wrong.push(`${world.timers} timers are left`)
+  return wrong
+}
