@@ -7,7 +7,7 @@ import type { BoardEvent, Change, FullBoard } from '../src/live/types.ts'
 import type { FaultyLine } from './faulty-line.ts'
 import { fetchApi } from './fetch-api.ts'
 import { choose } from './random-change.ts'
-import { generator } from './sync-simulation.ts'
+import { generator } from './small-board.ts'
 
 export interface LiveRun {
   /** The service itself, past the faulty line; it may move. */

@@ -58,3 +58,32 @@ export function choose(
   if (kind === 38) return { name: 'unassignItem', input: { item_id, user_id: item.assignees[0]?.id ?? user_id } }
   return { name: 'moveItem', input: { item_id, checklist_id, position: below(checklist.items.length + 1) } }
 }
+
+/** The list into which a change places something, without the thing itself unless asked for; by ids. */
+export function listOf(board: FullBoard, { name, input }: Change, isWhole = false): string[] | undefined {
+  const { column_id, checklist_id, card_id, item_id, id } = input as Record<string, string | undefined>
+  const cards = board.columns.flatMap((column) => column.cards)
+  const lists = cards.flatMap((card) => card.checklists)
+  const holder = {
+    createColumn: board.columns,
+    moveColumn: board.columns,
+    createCard: board.columns.find((column) => column.id === column_id)?.cards,
+    moveCard: board.columns.find((column) =>
+      column_id ? column.id === column_id : column.cards.some((card) => card.id === card_id),
+    )?.cards,
+    moveChecklist: cards.find((card) => card.checklists.some((list) => list.id === checklist_id))?.checklists,
+    moveItem: lists.find((list) =>
+      checklist_id ? list.id === checklist_id : list.items.some((item) => item.id === item_id),
+    )?.items,
+  }[name as string] as { id: string }[] | undefined
+  const self = { moveColumn: column_id, moveCard: card_id, moveChecklist: checklist_id, moveItem: item_id }[
+    name as string
+  ]
+  return holder?.map((item) => item.id).filter((other) => isWhole || other !== (self ?? id))
+}
+
+/** The same change with an index alone. */
+export function withoutAnchor({ name, input }: Change): Change {
+  const { after_id: _, ...rest } = input as { after_id?: unknown }
+  return { name, input: rest } as Change
+}

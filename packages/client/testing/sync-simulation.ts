@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BoardCore, Kept, Notice, Pending, Position } from '../src/live/core.ts'
-import type { BoardEvent, BoardMember, Change, FullBoard } from '../src/live/types.ts'
-import { type Answer, clone, ModelServer, type Place } from './model-server.ts'
-import { choose } from './random-change.ts'
+import type { BoardEvent, Change, FullBoard } from '../src/live/types.ts'
+import { type Answer, clone, type Place } from './model-server.ts'
+import { choose, listOf, withoutAnchor } from './random-change.ts'
+import { generator, smallServer, users } from './small-board.ts'
 
 /** The class under test, or a mutant of it. */
 export type CoreClass = new (kept?: readonly Kept[]) => BoardCore
@@ -56,40 +57,7 @@ interface Client {
   last_at: Position | undefined
 }
 
-/** mulberry32: a small generator whose whole state is the seed. */
-export function generator(seed: number) {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 const PAGE = 8
-const users = Array.from({ length: 4 }, (_, i) => `user-${i}`)
-
-/** A server with a board of three columns, six cards, two labels and two checklists. */
-export function smallServer(announcesRoom = true): ModelServer {
-  const server = new ModelServer(users.map(member), announcesRoom)
-  let made = 0
-  const seeded = (change: Change) => server.execute('user-0', `seed-${made++}`, change)
-  for (const id of ['column-a', 'column-b', 'column-c']) seeded({ name: 'createColumn', input: { id, title: id } })
-  for (const id of ['label-a', 'label-b']) seeded({ name: 'createLabel', input: { id, name: id } })
-  for (let i = 0; i < 6; i++) {
-    const column_id = `column-${'abc'[i % 3]}`
-    seeded({ name: 'createCard', input: { id: `card-s${i}`, column_id, title: `card ${i}` } })
-  }
-  for (const id of ['checklist-s0', 'checklist-s1']) {
-    seeded({ name: 'createChecklist', input: { id, card_id: 'card-s0', title: id } })
-    seeded({ name: 'createItem', input: { id: `item-${id}`, checklist_id: id, content: id } })
-  }
-  return server
-}
-export const smallBoard = () => smallServer().board
-
 /** One run: up to four clients of one server over a network that loses, repeats, reorders and breaks off; then it heals. */
 export function simulate(seed: number, Core: CoreClass, options: Options = {}): Outcome {
   const { announcesRoom = true, pingsHaveSeq = true, sendsAnchors = true, keepsKeys = true } = options
@@ -423,36 +391,3 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
 }
 
 const AT = '2026-01-02T00:00:00.000Z'
-
-export function member(user_id: string): BoardMember {
-  const user = { id: user_id, username: user_id, email: `${user_id}@example.com`, firstname: '', lastname: '' }
-  return { board_id: 'board', user_id, role: 'owner', user: user as unknown as BoardMember['user'] }
-}
-
-/** The list into which a change places something, without the thing itself unless asked for; by ids. */
-function listOf(board: FullBoard, { name, input }: Change, isWhole = false): string[] | undefined {
-  const { column_id, checklist_id, card_id, item_id, id } = input as Record<string, string | undefined>
-  const cards = board.columns.flatMap((column) => column.cards)
-  const lists = cards.flatMap((card) => card.checklists)
-  const holder = {
-    createColumn: board.columns,
-    moveColumn: board.columns,
-    createCard: board.columns.find((column) => column.id === column_id)?.cards,
-    moveCard: board.columns.find((column) =>
-      column_id ? column.id === column_id : column.cards.some((card) => card.id === card_id),
-    )?.cards,
-    moveChecklist: cards.find((card) => card.checklists.some((list) => list.id === checklist_id))?.checklists,
-    moveItem: lists.find((list) =>
-      checklist_id ? list.id === checklist_id : list.items.some((item) => item.id === item_id),
-    )?.items,
-  }[name as string] as { id: string }[] | undefined
-  const self = { moveColumn: column_id, moveCard: card_id, moveChecklist: checklist_id, moveItem: item_id }[
-    name as string
-  ]
-  return holder?.map((item) => item.id).filter((other) => isWhole || other !== (self ?? id))
-}
-
-function withoutAnchor({ name, input }: Change): Change {
-  const { after_id: _, ...rest } = input as { after_id?: unknown }
-  return { name, input: rest } as Change
-}

@@ -3,7 +3,7 @@ import type { Environment, SocketLike } from '../src/live/environment.ts'
 import type { QueueStorage } from '../src/live/storage.ts'
 import type { Change } from '../src/live/types.ts'
 import { clone, type ModelServer } from './model-server.ts'
-import { generator, smallServer } from './sync-simulation.ts'
+import { generator, smallServer } from './small-board.ts'
 
 interface Task {
   at: number

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mutant, mutations, removeMutants, weaknesses } from '../../testing/mutants.ts'
 import { choose } from '../../testing/random-change.ts'
-import { type CoreClass, generator, type Outcome, simulate, smallBoard } from '../../testing/sync-simulation.ts'
+import { generator, smallBoard } from '../../testing/small-board.ts'
+import { type CoreClass, type Outcome, simulate } from '../../testing/sync-simulation.ts'
 import { BoardCore } from './core.ts'
 import type { BoardEvent, Change, FullBoard } from './types.ts'
 
-const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 300)
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 200)
 const MUTANT_SEEDS = 100
 const AT = '2026-01-01T00:00:00.000Z'
 afterAll(() => removeMutants('core'))

@@ -1,17 +1,12 @@
 import { type Api, type ApiAnswer, failureOf, positionOf } from './api.ts'
 import type { BoardCore, Position } from './core.ts'
 import type { Environment, SocketLike } from './environment.ts'
+import { type Message, parse, type UserMessage, withUser } from './message.ts'
 import type { BoardEvent, FullBoard, OnlineUser } from './types.ts'
 
 /** `live` by socket, `polling` where no socket can be had, `offline` when nothing answers. */
 export type Phase = 'connecting' | 'live' | 'polling' | 'offline' | 'closed'
 export type EndReason = 'closed' | 'deleted' | 'forbidden' | 'unauthorized'
-
-type Message =
-  | ({ type: 'hello' | 'resync' } & Position)
-  | { type: 'ping'; seq: number }
-  | ({ type: 'user_joined' | 'user_left' } & OnlineUser)
-  | BoardEvent
 
 const TICK_MS = 5_000
 /** The server pings every 30 seconds. With the tick a dead line is noticed within 45. */
@@ -56,7 +51,7 @@ export class Line {
   private isFilling = false
   private fill_failures = 0
   private last_frame = 0
-  private heard: Extract<Message, OnlineUser>[] | undefined
+  private heard: UserMessage[] | undefined
 
   constructor(core: BoardCore, board_id: string, api: Api, env: Environment, owner: Owner) {
     this.core = core
@@ -333,19 +328,4 @@ export class Line {
     this.timers.get(what)?.()
     this.timers.delete(what)
   }
-}
-
-/** What is no message means nothing. */
-function parse(data: unknown): Message | undefined {
-  try {
-    return JSON.parse(String(data)) as Message
-  } catch {
-    return undefined
-  }
-}
-
-function withUser(users: OnlineUser[], { type, user_id, username }: Extract<Message, OnlineUser>): OnlineUser[] {
-  const others = users.filter((user) => user.user_id !== user_id)
-  if (type === 'user_left') return others
-  return others.length === users.length ? [...users, { user_id, username }] : users
 }
