@@ -232,7 +232,7 @@ export class Line {
     const delay = isBarred
       ? RETRY_SOCKET_MS * (0.5 + chance)
       : chance * Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.tries++)
-    this.later('connect', seconds === undefined ? delay : seconds * 1_000, () => void this.connect())
+    this.later('connect', seconds === undefined ? delay : seconds * 1_000 * (1 + chance / 2), () => void this.connect())
     if (isBarred && !this.timers.has('poll')) this.poll()
     this.owner.changed()
   }

@@ -157,8 +157,8 @@ export class LiveBoard {
     this.flush()
   }
 
-  /** Called whenever the view, the status, the presence or the notices are new. The answer ends it. */
-  subscribe(listener: () => void): () => void {
+  /** Called whenever the view, the status, the presence or the notices are new. The answer ends it. Needs no `this`. */
+  readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
   }
@@ -215,7 +215,7 @@ export class LiveBoard {
     const now = [view, this.shown, line.presence, core.notices]
     if (now.every((part, i) => part === this.seen[i])) return
     this.seen = now
-    for (const listener of [...this.listeners]) listener()
+    for (const listener of [...this.listeners]) tell(listener)
   }
 
   /** Tells the changes that are decided. */
@@ -239,5 +239,16 @@ export class LiveBoard {
     this.waiting.clear()
     for (const stream of [...this.streams]) stream.end()
     this.listeners.clear()
+  }
+}
+
+/** A listener that fails is the page's trouble: the board goes on, and the error is reported as any other. */
+function tell(listener: () => void) {
+  try {
+    listener()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
   }
 }
