@@ -1,9 +1,19 @@
 import { BoardCore } from '../../packages/client/src/live/core.ts'
-import { mutant, mutations, removeMutants, weaknesses } from '../../packages/client/testing/mutants.ts'
+import { LiveBoard } from '../../packages/client/src/live/live-board.ts'
+import { simulateDriver } from '../../packages/client/testing/driver-simulation.ts'
+import {
+  driverMutations,
+  mutant,
+  mutantBoard,
+  mutations,
+  removeMutants,
+  weaknesses,
+} from '../../packages/client/testing/mutants.ts'
 import { type CoreClass, type Outcome, simulate } from '../../packages/client/testing/sync-simulation.ts'
 import type { Progress, Report } from './report.ts'
 
 const SEEDS = 5_000
+const DRIVER_SEEDS = 1_500
 const MUTANT_SEEDS = 200
 
 /** The client's core in its simulated world, over many seeds. A violation names its seed, and comes back with it. */
@@ -14,17 +24,27 @@ export async function prove(progress: Progress): Promise<Report> {
     if (seed % 500 === 0) progress(`client simulation: ${seed} of ${SEEDS} schedules`)
   }
   const violations = outcomes.flatMap((outcome) => outcome.violations)
+  for (let seed = 1; seed <= DRIVER_SEEDS; seed++) {
+    for (const wrong of await simulateDriver(seed, LiveBoard)) violations.push(`driver, seed ${seed}: ${wrong}`)
+    if (seed % 500 === 0) progress(`client driver: ${seed} of ${DRIVER_SEEDS} schedules`)
+  }
   const found: [string, number | undefined][] = []
   for (const [name, changes] of Object.entries(mutations)) found.push([name, noticed(await mutant(name, changes))])
   for (const [name, options] of Object.entries(weaknesses)) found.push([name, noticed(BoardCore, options)])
+  for (const [name, mutation] of Object.entries(driverMutations))
+    found.push([`driver: ${name}`, await noticedByDriver(await mutantBoard(name, ...mutation))])
   removeMutants('core')
+  removeMutants('driver')
   for (const [name, seeds] of found) if (seeds === undefined) violations.push(`It is not noticed when ${name}`)
 
   const sum = (key: Exclude<keyof Outcome, 'violations'>) =>
     outcomes.reduce((total, outcome) => total + outcome[key], 0).toLocaleString('en')
   return {
     title: 'The client in simulation',
-    setting: { schedules: `seeds 1 to ${SEEDS}`, world: '1 to 4 clients of one board, then healing' },
+    setting: {
+      core: `seeds 1 to ${SEEDS}: 1 to 4 clients of one board, then healing`,
+      driver: `seeds 1 to ${DRIVER_SEEDS}: 1 to 3 live boards in virtual time, then two minutes to heal`,
+    },
     violations,
     sections: [
       {
@@ -63,5 +83,10 @@ export async function prove(progress: Progress): Promise<Report> {
 
 function noticed(Core: CoreClass, options = {}): number | undefined {
   for (let seed = 1; seed <= MUTANT_SEEDS; seed++) if (simulate(seed, Core, options).violations.length > 0) return seed
+  return undefined
+}
+
+async function noticedByDriver(Board: typeof LiveBoard): Promise<number | undefined> {
+  for (let seed = 1; seed <= MUTANT_SEEDS; seed++) if ((await simulateDriver(seed, Board)).length > 0) return seed
   return undefined
 }

@@ -56,7 +56,12 @@ export async function simulateDriver(seed: number, Board: typeof LiveBoard): Pro
     }
   }
   Object.assign(world, { isUp: true, isBarred: false, loss: 0 })
-  await world.run(120_000)
+  await world.run(60_000)
+  // One more event that no socket is told of, and nothing that follows: the next ping must do.
+  world.server.execute('user-3', 'silent', { name: 'updateBoard', input: { title: 'silent' } })
+  seeded.add('silent')
+  for (const socket of world.sockets) socket.next = world.server.seq
+  await world.run(60_000)
   const wrong: string[] = []
   for (const board of boards) {
     if (board.status.phase !== 'live' || board.status.pending > 0) wrong.push(JSON.stringify(board.status))

@@ -231,7 +231,8 @@ export class VirtualWorld {
   private serve(socket: VirtualSocket) {
     for (; socket.next < this.server.seq; socket.next++) {
       const { event } = this.server.log[socket.next] as ModelServer['log'][number]
-      this.tell(socket, clone(event))
+      // Should the service lose one, the next ping tells.
+      if (this.random() >= this.loss / 4) this.tell(socket, clone(event))
     }
   }
 

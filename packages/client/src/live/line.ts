@@ -210,6 +210,7 @@ export class Line {
     for (const timer of ['greeting', 'steady']) this.callOff(timer)
     if (this.core.is_deleted) return this.owner.ended('deleted')
     this.refusals = this.isGreeted ? 0 : this.refusals + 1
+    this.isGreeted = false
     if (this.phase === 'live') this.phase = 'connecting'
     // Refused: the service says by other means why, if it was not a matter of the moment.
     if (code === 1008) {
@@ -264,11 +265,11 @@ export class Line {
       if (core.missing === 'board') await this.load()
       else await this.loadEvents(epoch, seq)
       this.fill_failures = 0
-      if (isPoll) this.phase = 'polling'
+      if (isPoll && !this.isGreeted) this.phase = 'polling'
     } catch (error) {
       if (this.phase === 'closed' || this.isEnd(error)) return
       this.fill_failures++
-      if (isPoll) this.phase = 'offline'
+      if (isPoll && !this.isGreeted) this.phase = 'offline'
     } finally {
       this.isFilling = false
     }
