@@ -5,8 +5,8 @@ import { memoryQueue, VirtualWorld } from '../../testing/virtual-world.ts'
 import { LiveBoard, type LiveOptions, openBoard } from './live-board.ts'
 import type { BoardEvent, FullBoard } from './types.ts'
 
-const MUTANT_SEEDS = 60
-const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 150)
+const MUTANT_SEEDS = 40
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 60)
 
 afterAll(() => removeMutants('driver'))
 
