@@ -1,3 +1,5 @@
+// Who reads the published types need not have these in his own `lib`.
+/// <reference lib="esnext.disposable" preserve="true" />
 export type { Api, ApiAnswer, RequestOptions } from './api.ts'
 export type { Notice, Problem } from './core.ts'
 export { type Environment, realEnvironment, type SocketLike } from './environment.ts'
