@@ -1,0 +1,131 @@
+import type { Api } from '../live/api.ts'
+import { type Change, LiveBoard, type Made, type Notice, type QueueStorage, type Status } from '../live/index.ts'
+import { KeptQueue } from '../live/storage.ts'
+import type { FullBoard, OnlineUser } from '../live/types.ts'
+
+/** How a board is opened: with a place for changes that are not sent yet, and whose they are. */
+export interface BoardOptions {
+  storage: QueueStorage
+  user_id: string
+}
+
+/** A live board as a component sees it: values that never change, new ones for what is new. */
+export interface BoardState {
+  /** What to show. Equal parts are the same objects as before. Undefined only before the first load. */
+  view: FullBoard | undefined
+  status: Status
+  /** The user's changes that are not confirmed yet. */
+  pending: readonly { key: string; change: Change }[]
+  /** Changes that did not come about, with what was typed, until they are dismissed. */
+  notices: readonly Notice[]
+  presence: readonly OnlineUser[]
+  can_undo: boolean
+  /** Changes the board: shown at once, sent as soon as there is a line. */
+  change: LiveBoard['change']
+  /** Takes the user's last change back. */
+  undo: () => Made[]
+  /** Gives up a change that is not confirmed. */
+  discard: (key: string) => void
+  /** The user has seen a notice. */
+  dismiss: (key: string) => void
+}
+
+const boards = new WeakMap<Api, Map<string, SharedBoard>>()
+
+/** The one live board of a page for this client and id, open or not. */
+export function sharedBoard(api: Api, board_id: string): SharedBoard {
+  const ofApi = boards.get(api) ?? new Map<string, SharedBoard>()
+  boards.set(api, ofApi)
+  const shared = ofApi.get(board_id) ?? new SharedBoard(api, board_id)
+  ofApi.set(board_id, shared)
+  return shared
+}
+
+/** A live board that is open as long as somebody listens. */
+export class SharedBoard {
+  state: BoardState
+  /** How to open it, if a component says so. */
+  options: BoardOptions | undefined
+  private readonly api: Api
+  private readonly board_id: string
+  private readonly closed: BoardState
+  private readonly listeners = new Set<() => void>()
+  /** Grows when it is opened or closed: what was begun before is not wanted any more. */
+  private life = 0
+  private isOpen = false
+  private board: LiveBoard | undefined
+
+  constructor(api: Api, board_id: string) {
+    this.api = api
+    this.board_id = board_id
+    this.closed = {
+      view: undefined,
+      status: { phase: 'connecting', pending: 0, reason: undefined },
+      pending: [],
+      notices: [],
+      presence: [],
+      can_undo: false,
+      change: (name, input) => this.opened().change(name, input),
+      undo: () => this.opened().undo(),
+      discard: (key) => this.opened().discard(key),
+      dismiss: (key) => this.opened().dismiss(key),
+    }
+    this.state = this.closed
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener)
+    this.settle()
+    return () => {
+      this.listeners.delete(listener)
+      this.settle()
+    }
+  }
+
+  /** Opens or closes it when all components of a commit have come and gone: StrictMode lets each do so twice. */
+  private settle() {
+    queueMicrotask(() => {
+      const isWanted = this.listeners.size > 0
+      if (isWanted === this.isOpen) return
+      this.isOpen = isWanted
+      const life = ++this.life
+      if (isWanted) void this.open(life)
+      else this.close()
+    })
+  }
+
+  private async open(life: number) {
+    const { api, board_id, options } = this
+    const queue = options && new KeptQueue(options.storage, options.user_id, board_id)
+    const kept = await queue?.load()
+    if (life !== this.life) return
+    const board = new LiveBoard(api, board_id, options ? { user_id: options.user_id } : {}, queue, kept)
+    this.board = board
+    const show = () => {
+      this.state = stateOf(board, this.state)
+      for (const listener of [...this.listeners]) listener()
+    }
+    board.subscribe(show)
+    show()
+  }
+
+  private close() {
+    const { board } = this
+    this.board = undefined
+    this.state = this.closed
+    void board?.close()
+  }
+
+  private opened(): LiveBoard {
+    if (!this.board) throw new Error('The board is not open: no component that shows it is mounted')
+    return this.board
+  }
+}
+
+function stateOf(board: LiveBoard, { pending, ...before }: BoardState): BoardState {
+  const { view, status, notices, presence, can_undo } = board
+  // The live board's own list changes in place.
+  const now = board.pending.map(({ key, change }) => ({ key, change }))
+  const isSame = now.length === pending.length && now.every(({ key }, i) => key === pending[i]?.key)
+  return { ...before, view, status, notices, presence, can_undo, pending: isSame ? pending : now }
+}
