@@ -135,6 +135,28 @@ describe('a live board', () => {
     await board.close()
   })
 
+  test('[SYNC-14] a change that is given up is taken back, and is not called confirmed', async () => {
+    const world = new VirtualWorld(13)
+    const { board } = await opened(world)
+    const before = title(board)
+    world.kill()
+    const { key, done } = board.change('updateBoard', { title: 'given up' })
+    await world.run(5_000)
+    board.discard(key)
+    expect(await done).toEqual({ outcome: 'discarded' })
+    expect(title(board)).toBe(before)
+    await board.close()
+  })
+
+  test('[SYNC-17] a signal that was aborted before opens nothing', async () => {
+    const world = new VirtualWorld(14)
+    const options = { environment: world.environment(), signal: AbortSignal.abort(new Error('too late')) }
+    const failed = expect(openBoard(world.api('user-0'), 'board', options)).rejects.toThrow('too late')
+    await world.run(5_000)
+    await failed
+    expect(world.timers).toBe(0)
+  })
+
   test('[SYNC-14] undo takes the last change back on the server too', async () => {
     const world = new VirtualWorld(8)
     const { board } = await opened(world)

@@ -101,7 +101,10 @@ export class LiveBoard {
       this.settleReady = { resolve, reject }
     })
     this.ready.catch(() => {})
-    options.signal?.addEventListener('abort', () => this.settleReady?.reject(options.signal?.reason), { once: true })
+    const { signal } = options
+    const giveUp = () => this.settleReady?.reject(signal?.reason)
+    if (signal?.aborted) giveUp()
+    else signal?.addEventListener('abort', giveUp, { once: true })
     this.line.start()
   }
 
