@@ -1,11 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
+import { createElement } from 'react'
+import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBrowser } from '../../../server/testing/browser.ts'
 import { startService, type TestBoard, type TestService, type TestUser } from '../../../server/testing/service.ts'
 import { openApp, startPages } from '../../testing/app-page.ts'
 import type * as ReactPage from '../../testing/react-page.ts'
+import type { Api } from '../live/api.ts'
+import { useBoard } from './index.ts'
 
 let service: TestService
 let browser: Browser
@@ -135,4 +139,14 @@ test('[REACT-6] with a storage, what could not be sent is pending after a reload
   await page.unroute(barred)
   await page.waitForFunction('lockstep.board().status.phase === "live" && lockstep.board().pending.length === 0')
   expect((await board.events()).filter(({ type }) => type === 'card.created')).toHaveLength(1)
+})
+
+const Phase = ({ api }: { api: Api }) => createElement('p', null, useBoard(api, 'board').status.phase)
+
+test('[REACT-7] rendered on a server, it opens nothing', async () => {
+  const asked: string[] = []
+  const api: Api = { base_url: '', request: async (name) => ({ data: asked.push(name) }) }
+  expect(renderToString(createElement(Phase, { api }))).toBe('<p>connecting</p>')
+  await new Promise(setImmediate)
+  expect(asked).toEqual([])
 })
