@@ -5,6 +5,11 @@ import { dirname, join, normalize } from 'node:path'
 const never: [who: RegExp, what: RegExp, why: string][] = [
   [/^packages\/contract\//, /^(?!packages\/contract\/|typebox$)/, 'the contract depends on nothing but TypeBox'],
   [/^packages\/client\//, /^(?!packages\/client\/|react(\/|$))/, 'the client has no dependency, its types included'],
+  [
+    /^packages\/cli\//,
+    /^(?!packages\/(cli|client)\/|node:)/,
+    'the command line is a user of the client library, and of nothing else',
+  ],
   [/^packages\/server\/src\/core\//, /^packages\/server\/src\/(?!core\/)/, 'core never knows a domain'],
   [
     /^packages\/server\/src\/(?!app\.ts)/,

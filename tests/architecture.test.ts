@@ -13,6 +13,8 @@ describe('imports', () => {
     ['packages/contract/src/cards.ts', 'fastify'],
     ['packages/client/src/client.ts', 'packages/contract/src/cards.ts'],
     ['packages/client/src/client.ts', 'node:crypto'],
+    ['packages/cli/src/boards.ts', 'packages/contract/src/boards.ts'],
+    ['packages/cli/src/boards.ts', 'packages/server/src/config.ts'],
     ['packages/server/src/core/serve.ts', 'packages/server/src/cards/card-queries.ts'],
     ['packages/server/src/boards/board-operations.ts', 'packages/server/src/cards/card-operations.ts'],
     ['packages/server/src/cards/card-queries.ts', 'packages/server/src/core/change.ts'],

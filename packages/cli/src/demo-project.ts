@@ -1,0 +1,128 @@
+/** A project as a team would have it: the opening of a small café. */
+export const labels = {
+  urgent: '#dc2626',
+  kitchen: '#d97706',
+  money: '#16a34a',
+  people: '#2563eb',
+  outside: '#9333ea',
+} as const
+
+type LabelName = keyof typeof labels
+interface DemoCard {
+  title: string
+  description?: string
+  labels?: LabelName[]
+  is_mine?: boolean
+  /** The first `done` items are ticked. */
+  checklist?: { title: string; items: string[]; done: number }
+}
+interface DemoColumn {
+  title: string
+  color: string
+  is_done_column?: boolean
+  cards: DemoCard[]
+}
+
+export const columns: DemoColumn[] = [
+  {
+    title: 'Ideas',
+    color: '#6b7280',
+    cards: [
+      { title: 'Sunday brunch', labels: ['kitchen'] },
+      { title: 'A shelf for books that people swap' },
+      { title: 'Live music once a month', labels: ['people', 'outside'] },
+      {
+        title: 'Our own roast',
+        description: 'The roaster on the corner lets us use his drum on Mondays.',
+        labels: ['kitchen'],
+      },
+      { title: 'Cups to take along, with a deposit', labels: ['money'] },
+      { title: 'A table for people who would like company', labels: ['people'] },
+    ],
+  },
+  {
+    title: 'To do',
+    color: '#2563eb',
+    cards: [
+      {
+        title: 'Permit for tables on the pavement',
+        description: 'The office wants a drawing with all distances.',
+        labels: ['urgent', 'outside'],
+        is_mine: true,
+        checklist: {
+          title: 'Papers',
+          items: ['Drawing', 'Consent of the neighbours', 'Insurance', 'Form 14b'],
+          done: 1,
+        },
+      },
+      {
+        title: 'Hire two baristas',
+        labels: ['people'],
+        checklist: {
+          title: 'Steps',
+          items: ['Write the notice', 'Talk to five people', 'A day on trial', 'Contracts'],
+          done: 2,
+        },
+      },
+      { title: 'Choose the till', labels: ['money'], is_mine: true },
+      { title: 'Photographs for the website' },
+      { title: 'Order the sign above the door', labels: ['outside'] },
+      { title: 'Fire drill with everybody', labels: ['people'] },
+      { title: 'Prices for the first menu', labels: ['money', 'kitchen'] },
+      { title: 'Find somebody for the windows' },
+    ],
+  },
+  {
+    title: 'Doing',
+    color: '#d97706',
+    cards: [
+      {
+        title: 'Espresso machine',
+        description: 'Two groups, second-hand. The water must be softened first.',
+        labels: ['kitchen', 'urgent'],
+        is_mine: true,
+        checklist: {
+          title: 'Until it runs',
+          items: ['Softener', 'Three-phase socket', 'Delivery', 'Descale', 'First shot'],
+          done: 3,
+        },
+      },
+      {
+        title: 'First menu',
+        labels: ['kitchen'],
+        checklist: { title: 'Tastings', items: ['Cakes', 'Soups', 'Something without gluten'], done: 1 },
+      },
+      { title: 'Loan: talk to the second bank', labels: ['money'], is_mine: true },
+      { title: 'Paint the back room' },
+      { title: 'Supplier of milk and oats', labels: ['kitchen'] },
+    ],
+  },
+  {
+    title: 'Waiting',
+    color: '#9333ea',
+    cards: [
+      { title: 'Hygiene inspection', description: 'They come within three weeks.', labels: ['urgent', 'kitchen'] },
+      { title: 'Telephone and internet' },
+      { title: 'Answer of the neighbours', labels: ['outside'] },
+      { title: 'Samples of three roasts', labels: ['kitchen'] },
+    ],
+  },
+  {
+    title: 'Done',
+    color: '#16a34a',
+    is_done_column: true,
+    cards: [
+      { title: 'Sign the lease', labels: ['money'], is_mine: true },
+      { title: 'A name', description: 'It took four evenings.' },
+      {
+        title: 'Found the company',
+        labels: ['money'],
+        checklist: { title: 'Offices', items: ['Notary', 'Register', 'Tax number'], done: 3 },
+      },
+      { title: 'Bank account', labels: ['money'] },
+      { title: 'Clear out the cellar', labels: ['people'] },
+      { title: 'Chairs from the old school', is_mine: true },
+      { title: 'Insurance', labels: ['money'] },
+    ],
+  },
+]
