@@ -8,14 +8,14 @@ const COMMON = `  --json        the result as JSON on standard output, failures 
 /** All commands, a line each. */
 export function overview(commands: Record<string, Command>, paint: Paint): string {
   const lines = Object.entries(commands).map(
-    ([name, { usage, summary }]) => `  ${paint('bold', name.padEnd(7))} ${usage.padEnd(44)} ${summary}`,
+    ([name, { usage, summary }]) => `  ${paint('bold', name.padEnd(7))} ${usage.padEnd(50)} ${summary}`,
   )
   return `Lockstep in a terminal.
 
 ${paint('bold', 'lockstep <command>')}
 
 ${lines.join('\n')}
-  ${paint('bold', 'help'.padEnd(7))} ${'[command]'.padEnd(44)} all that a command takes
+  ${paint('bold', 'help'.padEnd(7))} ${'[command]'.padEnd(50)} all that a command takes
 
 Everywhere:
 ${COMMON}

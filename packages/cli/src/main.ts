@@ -23,7 +23,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 const [name = 'help', ...rest] = process.argv.slice(2)
-const is_json = rest.includes('--json') || name === '--json'
+// Needed before the rest is understood: what is wrong with it is told in the same way.
+const is_json = process.argv.slice(2).some((word, i, words) => word === '--json' && !words.slice(0, i).includes('--'))
 let url: string | undefined
 try {
   await run()
