@@ -78,7 +78,7 @@ async function askUnseen(): Promise<string> {
 }
 
 /** Shows how far something has come, on a terminal. In a file or a pipe it would only be in the way. */
-export function progressBar(total: number, { isTTY = false } = process.stderr) {
+export function progressBar(total: number, { isTTY }: { isTTY?: boolean } = process.stderr) {
   return (done: number, what: string) => {
     if (!isTTY) return
     const bar = '█'.repeat((done / total) * 30).padEnd(30, '░')

@@ -60,7 +60,7 @@ test('[CLI-9] every event is a line that says when, who and what', async () => {
   expect(await running.end()).toMatchObject({ code: 0 })
 })
 
-test('[CLI-9] it goes on where it was when the service is killed and comes back', async () => {
+test('[CLI-9] [CLI-11] it goes on where it was when the service is killed and comes back', async () => {
   const board = await service.board()
   const settings = {
     DATABASE_URL: service.database_url,

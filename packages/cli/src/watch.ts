@@ -1,4 +1,4 @@
-import { type LiveBoard, openBoard } from '@lockstep/client/live'
+import { type LiveBoard, openBoard, type Phase } from '@lockstep/client/live'
 import type { Command } from './command.ts'
 import { EXIT, Failure } from './failure.ts'
 import { loadBoard } from './find.ts'
@@ -53,18 +53,22 @@ function timeOf(timestamp: string): string {
 /** Says on standard error when the connection goes and comes; the events alone are on standard output. */
 function tellOfTheLine(board: LiveBoard): void {
   const paint = painter(process.stderr)
-  const said: Record<string, string> = {
+  const said: Record<Exclude<Phase, 'closed'>, string> = {
     live: 'Connected again.',
     polling: 'No socket can be had, so the service is asked every few seconds; lockstep doctor says why.',
     offline: 'The service cannot be reached; trying again.',
     connecting: 'The connection is lost; trying again.',
   }
-  let last: string = 'live'
+  let last: Phase = 'connecting'
+  let hasTold = false
   board.subscribe(() => {
     const { phase } = board.status
+    if (phase === last) return
     // The first connection is nothing to tell.
-    if (phase === last || said[phase] === undefined) return
+    const isFirst = last === 'connecting' && phase === 'live' && !hasTold
     last = phase
+    if (isFirst || phase === 'closed') return
+    hasTold = true
     console.error(paint('dim', said[phase]))
   })
 }
