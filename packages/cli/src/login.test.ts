@@ -84,6 +84,18 @@ test('[CLI-3] a token is sent to no other address than its own', async () => {
   expect(await person.run(['boards', '--url', elsewhere], { env })).toMatchObject(away)
 })
 
+test('[CLI-5] nothing that is printed holds the token or the password, in success as in failure', async () => {
+  await person.login(service.base_url, user.email)
+  const { token } = kept()
+  for (const args of [['boards'], ['show', 'Nowhere'], ['doctor'], ['login', '--email', 'wrong'], ['logout']]) {
+    for (const more of [[], ['--json']]) {
+      const { out, err } = await person.run([...args, ...more], { input: `${PASSWORD}\n` })
+      expect(out + err).not.toContain(token)
+      expect(out + err).not.toContain(PASSWORD)
+    }
+  }
+})
+
 test('[CLI-4] a login is renewed when half its time is over; one that has ended is exit code 3', async () => {
   const short = await startService({ TOKEN_LIFETIME_SECONDS: '6' }, { beside: service })
   try {

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PASSWORD, startService, type TestService } from '../../server/testing/service.ts'
+import { Person } from '../testing/command.ts'
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const [, session = ''] = /```console\n([\s\S]*?)```/.exec(readme) ?? []
+
+let service: TestService
+const person = new Person()
+beforeAll(async () => {
+  service = await startService()
+  await service.user('ada')
+})
+afterAll(async () => {
+  person.leave()
+  await service.stop()
+})
+
+/** Ids, times and widths differ from run to run. */
+const alike = (text: string) =>
+  text
+    .replaceAll(/[\da-f]{8}[\da-f-]*/g, '<id>')
+    .replaceAll(/[\d.]+ (ms|s|min)\b/g, '<n> $1')
+    .trimEnd()
+
+test('[CLI-7] the session in the README goes as it says', { timeout: 60_000 }, async () => {
+  const steps = session.split(/^\$ lockstep /m).slice(1)
+  expect(steps.length).toBeGreaterThan(5)
+  for (const step of steps) {
+    const [line = '', ...shown] = step.split('\n')
+    const words = [...line.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+    const args = words.map((word) => word.replace('http://127.0.0.1:8000', service.base_url))
+    const { code, out, err } = await person.run(args, { input: `${PASSWORD}\n` })
+    expect({ line, code, err }).toEqual({ line, code: 0, err: '' })
+    const expected = alike(shown.join('\n'))
+    const printed = alike(out.replaceAll(service.base_url, 'http://127.0.0.1:8000'))
+    // The README leaves out what would be long.
+    if (expected.endsWith('\n…')) expect(printed).toContain(expected.slice(0, -1))
+    else expect(printed).toBe(expected)
+  }
+})
