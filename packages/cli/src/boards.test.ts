@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startService, type TestBoard, type TestService } from '../../server/testing/service.ts'
+import { PASSWORD, startService, type TestBoard, type TestService } from '../../server/testing/service.ts'
 import { Person } from '../testing/command.ts'
 
 let service: TestService
@@ -167,7 +167,7 @@ describe('what is said', () => {
 describe('for scripts', () => {
   test('[CLI-11] every command prints JSON and nothing else', async () => {
     const other = new Person()
-    const input = 'hush-hush correct horse\n'
+    const input = `${PASSWORD}\n`
     const url = service.base_url
     const { email, id } = board.owner
     expect(await other.json(['login', '--url', url, '--email', email], { input })).toMatchObject({ url, user: { id } })

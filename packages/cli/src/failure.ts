@@ -25,13 +25,23 @@ export class Failure extends Error {
 
 export const wrongUsage = (detail: string) => new Failure(detail, EXIT.wrong_usage, { code: 'wrong_usage' })
 
-/** Whatever was thrown, as a sentence and an exit code. What is no failure of a call is a defect, and is thrown on. */
+/**
+ * Whatever was thrown, as a sentence and an exit code. What neither the service, nor the system, nor the user did is a
+ * defect, and is thrown on.
+ */
 export function failureOf(error: unknown, url: string | undefined): Failure {
   if (error instanceof Failure) return error
-  if (!isLockstepError(error)) throw error
+  if (!isLockstepError(error)) return failureOfSystem(error)
   const { code, request_id } = error
   const detail = request_id === undefined ? sentenceOf(error, url) : `${sentenceOf(error, url)} (request ${request_id})`
   return new Failure(detail, exitCodeOf(error), { code, request_id })
+}
+
+function failureOfSystem(error: unknown): Failure {
+  const { code, syscall, message } = error as NodeJS.ErrnoException
+  if (code === 'ABORT_ERR') return new Failure('Nothing was done.', EXIT.failed, { code: 'cancelled' })
+  if (syscall !== undefined) return new Failure(`${message}.`, EXIT.failed, { code: code ?? 'failed' })
+  throw error
 }
 
 function sentenceOf(error: LockstepError, url = 'the service'): string {

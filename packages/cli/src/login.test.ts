@@ -66,6 +66,18 @@ test('[CLI-2] a logout removes the file, also when the service is away', async (
   expect(await person.run(['logout'])).toMatchObject({ code: 0, out: 'Nobody was logged in.\n' })
 })
 
+test('[CLI-13] who changes his mind at the prompt, and a folder that cannot be written, get a sentence', async () => {
+  const running = person.startOnTerminal(['login', '--url', service.base_url, '--email', user.email])
+  await until('the prompt', () => running.out().includes('Password'))
+  await pause(200)
+  running.type('\x03')
+  expect((await running.ended).out).toMatch(/lockstep: Nothing was done\./)
+  const args = ['login', '--url', service.base_url, '--email', user.email]
+  const env = { XDG_CONFIG_HOME: '/dev/null' }
+  const refused = await person.run(args, { input: `${PASSWORD}\n`, env })
+  expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^lockstep: ENOTDIR.+\n$/) })
+})
+
 test('[CLI-3] LOCKSTEP_URL and LOCKSTEP_TOKEN take the place of a login, and leave no file', async () => {
   const token = user.api.token ?? ''
   const env = { LOCKSTEP_URL: service.base_url, LOCKSTEP_TOKEN: token }

@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endProcesses, startServiceProcess } from '../../server/testing/processes.ts'
-import { startService, type TestBoard, type TestService } from '../../server/testing/service.ts'
+import { PASSWORD, startService, type TestBoard, type TestService } from '../../server/testing/service.ts'
+import { REDIS } from '../../server/testing/template-database.ts'
 import { Person, until } from '../testing/command.ts'
 import { startWebProxy } from '../testing/web-proxy.ts'
 
@@ -62,10 +64,7 @@ test('[CLI-9] every event is a line that says when, who and what', async () => {
 
 test('[CLI-9] [CLI-11] it goes on where it was when the service is killed and comes back', async () => {
   const board = await service.board()
-  const settings = {
-    DATABASE_URL: service.database_url,
-    JWT_SECRET: 'hush-hush-signing-secret-of-the-tests-0123456789',
-  }
+  const settings = { DATABASE_URL: service.database_url, REDIS_URL: REDIS }
   const first = await startServiceProcess(settings)
   const proxy = await startWebProxy(first.base_url)
   await person.login(proxy.base_url, board.owner.email)
@@ -108,4 +107,28 @@ test('[CLI-9] it ends with the board; who is removed from it is told so', async 
   await board.owner.api.call('deleteBoard', { params })
   expect(await owner.ended).toMatchObject({ code: 0, out: expect.stringContaining('deleted the board') })
   other.leave()
+})
+
+test('[CLI-4] [CLI-9] it ends with exit code 3 when the login is over', async () => {
+  const board = await service.board()
+  await person.login(service.base_url, board.owner.email)
+  const running = person.start(['watch', board.id])
+  await until('it watches', () => running.err().includes('Watching'))
+  // A token of the very second of the change would live on.
+  await pause(1_100)
+  const body = { current_password: PASSWORD, new_password: `${PASSWORD} battery` }
+  await board.owner.api.call('changePassword', { body })
+  expect(await running.ended).toMatchObject({ code: 3, err: expect.stringContaining('lockstep login') })
+})
+
+test('[CLI-9] where sockets are barred it asks now and then, and says so', { timeout: 60_000 }, async () => {
+  const board = await service.board()
+  const proxy = await startWebProxy(service.base_url, { refuses_upgrades: true })
+  await person.login(proxy.base_url, board.owner.email)
+  const running = person.start(['watch', board.id])
+  await until('it asks', () => running.err().includes('No socket can be had'), 40_000)
+  await add(board, 'asked for')
+  await until('the event comes', () => running.out().includes('added “asked for” to To do'))
+  await running.end()
+  await proxy.stop()
 })

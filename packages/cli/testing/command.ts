@@ -108,8 +108,8 @@ export class Person {
 }
 
 /** Waits until something holds, by asking again and again. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000
+export async function until(what: string, holds: () => boolean | Promise<boolean>, patience_ms = 15_000) {
+  const deadline = Date.now() + patience_ms
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`)
     await pause(20)
