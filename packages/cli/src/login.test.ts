@@ -55,6 +55,11 @@ test('[CLI-2] a wrong password, and a login that says too little, keep nothing',
   expect(await person.run(args, { input: '' })).toMatchObject({ code: 2 })
   expect(await person.run(['login', '--url', service.base_url])).toMatchObject({ code: 2 })
   expect(await person.run(['login', '--url', 'ftp://x', '--email', 'a@b.cd'])).toMatchObject({ code: 2 })
+  const away = ['login', '--url', '127.0.0.1:19999', '--email', 'a@b.cd']
+  expect(await person.run(away, { input: 'some\n' })).toMatchObject({
+    code: 1,
+    err: 'lockstep: http://127.0.0.1:19999: The service could not be reached (ECONNREFUSED).\n',
+  })
   expect(existsSync(person.login_file)).toBe(false)
 })
 
@@ -64,6 +69,11 @@ test('[CLI-2] a logout removes the file, also when the service is away', async (
   expect(existsSync(person.login_file)).toBe(false)
   expect(await person.run(['boards'])).toMatchObject({ code: 3, out: '' })
   expect(await person.run(['logout'])).toMatchObject({ code: 0, out: 'Nobody was logged in.\n' })
+  const passing = await startService({}, { beside: service })
+  await person.login(passing.base_url, user.email)
+  await passing.stop()
+  expect(await person.run(['logout'])).toMatchObject({ code: 0, err: '' })
+  expect(existsSync(person.login_file)).toBe(false)
 })
 
 test('[CLI-13] who changes his mind at the prompt, and a folder that cannot be written, get a sentence', async () => {

@@ -1,7 +1,7 @@
 import { createClient } from '@lockstep/client'
 import { chosenUrl, forgetLogin, keepLogin, loginFile, openClient, readLogin, urlOf } from './account.ts'
 import { type Command, textOption } from './command.ts'
-import { wrongUsage } from './failure.ts'
+import { failureOf, wrongUsage } from './failure.ts'
 import { ask, askPassword } from './terminal.ts'
 
 const USUAL_URL = 'http://127.0.0.1:8000'
@@ -17,9 +17,14 @@ export const login: Command = {
   async run(context) {
     const known = readLogin()
     const { url, email } = await who(textOption(context, 'url'), textOption(context, 'email'), known)
+    const password = await askPassword()
     const client = createClient({ base_url: url })
-    await client.login({ username: email, password: await askPassword() })
-    const user = await client.getMe()
+    const user = await client.login({ username: email, password }).then(
+      () => client.getMe(),
+      (error: unknown) => {
+        throw failureOf(error, url)
+      },
+    )
     const { token, expires_at } = client.session
     client.close()
     if (token === undefined) throw new Error('A login without a token')

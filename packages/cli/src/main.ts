@@ -10,7 +10,7 @@ import { EXIT, failureOf, wrongUsage } from './failure.ts'
 import { helpOf, overview } from './help.ts'
 import { login, logout } from './login.ts'
 import { seed } from './seed.ts'
-import { painter } from './terminal.ts'
+import { harmless, painter } from './terminal.ts'
 import { watch } from './watch.ts'
 
 const commands: Record<string, Command> = { login, logout, boards, show, watch, add, move, seed, doctor }
@@ -32,7 +32,7 @@ try {
   const { message, code, request_id, exit_code } = failureOf(error, url)
   process.exitCode = exit_code
   if (is_json) console.error(JSON.stringify({ error: { code, detail: message, request_id, exit_code } }))
-  else console.error(painter(process.stderr)('red', `lockstep: ${message}`))
+  else console.error(painter(process.stderr)('red', `lockstep: ${harmless(message)}`))
 }
 
 async function run(): Promise<void> {
@@ -92,9 +92,12 @@ function checkCount({ usage }: Command, args: string[]): string[] {
 
 function help(word: string | undefined): void {
   const paint = painter(process.stdout)
-  if (word !== undefined) commandOf(word)
-  const chosen = word === undefined ? commands : { [word]: commandOf(word) }
-  const listed = Object.entries(chosen).map(([each, { summary, usage }]) => ({ name: each, usage, summary }))
-  if (is_json) console.log(JSON.stringify(word === undefined ? listed : listed[0]))
-  else console.log(word === undefined ? overview(commands, paint) : helpOf(word, commandOf(word), paint))
+  const entry = (each: string, { usage, summary }: Command) => ({ name: each, usage, summary })
+  if (word === undefined) {
+    const list = Object.entries(commands).map(([each, command]) => entry(each, command))
+    console.log(is_json ? JSON.stringify(list) : overview(commands, paint))
+  } else {
+    const command = commandOf(word)
+    console.log(is_json ? JSON.stringify(entry(word, command)) : helpOf(word, command, paint))
+  }
 }

@@ -23,7 +23,9 @@ export const watch: Command = {
       console.error(painter(process.stderr)('dim', `Watching ${harmless(title)}; Ctrl-C ends it.`))
       tellOfTheLine(board)
     }
+    let last = ''
     for await (const event of events) {
+      last = event.type
       if (is_json) console.log(JSON.stringify(event))
       else if (event.type === 'resync') {
         narrator.learn(viewOf(board))
@@ -33,6 +35,7 @@ export const watch: Command = {
         console.log(`${paint('dim', timeOf(event.timestamp))}  ${paint('cyan', narrator.who(event))} ${what}`)
       }
     }
+    if (board.status.reason === 'deleted' && last !== 'board.deleted') console.error('The board was deleted.')
     judge(board)
   },
 }
