@@ -4,7 +4,8 @@ const MAX_WAITING = 1_000
 /** Values for one reader who takes them at his own pace. What he cannot keep up with is one `overflow` in its place. */
 export class Stream<T> implements AsyncIterableIterator<T, undefined> {
   private waiting: T[] = []
-  private reader: ((result: IteratorResult<T, undefined>) => void) | undefined
+  /** Those who asked for what has not come yet. */
+  private readonly asked: ((result: IteratorResult<T, undefined>) => void)[] = []
   private isOver = false
   private readonly overflow: () => T
   private readonly left: () => void
@@ -16,26 +17,22 @@ export class Stream<T> implements AsyncIterableIterator<T, undefined> {
 
   push(value: T) {
     if (this.isOver) return
-    if (this.reader) {
-      this.reader({ value, done: false })
-      this.reader = undefined
-    } else if (this.waiting.length < MAX_WAITING) this.waiting.push(value)
+    const give = this.asked.shift()
+    if (give) give({ value, done: false })
+    else if (this.waiting.length < MAX_WAITING) this.waiting.push(value)
     else this.waiting = [this.overflow()]
   }
 
   end() {
     this.isOver = true
-    this.reader?.({ value: undefined, done: true })
-    this.reader = undefined
+    for (const give of this.asked.splice(0)) give({ value: undefined, done: true })
     this.left()
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.waiting.length > 0) return Promise.resolve({ value: this.waiting.shift() as T, done: false })
     if (this.isOver) return Promise.resolve({ value: undefined, done: true })
-    return new Promise((resolve) => {
-      this.reader = resolve
-    })
+    return new Promise((resolve) => void this.asked.push(resolve))
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
