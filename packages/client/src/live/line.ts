@@ -11,7 +11,7 @@ export type EndReason = 'closed' | 'deleted' | 'forbidden' | 'unauthorized'
 const TICK_MS = 5_000
 /** The server pings every 30 seconds. With the tick a dead line is noticed within 45. */
 const SILENCE_MS = 40_000
-/** A timer that comes so late has slept with its machine. */
+/** A timer that comes so late has slept with its machine, unless the line was heard of meanwhile. */
 const SLEEP_MS = 5_000
 const GREETING_MS = 10_000
 /** What is missing is mostly on its way. */
@@ -295,7 +295,8 @@ export class Line {
   /** Looks at the line again and again; notices when the machine has slept. */
   private tick(expected: number) {
     const now = this.env.now()
-    const hasSlept = now - expected > SLEEP_MS
+    // In the background timers come once a minute, but messages come all the same.
+    const hasSlept = now - expected > SLEEP_MS && this.last_frame < expected
     if (this.socket && this.isGreeted && (hasSlept || now - this.last_frame > SILENCE_MS)) this.wake(true)
     this.later('tick', TICK_MS, () => this.tick(now + TICK_MS))
   }

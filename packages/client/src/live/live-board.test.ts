@@ -80,6 +80,22 @@ describe('a live board', () => {
     await board.close()
   })
 
+  test('[SYNC-11] a page in the background, whose timers come once a minute, keeps its line', async () => {
+    const world = new VirtualWorld(16)
+    const environment = world.environment()
+    const { board } = await opened(world, 'user-0', {
+      environment: {
+        ...environment,
+        after: (ms, work) => environment.after(Math.max(ms, 60_000 - (world.now % 60_000)), work),
+      },
+    })
+    await world.run(60_000)
+    const opens = world.opened_at.length
+    await world.run(600_000)
+    expect([board.status.phase, world.opened_at.length]).toEqual(['live', opens])
+    await board.close()
+  })
+
   test('[SYNC-12] without sockets it asks now and then, and comes back to sockets when they are let through', async () => {
     const world = new VirtualWorld(5)
     world.isBarred = true
