@@ -287,21 +287,36 @@ describe('a live board', () => {
     expect(world.sockets.size).toBe(0)
   })
 
-  test('[SYNC-18] a thousand clients come back spread over time', async () => {
-    const world = new VirtualWorld(12)
-    const make = () => new LiveBoard(world.api('user-0'), 'board', { environment: world.environment() })
-    const boards = Array.from({ length: 1_000 }, make)
-    await world.run(2_000)
-    world.opened_at.length = 0
-    world.closeSockets(1012)
-    await world.run(5_000)
-    const slots = new Map<number, number>()
-    for (const at of world.opened_at) slots.set(Math.floor(at / 100), (slots.get(Math.floor(at / 100)) ?? 0) + 1)
-    expect(world.opened_at).toHaveLength(1_000)
-    expect(Math.max(...slots.values())).toBeLessThan(80)
-    await Promise.all(boards.map((board) => board.close()))
-  }, 60_000)
+  test.each([
+    ['are sent away by a drain', { code: 1012, within_s: 5, span_ms: 1_000, share: 1 / 3 }],
+    ['are asked to come later', { code: 1013, within_s: 46, span_ms: 1_000, share: 1 / 15 }],
+    ['lose a service for 10 seconds', { code: 1006, away_s: 10, within_s: 16, span_ms: 1_000, share: 1 / 5 }],
+    ['are cut off', { code: 1006, within_s: 2, span_ms: 100, share: 1 / 6 }],
+  ])(
+    '[SYNC-18] a thousand clients that %s come back spread over time',
+    async (_, lost) => {
+      const { code, away_s = 0, within_s, span_ms, share } = lost
+      const world = new VirtualWorld(12)
+      const make = () => new LiveBoard(world.api('user-0'), 'board', { environment: world.environment() })
+      const boards = Array.from({ length: 1_000 }, make)
+      await world.run(2_000)
+      world.opened_at.length = 0
+      world.isUp = away_s === 0
+      world.closeSockets(code)
+      await world.run(away_s * 1_000)
+      world.isUp = true
+      await world.run(within_s * 1_000)
+      expect(world.opened_at).toHaveLength(1_000)
+      expect(mostWithin(world.opened_at, span_ms)).toBeLessThan(1_000 * share)
+      await Promise.all(boards.map((board) => board.close()))
+    },
+    60_000,
+  )
 })
+
+/** How many of the times lie at most within a span of that length, wherever it begins. */
+const mostWithin = (times: number[], span_ms: number) =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + span_ms).length))
 
 describe('a live board in simulation', () => {
   test(`[SYNC-19] ${SEEDS} seeds of faults end with everybody live, nothing pending and the server’s board`, async () => {
