@@ -56,6 +56,10 @@ describe('in chromium', () => {
     await run(await open(`${started.service.base_url}/docs`), 'cookieScenario', setting)
   })
 
+  test('[SYNC-11] a line that died is not waited for when the network is back, or the page is looked at again', async () => {
+    await run(page, 'wakeScenario', setting)
+  })
+
   test('[SDK-10] on a slow line, progress is told while the file is on its way', async () => {
     const slow = await open(setting.faulty_url)
     const devtools = await slow.context().newCDPSession(slow)
@@ -77,7 +81,7 @@ const run = async (page: Page, expression: string, setting: Setting) => {
 }
 
 /** `TEST_NODES` names further Node binaries, separated by commas. */
-const nodes = process.env['TEST_NODES']?.split(',') ?? [process.execPath]
+const nodes = [process.execPath, ...(process.env['TEST_NODES']?.split(',') ?? [])]
 
 test.each(nodes)(
   '[SDK-12] in %s as a plain process, which ends by itself',

@@ -1,30 +1,15 @@
-import {
-  type BoardEvent,
-  type Client,
-  type ClientOptions,
-  createClient,
-  type ErrorCode,
-  isLockstepError,
-  LockstepError,
-  type OperationName,
-} from '../src/index.ts'
-import type { Fault } from './faulty-proxy.ts'
+import { type BoardEvent, createClient, type ErrorCode, isLockstepError, type LockstepError } from '../src/index.ts'
+import { caught, equal, fail, failure, sleep, truth } from './expectations.ts'
+import { liveScenarios } from './live-scenarios.ts'
+import { faulty, loggedIn, newBoard, open, type Setting } from './scenario-clients.ts'
 
-/** What a scenario is given: plain data, so that it can be handed to a browser or to another Node. */
-export interface Setting {
-  base_url: string
-  /** The faulty proxy before the same service. */
-  faulty_url: string
-  /** A service whose tokens live for five seconds. */
-  short_url: string
-  email: string
-  password: string
-  /** A valid input for each operation, each on a board of its own. */
-  walk: { name: OperationName; input: Record<string, unknown>; token: string }[]
-}
+export { wakeScenario } from './live-scenarios.ts'
+export { closeAll, type Setting } from './scenario-clients.ts'
 
 /** Ways to use the client, without anything of Node or of a test runner: they run wherever the client does. */
 export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
+  ...liveScenarios,
+
   '[SDK-1] every operation can be called': async ({ base_url, walk }) => {
     for (const { name, input, token } of walk) {
       const client = open({ base_url, token, max_tries: 1 })
@@ -38,7 +23,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-1] inputs of path, query and body stand together, and the answer is plain data': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const card = await client.createCard({ board_id, column_id, title: 'Ä & ? / #', description: null })
     equal(card.title, 'Ä & ? / #')
     const found = await client.findUsers({ search: setting.email, limit: 1 })
@@ -52,7 +37,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-3] a problem has its status, code, sentence, fields and request id': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const error = await failure(client.createCard({ board_id, column_id, title: '' }), 'invalid_input')
     equal([error.name, error.status, error.errors.map(({ field }) => field)], ['LockstepError', 422, ['title']])
     truth(error.detail === error.message && error.detail.includes('title'), error.detail)
@@ -64,7 +49,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-3] a change on an old state is refused with how it is now': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const { id: card_id } = await client.createCard({ board_id, column_id, title: 'One' })
     const { etag = '' } = await client.request('getCard', { card_id })
     await client.updateCard({ card_id, title: 'Two' }, { if_match: etag })
@@ -116,7 +101,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   '[SDK-5] the lost answer of a create leads to one card, and the answer says that it is a repetition': async (
     setting,
   ) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const lossy = faulty(setting, 'lose', 2, client.session.token)
     const { data, is_replay } = await lossy.client.request('createCard', { board_id, column_id, title: 'Once' })
     equal(is_replay, true)
@@ -132,7 +117,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-5] every write has a key of its own, or the one that it is given': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const { client: watched, seen } = faulty(setting, 'none', 0, client.session.token)
     await watched.createCard({ board_id, column_id, title: 'One' })
     await watched.createCard({ board_id, column_id, title: 'Two' })
@@ -250,7 +235,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-9] an answer tells the position of the board, its state, and when nothing has changed': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const written = await client.request('createCard', { board_id, column_id, title: 'One' })
     const read = await client.request('getBoard', { board_id })
     equal([written.status, written.is_replay, written.position], [201, false, read.position])
@@ -263,7 +248,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-10] an upload tells its progress, and a download is a Blob with the same bytes': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const { id: card_id } = await client.createCard({ board_id, column_id, title: 'Files' })
     const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31) % 251)
     const told: number[] = []
@@ -289,7 +274,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-10] an upload whose answer was lost is there once, and one that is no longer wanted ends': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     const { id: card_id } = await client.createCard({ board_id, column_id, title: 'Files' })
     const { client: lossy } = faulty(setting, 'lose', 1, client.session.token)
     await lossy.createAttachment({ card_id, file: new Blob(['x'.repeat(100_000)]) }, { onProgress: () => {} })
@@ -302,7 +287,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
   },
 
   '[SDK-11] pages follow one another to the end': async (setting) => {
-    const { client, board_id, column_id } = await openBoard(setting)
+    const { client, board_id, column_id } = await newBoard(setting)
     for (let i = 0; i < 6; i++) await client.createCard({ board_id, column_id, title: `Card ${i}` })
     const pages: BoardEvent[][] = []
     for await (const page of client.pages('listEvents', { board_id, limit: 3 })) pages.push(page)
@@ -322,7 +307,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
 
 /** How much of an upload was told to be on its way, each time that it was told. */
 export async function progressOfUpload(setting: Setting): Promise<number[]> {
-  const { client, board_id, column_id } = await openBoard(setting)
+  const { client, board_id, column_id } = await newBoard(setting)
   const { id: card_id } = await client.createCard({ board_id, column_id, title: 'Files' })
   const told: number[] = []
   const options = { onProgress: ({ sent_bytes }: { sent_bytes: number }) => told.push(sent_bytes) }
@@ -348,60 +333,4 @@ export async function cookieScenario({ email, password }: Setting): Promise<void
   await client.logout()
   await failure(reloaded.getMe(), 'not_authenticated')
   equal(ends, ['not_authenticated'])
-}
-
-const opened: Client[] = []
-function open(options: ClientOptions | Setting): Client {
-  const client = createClient('walk' in options ? { base_url: options.base_url } : options)
-  opened.push(client)
-  return client
-}
-/** Ends what the scenarios opened. */
-export function closeAll() {
-  for (const client of opened.splice(0)) client.close()
-}
-
-async function loggedIn({ base_url, email, password }: Setting): Promise<Client> {
-  const client = open({ base_url })
-  await client.login({ username: email, password })
-  return client
-}
-
-async function openBoard(setting: Setting) {
-  const client = await loggedIn(setting)
-  const { id: board_id } = await client.createBoard({ title: 'Plan' })
-  const { id: column_id } = await client.createColumn({ board_id, title: 'To do' })
-  return { client, board_id, column_id }
-}
-
-/** A client whose first n requests fail, and what it sent. */
-function faulty({ faulty_url }: Setting, fault: Fault, n: number, token?: string) {
-  const run = `run${Math.random().toString(36).slice(2)}`
-  const client = open({ base_url: `${faulty_url}/${fault}/${n}/${run}`, ...(token !== undefined && { token }) })
-  const seen = async () =>
-    (await (await fetch(`${faulty_url}/seen/${run}`)).json()) as { method: string; path: string; key?: string }[]
-  return { client, seen }
-}
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-function fail(why: string): never {
-  throw new Error(why)
-}
-function truth(isTrue: boolean, what: string) {
-  if (!isTrue) fail(`not so: ${what}`)
-}
-function equal(found: unknown, expected: unknown) {
-  const [a, b] = [found, expected].map((value) => (value instanceof Error ? String(value) : JSON.stringify(value)))
-  if (a !== b) fail(`${a} instead of ${b}`)
-}
-const caught = (promise: Promise<unknown>) =>
-  promise.then(
-    (value) => fail(`succeeded: ${JSON.stringify(value)}`),
-    (error: unknown) => error,
-  )
-async function failure(promise: Promise<unknown>, code: ErrorCode): Promise<LockstepError> {
-  const error = await caught(promise)
-  if (!(error instanceof LockstepError)) fail(`no LockstepError: ${String(error)}`)
-  equal(error.code, code)
-  return error
 }

@@ -288,14 +288,14 @@ describe('a live board', () => {
   })
 
   test.each([
-    ['are sent away by a drain', { code: 1012, within_s: 5, span_ms: 1_000, share: 1 / 3 }],
-    ['are asked to come later', { code: 1013, within_s: 46, span_ms: 1_000, share: 1 / 15 }],
+    ['are sent away by a drain', { code: 1012, away_s: 0, within_s: 5, span_ms: 1_000, share: 1 / 3 }],
+    ['are asked to come later', { code: 1013, away_s: 0, within_s: 46, span_ms: 1_000, share: 1 / 15 }],
     ['lose a service for 10 seconds', { code: 1006, away_s: 10, within_s: 16, span_ms: 1_000, share: 1 / 5 }],
-    ['are cut off', { code: 1006, within_s: 2, span_ms: 100, share: 1 / 6 }],
+    ['are cut off', { code: 1006, away_s: 0, within_s: 2, span_ms: 100, share: 1 / 6 }],
   ])(
     '[SYNC-18] a thousand clients that %s come back spread over time',
     async (_, lost) => {
-      const { code, away_s = 0, within_s, span_ms, share } = lost
+      const { code, away_s, within_s, span_ms, share } = lost
       const world = new VirtualWorld(12)
       const make = () => new LiveBoard(world.api('user-0'), 'board', { environment: world.environment() })
       const boards = Array.from({ length: 1_000 }, make)
