@@ -58,6 +58,7 @@ export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> 
     await using board = await openBoard(faulty(setting, 'barred', 0, client.session.token).client, board_id)
     await until(() => board.status.phase === 'polling', 'polling')
     equal(await board.change('createCard', { column_id, title: 'Mine' }).done, { outcome: 'confirmed' })
+    await until(() => board.status.pending === 0, 'it was asked for')
     await client.createCard({ board_id, column_id, title: 'Another’s' })
     await until(() => titlesOf(board).length === 2, 'what others do is shown')
     equal(board.status.phase, 'polling')
