@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { publishedDocs } from './published-docs.ts'
 
 /**
  * Builds packages/client/dist: plain JavaScript and declarations, with a package.json that could be published. In the
@@ -32,7 +33,7 @@ const exports = Object.fromEntries(
   }),
 )
 writeFileSync(`${dist}/package.json`, `${JSON.stringify({ ...published, exports }, null, 2)}\n`)
-copyFileSync(`${root}packages/client/README.md`, `${dist}/README.md`)
+for (const [name, text] of publishedDocs(root)) writeFileSync(`${dist}/${name}`, text)
 copyFileSync(`${root}LICENSE`, `${dist}/LICENSE`)
 
 if (process.argv.includes('--check')) {

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { publishedDocs, standingAlone } from '../scripts/published-docs.ts'
+
+test('[SDK-13] the documents of the package link to one another, and to nothing that is not in it', () => {
+  const docs = publishedDocs()
+  expect([...docs.keys()]).toEqual(['README.md', 'guide.md', 'errors.md'])
+  for (const [name, text] of docs) {
+    const targets = [...text.matchAll(/\]\(([^)#]*)[^)]*\)/g)].map(([, target]) => target as string)
+    const missing = targets.filter((target) => target !== '' && !/^\w+:/.test(target) && !docs.has(target))
+    expect(missing, name).toEqual([])
+  }
+  expect(docs.get('README.md')).toContain('(guide.md)')
+  expect(docs.get('README.md')).not.toContain('TEST_NODES')
+})
+
+test('[SDK-13] of a link that leads nowhere the words stay; others are left alone', () => {
+  const text = '[a](../../docs/guide.md#files) [b](../../docs/rules.md#x) [c](https://example.com/x) [d](#d)'
+  const expected = '[a](guide.md#files) b [c](https://example.com/x) [d](#d)'
+  expect(standingAlone('packages/client/README.md', text)).toBe(expected)
+})
