@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { LockstepError } from './errors.ts'
+import { operations } from './operations.gen.ts'
+import type { OperationRow } from './options.ts'
 import { retryDelay, withRetries } from './retry.ts'
 
 const busy = (retry_after_seconds?: number) =>
@@ -19,13 +21,23 @@ test('[SDK-6] work that does not listen to its signal is left behind, and no tim
   expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBeLessThanOrEqual(before)
 })
 
-test('[SDK-4] a failure that does not pass is not tried again', async () => {
+test.each([
+  ...[408, 429, 502, 503, 504].map((status) => [status, 2]),
+  ...[400, 401, 403, 404, 409, 412, 422, 500].map((status) => [status, 1]),
+])('[SDK-4] after %i it is sent %i times, when it may be sent twice', async (status, expected) => {
   let tries = 0
   const attempt = async () => {
     tries++
-    throw new LockstepError({ code: 'internal', detail: 'Broken.', status: 500 })
+    throw new LockstepError({ code: 'internal', detail: 'Failed.', status })
   }
-  const bounds = { tries: 4, timeout_ms: 5000, try_timeout_ms: 5000, signal: undefined }
-  await expect(withRetries(attempt, bounds)).rejects.toMatchObject({ code: 'internal' })
-  expect(tries).toBe(1)
+  const bounds = { tries: 2, timeout_ms: 5000, try_timeout_ms: 5000, signal: undefined }
+  await expect(withRetries(attempt, bounds)).rejects.toMatchObject({ status })
+  expect(tries).toBe(expected)
+})
+
+test('[SDK-5] without a key only reads are repeated, and what a session needs, which changes no data', () => {
+  const rows = Object.entries<OperationRow>(operations)
+  const unkeyed = rows.filter(([, { method, retry }]) => method !== 'GET' && retry === 'always')
+  expect(unkeyed.map(([name]) => name).sort()).toEqual(['createTicket', 'logout', 'refresh'])
+  expect(rows.filter(([, { retry }]) => retry === 'keyed').length).toBeGreaterThan(30)
 })
