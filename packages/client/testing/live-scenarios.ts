@@ -1,6 +1,6 @@
 import { type LiveBoard, openBoard, realEnvironment, type SocketLike } from '../src/live/index.ts'
 import { equal, truth, until } from './expectations.ts'
-import { faulty, loggedIn, newBoard, type Setting } from './scenario-clients.ts'
+import { faulty, loggedIn, newBoard, open, type Setting } from './scenario-clients.ts'
 
 /** The live board with the clock, the sockets and the service as they are. What takes longer is simulated, in its own test. */
 export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> = {
@@ -62,6 +62,23 @@ export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> 
     await client.createCard({ board_id, column_id, title: 'Another’s' })
     await until(() => titlesOf(board).length === 2, 'what others do is shown')
     equal(board.status.phase, 'polling')
+  },
+
+  '[SYNC-22] who is connected is told, whoever came first, and who left': async (setting) => {
+    const { client, board_id } = await newBoard(setting)
+    const guest = open({ base_url: setting.base_url, token: setting.walk[0]?.token })
+    const [me, { id: user_id }] = await Promise.all([client.getMe(), guest.getMe()])
+    await client.inviteMember({ board_id, user_id })
+    await using board = await openBoard(client, board_id)
+    const present = ({ presence }: LiveBoard) => presence.map((user) => user.user_id).sort()
+    const isThere = (shown: LiveBoard, ids: string[]) => () => present(shown).join() === ids.sort().join()
+    await until(isThere(board, [me.id]), 'the first is there')
+    {
+      await using other = await openBoard(guest, board_id)
+      await until(isThere(board, [me.id, user_id]), 'the first sees the second')
+      await until(isThere(other, [me.id, user_id]), 'the second sees the first')
+    }
+    await until(isThere(board, [me.id]), 'the second has left')
   },
 
   '[SYNC-17] `await using` leaves no timer, no socket, and nobody who waits': async (setting) => {
