@@ -132,7 +132,11 @@ export class OpenSession implements Session {
     clearTimeout(this.timer)
     if (this.renew_at === undefined || this.isClosed) return
     const wait_ms = Math.min(Math.max(this.renew_at - Date.now(), 0), LONGEST_TIMER_MS)
-    this.timer = setTimeout(() => void this.credential(), wait_ms)
+    this.timer = setTimeout(() => {
+      // Timers may come a moment early by the clock, and the longest ones come much too early.
+      if (Date.now() < (this.renew_at ?? 0)) this.plan(this.renew_at)
+      else void this.renewInBackground()
+    }, wait_ms)
     // In Node a session must not keep the process alive; in a browser a timer is a number.
     const timer: { unref?: () => void } = Object(this.timer)
     timer.unref?.()
