@@ -4,12 +4,14 @@ import { BoardCache } from '../../packages/server/src/boards/board-cache.ts'
 import { readBoardVersion, readFullBoard } from '../../packages/server/src/boards/board-queries.ts'
 import { Database } from '../../packages/server/src/core/database.ts'
 import { seeded } from '../rig/history.ts'
-import { Asker, quantiles, type Times } from './asking.ts'
+import { Asker, quantiles, type Reply, type Times } from './asking.ts'
 import { makeLargeBoard } from './large-board.ts'
-import type { Audience, ProbedService } from './realtime-stage.ts'
+import type { Audience } from './realtime-stage.ts'
 
 /** Rounds before anything counts, and loads before them: statements are prepared, plans are made, code is compiled. */
 const WARMING_UP = 5
+/** A board is loaded more often than it changes. */
+const LOADS_AGAIN = 5
 const FIRST_LOADS = 200
 
 export interface LoadTimes {
@@ -30,7 +32,7 @@ export interface LoadTimes {
 
 /** Loads a large board after a change, without one, and with its ETag, by turns. */
 export async function loadByTurns(
-  { base_url }: ProbedService,
+  { base_url }: { base_url: string },
   database_url: string,
   sql: pg.Pool,
   { ids, tokens }: Audience,
@@ -51,23 +53,28 @@ export async function loadByTurns(
       const title = `Round ${round}`
       await asker.json('PATCH', `/cards/${rows[0]?.id}`, { title })
       const built = await load()
-      const unchanged = await load()
-      const known = await load({ 'if-none-match': String(built.headers.etag) })
-      const caller = await asker.ask('GET', '/auth/me')
+      const again = { unchanged: [] as Reply[], known: [] as Reply[], caller: [] as Reply[] }
+      for (let i = 0; i < LOADS_AGAIN; i++) {
+        again.unchanged.push(await load())
+        again.known.push(await load({ 'if-none-match': String(built.headers.etag) }))
+        again.caller.push(await asker.ask('GET', '/auth/me'))
+      }
       const begun = performance.now()
       await readFullBoard(bare, board_id)
       const statement = { ms: performance.now() - begun }
       const text = gunzipSync(built.bytes)
       found.bytes = text.length
       found.packed_bytes = built.bytes.length
-      found.isFresh &&= text.includes(`"${title}"`) && unchanged.bytes.equals(built.bytes) && known.status === 304
+      const isSame = again.unchanged.every(({ bytes }) => bytes.equals(built.bytes))
+      found.isFresh &&= text.includes(`"${title}"`) && isSame && again.known.every(({ status }) => status === 304)
       if (round % 10 === 0) {
         await sql.query('update users set firstname = $1 where id = $2', [`Name ${round}`, ids.at(-1)])
         const next = await load({ 'if-none-match': String(built.headers.etag) })
         found.isNameFresh &&= next.status === 200 && gunzipSync(next.bytes).includes(`"Name ${round}"`)
       }
       if (round < 0) continue
-      for (const [name, { ms }] of Object.entries({ built, unchanged, known, statement, caller })) times[name]?.push(ms)
+      for (const [name, all] of Object.entries({ built: [built], statement: [statement], ...again }))
+        times[name]?.push(...all.map(({ ms }) => ms))
     }
   } finally {
     await bare.close()

@@ -76,7 +76,7 @@ export async function countLeftovers(sql: pg.Pool): Promise<number> {
 }
 
 /** Lines of the service's log that tell of an error, and whatever it said that is no log line at all. */
-export const complaintsOf = ({ output }: ProbedService): string[] =>
+export const complaintsOf = ({ output }: Pick<ProbedService, 'output'>): string[] =>
   output()
     .split('\n')
     .filter((line) => line !== '' && (!line.startsWith('{') || (JSON.parse(line) as { level: number }).level >= 50))

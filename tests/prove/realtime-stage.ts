@@ -33,6 +33,10 @@ export interface ProbedService extends ServiceProcess {
   weigh: () => Promise<Seen>
 }
 
+/** The service as a process of its own, as it is. The probe below takes a little time in every millisecond. */
+export const startBare = (settings: Record<string, string>) =>
+  startServiceProcess({ ...settings, LOG_LEVEL: 'warn', JWT_SECRET })
+
 /** The service as a process of its own, with a probe of its event loop. */
 export async function startProbed(settings: Record<string, string>): Promise<ProbedService> {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-probe-'))
