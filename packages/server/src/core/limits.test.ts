@@ -409,6 +409,7 @@ describe('a Redis that fails', () => {
     const service = await limited({ ...few, REDIS_URL: url })
     const ada = await service.user()
     await tryEverything(service, ada)
+    expect(await saysSo(service)).toEqual(once.slice(0, 1))
     await node.start()
     expect(await hold(service, ada)).toEqual(once)
   })
