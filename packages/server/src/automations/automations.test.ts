@@ -258,16 +258,21 @@ describe('what goes wrong', () => {
     const throwaway = await s.owner.api.call('createColumn', { params: s.params, body: { title: 'Away' } })
     await s.rule({ trigger_type: 'CARD_MOVED', trigger_column_id: throwaway.id, ...s.toTodo })
     await s.rule({ ...s.onLabel, ...s.assign })
+    const guest = await service.user()
+    await s.owner.api.call('inviteMember', { params: s.params, body: { user_id: guest.id } })
+    await s.rule({ ...s.onMove, action_type: 'ASSIGN_MEMBER', action_user_id: guest.id })
     const moves = Array.from({ length: 12 }, () => s.move())
     const others = [
       s.owner.api.send('deleteColumn', { params: { column_id: throwaway.id } }),
       s.owner.api.send('deleteLabel', { params: { label_id: s.label.id } }),
+      s.owner.api.send('removeMember', { params: { ...s.params, user_id: guest.id } }),
     ]
     const statuses = (await Promise.all([...moves, ...others])).map(({ status }) => status)
     expect(statuses.filter((status) => status >= 400)).toEqual([])
     const runs = await s.runs()
     const once = new Set(runs.map(({ rule_id, cause_seq }) => `${rule_id} ${cause_seq}`))
     expect(once.size).toBe(runs.length)
+    expect((await s.read()).assignees.map(({ id }) => id)).not.toContain(guest.id)
   })
 })
 

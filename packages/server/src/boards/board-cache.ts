@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { BoardVersion } from '../core/board-version.ts'
 import type { Db } from '../core/database.ts'
-import { Packed } from '../core/json-answer.ts'
+import { pack } from '../core/json-answer.ts'
 import { Problem } from '../core/problem.ts'
 import { readFullBoard } from './board-queries.ts'
 
@@ -49,7 +49,7 @@ export class BoardCache {
     const board = await readFullBoard(db, board_id)
     if (!board) throw new Problem('board_not_found')
     const { json, ...version } = board
-    const kept = { ...version, bytes: await Packed.pack(json) }
+    const kept = { ...version, bytes: await pack(json) }
     this.kept.set(board_id, kept)
     return kept
   }

@@ -7,9 +7,10 @@ import { etagOf, isSame } from './etag.ts'
 export const JSON_TYPE = 'application/json; charset=utf-8'
 /** Less than this fits in one packet of the network anyway. */
 const WORTH_PACKING = 1_400
-/** The fastest level makes boards ten times smaller; higher ones take longer than they save. */
-const pack = (text: string) => promisify(gzip)(text, { level: 1 })
+const zip = promisify(gzip)
 const unpack = promisify(gunzip)
+/** The first level takes half the time of the usual one, and leaves a fifth more. */
+export const pack = (text: string) => zip(text, { level: 1 })
 
 /** JSON text as it is sent, compressed, with the name of its state. Without bytes: the client has it already. */
 export class Packed {
@@ -20,7 +21,6 @@ export class Packed {
     this.etag = etag
     this.bytes = bytes
   }
-  static pack = pack
 }
 
 /**

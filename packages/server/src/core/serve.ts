@@ -214,7 +214,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     reply.code(returns.status)
     if (method !== 'GET') return sendText(reply, asText(result))
     reply.header('cache-control', 'private, no-cache')
-    return access === 'public' ? sendText(reply, asText(result)) : sendJson(request, reply, result as string | Packed)
+    return access === 'public' ? sendText(reply, asText(result)) : sendJson(request, reply, result)
   }
 
   const answerWrite = async (request: FastifyRequest, reply: FastifyReply) => {
