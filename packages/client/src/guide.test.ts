@@ -114,6 +114,9 @@ test('[DOC-9] the React page adds, renames, takes back, and keeps the text of wh
   expect(await value()).toBe('New')
   await page.click('footer p')
   await page.waitForSelector('footer p', { state: 'detached' })
+  expect(await page.locator('.news').count()).toBe(0)
+  await addCard('from elsewhere')
+  await page.waitForSelector('.news:has-text("card.created")')
   // The browser itself notes the answer 422.
   expect(errors.filter((error) => !error.includes('422'))).toEqual([])
   await page.close()

@@ -83,6 +83,10 @@ export const mutations: Record<string, [rule: string, without: string][]> = {
   'a change is dropped with its answer': [['!position || isBefore(this.at, position)', '!position']],
   'a place is an index alone': [['before ? anchored(before, change) : change', 'change']],
   'the own event is not recognised': [['operation.is_seen = (', 'operation.is_seen = false && (']],
+  'every event of the user is taken for an own one': [['attempts > 0 && isDoneBy(change, event)', 'true']],
+  'no event is taken for an own one': [
+    ['attempts > 0 && isDoneBy(change, event)', 'attempts > 9 && isDoneBy(change, event)'],
+  ],
   'what was rejected stays': [['this.pending = this.pending.filter((other) => other !== operation)', '']],
   'an older board takes the place of a newer one': [['if (this.base && isBefore(position, this.at)) return', '']],
   'epochs are not told apart': [['this.head.epoch !== this.at.epoch || ', '']],

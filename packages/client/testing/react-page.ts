@@ -2,13 +2,15 @@ import { createElement, memo, StrictMode } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
 import { type Card, type Client, createClient, type FullBoard } from '../src/index.ts'
 import { localQueue } from '../src/live/index.ts'
-import { type BoardState, useBoard, useBoardSelector } from '../src/react/index.ts'
+import { type BoardState, useBoard, useBoardEvents, useBoardSelector } from '../src/react/index.ts'
 
 export interface Given {
   base_url: string
   token: string
   board_id: string
   is_strict?: boolean
+  /** Nothing is shown: there is only somebody who listens. */
+  is_silent?: boolean
   /** Keeps unsent changes, for this user. */
   user_id?: string
 }
@@ -45,6 +47,20 @@ const Found = memo(function Found({ client, board_id }: Place) {
   return createElement('ul', { id: 'found' }, cards)
 })
 
+/** What the listener was told, and how often a component had rendered that made it. */
+const told: [type: string, is_own: boolean, render: number][] = []
+function Events({ client, board_id }: Place) {
+  count('events')
+  const render = renders['events'] ?? 0
+  useBoardEvents(client, board_id, ({ type }, { is_own }) => void told.push([type, is_own, render]))
+  return useBoardSelector(client, board_id, ({ view }) => view?.title)
+}
+
+function Listener({ client, board_id }: Place) {
+  useBoardEvents(client, board_id, ({ type }, { is_own }) => void told.push([type, is_own, 0]))
+  return null
+}
+
 let shown: BoardState | undefined
 function Board({ client, board_id, user_id }: Place & Pick<Given, 'user_id'>) {
   const options = user_id ? { storage: localQueue(localStorage), user_id } : undefined
@@ -57,6 +73,7 @@ function Board({ client, board_id, user_id }: Place & Pick<Given, 'user_id'>) {
     createElement('h1', null, board.view?.title),
     createElement('ul', { id: 'handed' }, cards),
     createElement(Found, { client, board_id }),
+    createElement(Events, { client, board_id }),
   )
 }
 
@@ -86,11 +103,13 @@ function watchTimers() {
   }) as typeof clearTimeout
 }
 
-export function mount({ base_url, token, board_id, is_strict, user_id }: Given) {
+export function mount({ base_url, token, board_id, is_strict, is_silent, user_id }: Given) {
   watchTimers()
   client ??= createClient({ base_url, token })
   root = createRoot(page.document.querySelector('#root'))
-  const board = createElement(Board, { client, board_id, ...(user_id && { user_id }) })
+  const board = is_silent
+    ? createElement(Listener, { client, board_id })
+    : createElement(Board, { client, board_id, ...(user_id && { user_id }) })
   root.render(is_strict ? createElement(StrictMode, null, board) : board)
 }
 
@@ -101,5 +120,6 @@ export function unmount() {
 
 /** The board of the page, to change it, and what was counted. */
 export const board = () => shown as BoardState
+export const events = () => [...told]
 export const rendered = () => ({ ...renders })
 export const openTimers = () => timers?.size ?? 0

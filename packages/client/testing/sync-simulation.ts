@@ -23,6 +23,9 @@ export interface Outcome {
   acknowledgements: number
   anchors: number
   room: number
+  /** Events that a client took for its own, and those that it did not. */
+  own: number
+  foreign: number
 }
 interface Options {
   /** The server says nothing of the neighbours that made room, as the bare specification has it. */
@@ -79,6 +82,8 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     acknowledgements: 0,
     anchors: 0,
     room: 0,
+    own: 0,
+    foreign: 0,
   }
   const violation = (text: string) => {
     if (outcome.violations.length < 5) outcome.violations.push(`seed ${seed}, step ${outcome.steps}: ${text}`)
@@ -93,6 +98,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   /** What the user saw before the place where he dropped something. */
   const wanted = new Map<string, string | null>()
   const texts = new Map<string, string>()
+  const makers = new Map<string, { client: string; does: string }>()
   const notices = new Map<string, Notice>()
 
   const clients: Client[] = Array.from({ length: count }, (_, i) => ({
@@ -108,7 +114,23 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     last_view: undefined,
     last_at: undefined,
   }))
-  for (const client of clients) client.core.user_id = client.user_id
+  for (const client of clients) listen(client)
+
+  function listen(client: Client) {
+    const { core, name, user_id } = client
+    core.user_id = user_id
+    core.told = (event, is_own) => {
+      if (!event || core.at.epoch !== server.epoch) return
+      const logged = server.log[event.seq - 1]
+      const maker = logged?.is_own ? makers.get(logged.key.replace(/\/.*/, '')) : undefined
+      const isMine = maker?.client === name
+      outcome[isMine ? 'own' : 'foreign']++
+      // Two tabs of one user that do the same at the same moment cannot be told apart.
+      const isAlike = core.pending.some(({ attempts, change }) => attempts > 0 && change.name === maker?.does)
+      if (isMine ? !is_own : is_own && !(isOneUser && isAlike))
+        violation(`${name} is wrong about whose ${event.type} is`)
+    }
+  }
 
   function announce() {
     for (; announced < server.seq; announced++) {
@@ -246,17 +268,22 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     })
   }
 
+  function keyOf(client: Client, change: Change) {
+    const key = newId('key')
+    makers.set(key, { client: client.name, does: change.name })
+    return key
+  }
   function act(client: Client) {
     const { core } = client
     const view = look(client)
     if (!view) return
     if (chance(0.08) && core.can_undo) {
-      for (const change of core.undo()) core.change(newId('key'), change, AT, true)
+      for (const change of core.undo()) core.change(keyOf(client, change), change, AT, true)
       return
     }
     const change = choose(view, below, newId, users)
     if (!change) return
-    const key = newId('key')
+    const key = keyOf(client, change)
     outcome.changes++
     const { position, title, content } = change.input as Place & { title?: string; content?: string }
     const list = listOf(view, change)
@@ -271,7 +298,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     outcome.reloads++
     const kept = JSON.parse(JSON.stringify(client.core.kept())) as Kept[]
     Object.assign(client, { core: new Core(kept), socket: [], requests: [], reads: [] })
-    client.core.user_id = client.user_id
+    listen(client)
     client.last_view = undefined
     client.last_at = undefined
     client.loads++

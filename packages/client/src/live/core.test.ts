@@ -19,15 +19,17 @@ function seedsUntilNoticed(Core: CoreClass, options = {}): number {
 }
 
 describe('the core in simulation', () => {
-  test(`[SYNC-1] [SYNC-2] [SYNC-3] [SYNC-4] [SYNC-5] [SYNC-6] ${SEEDS} seeds of loss, repetition, disorder, reloads and lost answers break no promise`, () => {
+  test(`[SYNC-1] [SYNC-2] [SYNC-3] [SYNC-4] [SYNC-5] [SYNC-6] [SYNC-23] ${SEEDS} seeds of loss, repetition, disorder, reloads and lost answers break no promise`, () => {
     const outcomes: Outcome[] = []
     for (let seed = 1; seed <= SEEDS; seed++) outcomes.push(simulate(seed, BoardCore))
     expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
     // It must not pass because nothing happened.
-    const sum = (key: 'confirmations' | 'room' | 'lost') => outcomes.reduce((total, outcome) => total + outcome[key], 0)
+    const sum = (key: 'confirmations' | 'room' | 'lost' | 'own' | 'foreign') =>
+      outcomes.reduce((total, outcome) => total + outcome[key], 0)
     expect(sum('confirmations')).toBeGreaterThan(SEEDS * 20)
     expect(sum('room')).toBeGreaterThan(SEEDS)
     expect(sum('lost')).toBeGreaterThan(SEEDS)
+    expect(Math.min(sum('own'), sum('foreign'))).toBeGreaterThan(SEEDS * 10)
   }, 120_000)
 
   test.each(Object.entries(mutations))(

@@ -1,5 +1,5 @@
 import { applyEvent } from './fold.ts'
-import { anchored, isPossible, predict, subjectOf } from './predict.ts'
+import { anchored, isDoneBy, isPossible, predict, subjectOf } from './predict.ts'
 import { share } from './tree.ts'
 import type { BoardEvent, Change, FullBoard } from './types.ts'
 import { inverse } from './undo.ts'
@@ -62,7 +62,7 @@ export class BoardCore {
   user_id: string | undefined
   is_deleted = false
   /** Told of every event that the base takes up, in order; of nothing when the base jumps. */
-  told: ((event: BoardEvent | undefined) => void) | undefined
+  told: ((event: BoardEvent | undefined, is_own: boolean) => void) | undefined
   /** Events of one epoch that came before their turn. */
   private early = new Map<number, BoardEvent>()
   private early_epoch = 0
@@ -89,7 +89,7 @@ export class BoardCore {
   /** The server's board at a position. One that is older than the base is of no use. */
   load(board: FullBoard, position: Position) {
     if (this.base && isBefore(position, this.at)) return
-    if (this.base && isBefore(this.at, position)) this.told?.(undefined)
+    if (this.base && isBefore(this.at, position)) this.told?.(undefined, false)
     this.base = share(this.base, board)
     this.at = position
     this.hear(position)
@@ -207,21 +207,31 @@ export class BoardCore {
     this.base = applyEvent(before, event)
     this.at = { epoch: this.at.epoch, seq: event.seq }
     if (event.type === 'board.deleted') this.is_deleted = true
-    this.told?.(event)
+    this.told?.(event, this.isOwn(event))
     this.recognise(event, before)
     this.isStale = true
     // An answer that came first waits for exactly this: in between nothing may be shown twice or not at all.
     this.settle()
   }
 
+  /** Whether a change of this core made the event, as far as can be told: the log does not say which request did. */
+  private isOwn(event: BoardEvent): boolean {
+    return this.isOfUser(event) && this.pending.some(({ attempts, change }) => attempts > 0 && isDoneBy(change, event))
+  }
+
+  private isOfUser({ user_id }: BoardEvent): boolean {
+    return user_id !== null && user_id === (this.user_id ?? user_id)
+  }
+
   /**
    * An event by the user himself that does what his sent change would do is taken for it: what others do next is shown
    * at once, not first when the answer comes. Should it be of another tab, the base shows the same all the same.
    */
-  private recognise({ type, data, user_id }: BoardEvent, before: FullBoard) {
+  private recognise(event: BoardEvent, before: FullBoard) {
     const operation = this.pending.find(({ state }) => state !== 'accepted')
     if (!operation || operation.attempts === 0 || operation.is_seen) return
-    if (user_id === null || user_id !== (this.user_id ?? user_id)) return
+    if (!this.isOfUser(event)) return
+    const { type, data } = event
     const { change, at } = operation
     const after = this.base as FullBoard
     // A move to where it is has its event too.

@@ -5,6 +5,8 @@ export type { Notice, Problem } from './core.ts'
 export { type Environment, realEnvironment, type SocketLike } from './environment.ts'
 export type { EndReason, Phase } from './line.ts'
 export {
+  type AboutEvent,
+  type BoardListener,
   LiveBoard,
   type LiveOptions,
   type Made,

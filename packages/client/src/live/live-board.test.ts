@@ -209,6 +209,41 @@ describe('a live board', () => {
     expect(seqs).toEqual(Array.from({ length: 1_200 }, (_, i) => first + 1 + i))
   })
 
+  test('[SYNC-23] a listener is told of every event when the view shows it, and whether the board made it', async () => {
+    const world = new VirtualWorld(17)
+    const [{ board: one }, { board: other }] = [await opened(world), await opened(world)]
+    const card_id = firstCard(one)
+    const told: [string, boolean][][] = [[], []]
+    const titles: (string | undefined)[] = []
+    ;[one, other].forEach((board, i) => {
+      board.onEvent((event, { is_own }) => void told[i]?.push([event.type, is_own]))
+    })
+    const stop = one.onEvent(() => {
+      titles.push(title(one))
+      throw new Error('the listener’s own trouble')
+    })
+    const reported: unknown[] = []
+    const report = (error: unknown) => void reported.push(error)
+    const others = process.rawListeners('uncaughtException')
+    process.removeAllListeners('uncaughtException').on('uncaughtException', report)
+    one.change('updateBoard', { title: 'from one' })
+    await world.run(1_000)
+    process.removeListener('uncaughtException', report)
+    for (const each of others) process.on('uncaughtException', each as () => void)
+    stop()
+    expect([titles, reported]).toMatchObject([['from one'], [{ message: 'the listener’s own trouble' }]])
+    other.change('moveCard', { card_id, position: 1 })
+    world.server.execute('user-1', 'k', { name: 'updateCard', input: { card_id, title: 'by another' } })
+    await world.run(1_000)
+    world.server.restore(world.server.seq - 1)
+    world.closeSockets(1012)
+    await world.run(10_000)
+    const kinds = ['board.updated', 'card.updated', 'card.moved', 'resync']
+    expect(told[0]).toEqual(kinds.map((kind, i) => [kind, i === 0]))
+    expect(told[1]).toEqual(kinds.map((kind, i) => [kind, i === 2]))
+    await Promise.all([one.close(), other.close()])
+  })
+
   test.each([
     [401, 'unauthorized'],
     [403, 'forbidden'],

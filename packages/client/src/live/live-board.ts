@@ -29,6 +29,12 @@ export interface Status {
 export interface Resync {
   type: 'resync'
 }
+/** `is_own`: a change of this very live board made the event. False for what others did, rules, and other tabs of the user. */
+export interface AboutEvent {
+  is_own: boolean
+}
+/** Told of every event of a board. */
+export type BoardListener = (event: BoardEvent | Resync, about: AboutEvent) => void
 /** `unknown`: the board was closed before the server decided. */
 export type Settled =
   | { outcome: 'confirmed' | 'discarded' | 'unknown' }
@@ -75,6 +81,9 @@ export class LiveBoard {
   private readonly env: Environment
   private readonly queue: KeptQueue | undefined
   private readonly listeners = new Set<() => void>()
+  private readonly event_listeners = new Set<BoardListener>()
+  /** Events that the listeners are to be told of, when what they made of the board can be seen. */
+  private untold: Parameters<BoardListener>[] = []
   private readonly streams = new Set<Stream<BoardEvent | Resync>>()
   private readonly waiting = new Map<string, (settled: Settled) => void>()
   private reason: EndReason | undefined
@@ -87,8 +96,10 @@ export class LiveBoard {
     this.queue = queue
     this.core = new BoardCore(kept)
     this.core.user_id = options.user_id
-    this.core.told = (event) => {
-      for (const stream of this.streams) stream.push(event ?? { type: 'resync' })
+    this.core.told = (taken, is_own) => {
+      const event = taken ?? { type: 'resync' }
+      for (const stream of this.streams) stream.push(event)
+      if (this.event_listeners.size > 0) this.untold.push([event, { is_own }])
     }
     const owner = {
       changed: () => this.changed(),
@@ -177,6 +188,16 @@ export class LiveBoard {
     return stream
   }
 
+  /**
+   * Called for every event from now on, in order, each once, when `view` shows it, with whether this live board made it.
+   * That is a guess only where another tab of the user does the same to the same thing at the same moment. The answer
+   * ends it. Needs no `this`.
+   */
+  readonly onEvent = (listener: BoardListener): (() => void) => {
+    this.event_listeners.add(listener)
+    return () => void this.event_listeners.delete(listener)
+  }
+
   /** Ends it. What is not sent stays in the storage, if there is one. */
   async close() {
     this.end('closed')
@@ -216,9 +237,11 @@ export class LiveBoard {
     if (isNew) this.shown = { phase: line.phase, pending: core.pending.length, reason: this.reason }
     if (phase !== 'live' && line.phase === 'live') this.sender.hurry()
     const now = [view, this.shown, line.presence, core.notices]
-    if (now.every((part, i) => part === this.seen[i])) return
+    const hasNews = now.some((part, i) => part !== this.seen[i])
     this.seen = now
-    for (const listener of [...this.listeners]) tell(listener)
+    if (hasNews) for (const listener of [...this.listeners]) tell(listener)
+    for (const told of this.untold.splice(0))
+      for (const listener of [...this.event_listeners]) tell(() => listener(...told))
   }
 
   /** Tells the changes that are decided. */
@@ -242,11 +265,12 @@ export class LiveBoard {
     this.waiting.clear()
     for (const stream of [...this.streams]) stream.end()
     this.listeners.clear()
+    this.event_listeners.clear()
   }
 }
 
 /** A listener that fails is the page's trouble: the board goes on, and the error is reported as any other. */
-function tell(listener: () => void) {
+export function tell(listener: () => void) {
   try {
     listener()
   } catch (error) {

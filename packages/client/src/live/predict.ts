@@ -17,7 +17,7 @@ import {
   update,
   without,
 } from './tree.ts'
-import type { Change, FullBoard } from './types.ts'
+import type { BoardEvent, Change, FullBoard } from './types.ts'
 
 /** What a change takes, by name: the kinds differ only in which fields are there. */
 export type Fields = Record<string, unknown> & {
@@ -84,6 +84,26 @@ export function predict(board: FullBoard, change: Change, at: string): FullBoard
       return next === assignees ? board : update(board, kind.path, id, () => ({ ...item, assignees: next }))
     }
   }
+}
+
+const VERBS: Record<string, string> = { add: 'labeled', remove: 'unlabeled' }
+const OF_BOARD: Record<string, string> = {
+  updateBoard: 'updated',
+  deleteBoard: 'deleted',
+  inviteMember: 'member_added',
+  updateMember: 'updated',
+  removeMember: 'member_removed',
+}
+
+/** Whether an event does to something what a change does to it. */
+export function isDoneBy(change: Change, { type, data }: BoardEvent): boolean {
+  const { verb, kind, fields, id } = subjectOf(change)
+  const [, past] = type.split('.')
+  // Who is no longer a member is no longer assigned either.
+  if (!kind)
+    return type === `board.${OF_BOARD[change.name]}` || (change.name === 'removeMember' && past === 'unassigned')
+  const about = VERBS[verb] ? fields['card_id'] : id
+  return (data as { id: string }).id === about && past === (VERBS[verb] ?? `${verb.replace(/e$/, '')}ed`)
 }
 
 /** What must be there for a change to make sense: without it, it will never do anything. */

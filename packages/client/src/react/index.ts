@@ -1,7 +1,9 @@
-import { useMemo, useRef, useSyncExternalStore } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import type { Api } from '../live/api.ts'
+import type { BoardListener } from '../live/index.ts'
 import { type BoardOptions, type BoardState, sharedBoard } from './shared-board.ts'
 
+export type { AboutEvent, BoardListener } from '../live/index.ts'
 export type { BoardOptions, BoardState } from './shared-board.ts'
 
 /**
@@ -28,6 +30,21 @@ export function useBoardSelector<T>(client: Api, board_id: string, select: (boar
     return part
   }
   return useSyncExternalStore(shared.subscribe, read, read)
+}
+
+/**
+ * Calls `listener` for every event of a live board from now on, in order, each once, when the board shows it. It may be
+ * another function each time: the latest is called. Keeps the board open as the other hooks do.
+ */
+export function useBoardEvents(client: Api, board_id: string, listener: BoardListener): void {
+  const latest = useRef(listener)
+  useLayoutEffect(() => {
+    latest.current = listener
+  })
+  useEffect(
+    () => sharedBoard(client, board_id).onEvent((event, about) => latest.current(event, about)),
+    [client, board_id],
+  )
 }
 
 const everything = (board: BoardState) => board

@@ -141,6 +141,47 @@ test('[REACT-6] with a storage, what could not be sent is pending after a reload
   expect((await board.events()).filter(({ type }) => type === 'card.created')).toHaveLength(1)
 })
 
+test('[REACT-8] the latest listener is told of every event once, and which are of this page, also in StrictMode', async () => {
+  const board = await service.board()
+  const { page, errors } = await open(board.owner, board, { is_strict: true })
+  await live(page)
+  const told = async (count: number) => {
+    await page.waitForFunction(`lockstep.events().length >= ${count}`)
+    return (await page.evaluate('lockstep.events()')) as [string, boolean, number][]
+  }
+  await change(page, 'updateBoard', { title: 'Mine' })
+  const [own] = await told(1)
+  expect(own?.slice(0, 2)).toEqual(['board.updated', true])
+  // The same user elsewhere, and another one.
+  await board.owner.api.call('updateBoard', { params: { board_id: board.id }, body: { title: 'From elsewhere' } })
+  await page.waitForSelector('h1:text-is("From elsewhere")')
+  const { api } = board.member
+  const column = { params: { board_id: board.id, column_id: board.columns[0].id }, body: { title: 'Theirs' } }
+  await api.call('createCard', column)
+  const all = await told(3)
+  expect(all.map(([type, is_own]) => [type, is_own])).toEqual([
+    ['board.updated', true],
+    ['board.updated', false],
+    ['card.created', false],
+  ])
+  expect(all[2]?.[2]).toBeGreaterThan(own?.[2] ?? 0)
+  expect(errors).toEqual([])
+})
+
+test('[REACT-8] who only listens keeps the board open too', async () => {
+  const board = await service.board()
+  const { page, sockets } = await open(board.owner, board, { is_strict: true, is_silent: true })
+  for (let i = 0; (await page.evaluate('lockstep.events().length')) === 0 && i < 50; i++) {
+    await addCard(board, 'card')
+    await page.waitForTimeout(100)
+  }
+  expect(await page.evaluate('lockstep.events()[0]')).toEqual(['card.created', false, 0])
+  expect(sockets).toHaveLength(1)
+  const closed = sockets[0]?.waitForEvent('close')
+  await page.evaluate('lockstep.unmount()')
+  await closed
+})
+
 const Phase = ({ api }: { api: Api }) => createElement('p', null, useBoard(api, 'board').status.phase)
 
 test('[REACT-7] rendered on a server, it opens nothing', async () => {

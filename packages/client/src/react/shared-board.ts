@@ -1,5 +1,14 @@
 import type { Api } from '../live/api.ts'
-import { type Change, LiveBoard, type Made, type Notice, type QueueStorage, type Status } from '../live/index.ts'
+import {
+  type BoardListener,
+  type Change,
+  LiveBoard,
+  type Made,
+  type Notice,
+  type QueueStorage,
+  type Status,
+} from '../live/index.ts'
+import { tell } from '../live/live-board.ts'
 import { KeptQueue } from '../live/storage.ts'
 import type { FullBoard, OnlineUser } from '../live/types.ts'
 
@@ -50,6 +59,7 @@ export class SharedBoard {
   private readonly board_id: string
   private readonly closed: BoardState
   private readonly listeners = new Set<() => void>()
+  private readonly event_listeners = new Set<BoardListener>()
   /** Grows when it is opened or closed: what was begun before is not wanted any more. */
   private life = 0
   private isOpen = false
@@ -73,11 +83,15 @@ export class SharedBoard {
     this.state = this.closed
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener)
+  readonly subscribe = (listener: () => void): (() => void) => this.join(this.listeners, listener)
+
+  readonly onEvent = (listener: BoardListener): (() => void) => this.join(this.event_listeners, listener)
+
+  private join<T>(listeners: Set<T>, listener: T): () => void {
+    listeners.add(listener)
     this.settle()
     return () => {
-      this.listeners.delete(listener)
+      listeners.delete(listener)
       this.settle()
     }
   }
@@ -85,7 +99,7 @@ export class SharedBoard {
   /** Opens or closes it when all components of a commit have come and gone: StrictMode lets each do so twice. */
   private settle() {
     queueMicrotask(() => {
-      const isWanted = this.listeners.size > 0
+      const isWanted = this.listeners.size + this.event_listeners.size > 0
       if (isWanted === this.isOpen) return
       this.isOpen = isWanted
       const life = ++this.life
@@ -106,6 +120,9 @@ export class SharedBoard {
       for (const listener of [...this.listeners]) listener()
     }
     board.subscribe(show)
+    board.onEvent((event, about) => {
+      for (const listener of [...this.event_listeners]) tell(() => listener(event, about))
+    })
     show()
   }
 
