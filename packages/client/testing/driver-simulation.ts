@@ -50,6 +50,8 @@ export async function simulateDriver(seed: number, Board: typeof LiveBoard): Pro
         world.isUp = true
         break
       default: {
+        const back = [0, 0, 0, 1, 2][below(5)]
+        for (const { key } of back === 1 ? board.undo() : back === 2 ? board.redo() : []) issued.add(key)
         const change = board.view && choose(board.view, below, (kind) => `${kind}-${made++}`, ['user-0', 'user-1'])
         if (change) issued.add(board.change(change.name, change.input as never).key)
       }

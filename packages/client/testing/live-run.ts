@@ -53,7 +53,7 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
       i++
       made.push({ change, done: board.change(change.name, change.input as never).done })
       if (below(15) > 0) continue
-      for (const { key, done } of board.undo()) {
+      for (const { key, done } of [...board.undo(), ...(below(2) ? board.redo() : [])]) {
         const back = board.pending.find((operation) => operation.key === key)?.change
         if (back) made.push({ change: back, done })
       }

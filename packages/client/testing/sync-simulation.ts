@@ -278,9 +278,11 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     const view = look(client)
     if (!view) return
     if (chance(0.08) && core.can_undo) {
-      for (const change of core.undo()) core.change(keyOf(client, change), change, AT, true)
+      for (const change of core.undo()) core.change(keyOf(client, change), change, AT, 'undo')
       return
     }
+    const again = chance(0.2) ? core.redo() : undefined
+    if (again) return core.change(keyOf(client, again), again, AT, 'redo')
     const change = choose(view, below, newId, users)
     if (!change) return
     const key = keyOf(client, change)

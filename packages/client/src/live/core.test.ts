@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mutant, mutations, removeMutants, weaknesses } from '../../testing/mutants.ts'
@@ -98,22 +99,83 @@ describe('changes', () => {
     )
   })
 
-  test('[SYNC-7] undoing a change shows the board as it was', () => {
+  /** A change, back and again, twice: what it was, or undefined when it had no effect. */
+  function backAndAgain(seed: number, count: number) {
+    const { core, below } = coreWithChanges(seed, count)
+    const before = visible(core.view)
+    const change = choose(core.view as FullBoard, below, (kind) => `${kind}-undone`, ['user-0', 'user-1'])
+    if (!change) return undefined
+    core.change('last', change, AT)
+    const after = visible(core.view)
+    if (isDeepStrictEqual(before, after)) return undefined
+    for (const round of [1, 2]) {
+      for (const [i, back] of core.undo().entries()) core.change(`undo-${round}-${i}`, back, AT, 'undo')
+      expect(visible(core.view)).toEqual(before)
+      core.change(`redo-${round}`, core.redo() as Change, AT, 'redo')
+      expect(visible(core.view)).toEqual(after)
+    }
+    return change.name
+  }
+
+  test('[SYNC-7] [SYNC-24] undoing a change shows the board as it was, redoing it as it was after it', () => {
     fc.assert(
-      fc.property(fc.nat(1e9), fc.nat(6), (seed, count) => {
-        const { core, below } = coreWithChanges(seed, count)
-        const before = visible(core.view)
-        const change = choose(core.view as FullBoard, below, (kind) => `${kind}-undone`, ['user-0', 'user-1'])
-        fc.pre(change !== undefined)
-        core.change('last', change as Change, AT)
-        const hasEffect = JSON.stringify(visible(core.view)) !== JSON.stringify(before)
-        fc.pre(hasEffect)
-        for (const [i, back] of core.undo().entries()) core.change(`undo-${i}`, back, AT, true)
-        const after = visible(core.view) as { labels: unknown }
-        expect(after).toEqual(before)
-      }),
+      fc.property(fc.nat(1e9), fc.nat(6), (seed, count) => fc.pre(backAndAgain(seed, count) !== undefined)),
       { numRuns: 500 },
     )
+  })
+
+  test('[SYNC-7] [SYNC-24] so it is with every kind of change that can be taken back', () => {
+    const kinds = new Set<string>()
+    for (let seed = 1; kinds.size < 26 && seed <= 10_000; seed++) kinds.add(backAndAgain(seed, 12) ?? 'updateBoard')
+    expect([...kinds]).toHaveLength(26)
+  }, 60_000)
+
+  test('[SYNC-24] everything can be taken back and made again, in its order; a new change ends that', () => {
+    fc.assert(
+      fc.property(fc.nat(1e9), fc.integer({ min: 1, max: 8 }), (seed, count) => {
+        const { core, below } = coreWithChanges(seed, count)
+        const views: unknown[] = []
+        let made = 0
+        const undo = () => {
+          views.push(visible(core.view))
+          for (const change of core.undo()) core.change(`back-${made++}`, change, AT, 'undo')
+        }
+        while (core.can_undo) undo()
+        for (let wanted = views.pop(); core.can_redo; wanted = views.pop()) {
+          core.change(`again-${made++}`, core.redo() as Change, AT, 'redo')
+          expect(visible(core.view)).toEqual(wanted)
+        }
+        expect(views).toEqual([])
+        for (let i = below(3); i >= 0; i--) undo()
+        core.change('new', { name: 'updateBoard', input: { title: 'another course' } }, AT)
+        expect([core.can_redo, core.redo()]).toEqual([false, undefined])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('[SYNC-24] what failed can neither be taken back nor made again, nor what could not be taken back', () => {
+    const { core } = coreWithChanges(1, 0)
+    const no = { status: 403, code: 'no', detail: 'No.' }
+    const rename = (key: string) => core.change(key, { name: 'updateBoard', input: { title: key } }, AT)
+    const undo = (key: string) => core.undo().map((change) => core.change(key, change, AT, 'undo'))
+    for (const key of ['a', 'b', 'c']) rename(key)
+    core.reject('c', no)
+    undo('take b back')
+    undo('take a back')
+    core.reject('b', no)
+    core.reject('take a back', no)
+    expect([core.can_undo, core.can_redo]).toEqual([false, false])
+  })
+
+  test('[SYNC-24] as many steps back as are kept can be made again', () => {
+    const { core } = coreWithChanges(1, 0)
+    for (let i = 0; i < 150; i++) core.change(`${i}`, { name: 'updateBoard', input: { title: `${i}` } }, AT)
+    let steps = 0
+    for (; core.can_undo; steps++) for (const change of core.undo()) core.change(`back-${steps}`, change, AT, 'undo')
+    expect([steps, core.view?.title]).toEqual([100, '49'])
+    for (; core.can_redo; steps--) core.change(`again-${steps}`, core.redo() as Change, AT, 'redo')
+    expect([steps, core.view?.title]).toEqual([0, '149'])
   })
 
   const event = (seq: number, type: string, data: unknown): BoardEvent =>

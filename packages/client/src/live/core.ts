@@ -42,6 +42,16 @@ export interface Notice {
 /** What a queue that is kept somewhere needs to be taken up again. */
 export type Kept = Pick<Pending, 'key' | 'change' | 'at' | 'attempts'>
 
+/** A change of the user, one that takes another back, or one that was taken back and is made again. */
+export type Mode = 'new' | 'undo' | 'redo'
+/** A change that can be taken back, or made again. */
+interface Step {
+  /** Of the change, and of those that took it back: should one of them fail, there is nothing to go back to. */
+  keys: string[]
+  change: Change
+  inverse: Change[]
+}
+
 /** More that came early is not worth keeping: the board is loaded anew. */
 const MAX_EARLY = 1_000
 const MAX_UNDO = 100
@@ -66,7 +76,9 @@ export class BoardCore {
   /** Events of one epoch that came before their turn. */
   private early = new Map<number, BoardEvent>()
   private early_epoch = 0
-  private undos: { key: string; changes: Change[] }[] = []
+  private undos: Step[] = []
+  /** Never more than there were to undo. */
+  private redos: Step[] = []
   private shown: FullBoard | undefined
   private isStale = false
 
@@ -112,11 +124,13 @@ export class BoardCore {
   }
 
   /** The user changes something: shown at once, to be sent in turn. */
-  change(key: string, change: Change, at: string, isUndo = false) {
+  change(key: string, change: Change, at: string, mode: Mode = 'new') {
     const before = this.view
-    const changes = before && !isUndo ? inverse(before, change) : []
-    if (changes.length > 0) this.undos = [...this.undos, { key, changes }].slice(-MAX_UNDO)
     const meant = before ? anchored(before, change) : change
+    if (mode === 'undo') this.redos.at(-1)?.keys.push(key)
+    else this.remember({ keys: [key], change: meant, inverse: before ? inverse(before, change) : [] })
+    // What was taken back before is of another course of things.
+    if (mode === 'new') this.redos = []
     this.pending.push({ key, change: meant, at, state: 'queued', attempts: 0, is_seen: false, position: undefined })
     // One more on top of what is shown: the others need not be laid again.
     if (!before || this.is_deleted || !isPossible(before, meant)) this.isStale = true
@@ -125,11 +139,22 @@ export class BoardCore {
 
   /** The changes that take back the user's last one, for `change`. */
   undo(): Change[] {
-    return this.undos.pop()?.changes ?? []
+    const step = this.undos.pop()
+    if (step) this.redos.push(step)
+    return step?.inverse ?? []
+  }
+
+  /** The change that was taken back last, for `change`. */
+  redo(): Change | undefined {
+    return this.redos.pop()?.change
   }
 
   get can_undo(): boolean {
     return this.undos.length > 0
+  }
+
+  get can_redo(): boolean {
+    return this.redos.length > 0
   }
 
   /** The change to send now. One after the other: a card is created before it is moved. */
@@ -185,6 +210,10 @@ export class BoardCore {
   kept(): Kept[] {
     const unanswered = this.pending.filter(({ state }) => state !== 'accepted')
     return unanswered.map(({ key, change, at, attempts }) => ({ key, change, at, attempts }))
+  }
+
+  private remember(step: Step) {
+    if (step.inverse.length > 0) this.undos = [...this.undos, step].slice(-MAX_UNDO)
   }
 
   private find(key: string) {
@@ -264,7 +293,8 @@ export class BoardCore {
   private drop(operation: Pending, reason?: Notice['reason'], problem?: Problem) {
     const { key, change } = operation
     this.pending = this.pending.filter((other) => other !== operation)
-    this.undos = this.undos.filter((undo) => undo.key !== key)
+    this.undos = this.undos.filter(({ keys }) => !keys.includes(key))
+    this.redos = this.redos.filter(({ keys }) => !keys.includes(key))
     this.isStale = true
     const isDoneAnyway = isDeletion(change) && problem?.status === 404
     if (reason && !isDoneAnyway)

@@ -173,7 +173,7 @@ describe('a live board', () => {
     expect(world.timers).toBe(0)
   })
 
-  test('[SYNC-14] undo takes the last change back on the server too', async () => {
+  test('[SYNC-14] [SYNC-24] undo takes the last change back on the server too, redo makes it there again', async () => {
     const world = new VirtualWorld(8)
     const { board } = await opened(world)
     const before = board.view as FullBoard
@@ -184,7 +184,13 @@ describe('a live board', () => {
     await world.run(500)
     const ids = (view?: FullBoard) => view?.columns.map((column) => column.cards.map((card) => card.id))
     expect(ids(world.server.board)).toEqual(ids(before))
-    expect(board.can_undo).toBe(false)
+    expect([board.can_undo, board.can_redo]).toEqual([false, true])
+    const [again] = board.redo()
+    expect(board.view?.columns[2]?.cards[0]?.id).toBe(again?.id)
+    await world.run(500)
+    expect(await again?.done).toEqual({ outcome: 'confirmed' })
+    expect(world.server.board.columns[2]?.cards[0]?.id).toBe(again?.id)
+    expect([board.can_undo, board.can_redo, board.redo()]).toEqual([true, false, []])
     await board.close()
   })
 

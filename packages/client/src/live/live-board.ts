@@ -1,5 +1,5 @@
 import type { Api } from './api.ts'
-import { BoardCore, type Kept, type Notice, type Pending } from './core.ts'
+import { BoardCore, type Kept, type Mode, type Notice, type Pending } from './core.ts'
 import { type Environment, realEnvironment } from './environment.ts'
 import { type EndReason, Line, type Phase } from './line.ts'
 import { subjectOf } from './predict.ts'
@@ -141,6 +141,9 @@ export class LiveBoard {
   get can_undo(): boolean {
     return this.core.can_undo
   }
+  get can_redo(): boolean {
+    return this.core.can_redo
+  }
   /** The position of the server's board under the view: `<epoch>.<seq>`. */
   get position(): string {
     const { epoch, seq } = this.core.at
@@ -154,7 +157,13 @@ export class LiveBoard {
 
   /** Takes the user's last change back, by changes of its own. Nothing when there is none. */
   undo(): Made[] {
-    return this.core.undo().map((change) => this.enqueue(change, true))
+    return this.core.undo().map((change) => this.enqueue(change, 'undo'))
+  }
+
+  /** Makes the change again that was taken back last. Nothing when there is none, or the user has changed anything since. */
+  redo(): Made[] {
+    const change = this.core.redo()
+    return change ? [this.enqueue(change, 'redo')] : []
   }
 
   /** Gives up a change that is not confirmed, for example one that the server fails to answer again and again. */
@@ -207,7 +216,7 @@ export class LiveBoard {
     await this.close()
   }
 
-  private enqueue(change: Change, isUndo = false): Made {
+  private enqueue(change: Change, mode: Mode = 'new'): Made {
     const { env } = this
     const key = env.newId()
     const fields = change.input as Record<string, unknown>
@@ -215,7 +224,7 @@ export class LiveBoard {
     const id = ((isNew ? fields['id'] : subjectOf(change).id) ?? (isNew ? env.newId() : '')) as string
     const made = isNew ? ({ ...change, input: { ...fields, id } } as Change) : change
     const done = new Promise<Settled>((resolve) => this.waiting.set(key, resolve))
-    this.core.change(key, made, new Date(env.now()).toISOString(), isUndo)
+    this.core.change(key, made, new Date(env.now()).toISOString(), mode)
     this.changed()
     return { key, id, done }
   }

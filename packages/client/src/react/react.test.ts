@@ -61,6 +61,10 @@ test('[REACT-1] what is changed on one page is shown there at once, and appears 
   await handed(one.page, 'from the other')
   await one.page.evaluate('lockstep.board().undo(); undefined')
   await other.page.waitForSelector('#handed li:text-is("from one")', { state: 'detached' })
+  expect(await one.page.evaluate('lockstep.board().can_redo')).toBe(true)
+  await one.page.evaluate('lockstep.board().redo(); undefined')
+  await handed(other.page, 'from one')
+  expect(await one.page.evaluate('lockstep.board().can_redo')).toBe(false)
   expect([...one.errors, ...other.errors]).toEqual([])
 })
 

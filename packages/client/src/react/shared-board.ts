@@ -29,10 +29,13 @@ export interface BoardState {
   notices: readonly Notice[]
   presence: readonly OnlineUser[]
   can_undo: boolean
+  can_redo: boolean
   /** Changes the board: shown at once, sent as soon as there is a line. */
   change: LiveBoard['change']
   /** Takes the user's last change back. */
   undo: () => Made[]
+  /** Makes the change again that was taken back last. */
+  redo: () => Made[]
   /** Gives up a change that is not confirmed. */
   discard: (key: string) => void
   /** The user has seen a notice. */
@@ -75,8 +78,10 @@ export class SharedBoard {
       notices: [],
       presence: [],
       can_undo: false,
+      can_redo: false,
       change: (name, input) => this.opened().change(name, input),
       undo: () => this.opened().undo(),
+      redo: () => this.opened().redo(),
       discard: (key) => this.opened().discard(key),
       dismiss: (key) => this.opened().dismiss(key),
     }
@@ -140,9 +145,9 @@ export class SharedBoard {
 }
 
 function stateOf(board: LiveBoard, { pending, ...before }: BoardState): BoardState {
-  const { view, status, notices, presence, can_undo } = board
+  const { view, status, notices, presence, can_undo, can_redo } = board
   // The live board's own list changes in place.
   const now = board.pending.map(({ key, change }) => ({ key, change }))
   const isSame = now.length === pending.length && now.every(({ key }, i) => key === pending[i]?.key)
-  return { ...before, view, status, notices, presence, can_undo, pending: isSame ? pending : now }
+  return { ...before, view, status, notices, presence, can_undo, can_redo, pending: isSame ? pending : now }
 }
