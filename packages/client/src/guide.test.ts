@@ -126,6 +126,14 @@ test('[DOC-9] the React page adds, renames, takes back, and keeps the text of wh
   await page.close()
 })
 
+test('[DOC-9] a text that somebody else changed is not overwritten', async () => {
+  const { id: card_id } = await addCard('with a text')
+  await ada.moveCard({ card_id, after_id: null })
+  const { stdout } = await inNode('draft.ts', board_id)
+  expect(stdout).toBe('Somebody else was quicker. What I wrote meanwhile.\n')
+  expect(await ada.getCard({ card_id })).toMatchObject({ description: 'Somebody else was quicker.' })
+})
+
 test('[DOC-9] what is changed without a network is saved when it is back', async () => {
   const { page } = await inPage('offline.ts')
   await page.waitForFunction("document.title === 'Saved'")

@@ -1,7 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { LiveBoard } from '../src/live/live-board.ts'
+import type { LiveBoard, Settled } from '../src/live/live-board.ts'
+import type { Card } from '../src/live/types.ts'
+import type { Logged } from './model-server.ts'
 import { choose } from './random-change.ts'
 import { VirtualWorld } from './virtual-world.ts'
+
+interface Guarded {
+  key: string
+  seen: string | null
+  wanted: string
+  done: Promise<Settled>
+}
+/** A user rewrites the description that he sees. */
+function rewrite(board: LiveBoard, { id: card_id, description: seen }: Card, wanted: string): Guarded {
+  const input = { card_id, description: wanted }
+  return { seen, wanted, ...board.change('updateCard', input, { unless_changed: { description: seen } }) }
+}
 
 /** Several boards under every fault that there is; then it heals, and has two minutes of its own time to be right. */
 export async function simulateDriver(seed: number, Board: typeof LiveBoard): Promise<string[]> {
@@ -10,6 +24,7 @@ export async function simulateDriver(seed: number, Board: typeof LiveBoard): Pro
   const below = (n: number) => Math.floor(random() * n)
   let made = 0
   const issued = new Set<string>()
+  const guarded = new Map<string, Guarded>()
   const seeded = new Set(world.server.applied.keys())
   const wakers = new Set<(is_online: boolean) => void>()
   const start = (user_id: string) =>
@@ -19,6 +34,14 @@ export async function simulateDriver(seed: number, Board: typeof LiveBoard): Pro
   const readings = boards.map(async (board, i) => {
     for await (const event of board.events()) seqs[i]?.push('seq' in event ? event.seq : undefined)
   })
+  function write(board: LiveBoard): boolean {
+    const card = board.view?.columns.flatMap(({ cards }) => cards)[0]
+    if (!card) return false
+    const written = rewrite(board, card, `text ${made++}`)
+    guarded.set(written.key, written)
+    issued.add(written.key)
+    return true
+  }
   for (let step = 0; step < 60; step++) {
     await world.run(below(3_000))
     const board = boards[below(boards.length)] as LiveBoard
@@ -52,12 +75,22 @@ export async function simulateDriver(seed: number, Board: typeof LiveBoard): Pro
       default: {
         const back = [0, 0, 0, 1, 2][below(5)]
         for (const { key } of back === 1 ? board.undo() : back === 2 ? board.redo() : []) issued.add(key)
+        if (below(2) && write(board)) break
         const change = board.view && choose(board.view, below, (kind) => `${kind}-${made++}`, ['user-0', 'user-1'])
         if (change) issued.add(board.change(change.name, change.input as never).key)
       }
     }
   }
   Object.assign(world, { isUp: true, isBarred: false, loss: 0 })
+  await world.run(60_000)
+  // Sockets live on while requests are lost, and everybody writes the same text.
+  for (let round = 0; round < 3; round++) {
+    world.loss = 0.6
+    for (const board of boards) write(board)
+    await world.run(below(1_000))
+    world.loss = 0
+    await world.run(5_000)
+  }
   await world.run(60_000)
   // One more event that no socket is told of, and nothing that follows: the next ping must do.
   world.server.execute('user-3', 'silent', { name: 'updateBoard', input: { title: 'silent' } })
@@ -71,6 +104,16 @@ export async function simulateDriver(seed: number, Board: typeof LiveBoard): Pro
     await board.close()
   }
   await Promise.all(readings)
+  for (const { key, seen, wanted, done } of guarded.values()) {
+    const { outcome } = await done
+    const first = world.server.log.findIndex((logged) => logged.key === key)
+    if (outcome === 'conflict' && world.server.applied.has(key)) wrong.push('what happened was called a conflict')
+    if (first < 0) continue
+    const { id } = (world.server.log[first] as Logged).event.data as Card
+    const before = world.server.history[first]?.columns.flatMap(({ cards }) => cards).find((card) => card.id === id)
+    if (before && before.description !== seen && before.description !== wanted)
+      wrong.push(`${before.description} was overwritten by ${wanted} of somebody who saw ${seen}`)
+  }
   for (const each of seqs)
     each.forEach((seq, i) => {
       const before = each[i - 1]

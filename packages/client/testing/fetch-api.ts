@@ -7,7 +7,7 @@ const TIMEOUT_MS = 5_000
 /** As little of an HTTP client as a live board needs, straight from the contract. */
 export const fetchApi = (base_url: string, token: string): Api => ({
   base_url,
-  request: async (name, input, { idempotency_key, signal }) => {
+  request: async (name, input, { idempotency_key, if_match, signal }) => {
     const { method, path, query } = operations[name as keyof typeof operations] as Operation
     const rest = { ...input }
     const take = (key: string) => {
@@ -25,6 +25,7 @@ export const fetchApi = (base_url: string, token: string): Api => ({
       headers: {
         authorization: `Bearer ${token}`,
         ...(idempotency_key && { 'idempotency-key': idempotency_key }),
+        ...(if_match && { 'if-match': if_match }),
         ...(hasBody && { 'content-type': 'application/json' }),
       },
       ...(hasBody && { body: JSON.stringify(rest) }),
@@ -32,6 +33,7 @@ export const fetchApi = (base_url: string, token: string): Api => ({
     const text = await response.text()
     const data: unknown = text === '' ? undefined : JSON.parse(text)
     if (!response.ok) throw Object.assign(new Error(text), { status: response.status, ...(data as object) })
-    return { data, position: response.headers.get('board-position') ?? undefined }
+    const [position, etag] = ['board-position', 'etag'].map((name) => response.headers.get(name) ?? undefined)
+    return { data, position, etag }
   },
 })

@@ -27,7 +27,8 @@ export type Answer =
 /** Much faster than structuredClone for small plain things. */
 export const clone = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
-class Refused extends Error {}
+export class Refused extends Error {}
+const STATUSES: Record<string, number> = { id_taken: 409, precondition_failed: 412 }
 
 /**
  * The service as its rules describe it, without a network: one change after the other, numbers, ranks with room made by
@@ -62,16 +63,24 @@ export class ModelServer {
     return epoch === this.epoch ? this.log.slice(seq, seq + limit).map(({ event }) => event) : undefined
   }
 
-  execute(user_id: string, key: string, { name, input }: Change): Answer {
+  /** A card as it is, and the name of this state of it. */
+  card(card_id: unknown) {
+    const { item } = this.get('card', card_id)
+    return { card: clone(item), etag: JSON.stringify(item) }
+  }
+
+  execute(user_id: string, key: string, { name, input }: Change, if_match?: string): Answer {
     const known = this.answers.get(key)
     if (known) return known
     this.request = { key, user_id }
     const before = this.seq
     try {
+      if (if_match !== undefined && if_match !== '*' && this.card((input as Input)['card_id']).etag !== if_match)
+        throw new Refused('precondition_failed')
       this.run(name, input as Input)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      return { ok: false, status: error.message === 'id_taken' ? 409 : 404, code: error.message }
+      return { ok: false, status: STATUSES[error.message] ?? 404, code: error.message }
     }
     this.applied.set(key, (this.applied.get(key) ?? 0) + 1)
     const answer = { ok: true, seq: this.seq, epoch: this.epoch, emitted: this.seq - before } as const

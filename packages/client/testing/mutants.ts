@@ -36,11 +36,12 @@ export async function mutantBoard(
   file: string,
   rule: string,
   without: string,
+  of: 'driver' | 'guard' = 'driver',
 ): Promise<typeof LiveBoard> {
-  const loaded = await load('driver', name, file, [[rule, without]], 'live-board.ts')
+  const loaded = await load(of, name, file, [[rule, without]], 'live-board.ts')
   return (loaded as { LiveBoard: typeof LiveBoard }).LiveBoard
 }
-export const removeMutants = (of: 'core' | 'driver') => rmSync(home(of), { recursive: true, force: true })
+export const removeMutants = (of: 'core' | 'driver' | 'guard') => rmSync(home(of), { recursive: true, force: true })
 
 /** Rules of the driver that are switched off one by one. */
 export const driverMutations: Record<string, [file: string, rule: string, without: string]> = {
@@ -58,9 +59,12 @@ export const driverMutations: Record<string, [file: string, rule: string, withou
   ],
   'what is sent again has a new key': [
     'sender.ts',
-    'this.line.request(change.name, input, key)',
-    'this.line.request(change.name, input, key + operation.attempts)',
+    'this.line.request(change.name, input, { idempotency_key })',
+    'this.line.request(change.name, input, { idempotency_key: idempotency_key + attempts })',
   ],
+  'what others wrote is not looked at': ['guard.ts', 'if (current) return { current }', ''],
+  'what is guarded is changed unconditionally': ['guard.ts', 'change.input, if_match)', "change.input, '*')"],
+  'whether it happened already is not asked': ['guard.ts', 'mayHaveHappened ? NOTHING : undefined', 'undefined'],
   'timers survive': ['line.ts', 'for (const cancel of this.timers.values()) cancel()', ''],
   'events of a second line are taken for the first epoch': [
     'line.ts',

@@ -282,7 +282,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       return
     }
     const again = chance(0.2) ? core.redo() : undefined
-    if (again) return core.change(keyOf(client, again), again, AT, 'redo')
+    if (again) return core.change(keyOf(client, again.change), again.change, AT, 'redo')
     const change = choose(view, below, newId, users)
     if (!change) return
     const key = keyOf(client, change)

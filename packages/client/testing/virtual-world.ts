@@ -2,7 +2,7 @@ import type { Api, ApiAnswer, RequestOptions } from '../src/live/api.ts'
 import type { Environment, SocketLike } from '../src/live/environment.ts'
 import type { QueueStorage } from '../src/live/storage.ts'
 import type { Change } from '../src/live/types.ts'
-import { clone, type ModelServer } from './model-server.ts'
+import { clone, type ModelServer, Refused } from './model-server.ts'
 import { generator, smallServer } from './small-board.ts'
 
 interface Task {
@@ -195,12 +195,17 @@ export class VirtualWorld {
         if (!events) throw new HttpFailure(410, 'history_gone')
         return { data: clone(events), position }
       }
+      case 'getCard':
+        try {
+          const { card, etag } = server.card(input['card_id'])
+          return { data: card, etag }
+        } catch (error) {
+          throw error instanceof Refused ? new HttpFailure(404, error.message) : error
+        }
       default: {
         const { board_id: _, ...fields } = input
-        const answer = server.execute(user_id, options.idempotency_key ?? '', {
-          name,
-          input: fields,
-        } as unknown as Change)
+        const change = { name, input: fields } as unknown as Change
+        const answer = server.execute(user_id, options.idempotency_key ?? '', change, options.if_match)
         if (!answer.ok) throw new HttpFailure(answer.status, answer.code)
         return { data: undefined, position: `${answer.epoch}.${answer.seq}` }
       }

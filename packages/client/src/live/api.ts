@@ -12,6 +12,8 @@ export interface Api {
 }
 export interface RequestOptions {
   idempotency_key?: string
+  /** An ETag: the change is refused with 412 when the thing is no longer in that state. */
+  if_match?: string
   signal: AbortSignal
   /** The live board repeats by itself: it knows best when there is a network again. */
   max_tries: number
@@ -20,6 +22,8 @@ export interface ApiAnswer {
   data: unknown
   /** The header `Board-Position`. */
   position?: string | undefined
+  /** The header `ETag`. Without it no change can be guarded. */
+  etag?: string | undefined
 }
 
 export interface Failure extends Problem {

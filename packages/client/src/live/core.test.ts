@@ -111,7 +111,7 @@ describe('changes', () => {
     for (const round of [1, 2]) {
       for (const [i, back] of core.undo().entries()) core.change(`undo-${round}-${i}`, back, AT, 'undo')
       expect(visible(core.view)).toEqual(before)
-      core.change(`redo-${round}`, core.redo() as Change, AT, 'redo')
+      core.change(`redo-${round}`, core.redo()?.change as Change, AT, 'redo')
       expect(visible(core.view)).toEqual(after)
     }
     return change.name
@@ -142,7 +142,7 @@ describe('changes', () => {
         }
         while (core.can_undo) undo()
         for (let wanted = views.pop(); core.can_redo; wanted = views.pop()) {
-          core.change(`again-${made++}`, core.redo() as Change, AT, 'redo')
+          core.change(`again-${made++}`, core.redo()?.change as Change, AT, 'redo')
           expect(visible(core.view)).toEqual(wanted)
         }
         expect(views).toEqual([])
@@ -174,7 +174,7 @@ describe('changes', () => {
     let steps = 0
     for (; core.can_undo; steps++) for (const change of core.undo()) core.change(`back-${steps}`, change, AT, 'undo')
     expect([steps, core.view?.title]).toEqual([100, '49'])
-    for (; core.can_redo; steps--) core.change(`again-${steps}`, core.redo() as Change, AT, 'redo')
+    for (; core.can_redo; steps--) core.change(`again-${steps}`, core.redo()?.change as Change, AT, 'redo')
     expect([steps, core.view?.title]).toEqual([0, '149'])
   })
 

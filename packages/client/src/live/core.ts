@@ -1,7 +1,7 @@
 import { applyEvent } from './fold.ts'
-import { anchored, isDoneBy, isPossible, predict, subjectOf } from './predict.ts'
-import { share } from './tree.ts'
-import type { BoardEvent, Change, FullBoard } from './types.ts'
+import { anchored, conflictOf, isDoneBy, isPossible, predict, subjectOf } from './predict.ts'
+import { CARDS, find, share } from './tree.ts'
+import type { BoardEvent, Change, FullBoard, Guard } from './types.ts'
 import { inverse } from './undo.ts'
 
 /** A board's exact state by name: `<epoch>.<seq>` on the wire. */
@@ -14,6 +14,8 @@ export interface Pending {
   /** Sent along every time: the server applies a key once. */
   key: string
   change: Change
+  /** What it must not overwrite. */
+  guard?: Guard | undefined
   /** When the user made it. */
   at: string
   state: 'queued' | 'sent' | 'accepted'
@@ -33,14 +35,16 @@ export interface Problem {
 export interface Notice {
   key: string
   change: Change
-  /** `rejected` by the server, or what it was about is `gone`. */
-  reason: 'rejected' | 'gone'
+  /** `rejected` by the server, what it was about is `gone`, or it would overwrite what somebody else wrote (`conflict`). */
+  reason: 'rejected' | 'gone' | 'conflict'
   problem: Problem | undefined
+  /** At a conflict: what is there, of the fields that were guarded. */
+  current: Guard | undefined
   /** The text that the change carried, so that nothing typed is lost. */
   text: string
 }
 /** What a queue that is kept somewhere needs to be taken up again. */
-export type Kept = Pick<Pending, 'key' | 'change' | 'at' | 'attempts'>
+export type Kept = Pick<Pending, 'key' | 'change' | 'guard' | 'at' | 'attempts'>
 
 /** A change of the user, one that takes another back, or one that was taken back and is made again. */
 export type Mode = 'new' | 'undo' | 'redo'
@@ -49,6 +53,7 @@ interface Step {
   /** Of the change, and of those that took it back: should one of them fail, there is nothing to go back to. */
   keys: string[]
   change: Change
+  guard: Guard | undefined
   inverse: Change[]
 }
 
@@ -124,16 +129,20 @@ export class BoardCore {
   }
 
   /** The user changes something: shown at once, to be sent in turn. */
-  change(key: string, change: Change, at: string, mode: Mode = 'new') {
+  change(key: string, change: Change, at: string, mode: Mode = 'new', guard?: Guard) {
     const before = this.view
     const meant = before ? anchored(before, change) : change
     if (mode === 'undo') this.redos.at(-1)?.keys.push(key)
-    else this.remember({ keys: [key], change: meant, inverse: before ? inverse(before, change) : [] })
+    else this.remember({ keys: [key], change: meant, guard, inverse: before ? inverse(before, change) : [] })
     // What was taken back before is of another course of things.
     if (mode === 'new') this.redos = []
-    this.pending.push({ key, change: meant, at, state: 'queued', attempts: 0, is_seen: false, position: undefined })
+    const operation: Pending = {
+      ...{ key, change: meant, guard, at },
+      ...{ state: 'queued', attempts: 0, is_seen: false, position: undefined },
+    }
+    this.pending.push(operation)
     // One more on top of what is shown: the others need not be laid again.
-    if (!before || this.is_deleted || !isPossible(before, meant)) this.isStale = true
+    if (!before || this.is_deleted || !isPossible(before, meant) || conflictIn(before, operation)) this.isStale = true
     else this.shown = share(before, predict(before, meant, at))
   }
 
@@ -145,8 +154,8 @@ export class BoardCore {
   }
 
   /** The change that was taken back last, for `change`. */
-  redo(): Change | undefined {
-    return this.redos.pop()?.change
+  redo(): Pick<Step, 'change' | 'guard'> | undefined {
+    return this.redos.pop()
   }
 
   get can_undo(): boolean {
@@ -196,6 +205,12 @@ export class BoardCore {
     this.drop(operation, hasHappened ? undefined : 'rejected', problem)
   }
 
+  /** Somebody else wrote what it would overwrite: it is not sent. */
+  conflict(key: string, current: Guard) {
+    const operation = this.find(key)
+    if (operation) this.drop(operation, 'conflict', undefined, current)
+  }
+
   /** The user gives a change up. Should it have happened, the base will show it. */
   discard(key: string) {
     const operation = this.find(key)
@@ -208,8 +223,7 @@ export class BoardCore {
   }
 
   kept(): Kept[] {
-    const unanswered = this.pending.filter(({ state }) => state !== 'accepted')
-    return unanswered.map(({ key, change, at, attempts }) => ({ key, change, at, attempts }))
+    return this.pending.filter(({ state }) => state !== 'accepted').map(keptOf)
   }
 
   private remember(step: Step) {
@@ -282,7 +296,9 @@ export class BoardCore {
     for (const operation of this.pending) {
       const { change, at, is_seen, attempts } = operation
       if (is_seen) continue
-      if (!this.is_deleted && isPossible(board, change)) board = predict(board, change, at)
+      const current = attempts === 0 && conflictIn(board, operation)
+      if (current) this.drop(operation, 'conflict', undefined, current)
+      else if (!this.is_deleted && isPossible(board, change)) board = predict(board, change, at)
       // What was sent is the server's to decide.
       else if (attempts === 0) this.drop(operation, isDeletion(change) ? undefined : 'gone')
     }
@@ -290,7 +306,7 @@ export class BoardCore {
     this.shown = share(this.shown, board)
   }
 
-  private drop(operation: Pending, reason?: Notice['reason'], problem?: Problem) {
+  private drop(operation: Pending, reason?: Notice['reason'], problem?: Problem, current?: Guard) {
     const { key, change } = operation
     this.pending = this.pending.filter((other) => other !== operation)
     this.undos = this.undos.filter(({ keys }) => !keys.includes(key))
@@ -298,9 +314,16 @@ export class BoardCore {
     this.isStale = true
     const isDoneAnyway = isDeletion(change) && problem?.status === 404
     if (reason && !isDoneAnyway)
-      this.notices = [...this.notices, { key, change, reason, problem, text: textOf(change) }]
+      this.notices = [...this.notices, { key, change, reason, problem, current, text: textOf(change) }]
   }
 }
+
+/** What is kept of a change while the page is away. */
+export const keptOf = ({ key, change, guard, at, attempts }: Pending): Kept => ({ key, change, guard, at, attempts })
+
+/** What a guarded change would overwrite on a board. */
+const conflictIn = (board: FullBoard, operation: Pending) =>
+  operation.guard && conflictOf(operation, find(board, CARDS, subjectOf(operation.change).id)?.item)
 
 const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
 

@@ -1,4 +1,4 @@
-import { type Api, type ApiAnswer, failureOf, positionOf } from './api.ts'
+import { type Api, type ApiAnswer, failureOf, positionOf, type RequestOptions } from './api.ts'
 import type { BoardCore, Position } from './core.ts'
 import type { Environment, SocketLike } from './environment.ts'
 import { type Message, parse, type UserMessage, withUser } from './message.ts'
@@ -77,9 +77,8 @@ export class Line {
     this.hangUp(1000)
   }
 
-  request(name: string, input: Record<string, unknown>, idempotency_key?: string): Promise<ApiAnswer> {
-    const options = { signal: this.abort.signal, max_tries: 1, ...(idempotency_key && { idempotency_key }) }
-    return this.api.request(name, input, options)
+  request(name: string, input: Record<string, unknown>, more: Partial<RequestOptions> = {}): Promise<ApiAnswer> {
+    return this.api.request(name, input, { signal: this.abort.signal, max_tries: 1, ...more })
   }
 
   /** One timer for each purpose; none outlives the line. */

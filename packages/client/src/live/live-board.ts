@@ -6,7 +6,7 @@ import { subjectOf } from './predict.ts'
 import { Sender } from './sender.ts'
 import { KeptQueue, type QueueStorage } from './storage.ts'
 import { Stream } from './stream.ts'
-import type { BoardEvent, Change, ChangeName, FullBoard, Input, OnlineUser } from './types.ts'
+import type { BoardEvent, Change, ChangeName, ChangeOptions, FullBoard, Guard, Input, OnlineUser } from './types.ts'
 
 export interface LiveOptions {
   /** Keeps changes that are not sent yet over a reload. */
@@ -36,9 +36,7 @@ export interface AboutEvent {
 /** Told of every event of a board. */
 export type BoardListener = (event: BoardEvent | Resync, about: AboutEvent) => void
 /** `unknown`: the board was closed before the server decided. */
-export type Settled =
-  | { outcome: 'confirmed' | 'discarded' | 'unknown' }
-  | { outcome: 'rejected' | 'gone'; notice: Notice }
+export type Settled = { outcome: 'confirmed' | 'discarded' | 'unknown' } | { outcome: Notice['reason']; notice: Notice }
 export interface Made {
   key: string
   /** The id of what is being created, or the one that the change is about. */
@@ -151,8 +149,8 @@ export class LiveBoard {
   }
 
   /** Changes the board: shown at once, sent as soon as there is a line. */
-  change<N extends ChangeName>(name: N, input: Input<N>): Made {
-    return this.enqueue({ name, input } as unknown as Change)
+  change<N extends ChangeName>(name: N, input: Input<N>, options: ChangeOptions<N> = {}): Made {
+    return this.enqueue({ name, input } as unknown as Change, 'new', options.unless_changed)
   }
 
   /** Takes the user's last change back, by changes of its own. Nothing when there is none. */
@@ -162,8 +160,8 @@ export class LiveBoard {
 
   /** Makes the change again that was taken back last. Nothing when there is none, or the user has changed anything since. */
   redo(): Made[] {
-    const change = this.core.redo()
-    return change ? [this.enqueue(change, 'redo')] : []
+    const step = this.core.redo()
+    return step ? [this.enqueue(step.change, 'redo', step.guard)] : []
   }
 
   /** Gives up a change that is not confirmed, for example one that the server fails to answer again and again. */
@@ -216,7 +214,7 @@ export class LiveBoard {
     await this.close()
   }
 
-  private enqueue(change: Change, mode: Mode = 'new'): Made {
+  private enqueue(change: Change, mode: Mode, guard?: Guard): Made {
     const { env } = this
     const key = env.newId()
     const fields = change.input as Record<string, unknown>
@@ -224,7 +222,7 @@ export class LiveBoard {
     const id = ((isNew ? fields['id'] : subjectOf(change).id) ?? (isNew ? env.newId() : '')) as string
     const made = isNew ? ({ ...change, input: { ...fields, id } } as Change) : change
     const done = new Promise<Settled>((resolve) => this.waiting.set(key, resolve))
-    this.core.change(key, made, new Date(env.now()).toISOString(), mode)
+    this.core.change(key, made, new Date(env.now()).toISOString(), mode, guard)
     this.changed()
     return { key, id, done }
   }

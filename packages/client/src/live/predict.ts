@@ -17,7 +17,7 @@ import {
   update,
   without,
 } from './tree.ts'
-import type { BoardEvent, Change, FullBoard } from './types.ts'
+import type { BoardEvent, Change, FullBoard, Guard } from './types.ts'
 
 /** What a change takes, by name: the kinds differ only in which fields are there. */
 export type Fields = Record<string, unknown> & {
@@ -115,6 +115,21 @@ export function isPossible(board: FullBoard, change: Change): boolean {
   if (verb === 'create') return hasParent
   if (verb === 'add' || verb === 'remove') return has(CARDS, fields['card_id']) && has(LABELS, fields['label_id'])
   return has(kind.path, id) && (verb !== 'move' || hasParent)
+}
+
+/** A change with what it is held against. */
+export interface Guarded {
+  change: Change
+  guard?: Guard | undefined
+}
+
+/** The guarded fields as they are, if somebody made of one of them what the user neither saw nor wants. */
+export function conflictOf({ change, guard }: Guarded, thing: Item | undefined): Guard | undefined {
+  if (!guard || !thing) return undefined
+  const wanted = change.input as Record<string, unknown>
+  const seen = Object.entries(guard).filter(([, value]) => value !== undefined)
+  if (seen.every(([key, value]) => thing[key] === value || thing[key] === wanted[key])) return undefined
+  return Object.fromEntries(seen.map(([key]) => [key, thing[key]])) as Guard
 }
 
 /**

@@ -1,6 +1,7 @@
 import { failureOf, positionOf } from './api.ts'
-import type { BoardCore } from './core.ts'
+import type { BoardCore, Pending } from './core.ts'
 import type { Environment } from './environment.ts'
+import { sendGuarded } from './guard.ts'
 import type { Line } from './line.ts'
 
 const MAX_BACKOFF_MS = 30_000
@@ -31,14 +32,14 @@ export class Sender {
   send() {
     const operation = this.isWaiting || !this.core.base || this.line.phase === 'closed' ? undefined : this.core.next()
     if (!operation) return
-    const { key, change } = operation
+    const { key } = operation
     this.core.sent(key)
     this.changed()
-    const input = { ...(OF_BOARD.test(change.name) && { board_id: this.board_id }), ...change.input }
-    void this.line.request(change.name, input, key).then(
-      ({ position }) => {
+    void this.request(operation).then(
+      (answer) => {
         this.failures = 0
-        this.core.accept(key, positionOf(position) ?? this.core.head)
+        if ('current' in answer) this.core.conflict(key, answer.current)
+        else this.core.accept(key, positionOf(answer.position) ?? this.core.head)
         this.line.catchUp()
         this.goOn()
       },
@@ -49,6 +50,19 @@ export class Sender {
   /** The network is back: what waits need not. */
   hurry() {
     if (this.isWaiting) this.line.later('send', 0, () => this.goOn())
+  }
+
+  private request(operation: Pending) {
+    const { key: idempotency_key, change, guard, attempts } = operation
+    if (guard)
+      return sendGuarded(
+        (name, input, if_match) =>
+          this.line.request(name, input, if_match === undefined ? {} : { idempotency_key, if_match }),
+        operation,
+        attempts > 1,
+      )
+    const input = { ...(OF_BOARD.test(change.name) && { board_id: this.board_id }), ...change.input }
+    return this.line.request(change.name, input, { idempotency_key })
   }
 
   private failed(key: string, error: unknown) {

@@ -1,4 +1,4 @@
-import type { Kept, Pending } from './core.ts'
+import { type Kept, keptOf, type Pending } from './core.ts'
 
 /** Where the queue of a board is kept while the page is away: one text for each change. */
 export interface QueueStorage {
@@ -47,13 +47,14 @@ export class KeptQueue {
       this.saved.delete(key)
       attempt(() => storage.remove(id))
     }
-    for (const { key, change, at, attempts } of unanswered) {
+    for (const operation of unanswered) {
+      const { key, at, attempts } = operation
       const known = this.saved.get(key)
       if (known?.attempts === attempts) continue
       // Ids sort as the changes were made.
       const id = known?.id ?? `${this.prefix}${at}-${String(this.count++).padStart(6, '0')}-${key}`
       this.saved.set(key, { id, attempts })
-      attempt(() => storage.put(id, JSON.stringify({ key, change, at, attempts } satisfies Kept)))
+      attempt(() => storage.put(id, JSON.stringify(keptOf(operation))))
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { LoggedEvent, Operations } from '../types.gen.ts'
+import type { Card, LoggedEvent, Operations } from '../types.gen.ts'
 
 /** Everything that the live board knows of the wire, in one place. */
 export type {
@@ -51,5 +51,15 @@ export type ChangeName =
 
 /** What a change takes: the ids of its path and the fields of its body, side by side. The board is known. */
 export type Input<N extends ChangeName> = Omit<Operations[N]['input'], 'board_id'>
+/** Fields of a card as the user saw them. */
+export type Guard = Partial<Pick<Card, 'title' | 'description'>>
+/** How a change is made. */
+export interface ChangeOptions<N extends ChangeName = ChangeName> {
+  /**
+   * What the user saw when he began to write. Should somebody have made something else of it meanwhile, nothing is
+   * overwritten: the change ends as a `conflict`, with what he wrote and what is there.
+   */
+  unless_changed?: (N extends 'updateCard' ? Guard : never) | undefined
+}
 /** A change with what it takes. */
 export type Change = { [N in ChangeName]: { name: N; input: Input<N> } }[ChangeName]

@@ -79,7 +79,7 @@ export class SharedBoard {
       presence: [],
       can_undo: false,
       can_redo: false,
-      change: (name, input) => this.opened().change(name, input),
+      change: (name, input, how) => this.opened().change(name, input, how),
       undo: () => this.opened().undo(),
       redo: () => this.opened().redo(),
       discard: (key) => this.opened().discard(key),
