@@ -159,7 +159,7 @@ export class Line {
       case 'resync':
         this.epoch = message.epoch
         core.hear({ epoch: message.epoch, seq: message.seq })
-        void this.load().catch(() => this.lose(1006))
+        this.loadOrLose()
         break
       case 'user_joined':
       case 'user_left':
@@ -254,6 +254,12 @@ export class Line {
     this.owner.changed()
   }
 
+  private loadOrLose() {
+    const { life } = this
+    // A line that was given up meanwhile is not to be lost again: it would come back.
+    void this.load().catch(() => life === this.life && this.lose(1006))
+  }
+
   /** Reads the events behind the base, or the board when they are not to be had. */
   private async fill(isPoll = false) {
     if (this.isFilling) return
@@ -314,6 +320,11 @@ export class Line {
     this.tries = 0
     void this.connect()
     this.owner.changed()
+  }
+
+  /** The user does not want to wait for the next try. A line that is well is left alone. */
+  retry() {
+    if (!this.isGreeted) this.wake(true)
   }
 
   private hangUp(code: number) {

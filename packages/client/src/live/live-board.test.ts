@@ -29,7 +29,7 @@ describe('a live board', () => {
   test('[SYNC-10] shows a change at once, and confirms it when the server has', async () => {
     const world = new VirtualWorld(1)
     const { board } = await opened(world)
-    expect(board.status).toEqual({ phase: 'live', pending: 0, reason: undefined })
+    expect(board.status).toMatchObject({ phase: 'live', pending: 0, reason: undefined })
     const { id, done } = board.change('createCard', { column_id: 'column-a', title: 'new', position: 0 })
     expect(board.view?.columns[0]?.cards[0]).toMatchObject({ id, title: 'new' })
     expect(board.status.pending).toBe(1)
@@ -312,6 +312,66 @@ describe('a live board', () => {
     expect(board.view).toEqual(world.server.board)
     await board.close()
   })
+
+  test('[SYNC-26] who does not want to wait need not; a line that is well is left alone', async () => {
+    const world = new VirtualWorld(18)
+    const { board } = await opened(world)
+    const { since } = board.status
+    expect(since).toBeLessThanOrEqual(2_000)
+    const { status } = board
+    board.retry()
+    await world.run(30_000)
+    expect([world.opened_at.length, board.status === status]).toEqual([1, true])
+    world.kill()
+    await world.run(100)
+    const cut = board.status.since
+    expect(cut).toBeGreaterThan(since)
+    board.change('updateBoard', { title: 'waits' })
+    for (let i = 0; i < 5; i++) {
+      await world.run(20_000)
+      // It tries again and again, and is not live all the while.
+      expect(board.status).toMatchObject({ phase: 'offline', since: cut })
+    }
+    world.isUp = true
+    board.retry()
+    await world.run(300)
+    expect(board.status).toMatchObject({ phase: 'live', pending: 0 })
+    expect([board.status.since > cut, title(board), world.server.board.title]).toEqual([true, 'waits', 'waits'])
+    await board.close()
+  })
+
+  test.each(['createTicket', 'getBoard', 'getPresence', 'listEvents', 'updateBoard'])(
+    '[SYNC-17] closing leaves no timer while %s is on its way',
+    async (awaited) => {
+      const world = new VirtualWorld(19)
+      const way = world.api('user-0')
+      let close: (() => void) | undefined
+      const request: Api['request'] = (name, input, options) => {
+        if (name === awaited) {
+          close?.()
+          close = undefined
+        }
+        return way.request(name, input, options)
+      }
+      const api: Api = { base_url: way.base_url, request }
+      const environment = world.environment()
+      const board = new LiveBoard(api, 'board', { environment })
+      await world.run(2_000)
+      const closed = new Promise<void>((resolve) => {
+        close = () => world.at(1, () => resolve(board.close()))
+      })
+      world.server.execute('user-1', 'k', { name: 'updateBoard', input: { title: 'unheard' } })
+      for (const socket of world.sockets) socket.next = world.server.seq
+      // Its answer tells that something was missed; without it, the next greeting does.
+      if (awaited !== 'getBoard') board.change('updateBoard', { title: 'mine' })
+      await world.run(awaited === 'listEvents' ? 2_000 : 50)
+      world.server.restore(world.server.seq - 1)
+      world.closeSockets(1012)
+      await world.run(10_000)
+      await closed
+      expect([board.status.phase, world.timers, world.sockets.size]).toEqual(['closed', 0, 0])
+    },
+  )
 
   test('[SYNC-17] closing leaves no timer, no socket and nobody waiting', async () => {
     const world = new VirtualWorld(11)

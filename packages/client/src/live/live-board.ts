@@ -24,6 +24,8 @@ export interface Status {
   pending: number
   /** Why it is closed. */
   reason: EndReason | undefined
+  /** When it went live, or ceased to be, by the environment's clock in milliseconds: a page need not tell of a moment. */
+  since: number
 }
 /** Some events are not to be had, because the board was loaded as a whole: look at the view. */
 export interface Resync {
@@ -105,7 +107,7 @@ export class LiveBoard {
     }
     this.line = new Line(this.core, board_id, api, this.env, owner)
     this.sender = new Sender(this.core, board_id, this.line, this.env, () => this.flush())
-    this.shown = { phase: 'connecting', pending: kept.length, reason: undefined }
+    this.shown = { phase: 'connecting', pending: kept.length, reason: undefined, since: this.env.now() }
     this.ready = new Promise((resolve, reject) => {
       this.settleReady = { resolve, reject }
     })
@@ -170,6 +172,12 @@ export class LiveBoard {
     this.waiting.delete(key)
     this.core.discard(key)
     this.changed()
+  }
+
+  /** Tries at once to connect and to send, instead of when it is time again. */
+  retry() {
+    this.line.retry()
+    this.sender.hurry()
   }
 
   /** The user has seen a notice. */
@@ -241,7 +249,8 @@ export class LiveBoard {
     this.settle()
     const { phase, pending, reason } = this.shown
     const isNew = phase !== line.phase || pending !== core.pending.length || reason !== this.reason
-    if (isNew) this.shown = { phase: line.phase, pending: core.pending.length, reason: this.reason }
+    const since = (phase === 'live') === (line.phase === 'live') ? this.shown.since : this.env.now()
+    if (isNew) this.shown = { phase: line.phase, pending: core.pending.length, reason: this.reason, since }
     if (phase !== 'live' && line.phase === 'live') this.sender.hurry()
     const now = [view, this.shown, line.presence, core.notices]
     const hasNews = now.some((part, i) => part !== this.seen[i])

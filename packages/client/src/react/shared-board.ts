@@ -40,6 +40,8 @@ export interface BoardState {
   discard: (key: string) => void
   /** The user has seen a notice. */
   dismiss: (key: string) => void
+  /** Tries at once to connect and to send, instead of when it is time again. */
+  retry: () => void
 }
 
 const boards = new WeakMap<Api, Map<string, SharedBoard>>()
@@ -73,7 +75,7 @@ export class SharedBoard {
     this.board_id = board_id
     this.closed = {
       view: undefined,
-      status: { phase: 'connecting', pending: 0, reason: undefined },
+      status: connecting(),
       pending: [],
       notices: [],
       presence: [],
@@ -84,6 +86,7 @@ export class SharedBoard {
       redo: () => this.opened().redo(),
       discard: (key) => this.opened().discard(key),
       dismiss: (key) => this.opened().dismiss(key),
+      retry: () => this.opened().retry(),
     }
     this.state = this.closed
   }
@@ -115,6 +118,7 @@ export class SharedBoard {
 
   private async open(life: number) {
     const { api, board_id, options } = this
+    this.state = { ...this.state, status: connecting() }
     const queue = options && new KeptQueue(options.storage, options.user_id, board_id)
     const kept = await queue?.load()
     if (life !== this.life) return
@@ -143,6 +147,8 @@ export class SharedBoard {
     return this.board
   }
 }
+
+const connecting = (): Status => ({ phase: 'connecting', pending: 0, reason: undefined, since: Date.now() })
 
 function stateOf(board: LiveBoard, { pending, ...before }: BoardState): BoardState {
   const { view, status, notices, presence, can_undo, can_redo } = board
