@@ -120,6 +120,7 @@ export function unmount() {
 
 /** The board of the page, to change it, and what was counted. */
 export const board = () => shown as BoardState
+export const session = () => client as Client
 export const events = () => [...told]
 export const rendered = () => ({ ...renders })
 export const openTimers = () => timers?.size ?? 0

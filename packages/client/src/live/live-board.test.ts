@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { simulateDriver } from '../../testing/driver-simulation.ts'
 import { driverMutations, mutantBoard, removeMutants } from '../../testing/mutants.ts'
 import { memoryQueue, VirtualWorld } from '../../testing/virtual-world.ts'
+import type { Api } from './api.ts'
 import { LiveBoard, type LiveOptions, openBoard } from './live-board.ts'
 import type { BoardEvent, FullBoard } from './types.ts'
 
@@ -21,6 +22,9 @@ async function opened(world: VirtualWorld, user_id = 'user-0', options: LiveOpti
     for (const waker of [...wakers]) waker(is_online)
   }
   return { board, wake }
+}
+const nowhere = (): never => {
+  throw new Error('no sockets here')
 }
 const firstCard = (board: LiveBoard) => (board.view as FullBoard).columns[0]?.cards[0]?.id ?? ''
 const title = (board: LiveBoard) => board.view?.title
@@ -268,6 +272,82 @@ describe('a live board', () => {
     await world.run(5_000)
     await failed
     expect(world.timers).toBe(0)
+  })
+
+  test.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+  ])(
+    '[SYNC-27] after a refusal with %i it goes on with what is pending, when the user may again',
+    async (status, reason) => {
+      const world = new VirtualWorld(20)
+      const { board } = await opened(world)
+      const told: string[] = []
+      let news = 0
+      board.onEvent(({ type }) => void told.push(type))
+      board.subscribe(() => void news++)
+      board.change('updateBoard', { title: 'undone' })
+      await world.run(500)
+      board.undo()
+      await world.run(500)
+      world.refusal = status
+      world.closeSockets(1008)
+      await world.run(5_000)
+      expect(board.status).toMatchObject({ phase: 'closed', reason })
+      const { id, done } = board.change('createCard', { column_id: 'column-a', title: 'made meanwhile' })
+      world.server.execute('user-1', 'k', { name: 'updateBoard', input: { title: 'missed' } })
+      board.retry()
+      await world.run(5_000)
+      expect(board.status).toMatchObject({ phase: 'closed', reason, pending: 1 })
+      world.refusal = undefined
+      const before = news
+      board.retry()
+      board.retry()
+      await world.run(2_000)
+      expect(board.status).toMatchObject({ phase: 'live', reason: undefined, pending: 0 })
+      expect([await done, board.can_redo, news > before]).toEqual([{ outcome: 'confirmed' }, false, true])
+      expect(board.view).toEqual(world.server.board)
+      expect(world.server.log.filter(({ event }) => (event.data as { id: string }).id === id)).toHaveLength(1)
+      expect(told).toEqual(['board.updated', 'board.updated', 'board.updated', 'card.created'])
+      expect(world.sockets.size).toBe(1)
+      await board.close()
+      board.retry()
+      await world.run(5_000)
+      expect([board.status.phase, world.timers, world.sockets.size]).toEqual(['closed', 0, 0])
+      expect(await board.change('updateBoard', { title: 'too late' }).done).toEqual({ outcome: 'unknown' })
+    },
+  )
+
+  test('[SYNC-27] what one user left is not sent by another, and can be closed for good', async () => {
+    const world = new VirtualWorld(21)
+    let user_id = 'user-0'
+    const api: Api = { base_url: '', request: (...request) => world.api(user_id).request(...request) }
+    const board = new LiveBoard(api, 'board', { environment: { ...world.environment(), openSocket: nowhere } })
+    board.change('updateBoard', { title: 'not his' })
+    world.refusal = 401
+    await world.run(5_000)
+    world.refusal = undefined
+    board.retry()
+    await world.run(1_000)
+    expect(world.server.board.title).toBe('not his')
+    const { done } = board.change('updateBoard', { title: 'mine alone' })
+    world.refusal = 401
+    await world.run(60_000)
+    expect(board.status).toMatchObject({ phase: 'closed', reason: 'unauthorized', pending: 1 })
+    expect(await done).toEqual({ outcome: 'unknown' })
+    world.refusal = undefined
+    user_id = 'user-1'
+    board.retry()
+    await world.run(60_000)
+    expect(board.status).toMatchObject({ phase: 'closed', reason: 'unauthorized', pending: 1 })
+    expect(world.server.board.title).toBe('not his')
+    const left = board.change('updateBoard', { title: 'later' })
+    await board.close()
+    expect(await left.done).toEqual({ outcome: 'unknown' })
+    user_id = 'user-0'
+    board.retry()
+    await world.run(60_000)
+    expect([board.status.reason, world.timers]).toEqual(['unauthorized', 0])
   })
 
   test('[SYNC-16] a deleted board closes it, after its last event', async () => {

@@ -75,9 +75,11 @@ export async function openBoard(api: Api, board_id: string, options: LiveOptions
 export class LiveBoard {
   /** Settles with the first load. */
   readonly ready: Promise<void>
+  private readonly api: Api
+  private readonly board_id: string
   private readonly core: BoardCore
-  private readonly line: Line
-  private readonly sender: Sender
+  private line: Line
+  private sender: Sender
   private readonly env: Environment
   private readonly queue: KeptQueue | undefined
   private readonly listeners = new Set<() => void>()
@@ -87,11 +89,15 @@ export class LiveBoard {
   private readonly streams = new Set<Stream<BoardEvent | Resync>>()
   private readonly waiting = new Map<string, (settled: Settled) => void>()
   private reason: EndReason | undefined
+  /** Closed for good, not only until the user may see the board again. */
+  private isOver = false
   private shown: Status
   private seen: unknown[] = []
   private settleReady: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
   constructor(api: Api, board_id: string, options: LiveOptions, queue?: KeptQueue, kept: Kept[] = []) {
+    this.api = api
+    this.board_id = board_id
     this.env = { ...realEnvironment, ...options.environment }
     this.queue = queue
     this.core = new BoardCore(kept)
@@ -101,12 +107,8 @@ export class LiveBoard {
       for (const stream of this.streams) stream.push(event)
       if (this.event_listeners.size > 0) this.untold.push([event, { is_own }])
     }
-    const owner = {
-      changed: () => this.changed(),
-      ended: (reason: EndReason, error?: unknown) => this.end(reason, error),
-    }
-    this.line = new Line(this.core, board_id, api, this.env, owner)
-    this.sender = new Sender(this.core, board_id, this.line, this.env, () => this.flush())
+    this.line = this.newLine()
+    this.sender = this.newSender()
     this.shown = { phase: 'connecting', pending: kept.length, reason: undefined, since: this.env.now() }
     this.ready = new Promise((resolve, reject) => {
       this.settleReady = { resolve, reject }
@@ -174,8 +176,12 @@ export class LiveBoard {
     this.changed()
   }
 
-  /** Tries at once to connect and to send, instead of when it is time again. */
+  /**
+   * Tries at once to connect and to send, instead of when it is time again. A board that was closed because the session
+   * had ended, or because the user was not let in, goes on with all that is pending once he may: for the same user only.
+   */
   retry() {
+    if (this.line.phase === 'closed') return void this.reopen()
     this.line.retry()
     this.sender.hurry()
   }
@@ -222,6 +228,34 @@ export class LiveBoard {
     await this.close()
   }
 
+  private newLine() {
+    const ended = (reason: EndReason, error?: unknown) => this.end(reason, error)
+    return new Line(this.core, this.board_id, this.api, this.env, { changed: () => this.changed(), ended })
+  }
+  private newSender() {
+    return new Sender(this.core, this.board_id, this.line, this.env, () => this.flush())
+  }
+
+  private async reopen() {
+    if (this.isOver) return
+    const { core } = this
+    try {
+      const { data } = await this.api.request('getMe', {}, { signal: new AbortController().signal, max_tries: 1 })
+      const { id } = data as { id: string }
+      core.user_id ??= id
+      // What waits is not for somebody else to send. And another call may have been quicker.
+      if (core.user_id !== id || this.isOver || this.line.phase !== 'closed') return
+    } catch {
+      // Still without a session, or without a network: as it was.
+      return
+    }
+    this.reason = undefined
+    this.line = this.newLine()
+    this.sender = this.newSender()
+    this.line.start()
+    this.changed()
+  }
+
   private enqueue(change: Change, mode: Mode, guard?: Guard): Made {
     const { env } = this
     const key = env.newId()
@@ -232,6 +266,7 @@ export class LiveBoard {
     const done = new Promise<Settled>((resolve) => this.waiting.set(key, resolve))
     this.core.change(key, made, new Date(env.now()).toISOString(), mode, guard)
     this.changed()
+    if (this.isOver) this.giveUp()
     return { key, id, done }
   }
 
@@ -272,16 +307,24 @@ export class LiveBoard {
   }
 
   private end(reason: EndReason, error?: unknown) {
-    if (this.line.phase === 'closed') return
-    this.reason = reason
+    // What was closed until the user may see it again can still be closed for good.
+    if (this.line.phase === 'closed' && reason !== 'closed') return
+    this.reason ??= reason
+    this.isOver ||= reason === 'closed' || reason === 'deleted'
     this.line.stop()
     this.settleReady?.reject(error ?? new Error(`The board is ${reason}`))
     this.flush()
-    for (const resolve of this.waiting.values()) resolve({ outcome: 'unknown' })
-    this.waiting.clear()
+    this.giveUp()
     for (const stream of [...this.streams]) stream.end()
+    if (!this.isOver) return
     this.listeners.clear()
     this.event_listeners.clear()
+  }
+
+  /** Nobody knows what becomes of the changes that somebody waits for. */
+  private giveUp() {
+    for (const resolve of this.waiting.values()) resolve({ outcome: 'unknown' })
+    this.waiting.clear()
   }
 }
 

@@ -5,7 +5,13 @@ import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBrowser } from '../../../server/testing/browser.ts'
-import { startService, type TestBoard, type TestService, type TestUser } from '../../../server/testing/service.ts'
+import {
+  PASSWORD,
+  startService,
+  type TestBoard,
+  type TestService,
+  type TestUser,
+} from '../../../server/testing/service.ts'
 import { openApp, startPages } from '../../testing/app-page.ts'
 import type * as ReactPage from '../../testing/react-page.ts'
 import type { Api } from '../live/api.ts'
@@ -185,6 +191,42 @@ test('[REACT-8] who only listens keeps the board open too', async () => {
   await page.evaluate('lockstep.unmount()')
   await closed
 })
+
+test.each(['with a storage', 'without a storage'])(
+  '[REACT-9] %s, what was changed while nobody was logged in is sent once when its user is, and asks for it',
+  async (how) => {
+    const board = await service.board()
+    const more = how === 'with a storage' ? { user_id: board.owner.id } : {}
+    const { page } = await open(board.owner, board, { is_strict: true, ...more })
+    await live(page)
+    await page.evaluate('lockstep.session().logout()')
+    const column_id = board.columns[0].id
+    await change(page, 'createCard', { column_id, title: 'first' })
+    await page.waitForSelector('main[data-phase=closed]')
+    await change(page, 'createCard', { column_id, title: 'second' })
+    await handed(page, 'second')
+    await page.evaluate('lockstep.board().retry()')
+    await addCard(board, 'from elsewhere')
+    const state = '[lockstep.board().status.reason, lockstep.board().pending.length]'
+    expect(await page.evaluate(state)).toEqual(['unauthorized', 2])
+    const login = { username: board.owner.email, password: PASSWORD }
+    await page.evaluate(`lockstep.session().login(${JSON.stringify(login)})`)
+    await page.evaluate('lockstep.board().retry()')
+    await live(page)
+    await page.waitForFunction('lockstep.board().status.pending === 0')
+    await handed(page, 'from elsewhere')
+    const created = (await board.events()).filter(({ type }) => type === 'card.created')
+    expect(created.map(({ data }) => data['title'])).toEqual(['from elsewhere', 'first', 'second'])
+    const told = (await page.evaluate('lockstep.events()')) as [string, boolean][]
+    expect(told.map(([type, is_own]) => [type, is_own])).toEqual([
+      ['card.created', false],
+      ['card.created', true],
+      ['card.created', true],
+    ])
+    await page.evaluate('lockstep.unmount()')
+    expect(await page.evaluate('lockstep.openTimers()')).toBe(0)
+  },
+)
 
 const Phase = ({ api }: { api: Api }) => createElement('p', null, useBoard(api, 'board').status.phase)
 

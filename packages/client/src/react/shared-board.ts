@@ -40,7 +40,10 @@ export interface BoardState {
   discard: (key: string) => void
   /** The user has seen a notice. */
   dismiss: (key: string) => void
-  /** Tries at once to connect and to send, instead of when it is time again. */
+  /**
+   * Tries at once to connect and to send, instead of when it is time again. A board that was closed because the session
+   * had ended goes on with all that is pending, when its user has logged in again.
+   */
   retry: () => void
 }
 
