@@ -13,6 +13,7 @@ export {
   openBoard,
   type Resync,
   type Settled,
+  type Snapshot,
   type Status,
 } from './live-board.ts'
 export { localQueue, type QueueStorage } from './storage.ts'

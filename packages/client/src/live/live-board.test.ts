@@ -54,6 +54,18 @@ describe('a live board', () => {
     await Promise.all([one.close(), other.close()])
   })
 
+  test('[SYNC-28] the snapshot is the server’s board at a position, without what is not confirmed', async () => {
+    const world = new VirtualWorld(2)
+    const { board } = await opened(world)
+    board.change('updateBoard', { title: 'confirmed' })
+    await world.run(1_000)
+    board.change('updateBoard', { title: 'on its way' })
+    expect(title(board)).toBe('on its way')
+    expect(board.snapshot()).toEqual({ board: world.server.board, position: board.position })
+    expect(board.snapshot()?.board.title).toBe('confirmed')
+    await board.close()
+  })
+
   test('[SYNC-11] a dead line is noticed within 45 seconds', async () => {
     const world = new VirtualWorld(3)
     const { board } = await opened(world)

@@ -27,6 +27,11 @@ export interface Status {
   /** When it went live, or ceased to be, by the environment's clock in milliseconds: a page need not tell of a moment. */
   since: number
 }
+/** A board as the server has or had it, exactly, and which state of it that is: `<epoch>.<seq>`. */
+export interface Snapshot {
+  board: FullBoard
+  position: string
+}
 /** Some events are not to be had, because the board was loaded as a whole: look at the view. */
 export interface Resync {
   type: 'resync'
@@ -150,6 +155,12 @@ export class LiveBoard {
   get position(): string {
     const { epoch, seq } = this.core.at
     return `${epoch}.${seq}`
+  }
+
+  /** The server's board under the view, without the user's own changes: what a page keeps to come up without a network. */
+  snapshot(): Snapshot | undefined {
+    const { base } = this.core
+    return base && { board: base, position: this.position }
   }
 
   /** Changes the board: shown at once, sent as soon as there is a line. */

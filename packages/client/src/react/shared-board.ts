@@ -6,6 +6,7 @@ import {
   type Made,
   type Notice,
   type QueueStorage,
+  type Snapshot,
   type Status,
 } from '../live/index.ts'
 import { tell } from '../live/live-board.ts'
@@ -45,6 +46,8 @@ export interface BoardState {
    * had ended goes on with all that is pending, when its user has logged in again.
    */
   retry: () => void
+  /** The server's board under the view, without the user's own changes. */
+  snapshot: () => Snapshot | undefined
 }
 
 const boards = new WeakMap<Api, Map<string, SharedBoard>>()
@@ -90,6 +93,7 @@ export class SharedBoard {
       discard: (key) => this.opened().discard(key),
       dismiss: (key) => this.opened().dismiss(key),
       retry: () => this.opened().retry(),
+      snapshot: () => this.board?.snapshot(),
     }
     this.state = this.closed
   }
