@@ -3,10 +3,11 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
-    globalSetup: ['packages/server/testing/template-database.ts'],
+    globalSetup: ['packages/server/testing/template-database.ts', 'scripts/build-web.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 5_000 } },
   },
 })

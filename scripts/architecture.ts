@@ -10,6 +10,11 @@ const never: [who: RegExp, what: RegExp, why: string][] = [
     /^(?!packages\/(cli|client)\/|node:)/,
     'the command line is a user of the client library, and of nothing else',
   ],
+  [
+    /^packages\/web\//,
+    /^packages\/(?!web\/|client\/src\/(index|live|react)\.ts)|^node:/,
+    'the web client is a user of the client library, and knows nothing else of ours',
+  ],
   [/^packages\/server\/src\/core\//, /^packages\/server\/src\/(?!core\/)/, 'core never knows a domain'],
   [
     /^packages\/server\/src\/(?!app\.ts)/,
@@ -38,7 +43,7 @@ export type Imports = Map<string, string[]>
 
 /** What each source file of the product imports, by path in the repository or by package name. */
 export function readImports(): Imports {
-  const files = globSync('packages/*/src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
+  const files = globSync('packages/*/src/**/*.{ts,tsx}').filter((file) => !file.endsWith('.test.ts'))
   return new Map(files.map((file) => [file, importsOf(file, readFileSync(file, 'utf8'))]))
 }
 

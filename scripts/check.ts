@@ -10,6 +10,7 @@ const steps: Step[] = [
   ['format and lint', ['biome', 'ci', '.']],
   ['lint with types', ['oxlint', '--type-aware', '--deny-warnings']],
   ['types', ['tsc', '-p', '.']],
+  ['types of the web client', ['tsc', '-p', 'packages/web']],
   ['architecture', () => brokenImports(readImports())],
   ['rules and tests', checkRepositoryRules],
   ['known weaknesses and tests', checkRepositoryWeaknesses],

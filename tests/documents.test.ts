@@ -23,9 +23,9 @@ describe('documents', () => {
     expect(body).toEqual(JSON.parse(readFileSync('docs/api/openapi.json', 'utf8')))
   })
 
-  test('[DOC-2] / leads to /docs', async () => {
+  test('[DOC-2] / leads to the web client', async () => {
     const { status, headers } = await service.anybody.request('GET', '/')
-    expect([status, headers.get('location')]).toEqual([302, '/docs'])
+    expect([status, headers.get('location')]).toEqual([302, '/app'])
   })
 
   test('[DOC-2] /docs logs in with a password and calls the API, and loads nothing from elsewhere', async () => {

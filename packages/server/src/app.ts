@@ -44,6 +44,7 @@ import { answerEarly, logRequests, refuseExpectation } from './core/request-log.
 import { serve } from './core/serve.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
+import { serveWebClient } from './core/web-client.ts'
 import { healthHandlers } from './health/health-operations.ts'
 import { labelHandlers } from './labels/label-operations.ts'
 import { Live, type LiveSettings } from './realtime/live.ts'
@@ -168,6 +169,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   })
   await app.register(cookie)
   await app.register(serveDocuments)
+  await app.register(serveWebClient)
 
   const { body_seconds = BODY_SECONDS } = options
   const deps = { core, tokens, limits, isOwnOrigin, representations, body_seconds }

@@ -74,8 +74,8 @@ export async function eventually<T>(what: string, ask: () => Promise<T | undefin
 /** Starts the service as its operator would. Settings are given as in the environment; nothing else of it is passed on. */
 export async function startServiceProcess(settings: Record<string, string>): Promise<ServiceProcess> {
   for (;;) {
-    const port = await freePort()
-    const env = { PATH: process.env['PATH'], PORT: String(port), LOG_LEVEL: 'debug', ...settings }
+    const port = settings['PORT'] ?? String(await freePort())
+    const env = { PATH: process.env['PATH'], LOG_LEVEL: 'debug', ...settings, PORT: port }
     const service = launch(process.execPath, [MAIN], { env })
     const base_url = `http://127.0.0.1:${port}`
     await eventually('the service listens', async () => service.hasEnded() || (await answers(`${base_url}/health`)))

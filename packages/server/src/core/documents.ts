@@ -25,7 +25,6 @@ export async function serveDocuments(app: FastifyInstance) {
   const document = openApi()
   serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
   serveText(app, '/asyncapi.json', 'application/json', JSON.stringify(asyncApi()))
-  app.get('/', (_request, reply) => reply.redirect('/docs'))
 
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
   await app.register(swaggerUi, {
