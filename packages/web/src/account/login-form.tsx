@@ -1,0 +1,40 @@
+import { useState } from 'react'
+import { logIn } from '../session.ts'
+import { Field } from '../ui/field.tsx'
+import { FormAlert } from './form-alert.tsx'
+import { useForm } from './use-form.ts'
+
+/** E-mail and password. What was typed stays when it was wrong. */
+export function LoginForm({ email = '', onDone }: { email?: string; onDone: () => void }) {
+  const [isShown, setShown] = useState(false)
+  const { form, field, failure, isBusy } = useForm({ email, password: '' }, {}, async (values) => {
+    await logIn(values.email, values.password)
+    onDone()
+  })
+  return (
+    <form className="account-form" {...form}>
+      <FormAlert text={failure} />
+      <Field
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        autoFocus={!email}
+        {...field('email')}
+        name="username"
+      />
+      <Field
+        label="Password"
+        type={isShown ? 'text' : 'password'}
+        autoComplete="current-password"
+        autoFocus={email !== ''}
+        {...field('password')}
+      />
+      <label className="check">
+        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show the password
+      </label>
+      <button type="submit" className="button is-primary" aria-disabled={isBusy}>
+        {isBusy ? 'Logging in…' : 'Log in'}
+      </button>
+    </form>
+  )
+}

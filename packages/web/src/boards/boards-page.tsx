@@ -1,0 +1,132 @@
+import type { Board } from '@lockstep/client'
+import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { openPalette } from '../palette/overlay.ts'
+import { client, me } from '../session.ts'
+import { AccountMenu } from '../settings/account-menu.tsx'
+import { Failure, sentenceOf } from '../ui/failure.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Keys } from '../ui/keys.tsx'
+import { Heading, Mark } from '../ui/page.tsx'
+import { Avatars } from '../ui/people.tsx'
+import { showToast } from '../ui/toasts.tsx'
+import { steerBoards, steerTiles } from './boards-keys.ts'
+import { usualColumns } from './starter-board.ts'
+import './boards.css'
+
+/** From so many boards on, a field to find one. */
+const MANY = 8
+
+export function BoardsPage() {
+  const [boards, setBoards] = useState<Board[]>()
+  const [failure, setFailure] = useState<unknown>()
+  const [text, setText] = useState('')
+  const load = useCallback(() => {
+    setFailure(undefined)
+    client.listBoards().then(setBoards, setFailure)
+  }, [])
+  useEffect(load, [load])
+
+  const found = boards?.filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
+  return (
+    <>
+      <header className="top">
+        <Mark />
+        <Heading title="Boards" />
+        <span className="spacer" />
+        <button type="button" className="filter-chip filter-command" onClick={openPalette}>
+          Command <Keys keys="Ctrl K" />
+        </button>
+        <AccountMenu />
+      </header>
+      <main id="main" className="boards">
+        <div className="boards-bar">
+          <NewBoard />
+          {boards && boards.length > MANY && (
+            <input
+              type="search"
+              className="input boards-find"
+              aria-label="Find a board"
+              placeholder="Find a board"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+        </div>
+        {failure !== undefined && <Failure error={failure} onRetry={load} />}
+        {!boards && failure === undefined && <Skeleton />}
+        {boards?.length === 0 && (
+          <p className="boards-empty">No boards yet. Give the first one a title above, and you are on it.</p>
+        )}
+        {found && found.length > 0 && <BoardTiles boards={found} />}
+        {found?.length === 0 && text && <p className="boards-empty">No board is called “{text}”.</p>}
+      </main>
+    </>
+  )
+}
+
+function BoardTiles({ boards }: { boards: Board[] }) {
+  return (
+    <ul className="tiles" onKeyDown={(event) => steerTiles(event, [...event.currentTarget.querySelectorAll('a')])}>
+      {boards.map((board) => (
+        <li key={board.id}>
+          <Link href={`/b/${board.id}`} className="tile">
+            <strong>{board.title}</strong>
+            {board.description && <span className="tile-text">{board.description}</span>}
+            <span className="tile-foot">
+              <Avatars people={board.members.map(({ user }) => user)} label="Members" />
+              <span className="chip">{board.members.find(({ user_id }) => user_id === me().id)?.role}</span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function NewBoard() {
+  const [title, setTitle] = useState('')
+  const [, navigate] = useLocation()
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    addEventListener('keydown', steerBoards)
+    return () => removeEventListener('keydown', steerBoards)
+  }, [])
+  const create = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!title.trim()) return input.current?.focus()
+    try {
+      const { id: board_id } = await client.createBoard({ title: title.trim() })
+      for (const column of usualColumns) await client.createColumn({ board_id, ...column })
+      navigate(`/b/${board_id}`)
+    } catch (error) {
+      showToast(sentenceOf(error))
+    }
+  }
+  return (
+    <form className="new-board" onSubmit={(event) => void create(event)}>
+      <input
+        ref={input}
+        className="input"
+        aria-label="Title of the new board"
+        placeholder="A new board"
+        value={title}
+        maxLength={255}
+        onChange={(event) => setTitle(event.target.value)}
+      />
+      <button type="submit" className="button is-primary">
+        <Icon name="plus" /> Create board <Keys keys="N" />
+      </button>
+    </form>
+  )
+}
+
+function Skeleton() {
+  return (
+    <ul className="tiles is-waiting" aria-hidden="true">
+      {['a', 'b', 'c', 'd', 'e', 'f'].map((key) => (
+        <li key={key} className="tile" />
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,29 @@
+import { useLocation } from 'wouter'
+import { openShortcuts } from '../palette/overlay.ts'
+import { logOut, session } from '../session.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Avatar, initialsOf, nameOf } from '../ui/people.tsx'
+import { useStore } from '../ui/store.ts'
+
+/** Who is logged in, and what concerns him alone. */
+export function AccountMenu() {
+  const [, navigate] = useLocation()
+  const { user } = useStore(session)
+  if (!user) return null
+  return (
+    <Menu
+      // With the letters that are to be seen, for those who say what they want to press.
+      label={`${initialsOf(user)}, account of ${nameOf(user)}`}
+      className="account-button"
+      items={[
+        { label: 'Settings', icon: 'settings', onSelect: () => navigate('/settings') },
+        { label: 'Keyboard shortcuts', icon: 'keyboard', keys: '?', onSelect: openShortcuts },
+        { label: 'Accessibility', icon: 'eye', onSelect: () => navigate('/accessibility') },
+        undefined,
+        { label: 'Log out', icon: 'out', onSelect: () => void logOut() },
+      ]}
+    >
+      <Avatar person={user} />
+    </Menu>
+  )
+}

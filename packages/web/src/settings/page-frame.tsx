@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { Heading, Mark } from '../ui/page.tsx'
+import { AccountMenu } from './account-menu.tsx'
+import './settings.css'
+
+/** A page that is read from top to bottom, with the way back to the boards. */
+export function PageFrame({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <>
+      <header className="top">
+        <Link href="/boards" className="top-home" aria-label="Your boards">
+          <Mark />
+        </Link>
+        <Heading title={title} />
+        <span className="spacer" />
+        <AccountMenu />
+      </header>
+      <main id="main" className="sheet-page">
+        <div className="sheet-page-text">{children}</div>
+      </main>
+    </>
+  )
+}

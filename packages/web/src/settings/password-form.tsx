@@ -1,0 +1,40 @@
+import { useState } from 'react'
+import { FormAlert } from '../account/form-alert.tsx'
+import { useForm } from '../account/use-form.ts'
+import { client } from '../session.ts'
+import { Field } from '../ui/field.tsx'
+import { showToast } from '../ui/toasts.tsx'
+
+const empty = { current_password: '', new_password: '' }
+const fields = { wrong_password: 'current_password', password_refused: 'new_password' } as const
+
+/** A new password, for whoever knows the present one. Password managers may fill in both. */
+export function PasswordForm({ email }: { email: string }) {
+  const [isShown, setShown] = useState(false)
+  const { form, field, failure, isBusy, setValues } = useForm(empty, fields, async (values) => {
+    await client.changePassword(values)
+    setValues(empty)
+    showToast('Your password is changed. All other sessions are logged out.')
+  })
+  const type = isShown ? 'text' : 'password'
+  return (
+    <form className="setting-form" {...form}>
+      <FormAlert text={failure} />
+      <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />
+      <Field label="Current password" type={type} autoComplete="current-password" {...field('current_password')} />
+      <Field
+        label="New password"
+        type={type}
+        autoComplete="new-password"
+        hint="At least 8 characters. A sentence is a good one."
+        {...field('new_password')}
+      />
+      <label className="check">
+        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show the passwords
+      </label>
+      <button type="submit" className="button is-primary" aria-disabled={isBusy}>
+        {isBusy ? 'Changing…' : 'Change password'}
+      </button>
+    </form>
+  )
+}

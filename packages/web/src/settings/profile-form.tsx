@@ -1,0 +1,33 @@
+import type { User } from '@lockstep/client'
+import { FormAlert } from '../account/form-alert.tsx'
+import { useForm } from '../account/use-form.ts'
+import { client, session } from '../session.ts'
+import { Field } from '../ui/field.tsx'
+import { showToast } from '../ui/toasts.tsx'
+
+/** How others see somebody. */
+export function ProfileForm({ user }: { user: User }) {
+  const initial = { username: user.username, firstname: user.firstname ?? '', lastname: user.lastname ?? '' }
+  const { form, field, failure, isBusy } = useForm(initial, { username_taken: 'username' }, async (values) => {
+    const changed = await client.updateMe({
+      username: values.username.trim(),
+      firstname: values.firstname.trim() || null,
+      lastname: values.lastname.trim() || null,
+    })
+    session.update((now) => ({ ...now, user: changed }))
+    showToast('Your profile is saved.')
+  })
+  return (
+    <form className="setting-form" {...form}>
+      <FormAlert text={failure} />
+      <Field label="Username" autoComplete="nickname" hint="How others see you on boards." {...field('username')} />
+      <div className="field-pair">
+        <Field label="First name" autoComplete="given-name" is_optional {...field('firstname')} />
+        <Field label="Last name" autoComplete="family-name" is_optional {...field('lastname')} />
+      </div>
+      <button type="submit" className="button is-primary" aria-disabled={isBusy}>
+        {isBusy ? 'Saving…' : 'Save profile'}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,67 @@
+import type { CSSProperties } from 'react'
+
+/** As much of a user as is needed to show him. */
+export interface Person {
+  id: string
+  username: string
+  firstname?: string | null
+  lastname?: string | null
+}
+
+export const nameOf = ({ firstname, lastname, username }: Person): string =>
+  [firstname, lastname].filter(Boolean).join(' ') || username
+
+const segments = new Intl.Segmenter()
+/** The first letters of a word as people see them, which need not be one character each. */
+const firstOf = (word: string, count: number) =>
+  [...segments.segment(word)]
+    .slice(0, count)
+    .map(({ segment }) => segment)
+    .join('')
+
+export function initialsOf(person: Person): string {
+  const words = nameOf(person)
+    .split(/[\s._-]+/)
+    .filter(Boolean)
+  const [first = '?', last] = words.length > 1 ? [words[0], words.at(-1)] : words
+  return (last ? firstOf(first, 1) + firstOf(last, 1) : firstOf(first, 2)).toUpperCase()
+}
+
+/** A hue for anybody, always the same one. */
+export function hueOf(id: string): string {
+  let hash = 0
+  for (const char of id) hash = (Math.imul(hash, 31) + char.charCodeAt(0)) | 0
+  return `hsl(${((hash % 360) + 360) % 360} 70% 50%)`
+}
+
+/** The colour that what is drawn inside takes its hue from. */
+export const tinted = (color: string): CSSProperties => ({ '--c': color }) as CSSProperties
+
+export function Avatar({ person, note }: { person: Person; note?: string }) {
+  const name = note ? `${nameOf(person)} (${note})` : nameOf(person)
+  return (
+    <span className="avatar" style={tinted(hueOf(person.id))} title={name} role="img" aria-label={name}>
+      {initialsOf(person)}
+    </span>
+  )
+}
+
+/** A few faces and a number for the rest. */
+export function Avatars({ people, label, most = 4 }: { people: readonly Person[]; label: string; most?: number }) {
+  if (people.length === 0) return null
+  const shown = people.length > most ? people.slice(0, most - 1) : people
+  const rest = people.length - shown.length
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    <span className="avatars" role="group" aria-label={`${label}: ${people.map(nameOf).join(', ')}`}>
+      {shown.map((person) => (
+        <Avatar key={person.id} person={person} />
+      ))}
+      {rest > 0 && (
+        <span className="avatar is-rest" aria-hidden="true">
+          +{rest}
+        </span>
+      )}
+    </span>
+  )
+}
