@@ -1,0 +1,145 @@
+import { draggable } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
+import { setCustomNativeDragPreview } from '@atlaskit/pragmatic-drag-and-drop/element/set-custom-native-drag-preview'
+import type { Card } from '@lockstep/client'
+import { memo, useEffect, useRef } from 'react'
+import { Link } from 'wouter'
+import { Icon } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Avatars, tinted } from '../ui/people.tsx'
+import { useStore, useStorePart } from '../ui/store.ts'
+import { progressOf } from './board-model.ts'
+import { useTools } from './board-tools.ts'
+import { cardMenu } from './card-menu.ts'
+import { dragPreview } from './drag-preview.ts'
+import { useMark } from './marks.ts'
+import { TitleEditor } from './title-editor.tsx'
+
+interface CardFaceProps {
+  card: Card
+  /** Whether Tab leads here: one card of each lane. */
+  is_stop: boolean
+}
+
+/** A card as it lies on the board. Drawn again only when it changes, or something about it does. */
+export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps) {
+  const tools = useTools()
+  const face = useRef<HTMLDivElement>(null)
+  const link = useRef<HTMLAnchorElement>(null)
+  const wanted = useStorePart(tools.focus, ({ card_id, count }) => (card_id === card.id ? count : -1))
+  const isRenamed = useStorePart(tools.renaming, (card_id) => card_id === card.id)
+  const isPending = useStorePart(tools.pending, (ids) => ids.has(card.id))
+  const mark = useMark(tools.marks, card.id)
+
+  // Also when it was drawn anew elsewhere, having had the focus: the focus is never lost.
+  useEffect(() => {
+    if (wanted >= 0 && tools.focus.get().is_held) link.current?.focus({ preventScroll: true })
+  }, [wanted, tools])
+
+  useEffect(() => {
+    const element = face.current
+    if (!element) return
+    return draggable({
+      element,
+      canDrag: () => tools.renaming.get() !== card.id,
+      getInitialData: () => ({ kind: 'card', id: card.id, height: element.offsetHeight }),
+      onGenerateDragPreview: ({ nativeSetDragImage, location }) =>
+        setCustomNativeDragPreview({ nativeSetDragImage, ...dragPreview(element, location.current.input) }),
+    })
+  }, [card.id, tools])
+
+  const { done, all } = progressOf(card)
+  const hasFoot = all > 0 || card.assignees.length > 0 || card.attachments.length > 0 || card.description
+  return (
+    <div
+      ref={face}
+      className={`card${isPending ? ' is-pending' : ''}${mark ? ' is-marked' : ''}`}
+      style={mark && tinted(mark.color)}
+      data-card-id={card.id}
+    >
+      {mark && <span className="card-mark">{mark.text}</span>}
+      {card.labels.length > 0 && (
+        <span className="card-tags">
+          {card.labels.map((label) => (
+            <span key={label.id} className="tag" style={tinted(label.color)}>
+              {label.name}
+            </span>
+          ))}
+        </span>
+      )}
+      {isRenamed ? (
+        <TitleEditor card={card} />
+      ) : (
+        <Link
+          ref={link}
+          href={`/b/${tools.board_id}/c/${card.id}`}
+          className="card-title"
+          draggable={false}
+          tabIndex={is_stop ? 0 : -1}
+          aria-describedby="board-hint"
+          onFocus={() => {
+            const { card_id, is_held } = tools.focus.get()
+            if (card_id !== card.id || !is_held) tools.focusCard(card.id)
+          }}
+          onBlur={(event) => {
+            // Taken off the page with the focus on it: then there is nobody who got it.
+            if (event.relatedTarget) tools.focus.update((focus) => ({ ...focus, is_held: false }))
+          }}
+        >
+          {card.title}
+        </Link>
+      )}
+      {hasFoot && (
+        <span className="card-foot">
+          {card.description && (
+            <span title="Has a description">
+              <Icon name="text" size={14} />
+              <span className="unseen">Has a description</span>
+            </span>
+          )}
+          {all > 0 && (
+            <span className="card-progress">
+              <span className="meter" aria-hidden="true">
+                <b style={{ inlineSize: `${(done / all) * 100}%` }} />
+              </span>
+              <span aria-hidden="true">
+                {done}/{all}
+              </span>
+              <span className="unseen">{`${done} of ${all} done`}</span>
+            </span>
+          )}
+          {card.attachments.length > 0 && (
+            <span>
+              <Icon name="clip" size={14} />
+              {card.attachments.length}
+              <span className="unseen"> files</span>
+            </span>
+          )}
+          <span className="spacer" />
+          <Avatars people={card.assignees} label="Assigned" most={3} />
+        </span>
+      )}
+      <CardMenu card={card} is_stop={is_stop} />
+    </div>
+  )
+})
+
+function CardMenu({ card, is_stop }: CardFaceProps) {
+  const tools = useTools()
+  return (
+    <Menu
+      label={`Actions for ${card.title}`}
+      className="icon-button card-more"
+      tab_index={is_stop ? 0 : -1}
+      items={cardMenu(tools, card)}
+    >
+      <Icon name="more" />
+    </Menu>
+  )
+}
+
+/** The place where the card that is dragged would land. */
+export function Placeholder() {
+  const tools = useTools()
+  const dragging = useStore(tools.dragging)
+  return <div className="placeholder" style={{ blockSize: dragging?.height }} />
+}

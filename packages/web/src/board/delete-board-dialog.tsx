@@ -1,0 +1,61 @@
+import type { FullBoard } from '@lockstep/client'
+import { type FormEvent, useState } from 'react'
+import { client } from '../session.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Failure } from '../ui/failure.tsx'
+import { showToast } from '../ui/toasts.tsx'
+import { useTools } from './board-tools.ts'
+
+/** Asks for the title of the board: of all that can be done, only this takes everything from everybody for good. */
+export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose: () => void }) {
+  const tools = useTools()
+  const [text, setText] = useState('')
+  const [failure, setFailure] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const isSure = text.trim() === view.title.trim()
+  const cards = view.columns.reduce((sum, column) => sum + column.cards.length, 0)
+  const remove = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!isSure || isBusy) return
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await client.deleteBoard({ board_id: view.id })
+      tools.navigate('/boards')
+      showToast(`“${view.title}” is deleted.`)
+    } catch (error) {
+      setFailure(error)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={`Delete “${view.title}”`} size="small" onClose={onClose}>
+      <form className="dialog-body" onSubmit={(event) => void remove(event)}>
+        <p>
+          The board is deleted{view.members.length > 1 && ` for all its ${view.members.length} members`}, with{' '}
+          {cards === 1 ? 'its card' : `its ${cards} cards`} and all files. It cannot be brought back.
+        </p>
+        <label className="stack">
+          To go on, type the title of the board
+          <input
+            className="input"
+            value={text}
+            placeholder={view.title}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </label>
+        {failure !== undefined && <Failure error={failure} />}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button is-danger" disabled={!isSure || isBusy}>
+            {isBusy ? 'Deleting…' : 'Delete the board'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

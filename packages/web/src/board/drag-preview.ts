@@ -1,0 +1,21 @@
+interface Point {
+  clientX: number
+  clientY: number
+}
+
+/** The card itself, a little tilted, held where it was taken. */
+export function dragPreview(element: HTMLElement, { clientX, clientY }: Point) {
+  const { left, top, width, height } = element.getBoundingClientRect()
+  return {
+    getOffset: () => ({ x: clientX - left + 12, y: clientY - top + 12 }),
+    render: ({ container }: { container: HTMLElement }) => {
+      const copy = element.cloneNode(true) as HTMLElement
+      copy.classList.add('is-carried')
+      Object.assign(copy.style, { inlineSize: `${width}px`, blockSize: `${height}px` })
+      const frame = document.createElement('div')
+      frame.className = 'carried-frame'
+      frame.append(copy)
+      container.append(frame)
+    },
+  }
+}

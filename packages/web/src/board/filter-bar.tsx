@@ -1,0 +1,93 @@
+import type { FullBoard } from '@lockstep/client'
+import { openPalette } from '../palette/overlay.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Keys } from '../ui/keys.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { nameOf } from '../ui/people.tsx'
+import { useTools } from './board-tools.ts'
+import { hasPart, labelPart, parseFilter } from './filter.ts'
+import { setFilter, toggleFilter } from './filter-address.ts'
+
+/** Which cards are shown. The filter stands in the address, so that it can be sent to somebody. */
+export function FilterBar({ view, text }: { view: FullBoard; text: string }) {
+  const tools = useTools()
+  const isFiltered = parseFilter(text) !== undefined
+  const all = view.columns.reduce((sum, { cards }) => sum + cards.length, 0)
+  const shown = isFiltered ? view.columns.reduce((sum, column) => sum + tools.shownIn(column).length, 0) : all
+  const toggle = (label: string, part: string) => (
+    <button type="button" className="filter-chip" aria-pressed={hasPart(text, part)} onClick={() => toggleFilter(part)}>
+      {label}
+    </button>
+  )
+  return (
+    <search className="filter-bar">
+      <span className="filter-box">
+        <Icon name="search" size={14} />
+        <input
+          type="search"
+          className="filter-field"
+          aria-label="Filter cards"
+          placeholder="Filter cards"
+          value={text}
+          onChange={(event) => setFilter(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') setFilter('')
+            if (event.key === 'Enter' || event.key === 'ArrowDown' || (event.key === 'Escape' && !text)) {
+              event.preventDefault()
+              tools.focusFirst()
+            }
+          }}
+        />
+        <Keys keys="/" />
+      </span>
+      {toggle('Mine', '@me')}
+      {toggle('Unassigned', 'is:unassigned')}
+      {view.labels.length > 0 && (
+        <Menu
+          label="Filter by label"
+          className="filter-chip"
+          items={view.labels.map(({ name }) => ({
+            label: name,
+            ...(hasPart(text, labelPart(name)) && { icon: 'check' as const }),
+            onSelect: () => toggleFilter(labelPart(name)),
+          }))}
+        >
+          Label <Icon name="down" size={12} />
+        </Menu>
+      )}
+      {view.members.length > 1 && (
+        <Menu
+          label="Filter by person"
+          className="filter-chip"
+          items={view.members.map(({ user }) => ({
+            label: nameOf(user),
+            ...(hasPart(text, `@${user.username}`) && { icon: 'check' as const }),
+            onSelect: () => toggleFilter(`@${user.username}`),
+          }))}
+        >
+          Person <Icon name="down" size={12} />
+        </Menu>
+      )}
+      {isFiltered && (
+        <button
+          type="button"
+          className="filter-chip"
+          onClick={() => {
+            setFilter('')
+            // This button goes with the filter.
+            document.querySelector<HTMLElement>('.filter-field')?.focus()
+          }}
+        >
+          <Icon name="close" size={12} /> Clear
+        </button>
+      )}
+      <span className="spacer" />
+      <span className="filter-count" role="status">
+        {isFiltered ? `${shown} of ${all} cards` : `${all} ${all === 1 ? 'card' : 'cards'}`}
+      </span>
+      <button type="button" className="filter-chip filter-command" onClick={openPalette}>
+        Command <Keys keys="Ctrl K" />
+      </button>
+    </search>
+  )
+}

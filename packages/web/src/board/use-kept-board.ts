@@ -1,0 +1,21 @@
+import type { BoardState } from '@lockstep/client/react'
+import { useEffect } from 'react'
+import { keepBoard } from '../kept-data.ts'
+
+/** Keeps the board for when there is no network: when it is loaded, when the line is lost, and when nobody looks. */
+export function useKeptBoard({ status: { phase }, snapshot }: BoardState, is_loaded: boolean) {
+  useEffect(() => {
+    const save = () => {
+      const now = snapshot()
+      if (now) void keepBoard(now)
+    }
+    const saveHidden = () => document.visibilityState === 'hidden' && save()
+    if (is_loaded && (phase === 'live' || phase === 'connecting')) save()
+    addEventListener('offline', save)
+    document.addEventListener('visibilitychange', saveHidden)
+    return () => {
+      removeEventListener('offline', save)
+      document.removeEventListener('visibilitychange', saveHidden)
+    }
+  }, [is_loaded, phase, snapshot])
+}
