@@ -1,0 +1,68 @@
+import type { Attachment } from '@lockstep/client'
+import { useEffect, useRef, useState } from 'react'
+import { sentenceOf } from '../ui/failure.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { showToast } from '../ui/toasts.tsx'
+import { kindOf, shownName, sizeOf } from './file-kinds.ts'
+import { download, useContent } from './use-content.ts'
+
+interface AttachmentRowProps {
+  attachment: Attachment
+  onPreview: () => void
+  onDelete: () => void
+}
+
+export const save = (attachment: Attachment) =>
+  void download(attachment).catch((error: unknown) =>
+    showToast(`“${shownName(attachment.name)}”: ${sentenceOf(error)}`),
+  )
+
+export function AttachmentRow({ attachment, onPreview, onDelete }: AttachmentRowProps) {
+  const { size, mime_type } = attachment
+  const name = shownName(attachment.name)
+  const kind = kindOf(attachment)
+  const open = kind ? onPreview : () => save(attachment)
+  return (
+    <li className="cd-file">
+      <Thumb attachment={attachment} />
+      <span className="cd-file-about">
+        <button type="button" className="cd-file-name" onClick={open}>
+          {name}
+          <span className="unseen">{kind ? ', preview' : ', download'}</span>
+        </button>
+        <span className="cd-file-note">
+          {sizeOf(size)}
+          {!kind && ` · ${mime_type}`}
+        </span>
+      </span>
+      <button type="button" className="icon-button" aria-label={`Download ${name}`} onClick={() => save(attachment)}>
+        <Icon name="download" />
+      </button>
+      <button type="button" className="icon-button" aria-label={`Delete ${name}`} onClick={onDelete}>
+        <Icon name="trash" />
+      </button>
+    </li>
+  )
+}
+
+/** A small picture of a picture, fetched when it comes into sight. */
+function Thumb({ attachment }: { attachment: Attachment }) {
+  const box = useRef<HTMLSpanElement>(null)
+  const [isSeen, setSeen] = useState(false)
+  const [isBroken, setBroken] = useState(false)
+  const kind = kindOf(attachment)
+  const { url } = useContent(attachment, kind === 'image' ? kind : undefined, isSeen)
+  useEffect(() => {
+    if (!box.current) return
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+    })
+    observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <span ref={box} className="cd-thumb">
+      {url && !isBroken ? <img src={url} alt="" onError={() => setBroken(true)} /> : <Icon name="file" />}
+    </span>
+  )
+}

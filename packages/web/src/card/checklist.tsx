@@ -1,0 +1,85 @@
+import type { Card, Checklist } from '@lockstep/client'
+import { type RefObject, useEffect, useRef } from 'react'
+import { useTools } from '../board/board-tools.ts'
+import { announce } from '../ui/announcer.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { ItemRow } from './checklist-item.tsx'
+import { removeChecklist, stepChecklist } from './checklist-moves.ts'
+import { EditableText } from './editable-text.tsx'
+import { NewText } from './new-text.tsx'
+
+interface ChecklistBlockProps {
+  card: Card
+  checklist: Checklist
+  /** The one that was just made here: its first item is written next. */
+  newest: RefObject<string | undefined>
+}
+
+export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps) {
+  const tools = useTools()
+  const { id, title, items } = checklist
+  const name = useRef<HTMLButtonElement>(null)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (newest.current !== id) return
+    newest.current = undefined
+    input.current?.focus()
+  }, [id, newest])
+  const done = items.filter(({ is_done }) => is_done).length
+  const at = card.checklists.findIndex((each) => each.id === id)
+  const add = (content: string) => {
+    tools.change('createItem', { checklist_id: id, content })
+    announce(`“${content}” added.`)
+  }
+  return (
+    <section className="cd-section" aria-label={`Checklist ${title}`}>
+      <div className="cd-section-head">
+        <Icon name="list" />
+        <h3>
+          <EditableText
+            id={id}
+            field="title"
+            label="Name of the checklist"
+            className="cd-checklist-title"
+            value={title}
+            max={255}
+            button={name}
+            onSave={(text) => tools.change('updateChecklist', { checklist_id: id, title: text })}
+          />
+        </h3>
+        <span className="spacer" />
+        <span className="cd-count">
+          {done} of {items.length}
+        </span>
+        <Menu
+          label={`Actions for ${title}`}
+          items={[
+            { label: 'Rename', icon: 'edit', onSelect: () => name.current?.click() },
+            { label: 'Move up', is_disabled: at === 0, onSelect: () => stepChecklist(tools, card, checklist, -1) },
+            {
+              label: 'Move down',
+              is_disabled: at === card.checklists.length - 1,
+              onSelect: () => stepChecklist(tools, card, checklist, 1),
+            },
+            undefined,
+            { label: 'Delete', icon: 'trash', is_danger: true, onSelect: () => removeChecklist(tools, checklist) },
+          ]}
+        >
+          <Icon name="more" />
+        </Menu>
+      </div>
+      {items.length > 0 && (
+        <span className="meter cd-meter" aria-hidden="true">
+          <b style={{ inlineSize: `${(done / items.length) * 100}%` }} />
+        </span>
+      )}
+      <ul className="cd-items">
+        {items.map((item) => (
+          <ItemRow key={item.id} card={card} checklist={checklist} item={item} />
+        ))}
+      </ul>
+      <NewText id={id} field="new-item" label="Add an item" max={2_000} input={input} onAdd={add} />
+    </section>
+  )
+}

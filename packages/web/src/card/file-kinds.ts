@@ -1,0 +1,36 @@
+import type { Attachment } from '@lockstep/client'
+
+export type FileKind = 'image' | 'text' | 'pdf'
+
+const images = new Set(['png', 'jpeg', 'gif', 'webp', 'avif', 'svg+xml'].map((name) => `image/${name}`))
+const texts = new Set(['plain', 'markdown', 'csv', 'css', 'xml', 'x-log'].map((name) => `text/${name}`))
+const MAX_TEXT_BYTES = 200_000
+
+/** How a file can be shown, by what it says it is. Everything else, web pages first of all, is only downloaded. */
+export function kindOf({ mime_type, size }: Pick<Attachment, 'mime_type' | 'size'>): FileKind | undefined {
+  const type = mime_type.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (images.has(type)) return 'image'
+  if (type === 'application/pdf') return 'pdf'
+  if ((texts.has(type) || type === 'application/json') && size <= MAX_TEXT_BYTES) return 'text'
+  return undefined
+}
+
+/** The content as what it is shown as: the browser is never asked to guess, nor to believe. */
+export function asKind(blob: Blob, kind: FileKind, mime_type: string): Blob {
+  const types = {
+    image: mime_type.split(';')[0]?.trim().toLowerCase() ?? '',
+    pdf: 'application/pdf',
+    text: 'text/plain',
+  }
+  return new Blob([blob], { type: types[kind] })
+}
+
+/** A name as it is read: what cannot be seen, or turns the order of letters to hide an ending, is shown as a sign. */
+export const shownName = (name: string): string =>
+  name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
+
+export function sizeOf(bytes: number): string {
+  if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${bytes} bytes`
+  const [value, unit] = bytes < 999_500 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`
+}

@@ -1,0 +1,37 @@
+import type { Attachment } from '@lockstep/client'
+import { useState } from 'react'
+import { Dialog } from '../ui/dialog.tsx'
+import { Failure } from '../ui/failure.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { save } from './attachment-row.tsx'
+import { kindOf, shownName } from './file-kinds.ts'
+import { useContent } from './use-content.ts'
+
+/** A file as it looks, from its own bytes: nothing of it can run, or load anything. */
+export function FilePreview({ attachment, onClose }: { attachment: Attachment; onClose: () => void }) {
+  const kind = kindOf(attachment)
+  const { url, text, error } = useContent(attachment, kind)
+  const [isBroken, setBroken] = useState(false)
+  const name = shownName(attachment.name)
+  return (
+    <Dialog
+      title={name}
+      size="wide"
+      onClose={onClose}
+      actions={
+        <button type="button" className="button" onClick={() => save(attachment)}>
+          <Icon name="download" />
+          Download
+        </button>
+      }
+    >
+      <div className="dialog-body cd-file-preview" aria-busy={!url && text === undefined && !error}>
+        {error !== undefined && <Failure error={error} />}
+        {url && kind === 'image' && !isBroken && <img src={url} alt={name} onError={() => setBroken(true)} />}
+        {isBroken && <p className="hint">This picture cannot be shown. It can still be downloaded.</p>}
+        {url && kind === 'pdf' && <iframe src={url} title={name} />}
+        {text !== undefined && <pre>{text}</pre>}
+      </div>
+    </Dialog>
+  )
+}
