@@ -1,0 +1,118 @@
+import type { AutomationRule } from '@lockstep/client'
+import { useEffect, useRef, useState } from 'react'
+import { useTools } from '../board/board-tools.ts'
+import type { PanelProps } from '../board/panel.ts'
+import { hasLetterKeys } from '../settings/preferences.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Failure } from '../ui/failure.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { hasCommand, isWriting, Keys } from '../ui/keys.tsx'
+import { NoRules } from './no-rules.tsx'
+import { keptDraft, keyOf } from './rule-draft.ts'
+import { RuleForm } from './rule-form.tsx'
+import { editId, RuleRow } from './rule-row.tsx'
+import { warningsOf } from './rule-sentence.ts'
+import { RunLog } from './run-log.tsx'
+import { useRules } from './use-rules.ts'
+import './automations.css'
+
+const PAUSE_MS = 1_000
+
+/** The rules of the board as sentences, and what they did. Owners change them, members read. */
+export function AutomationsDialog({ view }: PanelProps) {
+  const tools = useTools()
+  const [version, refresh] = useVersion(view)
+  const { rules, failure, load, save, toggle, remove } = useRules(view.id, version)
+  // A rule that was begun is open again.
+  const [edited, setEdited] = useState<string | undefined>(() =>
+    keptDraft(keyOf(view.id, undefined)) ? 'new' : undefined,
+  )
+  const add = useRef<HTMLButtonElement>(null)
+  const isOwner = tools.is_owner
+  useKeyN(() => isOwner && setEdited('new'))
+  const actsOn = (rule: AutomationRule) => ({
+    edit: () => setEdited(rule.id),
+    toggle: () => toggle(rule),
+    remove: () => remove(rule),
+  })
+  const closeForm = () => {
+    setEdited(undefined)
+    // The button that opened it comes back with the next drawing.
+    requestAnimationFrame(() => (document.getElementById(editId(edited ?? '')) ?? add.current)?.focus())
+  }
+  return (
+    <Dialog title="Automation" onClose={() => tools.close()}>
+      <div className="dialog-body automations" tabIndex={-1} data-first="">
+        {!isOwner && <p className="rule-hint">Only owners can change rules.</p>}
+        {tools.status.phase === 'offline' && (
+          <p className="automations-note" role="status">
+            Offline. Rules can be changed when the connection returns.
+          </p>
+        )}
+        {!rules && failure === undefined && (
+          <p className="quiet-wait" role="status">
+            Loading…
+          </p>
+        )}
+        {failure !== undefined && <Failure error={failure} onRetry={load} />}
+        {rules && rules.length > 0 && (
+          <ul className="rules" aria-label="Rules">
+            {rules.map((rule) =>
+              edited === rule.id ? (
+                <li key={rule.id}>
+                  <RuleForm view={view} rule={rule} onSave={save} onDone={closeForm} />
+                </li>
+              ) : (
+                <RuleRow
+                  key={rule.id}
+                  rule={rule}
+                  view={view}
+                  warnings={warningsOf(rule, rules, view)}
+                  acts={isOwner ? actsOn(rule) : undefined}
+                />
+              ),
+            )}
+          </ul>
+        )}
+        {rules?.length === 0 && edited !== 'new' && <NoRules view={view} is_owner={isOwner} onSave={save} />}
+        {isOwner && rules && edited === 'new' && <RuleForm view={view} onSave={save} onDone={closeForm} />}
+        {isOwner && rules && edited !== 'new' && (
+          <button ref={add} type="button" className="button automations-add" onClick={() => setEdited('new')}>
+            <Icon name="plus" /> New rule <Keys keys="N" />
+          </button>
+        )}
+        <RunLog view={view} version={version} onRefresh={refresh} />
+      </div>
+    </Dialog>
+  )
+}
+
+/** A number that grows some time after the board changed, or at once when it is asked to. */
+function useVersion(view: PanelProps['view']): [number, () => void] {
+  const [version, setVersion] = useState(0)
+  const seen = useRef(view)
+  useEffect(() => {
+    if (seen.current === view) return
+    const timer = setTimeout(() => {
+      seen.current = view
+      setVersion((now) => now + 1)
+    }, PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [view])
+  return [version, () => setVersion((now) => now + 1)]
+}
+
+function useKeyN(act: () => void) {
+  const latest = useRef(act)
+  latest.current = act
+  useEffect(() => {
+    const steer = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'n' || event.altKey || hasCommand(event)) return
+      if (isWriting(event.target) || !hasLetterKeys()) return
+      event.preventDefault()
+      latest.current()
+    }
+    addEventListener('keydown', steer)
+    return () => removeEventListener('keydown', steer)
+  }, [])
+}

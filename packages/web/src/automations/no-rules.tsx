@@ -1,0 +1,48 @@
+import type { FullBoard } from '@lockstep/client'
+import { useState } from 'react'
+import { useTools } from '../board/board-tools.ts'
+import { announce } from '../ui/announcer.tsx'
+import { Failure } from '../ui/failure.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { examplesFor, inputOf, type RuleDraft } from './rule-draft.ts'
+import { ruleSentence, suggestedName } from './rule-sentence.ts'
+import type { RuleInput } from './use-rules.ts'
+
+interface NoRulesProps {
+  view: FullBoard
+  is_owner: boolean
+  onSave: (input: RuleInput) => Promise<unknown>
+}
+
+/** What rules are, and two that are one click away. */
+export function NoRules({ view, is_owner, onSave }: NoRulesProps) {
+  const { me } = useTools()
+  const [failure, setFailure] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const examples = is_owner ? examplesFor(view, me.id) : []
+  const add = async (draft: RuleDraft) => {
+    if (isBusy) return
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await onSave(inputOf(draft, suggestedName(draft, view)))
+      announce(`Rule added. ${ruleSentence(draft, view)}`)
+    } catch (error) {
+      setFailure(error)
+      setBusy(false)
+    }
+  }
+  return (
+    <div className="no-rules">
+      <p>No rules yet. A rule moves or assigns a card by itself when somebody moves it or puts a label on it.</p>
+      {examples.map((draft) => (
+        <button key={ruleSentence(draft, view)} type="button" className="example" onClick={() => void add(draft)}>
+          <Icon name="bolt" />
+          <span>{ruleSentence(draft, view)}</span>
+          <strong>Use it</strong>
+        </button>
+      ))}
+      {failure !== undefined && <Failure error={failure} />}
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+import type { User } from '@lockstep/client'
+import { useEffect, useState } from 'react'
+import { client } from '../session.ts'
+import { announce } from '../ui/announcer.tsx'
+
+export interface UserSearch {
+  state: 'idle' | 'searching' | 'found' | 'failed'
+  users: readonly User[]
+  error?: unknown
+}
+const PAUSE_MS = 150
+const MIN_LETTERS = 2
+const MOST = 8
+const idle: UserSearch = { state: 'idle', users: [] }
+
+/** Looks for users while somebody types. What was found before stays until there is something newer. */
+export function useUserSearch(text: string): UserSearch {
+  const term = text.trim()
+  const [search, setSearch] = useState(idle)
+  useEffect(() => {
+    if (term.length < MIN_LETTERS) {
+      setSearch(idle)
+      return
+    }
+    setSearch(({ users }) => ({ state: 'searching', users }))
+    const abort = new AbortController()
+    const timer = setTimeout(() => {
+      client.findUsers({ search: term, limit: MOST }, { signal: abort.signal, max_tries: 2 }).then(
+        (users) => {
+          setSearch({ state: 'found', users })
+          announce(users.length === 0 ? 'Nobody found.' : `${users.length} found.`)
+        },
+        (error: unknown) => {
+          if (!abort.signal.aborted) setSearch({ state: 'failed', users: [], error })
+        },
+      )
+    }, PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      abort.abort()
+    }
+  }, [term])
+  return search
+}
