@@ -6,6 +6,8 @@ import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
 import { readConfig, Settings } from '../packages/server/src/config.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
+import { aim, criteria, limits, report } from '../packages/web/src/settings/accessibility-table.ts'
+import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
 import { completeLock } from './lock.ts'
 
@@ -19,6 +21,8 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/api/asyncapi.json': () => `${JSON.stringify(asyncApi(), null, 2)}\n`,
   'docs/settings.md': settingsTable,
   'docs/errors.md': errorsTable,
+  'docs/shortcuts.md': shortcutTables,
+  'docs/accessibility.md': accessibilityStatement,
   'packages/client/src/types.gen.ts': clientTypes,
   'packages/client/src/calls.gen.ts': clientCalls,
   'packages/client/src/operations.gen.ts': clientTable,
@@ -81,6 +85,42 @@ Every error is a JSON object: \`detail\` is a sentence for a person, \`code\` a 
 | Code | Status | \`detail\`, unless it says more | What to do |
 |---|---|---|---|
 ${rows.join('\n')}
+`
+}
+
+function shortcutTables(): string {
+  const parts = shortcuts.map(({ title, rows }) => {
+    const lines = rows.map(({ keys, does }) => `| ${keys.map((each) => `\`${each}\``).join(' ')} | ${does} |`)
+    return `## ${title}\n\n| Keys | What they do |\n|---|---|\n${lines.join('\n')}\n`
+  })
+  return `# Keyboard shortcuts
+
+The keys of the web client; \`?\` shows them there. On a Mac \`Ctrl\` is ⌘. Keys of a single letter act outside of fields,
+and can be switched off in the settings. Generated from \`packages/web/src/shortcuts/shortcut-table.ts\`.
+
+${parts.join('\n')}`
+}
+
+function accessibilityStatement(): string {
+  const rows = criteria.map(
+    ({ id, name, level, met, proof, rule }) => `| ${id} ${name} (${level}) | ${met} | ${proof} (${rule}) |`,
+  )
+  return `# Accessibility
+
+${aim} The client shows the same at \`/app/accessibility\`. Generated from
+\`packages/web/src/settings/accessibility-table.ts\`.
+
+| Criterion | How it is met | What is tested |
+|---|---|---|
+${rows.join('\n')}
+
+## Known limits
+
+${limits.map((limit) => `- ${limit}`).join('\n')}
+
+## Report a problem
+
+${report.join('\n\n')}
 `
 }
 

@@ -1,0 +1,83 @@
+import { useLocation } from 'wouter'
+import { closeOverlay } from '../palette/overlay.ts'
+import { preferences } from '../settings/preferences.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Keys } from '../ui/keys.tsx'
+import { useStore } from '../ui/store.ts'
+import { isLetterKey, type ScreenKeys, screensAt, shortcuts } from './shortcut-table.ts'
+import './shortcuts.css'
+
+/** All keys: those of the page behind it first. */
+export function ShortcutSheet() {
+  const [path, navigate] = useLocation()
+  const { has_letter_keys } = useStore(preferences)
+  const here = [...screensAt(path), 'everywhere']
+  const isHere = ({ screen }: ScreenKeys) => here.includes(screen)
+  const others = shortcuts.filter((part) => !isHere(part))
+  return (
+    <Dialog title="Keyboard shortcuts" size="wide" onClose={closeOverlay}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and holds nothing else that could have the focus */}
+      <section className="dialog-body shortcuts" aria-label="Shortcuts" tabIndex={0}>
+        {!has_letter_keys && (
+          <p className="shortcuts-note">
+            Keys of a single letter are switched off.{' '}
+            <button
+              type="button"
+              className="link-button"
+              onClick={() => {
+                closeOverlay()
+                navigate('/settings')
+              }}
+            >
+              Settings
+            </button>
+          </p>
+        )}
+        <div className="shortcuts-part">
+          {shortcuts
+            .filter(isHere)
+            .sort(byOrder(here))
+            .map((part) => (
+              <KeyTable key={part.screen} part={part} has_letter_keys={has_letter_keys} />
+            ))}
+        </div>
+        {others.length > 0 && (
+          <div>
+            <h3>On other pages</h3>
+            <div className="shortcuts-part">
+              {others.map((part) => (
+                <KeyTable key={part.screen} part={part} has_letter_keys={has_letter_keys} />
+              ))}
+            </div>
+          </div>
+        )}
+      </section>
+    </Dialog>
+  )
+}
+
+const byOrder = (order: string[]) => (a: ScreenKeys, b: ScreenKeys) => order.indexOf(a.screen) - order.indexOf(b.screen)
+
+function KeyTable({ part, has_letter_keys }: { part: ScreenKeys; has_letter_keys: boolean }) {
+  const isOff = (keys: string) => !has_letter_keys && isLetterKey(keys)
+  return (
+    <table className="shortcuts-table">
+      <caption>{part.title}</caption>
+      <tbody>
+        {part.rows.map(({ keys, does }) => (
+          <tr key={does} className={keys.every(isOff) ? 'is-off' : undefined}>
+            <th scope="row">
+              {keys.map((each) => (
+                <Keys key={each} keys={each} />
+              ))}
+            </th>
+            <td>
+              {does}
+              {keys.every(isOff) && <span className="unseen"> (switched off)</span>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
