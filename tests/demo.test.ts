@@ -1,0 +1,246 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createClient, type FullBoard } from '@lockstep/client'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../packages/server/testing/ports.ts'
+import { startService } from '../packages/server/testing/service.ts'
+import { openSocket } from '../packages/server/testing/socket.ts'
+import { databaseUrl, onServer } from '../packages/server/testing/template-database.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const SCRIPT = 'scripts/demo.ts'
+const TIMEOUT_MS = 120_000
+
+interface Start {
+  settings?: Record<string, string>
+  port?: number
+  command?: string[]
+}
+
+/** The demo's temporary folder is made in this one. Whoever PostgreSQL runs as must get into it. */
+let folder: string
+const started = new Set<ChildProcess>()
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lockstep-'))
+  await chmod(folder, 0o755)
+})
+afterEach(async () => {
+  for (const child of started) {
+    // It has a database to end, and is given the time.
+    child.kill('SIGTERM')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  started.clear()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Starts the demo as a visitor does: through npm, or without. */
+async function startDemo({ settings = {}, port, command = [process.execPath, SCRIPT] }: Start = {}) {
+  const { DATABASE_URL: _, REDIS_URL: __, ...environment } = process.env
+  const [program, ...args] = [...command, '--no-build', '--port', String(port ?? (await freePort()))]
+  const child = spawn(program, args, { cwd: ROOT, env: { ...environment, TMPDIR: folder, ...settings } })
+  started.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const says = (words: string) =>
+    new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', () => output.includes(words) && resolve())
+      child.once('close', () => reject(new Error(`The demo has ended: ${output}`)))
+    })
+  return {
+    output: () => output,
+    says,
+    /** The links, once it is ready. */
+    links: async () => {
+      await says('Ctrl-C ends the demo')
+      const [ada = '', grace = ''] = output.match(/http:\S+\/app\/demo\/\w+/g) ?? []
+      return { ada, grace }
+    },
+    ended,
+    end: (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+/** Follows a link as a browser does. */
+async function follow(link: string) {
+  const response = await fetch(link, { redirect: 'manual' })
+  const cookie = response.headers.get('set-cookie') ?? ''
+  const token = /^svc_auth=([^;]+)/.exec(cookie)?.[1] ?? ''
+  const [, board_id = ''] = /^\/app\/b\/([\w-]+)$/.exec(response.headers.get('location') ?? '') ?? []
+  const base_url = new URL(link).origin
+  const read = async (path: string): Promise<unknown> =>
+    (await fetch(base_url + path, { headers: { cookie: `svc_auth=${token}` } })).json()
+  return { status: response.status, attributes: cookie.split('; ').slice(1), token, board_id, base_url, read }
+}
+
+const cardsOf = ({ columns }: FullBoard) => columns.flatMap(({ cards }) => cards)
+
+/** What the demo has made in the temporary folder, where npm keeps something of its own. */
+const demoFolders = async () => (await readdir(folder)).filter((name) => name.startsWith('lockstep-demo-'))
+
+/** The demo's PostgreSQL: the server, and the processes it has begun. */
+async function postgresPids(): Promise<number[]> {
+  const [name = ''] = await demoFolders()
+  const server = Number((await readFile(join(folder, name, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0])
+  const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger)
+  const parents = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')))
+  return [server, ...pids.filter((_, i) => Number(parents[i]?.split(') ')[1]?.split(' ')[1]) === server)]
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test(
+  '[DEMO-1] [DEMO-2] [DEMO-3] [DEMO-4] two links lead to one board, on which both see what one does; SIGINT leaves nothing',
+  async () => {
+    const demo = await startDemo()
+    const links = await demo.links()
+    expect([new URL(links.ada).hostname, new URL(links.grace).hostname]).toEqual(['127.0.0.1', 'localhost'])
+    const [ada, grace] = [await follow(links.ada), await follow(links.grace)]
+    expect([ada.status, grace.status]).toEqual([302, 302])
+    expect(ada.attributes).toEqual(['Max-Age=3600', 'Path=/', 'HttpOnly', 'SameSite=Lax'])
+    expect(grace.board_id).toBe(ada.board_id)
+    expect(await grace.read('/auth/me')).toMatchObject({ firstname: 'Grace', lastname: 'Hopper' })
+
+    const board = (await ada.read(`/boards/${ada.board_id}`)) as FullBoard
+    const cards = cardsOf(board)
+    expect([board.columns.length, cards.length, board.members.length]).toEqual([4, 12, 2])
+    expect(board.columns.map(({ is_done_column }) => is_done_column)).toEqual([false, false, false, true])
+    expect(cards.every(({ labels, description }) => labels.length > 0 && description)).toBe(true)
+    expect(cards.flatMap(({ attachments }) => attachments)).toHaveLength(1)
+    const ticks = cards.flatMap(({ checklists }) => checklists.flatMap(({ items }) => items.map((i) => i.is_done)))
+    expect(new Set(ticks)).toEqual(new Set([true, false]))
+
+    const socket = openSocket(grace, grace.board_id)
+    await socket.next('user_joined')
+    const card = cards.find(({ title }) => title === 'Drag me to Review')
+    const review = board.columns.find(({ title }) => title === 'Review')
+    const api = createClient({ base_url: ada.base_url, token: ada.token })
+    await api.moveCard({ card_id: card?.id ?? '', column_id: review?.id ?? '' })
+    const moved = (await socket.next('card.moved')).message
+    expect(moved).toMatchObject({ data: { id: card?.id, column_id: review?.id } })
+    await socket.next('card.assigned')
+    const { assignees } = await api.getCard({ card_id: card?.id ?? '' })
+    expect(assignees.map(({ username }) => username).sort()).toEqual(['ada', 'grace'])
+
+    const pids = await postgresPids()
+    expect(pids.length).toBeGreaterThan(3)
+    expect(await demo.end('SIGINT')).toBe(0)
+    expect(await readdir(folder)).toEqual([])
+    expect(pids.filter(isAlive)).toEqual([])
+    expect((await socket.closed).code).toBe(1012)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  '[DEMO-4] a signal in the middle of the start leaves nothing',
+  async () => {
+    const demo = await startDemo()
+    await demo.says('PostgreSQL')
+    expect(await demo.end('SIGTERM')).toBe(0)
+    expect(demo.output()).not.toMatch(/Tables|did not start/)
+    expect(await readdir(folder)).toEqual([])
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  '[DEMO-4] it ends with the npm that started it, also when the shell between them passes nothing on',
+  async () => {
+    const demo = await startDemo({ command: ['npm', 'run', 'demo', '--'] })
+    await demo.links()
+    const pids = await postgresPids()
+    await demo.end('SIGTERM')
+    expect(await demoFolders()).toEqual([])
+    expect(pids.filter(isAlive)).toEqual([])
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  '[DEMO-4] a database that cannot start is told in a sentence, with what to do instead, and leaves nothing',
+  async () => {
+    // The path of a socket has at most 107 bytes.
+    const TMPDIR = join(folder, 'x'.repeat(100))
+    await mkdir(TMPDIR)
+    const demo = await startDemo({ settings: { TMPDIR } })
+    expect(await demo.ended).toBe(1)
+    expect(demo.output()).toMatch(/The demo did not start\. PostgreSQL did not start\.[\s\S]+Set DATABASE_URL/)
+    expect(await readdir(TMPDIR)).toEqual([])
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  '[DEMO-5] it uses the database it is given, finds its board there again, and begins none of its own',
+  async () => {
+    const name = `lockstep_test_${randomBytes(6).toString('hex')}`
+    const settings = { DATABASE_URL: databaseUrl(name) }
+    try {
+      const board_ids: string[] = []
+      for (let run = 0; run < 2; run++) {
+        const demo = await startDemo({ settings })
+        board_ids.push((await follow((await demo.links()).ada)).board_id)
+        expect(await readdir(folder)).toEqual([])
+        expect(await demo.end('SIGINT')).toBe(0)
+      }
+      expect(board_ids[1]).toBe(board_ids[0])
+    } finally {
+      await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+    }
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  '[DEMO-5] it refuses a database in which somebody else is called Ada',
+  async () => {
+    const service = await startService()
+    try {
+      await service.user('ada')
+      const demo = await startDemo({ settings: { DATABASE_URL: service.database_url } })
+      expect(await demo.ended).toBe(1)
+      expect(demo.output()).toContain('has a user ada of its own: give the demo an empty one.')
+      const { rowCount } = await service.sql.query('select from boards')
+      expect(rowCount).toBe(0)
+    } finally {
+      await service.stop()
+    }
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  '[DEMO-6] a port that is taken makes it use the next one, which other machines cannot reach',
+  async () => {
+    const port = await freePort()
+    const other = createServer().listen(port, '127.0.0.1')
+    await once(other, 'listening')
+    try {
+      const demo = await startDemo({ port })
+      const { ada } = await demo.links()
+      expect(Number(new URL(ada).port)).toBeGreaterThan(port)
+      await expect(fetch(ada.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow()
+      expect(await demo.end('SIGINT')).toBe(0)
+    } finally {
+      other.close()
+    }
+  },
+  TIMEOUT_MS,
+)
