@@ -153,6 +153,13 @@ export class BoardCore {
     return step?.inverse ?? []
   }
 
+  /** Of a change that takes a text back: the text that it takes back. Whatever else is there is somebody else's. */
+  written({ name }: Change): Guard | undefined {
+    if (name !== 'updateCard') return undefined
+    const { card_id: _, ...guard } = (this.redos.at(-1) as Step).change.input as Guard & { card_id: string }
+    return guard
+  }
+
   /** The change that was taken back last, for `change`. */
   redo(): Pick<Step, 'change' | 'guard'> | undefined {
     return this.redos.pop()

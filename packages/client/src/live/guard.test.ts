@@ -199,6 +199,17 @@ describe('a guarded change, on the service', () => {
     expect(await again?.done).toMatchObject({ outcome: 'conflict', notice: { text: 'two' } })
   })
 
+  test('[SYNC-24] taking back a text that somebody else has written over since is a conflict, and overwrites nothing', async () => {
+    const board = await service.board()
+    const { card_id, rewrite, read } = await written(board)
+    await using live = await openBoard(clientOf(board.owner), board.id)
+    await live.change('updateCard', { card_id, description: 'mine' }).done
+    await rewrite('theirs')
+    const [back] = live.undo()
+    expect(await back?.done).toMatchObject({ outcome: 'conflict', notice: { text: 'first' } })
+    expect(await read()).toBe('theirs')
+  })
+
   test.each([3, 8])(
     '[SYNC-25] a card that is changed otherwise %i times, each time between reading and writing, is no conflict',
     async (times) => {

@@ -168,9 +168,12 @@ export class LiveBoard {
     return this.enqueue({ name, input } as unknown as Change, 'new', options.unless_changed)
   }
 
-  /** Takes the user's last change back, by changes of its own. Nothing when there is none. */
+  /**
+   * Takes the user's last change back, by changes of its own. Nothing when there is none. A text that somebody else has
+   * written over it since is not overwritten: that ends as a `conflict`.
+   */
   undo(): Made[] {
-    return this.core.undo().map((change) => this.enqueue(change, 'undo'))
+    return this.core.undo().map((change) => this.enqueue(change, 'undo', this.core.written(change)))
   }
 
   /** Makes the change again that was taken back last. Nothing when there is none, or the user has changed anything since. */
