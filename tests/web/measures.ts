@@ -54,11 +54,11 @@ const MEASURE = `((least) => {
 export const measure = (page: Page, least_px: number): Promise<string[]> =>
   page.evaluate(`${MEASURE}(${least_px})`) as Promise<string[]>
 
-/** Runs in the page: controls that look the same in a state that only a colour told. */
+/** Runs in the page: controls that cannot be seen, or look the same in a state that only a colour told. */
 const STATES = `(() => {
   const look = (element) => {
-    const { backgroundColor, borderTopColor, borderTopWidth, outlineStyle, outlineWidth, color } = getComputedStyle(element)
-    return [backgroundColor, borderTopColor, borderTopWidth, outlineStyle, outlineWidth, color].join(' ')
+    const { backgroundColor, borderTopWidth, outlineStyle, outlineWidth } = getComputedStyle(element)
+    return [backgroundColor, borderTopWidth, outlineStyle, outlineWidth].join(' ')
   }
   const same = []
   for (const state of ['aria-pressed', 'aria-selected', 'aria-current'])
@@ -66,6 +66,16 @@ const STATES = `(() => {
       const off = [...document.querySelectorAll('[' + state + '=false]')].find((each) => each.className === on.className)
       if (off && look(on) === look(off)) same.push(on.className + ' “' + on.textContent + '”')
     }
+  const canvas = getComputedStyle(document.body).backgroundColor
+  const isDrawn = (element) => {
+    const { backgroundColor, borderTopWidth, borderTopStyle } = getComputedStyle(element)
+    const isFilled = backgroundColor !== canvas && !backgroundColor.endsWith(', 0)')
+    return isFilled || (borderTopStyle !== 'none' && parseFloat(borderTopWidth) > 0)
+  }
+  for (const control of document.querySelectorAll('a[href], button, input, select, textarea'))
+    if (control.checkVisibility() && !control.textContent.trim() && !control.matches('input, select, textarea') &&
+      !control.querySelector('svg, img') && ![control, ...control.querySelectorAll('*')].some(isDrawn))
+      same.push('nothing is to be seen of ' + control.outerHTML.slice(0, 120))
   return same
 })()`
 export const sameInColours = (page: Page): Promise<string[]> => page.evaluate(STATES) as Promise<string[]>
