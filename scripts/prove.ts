@@ -14,7 +14,7 @@ const combined: Record<string, string[]> = {
   realtime: ['realtime-simulation', 'realtime', 'realtime-scale'],
   api: ['acceptance', 'plans', 'fold', 'attachments', 'reads'],
   client: ['client-simulation', 'client-live'],
-  web: ['web-journeys', 'web-speed', 'web-pictures'],
+  web: ['web-journeys', 'web-speed', 'web-demo', 'web-pictures'],
 }
 const FOLDER = new URL('../docs/proof/', import.meta.url)
 

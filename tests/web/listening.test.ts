@@ -139,7 +139,7 @@ test('[WEB-73] the loss of the connection is told, and its return', async () => 
   await page.getByText('Offline.').first().waitFor()
   await cardOf(page, 'Write').locator('.card-title').focus()
   await page.keyboard.press('Space')
-  await expect.poll(() => liveRegion(page).at(-1)).toMatch(/^Offline\. Your 1 change is kept here and will be sent/)
+  await expect.poll(() => liveRegion(page).at(-1)).toMatch(/^Offline\. Your change is kept here and will be sent/)
   await page.context().setOffline(false)
   await expect.poll(() => liveRegion(page).at(-1), { timeout: 20_000 }).toMatch(/^Back online\. 1 sent/)
   await finish(page, { but: /ERR_INTERNET_DISCONNECTED/ })

@@ -34,14 +34,12 @@ export function useConnection(state: BoardState): Told {
   return told
 }
 
-const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`
-
 function sentenceOf(told: Told): string | undefined {
   switch (told.kind) {
     case 'offline':
       return told.waiting === 0
         ? 'You can go on working: what you change is kept here and sent when the connection returns.'
-        : `Your ${count(told.waiting, 'change is', 'changes are')} kept here and will be sent when the connection returns.`
+        : `Your ${told.waiting === 1 ? 'change is' : `${told.waiting} changes are`} kept here and will be sent when the connection returns.`
     case 'back':
       return told.sent + told.received === 0 ? 'Nothing was missed.' : `${told.sent} sent, ${told.received} received.`
     default:
