@@ -204,7 +204,7 @@ describe('a file that is looked at', () => {
     await page.getByRole('dialog', { name: 'page.png' }).waitFor({ state: 'detached' })
     expect(await isUntouched(page)).toBe(true)
     await finish(page)
-  })
+  }, 40_000)
 
   test('[WEB-64] a web page is never shown: it is downloaded, and cannot be opened under the service’s address', async () => {
     const { board, page } = await withCard()
@@ -229,7 +229,7 @@ describe('a file that is looked at', () => {
     await tab.close()
     expect(await isUntouched(page)).toBe(true)
     await finish(page)
-  })
+  }, 40_000)
 
   test('[WEB-64] its name is only a name, however it is made', async () => {
     const board = await stage.board({ 'To do': ['card'] })

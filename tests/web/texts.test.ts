@@ -53,7 +53,7 @@ describe('two people write the same description', () => {
     await a.locator('.cd-description').getByText('three of Grace').waitFor()
     await finish(a)
     await finish(b)
-  })
+  }, 40_000)
 
   test('[WEB-60] the same line: nothing is overwritten before somebody has chosen', async () => {
     const { board, a, b } = await withText('one\ntwo')
@@ -87,7 +87,7 @@ describe('two people write the same description', () => {
     expect(await descriptionField(a).inputValue()).toBe('mine\ntwo')
     await finish(a)
     await finish(b)
-  })
+  }, 40_000)
 
   test('[WEB-60] whoever saves in the same moment overwrites nobody: each text is saved, or still with its writer', async () => {
     const { board, a, b } = await withText('begin')
@@ -130,10 +130,16 @@ async function settled(page: Page, board: StageBoard) {
   return shown?.trim() === (await descriptionOf(board, 'card'))
 }
 
+/** Not before the browser has all that the page may need without it. */
+async function loseLine(page: Page) {
+  await expect.poll(() => page.evaluate('navigator.serviceWorker.controller !== null'), { timeout: 10_000 }).toBe(true)
+  await page.context().setOffline(true)
+}
+
 describe('without a network', () => {
   test('[WEB-60] a description that another changes meanwhile is asked about, and nothing of it is lost', async () => {
     const { board, a } = await withText('one\ntwo')
-    await a.context().setOffline(true)
+    await loseLine(a)
     await writeDescription(a, 'one of Ada\ntwo')
     await saveDescription(a)
     await closed(a)
@@ -151,7 +157,7 @@ describe('without a network', () => {
   test('[WEB-60] also when the page is loaded anew in between: it is told of, and the text is offered', async () => {
     const { board, a } = await withText('one\ntwo')
     await expect.poll(() => a.evaluate('navigator.serviceWorker.controller !== null'), { timeout: 15_000 }).toBe(true)
-    await a.context().setOffline(true)
+    await loseLine(a)
     await writeDescription(a, 'one of Ada\ntwo')
     await saveDescription(a)
     await closed(a)

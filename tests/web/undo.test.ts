@@ -145,29 +145,33 @@ const kinds: [what: string, act: (page: Page) => Promise<unknown>][] = [
   ],
 ]
 
-test.each(kinds)('[WEB-67] %s is taken back and done again by keys', async (_, act) => {
-  const { board, page } = await openFull()
-  const before = await shapeOf(board)
-  const is = (shape: typeof before) => expect.poll(() => shapeOf(board), { timeout: 5_000 }).toEqual(shape)
-  await act(page)
-  await expect.poll(() => shapeOf(board), { timeout: 5_000 }).not.toEqual(before)
-  await stage.agreed(board, page)
-  const after = await shapeOf(board)
-  for (let round = 0; round < 2; round++) {
+test.each(kinds)(
+  '[WEB-67] %s is taken back and done again by keys',
+  async (_, act) => {
+    const { board, page } = await openFull()
+    const before = await shapeOf(board)
+    const is = (shape: typeof before) => expect.poll(() => shapeOf(board), { timeout: 5_000 }).toEqual(shape)
+    await act(page)
+    await expect.poll(() => shapeOf(board), { timeout: 5_000 }).not.toEqual(before)
+    await stage.agreed(board, page)
+    const after = await shapeOf(board)
+    for (let round = 0; round < 2; round++) {
+      await undo(page)
+      await is(before)
+      await redo(page)
+      await is(after)
+    }
     await undo(page)
     await is(before)
-    await redo(page)
-    await is(after)
-  }
-  await undo(page)
-  await is(before)
-  await stage.agreed(board, page)
-  // What is shown is what was there from the beginning, also on the card itself.
-  if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape')
-  const dialog = await openCard(page, 'full')
-  await expect.poll(() => dialog.innerText()).toMatch(/urgent[\s\S]*all about it[\s\S]*second/)
-  await finish(page)
-})
+    await stage.agreed(board, page)
+    // What is shown is what was there from the beginning, also on the card itself.
+    if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape')
+    const dialog = await openCard(page, 'full')
+    await expect.poll(() => dialog.innerText()).toMatch(/urgent[\s\S]*all about it[\s\S]*second/)
+    await finish(page)
+  },
+  40_000,
+)
 
 test('[WEB-67] many changes are taken back one after the other, in one run', async () => {
   const { board, page } = await openFull()
