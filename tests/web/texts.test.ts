@@ -132,7 +132,7 @@ async function settled(page: Page, board: StageBoard) {
 
 /** Not before the browser has all that the page may need without it. */
 async function loseLine(page: Page) {
-  await expect.poll(() => page.evaluate('navigator.serviceWorker.controller !== null'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => page.evaluate('navigator.serviceWorker.controller !== null'), { timeout: 15_000 }).toBe(true)
   await page.context().setOffline(true)
 }
 
@@ -156,7 +156,6 @@ describe('without a network', () => {
 
   test('[WEB-60] also when the page is loaded anew in between: it is told of, and the text is offered', async () => {
     const { board, a } = await withText('one\ntwo')
-    await expect.poll(() => a.evaluate('navigator.serviceWorker.controller !== null'), { timeout: 15_000 }).toBe(true)
     await loseLine(a)
     await writeDescription(a, 'one of Ada\ntwo')
     await saveDescription(a)
