@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
+    // The longest journeys are walked by `npm run prove -- web`, or when they are asked for.
+    exclude: process.env['JOURNEYS'] === 'all' ? [] : ['tests/web/{access,files,shapes,speed,undo}.test.ts'],
     globalSetup: ['packages/server/testing/template-database.ts', 'scripts/build-web.ts'],
     pool: 'forks',
     maxWorkers: 2,

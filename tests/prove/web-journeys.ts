@@ -38,6 +38,9 @@ export async function prove(progress: Progress): Promise<Report> {
 
 async function runTests(file: string, progress: Progress) {
   const args = ['run', 'tests/web', '--reporter', 'verbose', '--reporter', 'json', '--outputFile.json', file]
-  const child = spawn('vitest', args, { env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn('vitest', args, {
+    env: { ...process.env, NO_COLOR: '1', JOURNEYS: 'all' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   for await (const line of createInterface(child.stdout)) if (/^ *[✓×]/.test(line)) progress(line.trim())
 }

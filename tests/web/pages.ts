@@ -49,7 +49,8 @@ export async function openNoted(context: BrowserContext, base_url: string): Prom
   notes.set(page, noted)
   const own = [`${base_url}/`, `${base_url.replace('http', 'ws')}/`]
   const meet = (url: string) => {
-    const isOwn = /^(data|blob):/.test(url) || own.some((start) => url.startsWith(start))
+    // PDFs are shown by the browser's own viewer.
+    const isOwn = /^(data|blob|chrome-extension):/.test(url) || own.some((start) => url.startsWith(start))
     if (!isOwn) noted.complaints.push(`foreign: ${url}`)
   }
   page.on('request', (request) => meet(request.url()))
