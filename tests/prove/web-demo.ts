@@ -23,8 +23,8 @@ export async function prove(progress: Progress): Promise<Report> {
   let demo: ChildProcess | undefined
   try {
     execFileSync('git', ['clone', '--quiet', ROOT, clone])
-    // Neither a database nor Redis is named, and none of what this repository has installed.
-    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
+    // Neither a database nor Redis is named.
+    const { DATABASE_URL: _, REDIS_URL: __, ...env } = process.env
     const started = performance.now()
     const seconds = () => (performance.now() - started) / 1000
     progress('npm ci')
