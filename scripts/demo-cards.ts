@@ -92,7 +92,7 @@ export const columns: DemoColumn[] = [
       },
       {
         title: 'Open me and paste an image',
-        description: 'A screenshot will do. Files can also be dropped on a card.',
+        description: 'A screenshot will do. Files can also be dropped here, or on a card of the board.',
         labels: ['writing'],
       },
     ],

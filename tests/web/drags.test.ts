@@ -97,6 +97,9 @@ test('[WEB-8] under a filter a card lands beside the visible neighbour it was dr
   })
   const page = await stage.enter(board.ada, board.path)
   await page.getByLabel('Filter cards').fill('seen')
+  const isFiltered = () =>
+    expect.poll(async () => (await order(page)).flatMap(([, cards]) => cards)).not.toContain('hidden 1')
+  await isFiltered()
   expect(await order(page)).toEqual([
     ['To do', ['seen 1', 'seen 2']],
     ['Doing', ['seen 3']],
@@ -110,6 +113,7 @@ test('[WEB-8] under a filter a card lands beside the visible neighbour it was dr
   ])
   // On top of the first visible card: right before it.
   await page.getByLabel('Filter cards').fill('seen')
+  await isFiltered()
   await dragCard(page, 'seen 2', 'To do', 0)
   await page.getByLabel('Filter cards').fill('')
   expect((await stage.agreed(board, page))[0]).toEqual([

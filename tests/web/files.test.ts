@@ -163,6 +163,25 @@ describe('an upload', () => {
   })
 })
 
+test('[WEB-63] dropped on a card of the board it is attached to that card; beside one it does not lead away', async () => {
+  const board = await stage.board({ 'To do': ['card'] })
+  const page = await stage.enter(board.ada, board.path)
+  const dropOn = (selector: string) =>
+    page.evaluate(`(() => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File(['a text'], 'dropped.txt', { type: 'text/plain' }))
+      const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true })
+      document.querySelector('${selector}').dispatchEvent(event)
+      return event.defaultPrevented
+    })()`)
+  expect(await dropOn('.lane-add')).toBe(true)
+  await page.getByText('Drop files on the card that they belong to.').waitFor()
+  expect(await dropOn('.card-title')).toBe(true)
+  await rowOf(page, 'dropped.txt', 'preview').waitFor()
+  expect((await filesOf(board)).map(({ name }) => name)).toEqual(['dropped.txt'])
+  await finish(page)
+})
+
 describe('a file that is looked at', () => {
   const SCRIPT = 'globalThis.broken = 1; parent.broken = 1; top.broken = 1; fetch("https://evil.example/")'
   const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="${SCRIPT.replaceAll('"', "'")}">

@@ -66,6 +66,22 @@ describe('a session that ends', () => {
     await finish(page, { but: REFUSED })
   })
 
+  test('[WEB-57] what was written and not sent is there to copy', async () => {
+    const board = await stage.board({ 'To do': ['one'] })
+    const page = await stage.enter(board.grace, board.path)
+    await page.getByText('Live').waitFor()
+    await page.route('**/cards/*', (route) => route.abort())
+    await cardOf(page, 'one').locator('a').focus()
+    await page.keyboard.press('e')
+    await page.keyboard.type('a title that was never sent')
+    await page.keyboard.press('Enter')
+    await board.ada.api.call('removeMember', { params: { board_id: board.id, user_id: board.grace.id } })
+    await page.getByText('What you wrote last was not saved').waitFor()
+    await page.getByText('a title that was never sent').waitFor()
+    await page.getByRole('button', { name: 'Copy the text' }).waitFor()
+    await finish(page, { but: /status of 40[13]|WebSocket|net::ERR_/ })
+  })
+
   test('[WEB-57] a board that is deleted says so to everybody on it', async () => {
     const board = await stage.board({ 'To do': ['one'] })
     const page = await stage.enter(board.grace, board.path)

@@ -126,7 +126,8 @@ describe('two people write the same description', () => {
 /** Whether a page shows what the service has, or asks which of two texts is meant. */
 async function settled(page: Page, board: StageBoard) {
   if ((await choices(page).count()) > 0) return true
-  const shown = await page.locator('.cd-description').textContent()
+  // While it is written there is none: that is not waited for.
+  const [shown] = await page.locator('.cd-description').allTextContents()
   return shown?.trim() === (await descriptionOf(board, 'card'))
 }
 

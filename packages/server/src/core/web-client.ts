@@ -31,6 +31,9 @@ const isFile = (path: string) => /^[\w-]+(?:\/[\w-]+)*(?:\.[\w-]+)+$/.test(path)
 
 /** The web client under `/app`, as `npm run build` made it. Every address that is no file is a page of it. */
 export async function serveWebClient(app: FastifyInstance) {
+  const isBuilt = existsSync(BUILT)
+  app.get('/', (_request, reply) => reply.redirect(isBuilt ? '/app' : '/docs'))
+  if (!isBuilt) return app.log.warn('There is no web client under /app: npm run build makes it')
   await app.register(files, {
     root: BUILT,
     serve: false,
@@ -46,7 +49,6 @@ export async function serveWebClient(app: FastifyInstance) {
         reply.header('content-security-policy', "default-src 'none'; connect-src 'self'")
     },
   })
-  app.get('/', (_request, reply) => reply.redirect(existsSync(`${BUILT}index.html`) ? '/app' : '/docs'))
   app.get('/app', (_request, reply) => reply.sendFile('index.html'))
   app.get<{ Params: { '*': string } }>('/app/*', ({ params: { '*': path } }, reply) =>
     // A file that is gone is not answered with a page: a browser would take it for the script that it asked for.

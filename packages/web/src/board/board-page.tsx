@@ -20,6 +20,7 @@ import { Lanes } from './lanes.tsx'
 import { Notices } from './notices.tsx'
 import { AskingDialogs } from './pickers.tsx'
 import { useBoardMarks } from './use-board-marks.ts'
+import { useFileDrops } from './use-file-drops.ts'
 import { useKeptBoard } from './use-kept-board.ts'
 import { usePendingCards } from './use-pending-cards.ts'
 import './board.css'
@@ -55,6 +56,7 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   useBoardMarks(tools)
   usePendingCards(tools, state)
   useGlobalKeys(tools)
+  useFileDrops(tools)
   useKeptBoard(state, state.view !== undefined)
   useGoingOn(state)
   const { view } = state

@@ -2,6 +2,7 @@ import type { Card, Column, FullBoard, User } from '@lockstep/client'
 import type { BoardState } from '@lockstep/client/react'
 import { createContext, useContext } from 'react'
 import { announce } from '../ui/announcer.tsx'
+import { copyText } from '../ui/clipboard.ts'
 import { Store } from '../ui/store.ts'
 import { showToast } from '../ui/toasts.tsx'
 import { type Direction, findCard, type Place, positionAt, stepPlace } from './board-model.ts'
@@ -173,9 +174,8 @@ export class BoardTools {
     announce(isOn ? `You are no longer on “${card.title}”.` : `You are on “${card.title}”.`)
   }
 
-  async copyLink(card_id: string) {
-    await navigator.clipboard.writeText(`${location.origin}/app/b/${this.board_id}/c/${card_id}`)
-    showToast('The link is copied.')
+  copyLink(card_id: string): Promise<void> {
+    return copyText(`${location.origin}/app/b/${this.board_id}/c/${card_id}`, 'The link is copied.')
   }
 
   compose(column_id: string, after_id: string | null) {

@@ -1,5 +1,6 @@
 import type { BoardState } from '@lockstep/client/react'
 import { Link } from 'wouter'
+import { copyText } from '../ui/clipboard.ts'
 import { StatePage } from '../ui/page.tsx'
 
 const sentences = {
@@ -10,15 +11,34 @@ const sentences = {
   ],
 } as const
 
+/** What the user had written and the service does not have. */
+function unsentText({ pending, notices }: BoardState): string {
+  const written = pending.flatMap(({ change: { input } }) => {
+    const { title, name, content, description } = input as Record<string, unknown>
+    return [title, name, content, description].filter((text) => typeof text === 'string')
+  })
+  return [...notices.map(({ text }) => text), ...written].filter(Boolean).join('\n\n')
+}
+
 /** The board is no longer there for this user: said in a sentence, with what he had not sent yet. */
 export function ClosedBoard({ state, title }: { state: BoardState; title: string | undefined }) {
   const [heading, text] = sentences[state.status.reason as keyof typeof sentences] ?? sentences.deleted
+  const unsent = unsentText(state)
   return (
     <StatePage title={heading}>
       <p>
         {title && `“${title}”: `}
         {text}
       </p>
+      {unsent && (
+        <>
+          <p>What you wrote last was not saved:</p>
+          <pre className="unsent">{unsent}</pre>
+          <button type="button" className="button" onClick={() => void copyText(unsent)}>
+            Copy the text
+          </button>
+        </>
+      )}
       <Link href="/boards" className="button is-primary">
         Your boards
       </Link>

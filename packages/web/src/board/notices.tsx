@@ -2,8 +2,8 @@ import type { Notice } from '@lockstep/client/live'
 import type { BoardState } from '@lockstep/client/react'
 import { useEffect } from 'react'
 import { announce } from '../ui/announcer.tsx'
+import { copyText } from '../ui/clipboard.ts'
 import { layers } from '../ui/layers.ts'
-import { showToast } from '../ui/toasts.tsx'
 import { useTools } from './board-tools.ts'
 import { changeWords } from './change-words.ts'
 
@@ -69,11 +69,7 @@ function NoticeRow({ notice, onDone }: { notice: Notice; onDone: () => void }) {
           </button>
         )}
         {text && (
-          <button
-            type="button"
-            className="button"
-            onClick={() => void navigator.clipboard.writeText(text).then(() => showToast('The text is copied.'))}
-          >
+          <button type="button" className="button" onClick={() => void copyText(text)}>
             Copy the text
           </button>
         )}

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
 import type { Found } from '../board/board-model.ts'
 import { useTools } from '../board/board-tools.ts'
+import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { showToast } from '../ui/toasts.tsx'
 import { keepDraft, readDraft, useDraftName } from './drafts.ts'
 import { Rendered } from './rendered.tsx'
 import { whoDid } from './who.ts'
@@ -21,10 +21,7 @@ export function GoneCard({ last: { card, column, index } }: { last: Found }) {
     `\n${title}`,
     ...items.map(({ content, is_done }) => `- [${is_done ? 'x' : ' '}] ${content}`),
   ])
-  const copy = async () => {
-    await navigator.clipboard.writeText([card.title, description, ...steps].filter(Boolean).join('\n'))
-    showToast('The text is copied.')
-  }
+  const copy = () => copyText([card.title, description, ...steps].filter(Boolean).join('\n'))
   const recreate = () => {
     const lane = tools.view.columns.find(({ id }) => id === column.id) ?? tools.view.columns[0]
     if (!lane) return

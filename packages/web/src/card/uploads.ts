@@ -1,4 +1,5 @@
 import { isLockstepError } from '@lockstep/client'
+import { realEnvironment } from '@lockstep/client/live'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
 import { sentenceOf } from '../ui/failure.tsx'
@@ -35,7 +36,7 @@ export function drop(id: string) {
 /** Attaches files. Without a network they are refused at once, as a file is not kept over a reload. */
 export function attach(card_id: string, files: Iterable<File>, is_offline: boolean) {
   for (const file of files) {
-    const upload: Upload = { id: crypto.randomUUID(), card_id, file, state: 'waiting', sent: 0 }
+    const upload: Upload = { id: realEnvironment.newId(), card_id, file, state: 'waiting', sent: 0 }
     uploads.update((all) => [...all, upload])
     send(upload.id, is_offline)
   }
