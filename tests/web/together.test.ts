@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dragCard, laneOf, orderOf } from './board-hands.ts'
-import { finish } from './pages.ts'
+import { finish, liveRegion } from './pages.ts'
 import { openStage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -66,6 +66,11 @@ test('[WEB-9] two hundred cards that come to the same spot stand in the same ord
   }
   const [lane] = await stage.agreed(board, a, b)
   expect(lane?.[1]).toEqual(['first', ...Array.from({ length: 200 }, (_, i) => `card ${200 - i}`), 'last'])
+  // Neighbours that made room were moved by nobody.
+  const moves = 'select from board_events where board_id = $1 and user_id is null'
+  expect((await stage.service.sql.query(moves, [board.id])).rowCount).toBeGreaterThan(0)
+  await a.waitForTimeout(5_500)
+  expect(liveRegion(a).join()).not.toContain('A rule')
   // And at the other end of the lane, where nothing was drawn while it happened.
   for (const page of [a, b]) {
     await page.locator('.card-title', { hasText: 'first' }).focus()

@@ -1,10 +1,10 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { Store, useStore } from '../ui/store.ts'
 import { togglePart } from './filter.ts'
 
 const inAddress = (): string => new URLSearchParams(location.search).get('q') ?? ''
-const filter = new Store(inAddress())
+const filter = new Store('')
 
 /** The address follows when nobody types any more: browsers refuse to change it for every letter. */
 const QUIET_MS = 300
@@ -25,9 +25,10 @@ export const filterQuery = (): string => (filter.get() ? `?q=${encodeURIComponen
 
 /** The filter of the board that is open; each begins with the one in its address. */
 export function useFilter(): string {
+  // Before the first cards are drawn.
+  useState(() => filter.set(inAddress()))
   useEffect(() => {
     const read = () => filter.set(inAddress())
-    read()
     addEventListener('popstate', read)
     return () => {
       removeEventListener('popstate', read)

@@ -35,7 +35,7 @@ export function useBoardMarks(tools: BoardTools) {
     tools.marks.update((marks) => new Map([...marks].filter(([id]) => id !== card_id)))
   }
   useBoardEvents(boardApi, tools.board_id, (event, { is_own }) => {
-    if (is_own || event.type === 'resync') return
+    if (is_own || event.type === 'resync' || isMakingRoom(tools, event)) return
     // Files go past the live board, so it does not know its own.
     if (event.type === 'attachment.created' && event.user_id === tools.me.id) return
     const who = actorOf(tools, event.user_id)
@@ -51,6 +51,14 @@ export function useBoardMarks(tools: BoardTools) {
     const { title } = event.data as { title?: string }
     announceOthers(`${who.name} ${verbs[event.type] ?? 'changed'} “${title ?? 'a card'}”.`)
   })
+}
+
+/** Neighbours that get other numbers so that something fits between them: nobody did that, and nothing is seen of it. */
+function isMakingRoom(tools: BoardTools, { type, user_id, data }: BoardEvent): boolean {
+  if (user_id !== null || !type.endsWith('.moved')) return false
+  const { id, column_id } = data as { id: string; column_id?: string }
+  // The page does not show the event yet: a card that a rule moves is in another lane still.
+  return type !== 'card.moved' || tools.find(id)?.column.id === column_id
 }
 
 function actorOf(tools: BoardTools, user_id: string | null): { name: string; color: string } {
