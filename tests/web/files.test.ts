@@ -175,7 +175,7 @@ test('[WEB-63] dropped on a card of the board it is attached to that card; besid
       return event.defaultPrevented
     })()`)
   expect(await dropOn('.lane-add')).toBe(true)
-  await page.getByText('Drop files on the card that they belong to.').waitFor()
+  await page.locator('.toast', { hasText: 'Drop files on the card that they belong to.' }).waitFor()
   expect(await dropOn('.card-title')).toBe(true)
   await rowOf(page, 'dropped.txt', 'preview').waitFor()
   expect((await filesOf(board)).map(({ name }) => name)).toEqual(['dropped.txt'])

@@ -50,7 +50,7 @@ export async function openNoted(context: BrowserContext, base_url: string): Prom
   const own = [`${base_url}/`, `${base_url.replace('http', 'ws')}/`]
   const meet = (url: string) => {
     // PDFs are shown by the browser's own viewer.
-    const isOwn = /^(data|blob|chrome-extension):/.test(url) || own.some((start) => url.startsWith(start))
+    const isOwn = /^(data|blob|chrome|chrome-extension):/.test(url) || own.some((start) => url.startsWith(start))
     if (!isOwn) noted.complaints.push(`foreign: ${url}`)
   }
   page.on('request', (request) => meet(request.url()))

@@ -5,7 +5,7 @@ import { finish } from './pages.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /** The answer to who has no session any more is an error to the browser. */
-const REFUSED = /status of 40[13]|WebSocket/
+const REFUSED = /status of 40[134]|WebSocket/
 
 let stage: Stage
 beforeAll(async () => {
