@@ -41,6 +41,8 @@ describe('a session that ends', () => {
     const board = await stage.board({ 'To do': ['one', 'two'], Doing: [] })
     const page = await stage.enter(board.ada, board.path)
     await page.getByText('Live').waitFor()
+    // Until nothing else is asked for that would end the session first.
+    await page.waitForLoadState('networkidle')
     await page.context().clearCookies()
     await cardOf(page, 'one').locator('a').focus()
     await page.keyboard.press('Shift+ArrowRight')
