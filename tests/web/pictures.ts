@@ -177,6 +177,8 @@ export async function pictureTwoPeople(
   await cardOf(grace, 'Press N to add a card').locator('a').first().focus()
   await grace.keyboard.press('Shift+ArrowRight')
   await ada.locator('.card-mark').first().waitFor()
+  // Until the others have glided to their places.
+  await ada.waitForTimeout(400)
   const shots = await Promise.all([ada, grace].map((page) => page.screenshot()))
   const images = shots.map((shot) => `<img width="720" src="data:image/png;base64,${shot.toString('base64')}">`)
   const sheet = await browser.newPage({ viewport: { width: 1496, height: 576 } })
