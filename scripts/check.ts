@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { brokenImports, readImports } from './architecture.ts'
+import { checkMigrations } from './migrations.ts'
 import { checkRepositoryRules, checkRepositoryWeaknesses } from './rules.ts'
 import { checkSizes } from './sizes.ts'
 
@@ -14,6 +15,7 @@ const steps: Step[] = [
   ['architecture', () => brokenImports(readImports())],
   ['rules and tests', checkRepositoryRules],
   ['known weaknesses and tests', checkRepositoryWeaknesses],
+  ['migrations', () => checkMigrations()],
   ['generated files', ['node', 'scripts/generate.ts', '--check']],
   ['sizes', checkSizes],
   ['published package', ['node', 'scripts/build-client.ts', '--check']],

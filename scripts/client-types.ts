@@ -183,9 +183,9 @@ ${rows.join('')}}
 
 /**
  * A write of board data is safe to repeat with its key; a read, and what only asks for a token or clears a cookie (it has
- * no content), is safe without. What is left (accounts, passwords, logins) is sent once.
+ * no content), is safe without. What is left (accounts, passwords, logins, administration) is sent once.
  */
-function retryOf({ method, emits, body }: Operation): 'always' | 'keyed' | 'never' {
+function retryOf({ method, emits, body, access }: Operation): 'always' | 'keyed' | 'never' {
   if (emits) return 'keyed'
-  return method === 'GET' || !body ? 'always' : 'never'
+  return method === 'GET' || (!body && access !== 'superuser') ? 'always' : 'never'
 }

@@ -100,7 +100,7 @@ async function listen(database_url: string, port: number, addRoutes: (app: App) 
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'warn',
   })
-  const app = await buildApp(config, createLog(config.LOG_LEVEL))
+  const app = await buildApp(config, createLog({ level: config.LOG_LEVEL, format: config.LOG_FORMAT }))
   opened.defer(() => app.close())
   addRoutes(app)
   // Both 127.0.0.1 and ::1, where a browser looks first.

@@ -4,12 +4,16 @@ import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
-import { readConfig, Settings } from '../packages/server/src/config.ts'
+import { readConfig, SECRETS, Settings } from '../packages/server/src/config.ts'
+import { definitions, type Labels } from '../packages/server/src/core/metric-definitions.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
 import { aim, criteria, limits, report } from '../packages/web/src/settings/accessibility-table.ts'
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
+import { readMeasured } from './capacity.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
+import { dashboard } from './dashboard.ts'
 import { completeLock } from './lock.ts'
+import { fillPlaces, scalingPicture, scalingTables } from './scaling-page.ts'
 
 /**
  * Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale; a folder
@@ -21,8 +25,12 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/api/asyncapi.json': () => `${JSON.stringify(asyncApi(), null, 2)}\n`,
   'docs/settings.md': settingsTable,
   'docs/errors.md': errorsTable,
+  'docs/metrics.md': metricsTable,
   'docs/shortcuts.md': shortcutTables,
   'docs/accessibility.md': accessibilityStatement,
+  'deploy/grafana/lockstep.json': () => `${JSON.stringify(dashboard(), null, 2)}\n`,
+  'docs/scaling.md': () => fillPlaces(readFileSync('docs/scaling.md', 'utf8'), scalingTables(readMeasured())),
+  'docs/pictures/scaling.svg': () => scalingPicture(readMeasured()),
   'packages/client/src/types.gen.ts': clientTypes,
   'packages/client/src/calls.gen.ts': clientCalls,
   'packages/client/src/operations.gen.ts': clientTable,
@@ -61,11 +69,13 @@ function settingsTable(): string {
   const rows = Object.entries(Settings.properties).map(([name, schema]) => {
     const { default: value, enum: members, description } = schema as unknown as Described
     const shown = value === undefined ? '' : value === '' ? '(empty)' : `\`${String(value)}\``
-    return `| \`${name}\` | ${shown} | ${members ? `${members.map((m) => `\`${m}\``).join(' or ')}. ` : ''}${description} |`
+    const fromFile = SECRETS.some((secret) => secret === name) ? `<br>\`${name}_FILE\`` : ''
+    return `| \`${name}\`${fromFile} | ${shown} | ${members ? `${members.map((m) => `\`${m}\``).join(' or ')}. ` : ''}${description} |`
   })
   return `# Settings
 
-Read from the environment, once, at the start. Generated from \`packages/server/src/config.ts\`.
+Read from the environment, once, at the start. A secret can stand in a file instead: the setting with \`_FILE\` names it, and
+what it holds, without the line break at its end, is the value. Generated from \`packages/server/src/config.ts\`.
 
 | Setting | Default | What it does |
 |---|---|---|
@@ -83,6 +93,24 @@ Every error is a JSON object: \`detail\` is a sentence for a person, \`code\` a 
 \`WWW-Authenticate: Bearer\`, a 429 and a 503 \`Retry-After\`. Generated from \`packages/contract/src/problems.ts\`.
 
 | Code | Status | \`detail\`, unless it says more | What to do |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function metricsTable(): string {
+  const inWords = (label: string, values: Labels[string]) =>
+    `\`${label}\`: ${typeof values === 'string' ? values : values.length > 10 ? 'a code of [errors](errors.md)' : values.map((v) => `\`${v}\``).join(', ')}`
+  const rows = Object.entries(definitions).map(([name, { kind, help, labels }]) => {
+    const said = Object.entries(labels as Labels).map(([label, values]) => inWords(label, values))
+    return `| \`${name}\` | ${kind} | ${help} | ${said.join('; ')} |`
+  })
+  return `# Metrics
+
+What \`/metrics\` tells; how to read it is on [observing](observing.md). Beside these are the usual ones of a process
+(\`process_…\`) and of Node.js (\`nodejs_…\`). Generated from \`packages/server/src/core/metric-definitions.ts\`.
+
+| Metric | Kind | What it tells | Labels |
 |---|---|---|---|
 ${rows.join('\n')}
 `
@@ -137,7 +165,7 @@ async function tableTypes(): Promise<string> {
       '--url',
       url.href,
       '--exclude-pattern',
-      'kysely_*',
+      '{kysely_*,schema_migrations}',
       '--print',
       '--log-level',
       'error',

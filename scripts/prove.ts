@@ -15,6 +15,14 @@ const combined: Record<string, string[]> = {
   api: ['acceptance', 'plans', 'fold', 'attachments', 'reads'],
   client: ['client-simulation', 'client-live'],
   web: ['web-journeys', 'web-speed', 'web-demo', 'web-pictures'],
+  operate: [
+    'operate-image',
+    'operate-rolling',
+    'operate-upgrade',
+    'operate-failover',
+    'operate-restore',
+    'operate-metrics',
+  ],
 }
 const FOLDER = new URL('../docs/proof/', import.meta.url)
 

@@ -13,6 +13,7 @@ import {
   type Input,
   jsonAttacks,
   type Known,
+  newTargets,
   validInput,
 } from './input-generator.ts'
 
@@ -37,13 +38,15 @@ interface Cell {
   whose: Whose
   subject: Subject
 }
-type Verdict = 'allowed' | Extract<ProblemCode, 'not_authenticated' | 'not_a_member' | 'role_too_low'>
+type Refusal = Extract<ProblemCode, 'not_authenticated' | 'superuser_only' | 'not_a_member' | 'role_too_low'>
+type Verdict = 'allowed' | Refusal
 
 /** What must happen in a cell, from the operation's `access` alone. */
 function verdictOf(access: Access, { actor, whose, subject }: Cell): Verdict {
   if (access === 'public') return 'allowed'
   if (actor === 'anonymous' || actor === 'bad token' || actor === 'deactivated') return 'not_authenticated'
   if (access === 'authenticated') return 'allowed'
+  if (access === 'superuser') return actor === 'superuser' ? 'allowed' : 'superuser_only'
   if (whose === 'foreign' || (actor !== 'member' && actor !== 'owner')) return 'not_a_member'
   if (actor === 'owner' || access.role === 'member') return 'allowed'
   return access.or_self && subject === 'himself' ? 'allowed' : 'role_too_low'
@@ -81,7 +84,7 @@ let everybody: Known
 let untouched: Record<Whose, Known>
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ ADMIN_API: 'on' })
   const names = ['deactivated', 'stranger', 'ex-member', 'superuser', 'member', 'owner', 'newcomer'] as const
   const users = await Promise.all(names.map((name) => service.user(name)))
   const byName = Object.fromEntries(users.map((user) => [user.username, user]))
@@ -144,13 +147,15 @@ async function knock(operation: Operation, { actor }: Cell, { path, query, body 
 
 describe('the matrix', () => {
   test.each(Object.entries<Operation>(operations))(
-    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [V04] [V06] [V07] %s lets in whom its access names, and changes nothing for others',
+    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [ADMIN-1] [V04] [V06] [V07] %s lets in whom its access names, and changes nothing for others',
     async (name, operation) => {
       const complaints: (string | undefined)[] = []
       let successes = 0
       for (const cell of cellsOf(operation)) {
         const isAllowed = verdictOf(operation.access, cell) === 'allowed'
-        const known = isAllowed && typeof operation.access !== 'string' ? await ownBoard() : untouched[cell.whose]
+        const isOnBoard = typeof operation.access !== 'string'
+        const world = isAllowed && isOnBoard ? await ownBoard() : untouched[cell.whose]
+        const known = isAllowed ? { ...world, ...(await newTargets(service)) } : world
         const outcome = await knock(operation, cell, inputFor(name, operation, cell, known))
         complaints.push(complaint(operation, cell, outcome))
         if (outcome.status === operation.returns.status) successes++
@@ -163,7 +168,7 @@ describe('the matrix', () => {
 
   test('[ACCESS-1] only registering, login and health are public', () => {
     const open = Object.entries<Operation>(operations).filter(([, { access }]) => access === 'public')
-    expect(open.map(([name]) => name).sort()).toEqual(['getHealth', 'login', 'register'])
+    expect(open.map(([name]) => name).sort()).toEqual(['getHealth', 'getLiveness', 'getReadiness', 'login', 'register'])
   })
 })
 
@@ -222,6 +227,10 @@ describe('the matrix itself', () => {
     ])
     expect(verdicts({ ...toy, access: 'authenticated' }).allowed?.map((c) => c.actor)).toEqual(actors.slice(3))
     expect(verdicts({ ...toy, access: 'public' }).allowed).toHaveLength(actors.length)
+    const forSuperusers = verdicts({ ...toy, access: 'superuser' })
+    expect(forSuperusers.allowed).toEqual([cell('superuser')])
+    expect(forSuperusers.superuser_only).toHaveLength(4)
+    expect(forSuperusers.not_authenticated).toHaveLength(3)
   })
 
   const isUnchanged = true

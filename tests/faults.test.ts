@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Database } from '../packages/server/src/core/database.ts'
-import { ensureDatabase } from '../packages/server/src/core/migrate.ts'
+import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
 import { channelOf } from '../packages/server/src/realtime/bus.ts'
 import { Client, type Failure } from '../packages/server/testing/client.ts'
 import {
@@ -265,14 +265,20 @@ describe('starting', () => {
     expect(made.filter((isNew) => isNew)).toHaveLength(1)
   })
 
-  test('[RUN-3] with MIGRATE_ON_START=false a missing database is created, and nothing is migrated', async () => {
-    const started = await startServiceProcess({ ...settings('untouched'), MIGRATE_ON_START: 'false' })
+  test('[RUN-3] [UPG-8] with MIGRATE_ON_START=false a missing database is created, and somebody else migrates it', async () => {
+    const starting = startServiceProcess({ ...settings('untouched'), MIGRATE_ON_START: 'false' })
     const untouched = openDatabase('untouched')
-    const { rows } = await untouched.pool.query(
-      `select table_name from information_schema.tables where table_schema = 'public'`,
+    const tables = `select table_name from information_schema.tables where table_schema = 'public'`
+    const found = await eventually('the database is there', () =>
+      untouched.pool.query(tables).then(
+        ({ rows }) => rows,
+        () => undefined,
+      ),
     )
     await untouched.close()
-    expect(rows).toEqual([])
+    expect(found).toEqual([])
+    await migrate(databaseAt('untouched'))
+    const started = await starting
     expect(migrations(started)).toBe(0)
     expect(started.output()).toContain('created the database')
   })

@@ -86,8 +86,9 @@ export function validInput(name: string, { path, params, query, body }: Operatio
     return first ? fill(field, first) : simplest(shapeOf(schema))
   }
   const ids = Object.keys(propertiesOf(params)).map((param) => {
-    if (known[param] === undefined) throw new Error(`${name} needs a {${param}}, which the fixture does not know`)
-    return [param, known[param]]
+    const id = known[`${name}.${param}`] ?? known[param]
+    if (id === undefined) throw new Error(`${name} needs a {${param}}, which the fixture does not know`)
+    return [param, id]
   })
   const filled = Object.fromEntries(ids) as Record<string, string>
   const required = Object.entries(propertiesOf(query)).filter(([key]) => shapeOf(query).required?.includes(key))
@@ -143,14 +144,32 @@ export async function furnish(api: Client, known: Known, params: Iterable<string
 }
 
 /**
- * One hash over every row of every table, whatever tables there are: the log of events is one of them. But for the chores,
- * which the service notes by itself every minute.
+ * Somebody for each operation of the administration to act on, straight into the table. What is done to him concerns
+ * nobody else.
+ */
+export async function newTargets({ sql }: { sql: pg.Pool }): Promise<Known> {
+  const names = Object.entries<Operation>(operations).filter(
+    ([, { access, params }]) => access === 'superuser' && params,
+  )
+  const { rows } = await sql.query<{ id: string }>(
+    `insert into users (id, email, email_key, username, username_key, hashed_password)
+     select id, 'office-' || id, 'office-' || id, 'office-' || id, 'office-' || id, 'none'
+     from (select gen_random_uuid() as id from generate_series(1, $1)) made returning id`,
+    [names.length],
+  )
+  return Object.fromEntries(names.map(([name], i) => [`${name}.user_id`, rows[i]?.id]))
+}
+
+/**
+ * One hash over every row of every table, whatever tables there are: the log of events is one of them. But for what the
+ * service tidies by itself every minute: its chores, and the bytes of files that are gone. Whoever makes or removes a file
+ * changes `attachments` too.
  */
 const CONTENT = `
   select md5(string_agg(tablename || (xpath('//hash/text()', query_to_xml(
     format('select md5(string_agg(t::text, chr(10) order by t::text)) as hash from %I.%I t', schemaname, tablename),
     true, false, '')))::text, ',' order by tablename)) as hash
-  from pg_tables where schemaname = 'public' and tablename <> 'chores'`
+  from pg_tables where schemaname = 'public' and tablename not in ('chores', 'unclaimed_files', 'file_chunks')`
 export const contentHash = async ({ sql }: { sql: pg.Pool }) => (await sql.query(CONTENT)).rows[0].hash as string
 
 /** One hostile request. `isValid` says whether the payload is a valid one nevertheless; undefined when nobody can tell. */

@@ -19,7 +19,16 @@ const steps = [
 beforeAll(() => {
   rmSync(copy, { recursive: true, force: true })
   mkdirSync(join(copy, 'node_modules'), { recursive: true })
-  for (const part of ['packages', 'tests', 'docs', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts']) {
+  for (const part of [
+    'packages',
+    'tests',
+    'docs',
+    'scripts',
+    'bench',
+    'package.json',
+    'tsconfig.json',
+    'vitest.config.ts',
+  ]) {
     cpSync(join(root, part), join(copy, part), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
   }
   for (const name of readdirSync(join(root, 'node_modules')).filter((entry) => entry !== '@lockstep')) {

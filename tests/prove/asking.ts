@@ -55,6 +55,9 @@ export class Asker {
   close() {
     this.agent.destroy()
   }
+  [Symbol.dispose]() {
+    this.close()
+  }
 }
 
 /** The beginning, the middle and the end of some times. The beginning is what they are when nobody else is in the way. */

@@ -42,7 +42,7 @@ export async function watchLargeAudience(
     const loop = await service.look()
     const { latencies, each } = await load.arrivals(sent)
     const counts = await load.count()
-    const spreads = each.map(({ spread }) => spread).sort((a, b) => a - b)
+    const spreads = each.map(({ first, last }) => last - first).sort((a, b) => a - b)
     const events = {
       loop,
       p50: percentile(latencies, 50),

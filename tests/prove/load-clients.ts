@@ -64,9 +64,10 @@ export class LoadClients {
   async arrivals(sent: Map<number, number>): Promise<Arrivals> {
     const all = (await this.askAll({ do: 'arrivals', sent })) as Arrivals[]
     const each = new Map<number, Arrivals['each'][number]>()
-    for (const { seq, count, spread } of all.flatMap((a) => a.each)) {
-      const known = each.get(seq)
-      each.set(seq, { seq, count: count + (known?.count ?? 0), spread: Math.max(spread, known?.spread ?? 0) })
+    for (const one of all.flatMap((a) => a.each)) {
+      const known = each.get(one.seq) ?? { ...one, count: 0 }
+      const [first, last] = [Math.min(one.first, known.first), Math.max(one.last, known.last)]
+      each.set(one.seq, { seq: one.seq, count: one.count + known.count, first, last })
     }
     const latencies = new Float32Array(all.reduce((sum, a) => sum + a.latencies.length, 0))
     let at = 0

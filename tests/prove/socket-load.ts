@@ -34,8 +34,8 @@ export interface Counts {
 export interface Arrivals {
   /** From the sending of the request to the arrival, for each event and viewer. */
   latencies: Float32Array
-  /** How many viewers got each event, and how long after the first the last one did. */
-  each: { seq: number; count: number; spread: number }[]
+  /** How many viewers got each event, and when the first and the last one did. */
+  each: { seq: number; count: number; first: number; last: number }[]
 }
 export type Order =
   | { do: 'open'; opening: Opening }
@@ -215,12 +215,8 @@ function collect(sent: Map<number, number>): Arrivals {
   const each = [...arrivals].map(([seq, times]) => {
     const sent_at = sent.get(seq)
     if (sent_at !== undefined) for (const time of times) latencies.push(time - sent_at)
-    let [least, most] = [Number.POSITIVE_INFINITY, 0]
-    for (const time of times) {
-      least = Math.min(least, time)
-      most = Math.max(most, time)
-    }
-    return { seq, count: times.length, spread: most - least }
+    // They came one after the other.
+    return { seq, count: times.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 }
   })
   return { latencies: Float32Array.from(latencies), each }
 }

@@ -26,6 +26,10 @@ export interface Calls {
   findUsers(input?: types.FindUsersInput, options?: CallOptions): Promise<types.User[]>
   /** Say whether the service can work. 200 while the database answers, also without Redis; else 503 with the same fields and a `detail`. Problems: `unavailable`. (`GET /health`) */
   getHealth(input?: types.GetHealthInput, options?: CallOptions): Promise<types.Health>
+  /** Say whether this instance takes requests. For whatever sends requests to several instances. 200 while the database answers and the instance is not about to stop; else 503. Problems: `unavailable`. (`GET /ready`) */
+  getReadiness(input?: types.GetReadinessInput, options?: CallOptions): Promise<types.Readiness>
+  /** Say that this instance answers at all. For whatever restarts an instance that hangs. It asks nobody else: a lost database is no reason to restart. (`GET /live`) */
+  getLiveness(input?: types.GetLivenessInput, options?: CallOptions): Promise<types.Liveness>
   /** Create a board and become its owner. Problems: `id_taken`. (`POST /boards`) */
   createBoard(input: types.CreateBoardInput, options?: CallOptions): Promise<types.Board>
   /** List the boards you are a member of. (`GET /boards`) */
@@ -122,4 +126,20 @@ export interface Calls {
   getPresence(input: types.GetPresenceInput, options?: CallOptions): Promise<types.Presence>
   /** Read the log of a board: its history, and what a client missed. In order, behind the position `after` (`<epoch>.<seq>`, or a number alone); `Link` leads to the next page. `Board-Position` is where the board stands. 410 when events behind `after` are no longer kept: load the board instead. Problems: `history_gone`. (`GET /boards/{board_id}/events`) */
   listEvents(input: types.ListEventsInput, options?: CallOptions): Promise<types.LoggedEvent[]>
+  /** List the accounts, or those with a part of a username or an e-mail address. In the order of their ids, which is that of their registration; `Link` leads to the next page. For superusers, where `ADMIN_API=on`. (`GET /admin/users`) */
+  findAccounts(input?: types.FindAccountsInput, options?: CallOptions): Promise<types.Account[]>
+  /** Read an account. For superusers, where `ADMIN_API=on`. Problems: `user_not_found`. (`GET /admin/users/{user_id}`) */
+  getAccount(input: types.GetAccountInput, options?: CallOptions): Promise<types.Account>
+  /** Activate or deactivate an account, or make it a superuser’s or not. A deactivated user is refused from the next request on, and his sockets close. For superusers, where `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `user_erased`. (`PATCH /admin/users/{user_id}`) */
+  updateAccount(input: types.UpdateAccountInput, options?: CallOptions): Promise<types.Account>
+  /** Give an account a new password. Every token issued before is refused, the user’s sockets close, and failed logins are forgotten. For superusers, where `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `user_erased`, `password_refused`, `passwords_busy`. (`POST /admin/users/{user_id}/reset-password`) */
+  resetPassword(input: types.ResetPasswordInput, options?: CallOptions): Promise<types.Message>
+  /** Export all that is kept of a user. Each export is an entry of the audit log, and so no GET. For superusers, where `ADMIN_API=on`. Problems: `user_not_found`. (`POST /admin/users/{user_id}/export`) */
+  exportAccount(input: types.ExportAccountInput, options?: CallOptions): Promise<types.AccountExport>
+  /** Erase a user’s personal data. He leaves all boards, and no name of him stays. It cannot be taken back; broken off, it is completed by sending it again. For superusers, where `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `board_busy`. (`DELETE /admin/users/{user_id}`) */
+  eraseAccount(input: types.EraseAccountInput, options?: CallOptions): Promise<undefined>
+  /** Count what there is, and what was new on each of the last seven days. For superusers, where `ADMIN_API=on`. (`GET /admin/statistics`) */
+  getStatistics(input?: types.GetStatisticsInput, options?: CallOptions): Promise<types.Statistics>
+  /** Read the audit log, the newest entry first. `Link` leads to older entries. For superusers, where `ADMIN_API=on`. (`GET /admin/audit`) */
+  listAdminActions(input?: types.ListAdminActionsInput, options?: CallOptions): Promise<types.AdminAction[]>
 }

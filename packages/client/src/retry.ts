@@ -28,7 +28,7 @@ export async function withRetries<T>(
   const ends_at = performance.now() + timeout_ms
   for (let n = 1; ; n++) {
     try {
-      return await limited(attempt, Math.min(try_timeout_ms, ends_at - performance.now()), signal)
+      return await limited(attempt, Math.max(0, Math.min(try_timeout_ms, ends_at - performance.now())), signal)
     } catch (error) {
       if (!(error instanceof LockstepError && isPassing(error)) || n >= tries) throw error
       const wait_ms = retryDelay(error, n, Math.random())

@@ -31,6 +31,14 @@ export interface Health {
   redis: "connected" | "disconnected" | "disabled"
 }
 
+export interface Readiness {
+  status: "ready"
+}
+
+export interface Liveness {
+  status: "alive"
+}
+
 export interface Label {
   id: string
   board_id: string
@@ -165,6 +173,54 @@ export interface Presence {
 /** An event of the board's log, with its number. */
 export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number }
 
+export interface Account {
+  id: string
+  email: string
+  username: string
+  firstname: string | null
+  lastname: string | null
+  is_active: boolean
+  is_verified: boolean
+  is_superuser: boolean
+  created_at: string
+  erased_at: string | null
+}
+
+export interface AdminAction {
+  id: number
+  at: string
+  actor_id: string | null
+  operator: string | null
+  action: string
+  target_id: string | null
+  details: Record<string, unknown>
+}
+
+export interface AccountExport {
+  exported_at: string
+  profile: Account
+  memberships: ({ board_id: string; title: string; role: string; joined_at: string })[]
+  boards_created: ({ id: string; title: string })[]
+  boards_changed_last: ({ id: string; title: string })[]
+  cards_assigned: ({ board_id: string; id: string; title: string; description: string | null })[]
+  items_assigned: ({ board_id: string; id: string; content: string; is_done: boolean })[]
+  automation_rules: ({ board_id: string; id: string; name: string })[]
+  attachments: ({ board_id: string; id: string; card_id: string; name: string; mime_type: string; size: number; uploaded_at: string })[]
+  changes: ({ board_id: string; seq: number; type: string; id: string | null; at: string })[]
+  stored_answers: ({ key: string; board_id: string | null; status: number; at: string })[]
+  audit: AdminAction[]
+}
+
+export interface Statistics {
+  users: { active: number; inactive: number; superusers: number; erased: number }
+  boards: number
+  cards: number
+  events: { count: number; oldest_at: string | null }
+  attachments: { count: number; bytes: number }
+  database_bytes: number
+  days: ({ date: string; users: number; boards: number; cards: number; events: number })[]
+}
+
 export interface DeletedBoard {
   id: string
 }
@@ -232,6 +288,7 @@ export type ProblemCode =
   | 'registration_closed'
   | 'not_a_member'
   | 'role_too_low'
+  | 'superuser_only'
   | 'user_not_a_member'
   | 'not_found'
   | 'board_not_found'
@@ -250,6 +307,8 @@ export type ProblemCode =
   | 'email_taken'
   | 'username_taken'
   | 'id_taken'
+  | 'own_account'
+  | 'user_erased'
   | 'last_owner'
   | 'too_many_rules'
   | 'history_gone'
@@ -313,6 +372,10 @@ export interface FindUsersInput {
 }
 
 export type GetHealthInput = Record<string, never>
+
+export type GetReadinessInput = Record<string, never>
+
+export type GetLivenessInput = Record<string, never>
 
 export interface CreateBoardInput {
   id?: string | null
@@ -599,6 +662,42 @@ export interface ListEventsInput {
   limit?: number
 }
 
+export interface FindAccountsInput {
+  search?: string
+  limit?: number
+  cursor?: string
+}
+
+export interface GetAccountInput {
+  user_id: string
+}
+
+export interface UpdateAccountInput {
+  user_id: string
+  is_active?: boolean
+  is_superuser?: boolean
+}
+
+export interface ResetPasswordInput {
+  user_id: string
+  new_password: string
+}
+
+export interface ExportAccountInput {
+  user_id: string
+}
+
+export interface EraseAccountInput {
+  user_id: string
+}
+
+export type GetStatisticsInput = Record<string, never>
+
+export interface ListAdminActionsInput {
+  limit?: number
+  cursor?: number
+}
+
 /** What goes into each operation, and what comes out. */
 export interface Operations {
   register: { input: RegisterInput; result: User }
@@ -612,6 +711,8 @@ export interface Operations {
   getUser: { input: GetUserInput; result: User }
   findUsers: { input: FindUsersInput; result: User[] }
   getHealth: { input: GetHealthInput; result: Health }
+  getReadiness: { input: GetReadinessInput; result: Readiness }
+  getLiveness: { input: GetLivenessInput; result: Liveness }
   createBoard: { input: CreateBoardInput; result: Board }
   listBoards: { input: ListBoardsInput; result: Board[] }
   getBoard: { input: GetBoardInput; result: FullBoard }
@@ -660,5 +761,13 @@ export interface Operations {
   listRuns: { input: ListRunsInput; result: AutomationRun[] }
   getPresence: { input: GetPresenceInput; result: Presence }
   listEvents: { input: ListEventsInput; result: LoggedEvent[] }
+  findAccounts: { input: FindAccountsInput; result: Account[] }
+  getAccount: { input: GetAccountInput; result: Account }
+  updateAccount: { input: UpdateAccountInput; result: Account }
+  resetPassword: { input: ResetPasswordInput; result: Message }
+  exportAccount: { input: ExportAccountInput; result: AccountExport }
+  eraseAccount: { input: EraseAccountInput; result: undefined }
+  getStatistics: { input: GetStatisticsInput; result: Statistics }
+  listAdminActions: { input: ListAdminActionsInput; result: AdminAction[] }
 }
 export type OperationName = keyof Operations

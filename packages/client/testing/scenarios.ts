@@ -16,7 +16,7 @@ export const scenarios: Record<string, (setting: Setting) => Promise<void>> = {
       const given = typeof input['file'] === 'string' ? { ...input, file: new Blob([input['file']]) } : input
       const method = client[name] as (input: unknown) => Promise<unknown>
       const data = await method(given).catch((error: unknown) => fail(`${name}: ${String(error)}`))
-      const isEmpty = /^(delete|remove|unassign)/.test(name)
+      const isEmpty = /^(delete|remove|unassign|erase)/.test(name)
       equal([name, data === undefined], [name, isEmpty])
       client.close()
     }

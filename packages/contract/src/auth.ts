@@ -5,7 +5,7 @@ import { User } from './users.ts'
 const Username = Type.String({ format: 'visible-text', minLength: 3, maxLength: 50 })
 const PersonName = Text(255)
 /** The rules for a new password are the operator's; what no rule allows is refused here, before anything is hashed. */
-const Password = Type.String({ format: 'text', maxLength: 1024 })
+export const Password = Type.String({ format: 'text', maxLength: 1024 })
 
 const shape = Type.Object({ access_token: Type.String(), token_type: Type.Literal('bearer') })
 export interface Token extends Static<typeof shape> {}

@@ -9,6 +9,14 @@ const shape = Type.Object({
 export interface Health extends Static<typeof shape> {}
 export const Health = named<Health>('Health', shape)
 
+const readiness = Type.Object({ status: Type.Enum(['ready']) })
+export interface Readiness extends Static<typeof readiness> {}
+export const Readiness = named<Readiness>('Readiness', readiness)
+
+const liveness = Type.Object({ status: Type.Enum(['alive']) })
+export interface Liveness extends Static<typeof liveness> {}
+export const Liveness = named<Liveness>('Liveness', liveness)
+
 export const healthOperations = {
   getHealth: operation({
     method: 'GET',
@@ -19,5 +27,27 @@ export const healthOperations = {
     access: 'public',
     returns: { status: 200, schema: Health },
     problems: ['unavailable'],
+  }),
+  getReadiness: operation({
+    method: 'GET',
+    path: '/ready',
+    tag: 'health',
+    summary: 'Say whether this instance takes requests',
+    description:
+      'For whatever sends requests to several instances. 200 while the database answers and the instance is not about to stop; else 503.',
+    access: 'public',
+    returns: { status: 200, schema: Readiness },
+    problems: ['unavailable'],
+  }),
+  getLiveness: operation({
+    method: 'GET',
+    path: '/live',
+    tag: 'health',
+    summary: 'Say that this instance answers at all',
+    description:
+      'For whatever restarts an instance that hangs. It asks nobody else: a lost database is no reason to restart.',
+    access: 'public',
+    returns: { status: 200, schema: Liveness },
+    problems: [],
   }),
 }

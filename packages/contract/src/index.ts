@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { administrationOperations } from './administration.ts'
 import { attachmentEvents, attachmentOperations } from './attachments.ts'
 import { authOperations } from './auth.ts'
 import { automationOperations } from './automations.ts'
@@ -27,6 +28,7 @@ export const operations = {
   ...attachmentOperations,
   ...automationOperations,
   ...realtimeOperations,
+  ...administrationOperations,
 } satisfies Record<string, Operation & { emits?: readonly EventKind[] }>
 
 /** Every event kind, with the schema of its `data`. */

@@ -41,6 +41,8 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     access !== 'public' && 'foreign_origin',
     isBoard && `${access.on}_not_found`,
     isBoard && 'not_a_member',
+    access === 'superuser' && 'superuser_only',
+    access === 'superuser' && 'not_found',
     isBoard && access.role === 'owner' && 'role_too_low',
     access !== 'public' && 'too_many_requests',
     (method !== 'GET' || (params ?? query) !== undefined) && 'invalid_input',

@@ -55,8 +55,11 @@ export interface BoardAccess {
   /** A member may also do it when the path parameter `user_id` names himself. */
   or_self?: true
 }
-/** Who may call an operation. There is no default: leaving it out does not compile. */
-export type Access = 'public' | 'authenticated' | BoardAccess
+/**
+ * Who may call an operation. There is no default: leaving it out does not compile. What is for superusers exists only where
+ * the operator has enabled it, and is never about a board.
+ */
+export type Access = 'public' | 'authenticated' | 'superuser' | BoardAccess
 export const member = <const R extends Resource>(on: R) => ({ on, role: 'member' }) as const
 export const owner = <const R extends Resource>(on: R) => ({ on, role: 'owner' }) as const
 export const ownerOrSelf = <const R extends Resource>(on: R) => ({ on, role: 'owner', or_self: true }) as const
@@ -75,6 +78,8 @@ export const tags = {
   labels: 'Marks that cards of a board can carry.',
   automations: 'Rules that answer what happens to a card, in the same change.',
   realtime: 'What happens on a board, as it happens and afterwards.',
+  administration:
+    'Accounts, figures and the audit log, for superusers alone. Only where the operator has set `ADMIN_API=on`; else these paths are 404.',
 } as const
 export type Tag = keyof typeof tags
 

@@ -58,6 +58,11 @@ export const problems = {
     detail: 'Only an owner of the board may do this.',
     help: 'Ask an owner of the board to do it, or to make you an owner.',
   },
+  superuser_only: {
+    status: 403,
+    detail: 'Only a superuser may do this.',
+    help: 'Administration is for superusers. The operator makes one with `npm run admin`.',
+  },
   user_not_a_member: {
     status: 403,
     detail: 'A user in the list is not a member of this board.',
@@ -131,6 +136,16 @@ export const problems = {
     status: 409,
     detail: 'This id is already in use.',
     help: 'Ids are unique over the whole service, and the id of a board is never free again. Make a new random one.',
+  },
+  own_account: {
+    status: 409,
+    detail: 'A superuser cannot do this to the own account.',
+    help: 'So that one superuser always stays. Ask another one, or use `npm run admin`; the own password is changed at `/auth/change-password`.',
+  },
+  user_erased: {
+    status: 409,
+    detail: 'The user was erased.',
+    help: 'Nothing of the account is left that could be changed. Let the person register again.',
   },
   last_owner: {
     status: 409,

@@ -1,10 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Client } from '#testing/client'
 import { MARK, PASSWORD, startService, type TestService } from '#testing/service'
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 60_000 })
 
 let service: TestService
 beforeAll(async () => {
@@ -15,8 +21,9 @@ afterAll(() => service.stop())
 const script = fileURLToPath(new URL('admin.ts', import.meta.url))
 
 /** Runs the command as an operator does, with what he types. */
-async function admin(args: string[], typed = '', settings: Record<string, string> = {}) {
+async function admin(args: string[], typed = '', settings: Record<string, string> = {}, cwd = '.') {
   const child = spawn(process.execPath, [script, ...args], {
+    cwd,
     env: { DATABASE_URL: service.database_url, ...settings },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
@@ -84,6 +91,106 @@ describe('deactivate and activate', () => {
     const { code, stderr } = await admin(['deactivate', 'nobody@example.com'])
     expect([code, stderr]).toEqual([1, 'There is no user nobody@example.com.\n'])
   })
+})
+
+describe('what is done to a user', () => {
+  const entriesAbout = async (user_id: string) => {
+    const { rows } = await service.sql.query(
+      'select actor_id, operator, action from admin_actions where target_id = $1 order by id',
+      [user_id],
+    )
+    for (const { actor_id, operator } of rows) expect([actor_id, operator]).toEqual([null, userInfo().username])
+    return rows.map(({ action }) => action as string)
+  }
+
+  test('[ADMIN-13] [ADMIN-6] reset-password takes the new one from standard input, or makes one and prints it once', async () => {
+    const { id, email, api } = await service.user()
+    const typed = `${PASSWORD} renewed`
+    const weak = await admin(['reset-password', email], 'short\n')
+    expect(weak).toMatchObject({ code: 1, stderr: 'The password must have at least 8 characters.\n' })
+    expect(await admin(['reset-password', email], `${typed}\n`)).toMatchObject({
+      code: 0,
+      stdout: `${email}: password changed\n`,
+    })
+    expect((await api.send('getMe', {})).status).toBe(401)
+    expect((await service.anybody.send('login', { body: { username: email, password: typed } })).status).toBe(200)
+    const strict = { PASSWORD_REQUIRES: 'lower,upper,digit,symbol', PASSWORD_MIN_LENGTH: '40' }
+    const { stdout } = await admin(['reset-password', id.toUpperCase(), '--generate'], '', strict)
+    const password = stdout.trim()
+    expect(password).toMatch(/^\S{40,}$/)
+    expect((await service.anybody.send('login', { body: { username: email, password } })).status).toBe(200)
+    expect(await entriesAbout(id)).toEqual(['reset-password', 'reset-password'])
+  })
+
+  test('[ADMIN-13] [ADMIN-8] [ADMIN-12] export prints a document, or writes it to a file for the operator alone', async () => {
+    const { id, email } = await service.user()
+    const printed = await admin(['export', email])
+    expect(JSON.parse(printed.stdout)).toMatchObject({ profile: { id, email }, memberships: [] })
+    const folder = await mkdtemp(join(tmpdir(), 'lockstep-export-'))
+    try {
+      const out = join(folder, 'user.json')
+      expect(await admin(['export', email, '--out', out])).toMatchObject({ code: 0, stdout: '' })
+      expect(JSON.parse(await readFile(out, 'utf8'))).toMatchObject({ profile: { id }, audit: [{ action: 'export' }] })
+      expect((await stat(out)).mode & 0o777).toBe(0o600)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+    expect(await entriesAbout(id)).toEqual(['export', 'export'])
+  })
+
+  test('[ADMIN-13] [ADMIN-9] erase wants the address again, or --yes', async () => {
+    const { id, email, username } = await service.user()
+    const asked = await admin(['erase', email], 'no\n')
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was erased.') })
+    expect((await logIn(email)).status).toBe(200)
+    expect(await admin(['erase', email], `${email}\n`)).toMatchObject({ code: 0 })
+    expect(await countOf(username)).toBe(0)
+    expect(await admin(['erase', email, '--yes'])).toMatchObject({ code: 1, stderr: `There is no user ${email}.\n` })
+    // What was broken off is completed under the id.
+    expect(await admin(['erase', id, '--yes'])).toMatchObject({ code: 0 })
+    expect(await entriesAbout(id)).toEqual(['erase', 'erased', 'erased'])
+  })
+
+  test('[ADMIN-13] [ADMIN-7] [ADMIN-12] statistics and audit print a table, or JSON', async () => {
+    const { id } = await service.user()
+    await admin(['deactivate', id])
+    const [table, json] = [await admin(['statistics']), await admin(['statistics', '--json'])]
+    const { users, days } = JSON.parse(json.stdout) as { users: { active: number }; days: unknown[] }
+    expect(table.stdout).toMatch(new RegExp(`^users +${users.active} active, \\d+ inactive, \\d+ erased$`, 'm'))
+    expect(table.stdout.match(/^\d{4}-\d\d-\d\d( +\d+){4}$/gm)).toHaveLength(days.length)
+    const audit = await admin(['audit', '--limit', '1'])
+    const line = `command line (${userInfo().username})  change-account  ${id}  {"is_active":false}\n`
+    expect(audit.stdout.slice('2026-01-01T00:00:00.000Z  '.length)).toBe(line)
+    expect(JSON.parse((await admin(['audit', '--json', '--limit', '1'])).stdout)).toMatchObject([{ target_id: id }])
+  })
+})
+
+test('[ADMIN-13] every command of the page on administering does what it says, as it is written there', async () => {
+  const page = await readFile('docs/administering.md', 'utf8')
+  const commands = [...page.matchAll(/^npm run admin -- (.+)$/gm)].map(([, line]) => line as string)
+  const { id } = await service.anybody.call('register', {
+    body: { email: 'ada@example.com', username: 'ada', password: PASSWORD },
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-page-'))
+  try {
+    for (const command of commands) {
+      const typed = command.startsWith('erase') ? 'ada@example.com' : PASSWORD
+      const { code, stderr } = await admin(command.split(' '), `${typed}\n`, {}, folder)
+      expect([command, code, stderr.includes('Redis')]).toEqual([command, 0, false])
+    }
+    expect(JSON.parse(await readFile(join(folder, 'ada.json'), 'utf8'))).toMatchObject({ profile: { id } })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+  const { rows } = await service.sql.query('select action from admin_actions where target_id = $1 order by id', [id])
+  const [off, on] = ['change-account', 'change-account']
+  const reset = 'reset-password'
+  expect(rows.map(({ action }) => action)).toEqual([off, on, reset, reset, 'export', 'erase', 'erased'])
+  // Nothing that the command line knows is missing there.
+  const { stderr: usage } = await admin([])
+  const known = [...usage.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name as string)
+  const documented = new Set(commands.map((command) => command.split(' ')[0]))
+  expect(known.filter((name) => !documented.has(name))).toEqual(['migrate', 'new-epoch'])
 })
 
 test('[AUTH-23] without a command that it knows it says how it is used', async () => {

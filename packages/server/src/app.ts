@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
+import { administrationOperations } from '@lockstep/contract/administration'
 import { attachmentOperations } from '@lockstep/contract/attachments'
 import { authOperations } from '@lockstep/contract/auth'
 import { automationOperations } from '@lockstep/contract/automations'
@@ -15,6 +17,7 @@ import { realtimeOperations } from '@lockstep/contract/realtime'
 import { userOperations } from '@lockstep/contract/users'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { v7 as newUuid } from 'uuid'
+import { adminHandlers } from './administration/admin-operations.ts'
 import { attachmentHandlers } from './attachments/attachment-operations.ts'
 import { ChunkStore } from './attachments/file-store.ts'
 import { sweepFiles, uploadsTo } from './attachments/unclaimed-files.ts'
@@ -22,7 +25,7 @@ import { authHandlers } from './auth/auth-operations.ts'
 import { Passwords } from './auth/passwords.ts'
 import { automationHandlers } from './automations/automation-operations.ts'
 import { removeOldRuns } from './automations/automation-queries.ts'
-import { runAutomations } from './automations/run-automations.ts'
+import { automationEngine } from './automations/run-automations.ts'
 import { BoardCache } from './boards/board-cache.ts'
 import { boardHandlers } from './boards/board-operations.ts'
 import { memberHandlers } from './boards/member-operations.ts'
@@ -33,15 +36,20 @@ import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
 import { isOwnHost, ownOrigin } from './core/authenticate.ts'
 import type { Core } from './core/change.ts'
-import { keepHouse, removeOldEvents } from './core/chores.ts'
+import { keepHouse, removeOldAnswers, removeOldEvents } from './core/chores.ts'
 import { Database } from './core/database.ts'
 import { serveDocuments } from './core/documents.ts'
 import { problemOf, refuseConnection, renderProblems } from './core/errors.ts'
+import { KnownWays } from './core/known-ways.ts'
 import { Limits } from './core/limits.ts'
+import { shedding } from './core/metric-definitions.ts'
+import { Metrics } from './core/metrics.ts'
 import { Problem } from './core/problem.ts'
 import { takeRawBodies } from './core/request-body.ts'
 import { answerEarly, logRequests, refuseExpectation } from './core/request-log.ts'
+import { countEarly, countRequests } from './core/request-metrics.ts'
 import { serve } from './core/serve.ts'
+import { serveMetrics } from './core/serve-metrics.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
 import { serveWebClient } from './core/web-client.ts'
@@ -65,28 +73,46 @@ export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
 
 /** The whole service, ready to listen: the one place that knows every domain. */
 export async function buildApp(config: Config, log: FastifyBaseLogger, options: AppOptions = {}) {
+  const metrics = new Metrics(config.METRICS_PORT !== 0 || config.METRICS_TOKEN !== '')
+  const { meters } = metrics
   const database = new Database({
     url: config.DATABASE_URL,
     size: config.DATABASE_POOL_SIZE,
     on_error: (err) => log.warn({ err }, 'A connection to PostgreSQL was lost'),
+    observer: {
+      waited: (seconds) => meters.lockstep_database_pool_wait_seconds.observe({}, seconds),
+      failed: (kind) => meters.lockstep_database_errors_total.inc({ kind }),
+    },
   })
   const tokens = new Tokens({
     secret: config.JWT_SECRET,
+    previous_secret: config.JWT_SECRET_PREVIOUS,
     algorithm: config.JWT_ALGORITHM,
     lifetime_seconds: config.TOKEN_LIFETIME_SECONDS,
   })
-  const passwords = new Passwords({
-    min_length: config.PASSWORD_MIN_LENGTH,
-    max_length: config.PASSWORD_MAX_LENGTH,
-    requires: config.PASSWORD_REQUIRES,
-  })
-  const limits = new Limits({ redis_url: config.REDIS_URL, secret: config.JWT_SECRET, allowed: limitsOf(config) }, log)
+  const passwords = new Passwords(
+    {
+      min_length: config.PASSWORD_MIN_LENGTH,
+      max_length: config.PASSWORD_MAX_LENGTH,
+      requires: config.PASSWORD_REQUIRES,
+    },
+    (seconds) => meters.lockstep_argon2_wait_seconds.observe({}, seconds),
+  )
+  const limits = new Limits(
+    {
+      redis_url: config.REDIS_URL,
+      secrets: [config.JWT_SECRET, config.JWT_SECRET_PREVIOUS].filter((secret) => secret !== ''),
+      allowed: limitsOf(config),
+      refused: (limit) => meters.lockstep_limit_refusals_total.inc({ limit }),
+    },
+    log,
+  )
   const isOwnOrigin = ownOrigin(config.CORS_ORIGINS)
   const isAnyOrigin = config.CORS_ORIGINS.includes('*')
   const isAllowedOrigin = ({ headers: { origin, host = '' } }: IncomingMessage) =>
     origin === undefined || isAnyOrigin || isOwnHost(origin, host, config.CORS_ORIGINS)
   const live = new Live(
-    { database, tokens, limits, log, isAllowedOrigin },
+    { database, tokens, limits, log, metrics, isAllowedOrigin },
     {
       redis_url: config.REDIS_URL,
       max_sockets: config.MAX_SOCKETS,
@@ -95,12 +121,18 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       ...(options.seconds && { seconds: options.seconds }),
     },
   )
-  const files = new ChunkStore(database, Math.min(MAX_CHUNKS_AT_ONCE, Math.floor(config.DATABASE_POOL_SIZE / 2)))
+  const chunks_at_once = Math.min(MAX_CHUNKS_AT_ONCE, Math.floor(config.DATABASE_POOL_SIZE / 2))
+  const files = new ChunkStore(database, chunks_at_once, (direction, bytes) =>
+    meters.lockstep_attachment_bytes_total.inc({ direction }, bytes),
+  )
+  const turns = new Turns(config.BOARD_WAIT_MS, (seconds) =>
+    meters.lockstep_board_queue_wait_seconds.observe({}, seconds),
+  )
   const core: Core = {
     database,
-    turns: new Turns(config.BOARD_WAIT_MS),
+    turns,
     announce: (committed) => live.announce(committed),
-    reaction: runAutomations,
+    reaction: automationEngine((outcome) => meters.lockstep_rule_runs_total.inc({ outcome })),
     uploads: uploadsTo(database, files, config.MAX_ATTACHMENT_BYTES),
     log,
   }
@@ -124,14 +156,19 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     },
     rewriteUrl: ({ url = '/' }) => (/^\/api(?=[/?]|$)/.test(url) ? url.slice(4) || '/' : url),
     clientErrorHandler: refuseConnection,
-    frameworkErrors: (error, request, reply) => answerEarly(problemOf(error), request, reply),
+    frameworkErrors: (error, request, reply) => {
+      answerEarly(problemOf(error), request, reply)
+      countEarly(metrics, request, reply)
+    },
   })
   app.server.on('checkExpectation', refuseExpectation(log))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
-  // A connection that stays open after its answer would hold the end up.
+  // It is not ready any more, and serves on until whoever asked has noticed. Only then it lets go of its sockets and of
+  // its port. A connection that stays open after its answer would hold the end up.
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
+    await pause(config.UNREADY_SECONDS * 1_000)
     await live.drain()
   })
   app.addHook('onSend', async (_request, reply) => {
@@ -140,9 +177,13 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   const chores = {
     retention: () => removeOldEvents(database, config.EVENT_RETENTION_DAYS),
     runs: () => removeOldRuns(database, config.EVENT_RETENTION_DAYS),
+    'stored answers': () => removeOldAnswers(database),
     'unclaimed files': () => sweepFiles(database, files),
   }
-  const stopChores = keepHouse(database, newUuid(), chores, log)
+  const stopChores = keepHouse(database, newUuid(), chores, log, (chore, removed) => {
+    meters.lockstep_chore_runs_total.inc({ chore, outcome: removed === undefined ? 'failed' : 'done' })
+    meters.lockstep_chore_removed_total.inc({ chore }, removed ?? 0)
+  })
   app.addHook('onClose', async () => {
     stopChores()
     live.close()
@@ -150,11 +191,29 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     await database.close()
   })
   logRequests(app)
+  countRequests(app, metrics)
+  metrics.look(() => {
+    const { idleCount: idle, totalCount, waitingCount } = database.pool
+    meters.lockstep_database_pool_connections.set({ state: 'idle' }, idle)
+    meters.lockstep_database_pool_connections.set({ state: 'busy' }, totalCount - idle)
+    meters.lockstep_database_pool_max_connections.set({}, config.DATABASE_POOL_SIZE)
+    meters.lockstep_database_pool_waiting.set({}, waitingCount)
+    meters.lockstep_board_queue_waiting.set({}, turns.waiting)
+    meters.lockstep_argon2_waiting.set({}, passwords.waiting)
+  })
+  serveMetrics(app, metrics, {
+    port: config.METRICS_PORT,
+    host: config.METRICS_HOST,
+    token: config.METRICS_TOKEN,
+  })
   app.addHook('onRequest', async ({ headers }) => {
     if (headers.host === undefined) throw new Problem('malformed_request')
   })
   takeRawBodies(app)
-  renderProblems(app)
+  renderProblems(app, ({ code }) => {
+    meters.lockstep_http_problems_total.inc({ code })
+    if (shedding.includes(code)) meters.lockstep_http_shed_total.inc({ code })
+  })
 
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -172,28 +231,18 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   await app.register(serveWebClient)
 
   const { body_seconds = BODY_SECONDS } = options
-  const deps = { core, tokens, limits, isOwnOrigin, representations, body_seconds }
+  const ways = new KnownWays()
+  const deps = { core, tokens, limits, isOwnOrigin, ways, representations, body_seconds }
   const settings = {
     is_registration_open: config.REGISTRATION === 'open',
     is_cookie_default: config.AUTH_COOKIE,
     is_cookie_secure: config.IS_PRODUCTION,
     session_max_age_seconds: config.SESSION_MAX_AGE_SECONDS,
   }
-  serve(
-    app,
-    deps,
-    authOperations,
-    authHandlers({
-      tokens,
-      passwords,
-      limits,
-      settings,
-      isOwnOrigin,
-      userChanged: (user_id) => live.userChanged(user_id),
-    }),
-  )
+  const userChanged = (user_id: string) => live.userChanged(user_id)
+  serve(app, deps, authOperations, authHandlers({ tokens, passwords, limits, settings, isOwnOrigin, userChanged }))
   serve(app, deps, userOperations, userHandlers)
-  serve(app, deps, healthOperations, healthHandlers(database, live.ping))
+  serve(app, deps, healthOperations, healthHandlers({ database, ping: live.ping, isLeaving: () => isClosing }))
   serve(app, deps, boardOperations, boardHandlers(new BoardCache(config.BOARD_CACHE_BYTES)))
   serve(app, deps, memberOperations, memberHandlers)
   serve(app, deps, columnOperations, columnHandlers)
@@ -204,6 +253,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   serve(app, deps, attachmentOperations, attachmentHandlers(files))
   serve(app, deps, automationOperations, automationHandlers)
   serve(app, deps, realtimeOperations, realtimeHandlers(live))
+  const administration = { core, passwords, userChanged, retention_days: config.EVENT_RETENTION_DAYS }
+  if (config.ADMIN_API === 'on') serve(app, deps, administrationOperations, adminHandlers(administration))
   return app
 }
 

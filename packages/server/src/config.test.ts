@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { MARK } from '#testing/service'
-import { BadSetting, readConfig, Settings } from './config.ts'
+import { BadSetting, readConfig, SECRETS, Settings } from './config.ts'
 
 const SECRET = `${MARK}-a-secret-of-the-operator-0123`
 const PLACEHOLDER = 'change-me-this-placeholder-is-public'
@@ -63,9 +66,16 @@ describe('production', () => {
     ['the placeholder', { JWT_SECRET: PLACEHOLDER }, /^JWT_SECRET is the documented placeholder/],
     ['no secret', { JWT_SECRET: undefined }, /^JWT_SECRET is the documented placeholder/],
     ['31 characters', { JWT_SECRET: SECRET.slice(0, 31) }, /^JWT_SECRET is shorter than 32 characters/],
+    ['one character, 32 times', { JWT_SECRET: 'x'.repeat(32) }, /^JWT_SECRET repeats a few characters/],
+    ['seven characters again and again', { JWT_SECRET: 'abcdefg'.repeat(9) }, /^JWT_SECRET repeats a few characters/],
+    ['an example', { JWT_SECRET: 'this-is-an-Example-of-a-secret-0123456789' }, /^JWT_SECRET looks like an example/],
+    ['“changeme”', { JWT_SECRET: 'ChangeMe-0123456789-abcdefghijklmnop' }, /^JWT_SECRET looks like an example/],
+    ['a short second secret', { JWT_SECRET_PREVIOUS: SECRET.slice(0, 31) }, /^JWT_SECRET_PREVIOUS is shorter than 32/],
+    ['a weak second secret', { JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, /^JWT_SECRET_PREVIOUS repeats a few/],
+    ['the placeholder as second', { JWT_SECRET_PREVIOUS: PLACEHOLDER }, /^JWT_SECRET_PREVIOUS is the documented/],
     ['the wildcard', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS is the wildcard/],
     ['the wildcard among others', { CORS_ORIGINS: 'https://a.example, *' }, /^CORS_ORIGINS is the wildcard/],
-  ])('[RUN-1] [V39] refuses %s in a sentence that names the setting', (_, settings, sentence) => {
+  ])('[RUN-1] [CONF-3] [V39] refuses %s in a sentence that names the setting', (_, settings, sentence) => {
     const said = refusal(() => readConfig({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings }))
     expect(said).toMatch(sentence)
     expect(said).not.toContain(MARK)
@@ -78,6 +88,89 @@ describe('production', () => {
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr.trim()).toMatch(/^JWT_SECRET is the documented placeholder: [^\n]+$/)
+  })
+})
+
+test('[CONF-3] production takes what openssl makes, and a second secret like it', () => {
+  const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48)))
+  for (let i = 0; i < 20; i++) {
+    const JWT_SECRET = random().toString('base64')
+    const JWT_SECRET_PREVIOUS = random().toString('hex').slice(0, 32)
+    expect(inProduction({ JWT_SECRET, JWT_SECRET_PREVIOUS })).toMatchObject({ JWT_SECRET, JWT_SECRET_PREVIOUS })
+  }
+})
+
+test('[CONF-3] a second secret that is the first is refused, in development too', () => {
+  const said = refusal(() => readConfig({ JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: SECRET }))
+  expect(said).toMatch(/^JWT_SECRET_PREVIOUS is the same as JWT_SECRET/)
+  expect(said).not.toContain(MARK)
+})
+
+describe('secrets from files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-settings-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const file = (content: string) => {
+    const path = join(folder, crypto.randomUUID())
+    writeFileSync(path, content)
+    return path
+  }
+  const values: Record<(typeof SECRETS)[number], string> = {
+    DATABASE_URL: `postgres://lockstep:${MARK}@db.internal/lockstep`,
+    REDIS_URL: `redis://:${MARK}@redis.internal:6379`,
+    JWT_SECRET: SECRET,
+    JWT_SECRET_PREVIOUS: `${SECRET}-of-before`,
+    METRICS_TOKEN: `${MARK}-for-the-scraper`,
+  }
+
+  test.each(SECRETS)('[CONF-1] %s_FILE names a file that holds the value, with or without a line break', (name) => {
+    for (const end of ['', '\n', '\r\n'])
+      expect(readConfig({ [`${name}_FILE`]: file(values[name] + end) })[name]).toBe(values[name])
+    // Only one is not of the secret.
+    expect(readConfig({ JWT_SECRET_FILE: file(' a b \n\n') }).JWT_SECRET).toBe(' a b \n')
+  })
+
+  test.each(SECRETS)('[CONF-1] [CONF-2] %s and %s_FILE together are refused', (name) => {
+    const said = refusal(() => readConfig({ [name]: values[name], [`${name}_FILE`]: file(values[name]) }))
+    expect(said).toBe(`${name} and ${name}_FILE are both set: leave one out.`)
+  })
+
+  test.each(SECRETS)('[CONF-1] [CONF-2] a %s_FILE that is empty, absent or a folder is refused by name', (name) => {
+    const said = (path: string) => refusal(() => readConfig({ [`${name}_FILE`]: path }))
+    expect(said(file('\n'))).toBe(`${name}_FILE names a file that is empty.`)
+    expect(said(join(folder, MARK))).toBe(`${name}_FILE names a file that cannot be read (ENOENT).`)
+    expect(said(folder)).toBe(`${name}_FILE names a file that cannot be read (EISDIR).`)
+    expect(said('')).toBe(`${name}_FILE names a file that cannot be read (ENOENT).`)
+  })
+
+  test.each([
+    ['DATABASE_URL', `postgres://lockstep:${MARK}@[::1/lockstep`],
+    ['DATABASE_URL', `mysql://lockstep:${MARK}@db/lockstep`],
+    ['REDIS_URL', `redis://:${MARK}@redis:port`],
+    ['REDIS_URL', `redis://a:6379,redis://:${MARK}@b:99999`],
+    ['REDIS_URL', `http://:${MARK}@redis`],
+  ])('[CONF-2] what is wrong with %s is said without it, also when it comes from a file', (name, value) => {
+    for (const settings of [{ [name]: value }, { [`${name}_FILE`]: file(value) }]) {
+      const said = refusal(() => readConfig(settings))
+      expect(said).toContain(name)
+      expect(said).not.toContain(MARK)
+    }
+  })
+
+  test('[CONF-2] the process says the name alone, too', async () => {
+    const env = { JWT_SECRET: SECRET, DATABASE_URL_FILE: file(`postgres://lockstep:${MARK}@[::1/lockstep`) }
+    const main = fileURLToPath(new URL('main.ts', import.meta.url))
+    const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    expect([code, stdout, stderr]).toEqual([1, '', 'DATABASE_URL is no valid address.\n'])
+  })
+
+  test('[CONF-1] the table of settings names the file of each secret, and of nothing else', () => {
+    const table = readFileSync('docs/settings.md', 'utf8')
+    expect([...table.matchAll(/`(\w+)_FILE`/g)].map(([, name]) => name)).toEqual(
+      Object.keys(Settings.properties).filter((name) => SECRETS.some((secret) => secret === name)),
+    )
+    const listed = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+    expect(listed).toEqual(Object.keys(Settings.properties))
   })
 })
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { envSchema } from 'env-schema'
 import Type, { type Static } from 'typebox'
 
@@ -35,7 +36,13 @@ export const Settings = Type.Object({
   JWT_SECRET: Type.String({
     default: PLACEHOLDER_SECRET,
     minLength: 1,
-    description: 'Signs access tokens. Production wants one of at least 32 characters, and not the placeholder.',
+    description:
+      'Signs access tokens. Production wants a random one of at least 32 characters, and neither the placeholder nor an example.',
+  }),
+  JWT_SECRET_PREVIOUS: Type.String({
+    default: '',
+    description:
+      'A second secret whose tokens are accepted and that signs none: the next one, then the last one, while the secret is changed (see administering). Empty: none.',
   }),
   JWT_ALGORITHM: Type.Enum(['HS256', 'HS384', 'HS512'], {
     default: 'HS256',
@@ -58,6 +65,11 @@ export const Settings = Type.Object({
   REGISTRATION: Type.Enum(['open', 'closed'], {
     default: 'open',
     description: 'Whether anybody may create an account, or only `npm run admin`.',
+  }),
+  ADMIN_API: Type.Enum(['on', 'off'], {
+    default: 'off',
+    description:
+      'Whether superusers may administer over HTTP, under `/admin`. Off, those paths do not exist; `npm run admin` works in any case.',
   }),
   PASSWORD_MIN_LENGTH: Type.Integer({
     default: 8,
@@ -127,6 +139,13 @@ export const Settings = Type.Object({
     minimum: 1,
     description: 'New connections for real time from one address; more are closed with 1013.',
   }),
+  UNREADY_SECONDS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 600,
+    description:
+      'How long an instance that got SIGTERM serves on while `/ready` says 503: longer than a balancer takes to notice.',
+  }),
   DRAIN_SECONDS: Type.Integer({
     default: 5,
     minimum: 0,
@@ -153,12 +172,43 @@ export const Settings = Type.Object({
     default: 'info',
     description: 'How much is logged. One line for each request at `info`.',
   }),
+  LOG_FORMAT: Type.Enum(['json', 'pretty'], {
+    description:
+      'Lines of JSON, or lines for a person to read. Default: `pretty` in development at a terminal, else `json`. Production refuses `pretty`.',
+  }),
+  METRICS_PORT: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 65535,
+    description: 'A port of its own for `/metrics`. 0: none.',
+  }),
+  METRICS_HOST: Type.String({
+    default: '127.0.0.1',
+    minLength: 1,
+    description: 'The address that port listens on. Whoever reaches it can read the metrics.',
+  }),
+  METRICS_TOKEN: Type.String({
+    default: '',
+    pattern: '^[!-~]*$',
+    description:
+      'With it, `/metrics` is also on the port of the service, for whoever sends it as a bearer token; the port of its own asks for it too. Production wants at least 16 characters.',
+  }),
 })
 type Values = Static<typeof Settings>
 
-export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'PASSWORD_REQUIRES' | 'RATE_LIMITS'> {
+/** The settings that are secrets. Each can also be read from the file that its name with `_FILE` names. */
+export const SECRETS = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'JWT_SECRET',
+  'JWT_SECRET_PREVIOUS',
+  'METRICS_TOKEN',
+] as const satisfies (keyof Values)[]
+
+export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'LOG_FORMAT' | 'PASSWORD_REQUIRES' | 'RATE_LIMITS'> {
   IS_PRODUCTION: boolean
   RATE_LIMITS: 'on' | 'off'
+  LOG_FORMAT: 'json' | 'pretty'
   CORS_ORIGINS: string[]
   PASSWORD_REQUIRES: ('lower' | 'upper' | 'digit' | 'symbol')[]
 }
@@ -179,12 +229,13 @@ export function configOrExit(): Config {
 
 /** Strings → values → a configuration that was checked. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
-  const values = readValues(environment)
+  const values = readValues(withFiles(environment))
   const IS_PRODUCTION = values.ENVIRONMENT === 'production'
   const config: Config = {
     ...values,
     IS_PRODUCTION,
     RATE_LIMITS: values.RATE_LIMITS ?? (IS_PRODUCTION ? 'on' : 'off'),
+    LOG_FORMAT: values.LOG_FORMAT ?? (!IS_PRODUCTION && process.stdout.isTTY ? 'pretty' : 'json'),
     CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
     PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as Config['PASSWORD_REQUIRES'],
   }
@@ -194,12 +245,45 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   if (config.PASSWORD_MIN_LENGTH > config.PASSWORD_MAX_LENGTH) {
     throw new BadSetting('PASSWORD_MIN_LENGTH is greater than PASSWORD_MAX_LENGTH: no password could satisfy both.')
   }
+  demandAddresses(config)
+  if (config.JWT_SECRET_PREVIOUS === config.JWT_SECRET)
+    throw new BadSetting('JWT_SECRET_PREVIOUS is the same as JWT_SECRET: leave it out, or set the other secret.')
   if (IS_PRODUCTION) demandSafe(config)
   return config
 }
 
+/** The environment with every secret that stands in a file read from it. What a file holds is never repeated. */
+function withFiles(environment: Record<string, string | undefined>): Record<string, string | undefined> {
+  const read = { ...environment }
+  for (const name of SECRETS) {
+    const file = environment[`${name}_FILE`]
+    if (file === undefined) continue
+    if (environment[name] !== undefined) throw new BadSetting(`${name} and ${name}_FILE are both set: leave one out.`)
+    read[name] = contentOf(name, file)
+  }
+  return read
+}
+
+function contentOf(name: string, file: string): string {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new BadSetting(`${name}_FILE names a file that cannot be read (${(error as { code?: string }).code}).`)
+  }
+  if (content === '') throw new BadSetting(`${name}_FILE names a file that is empty.`)
+  return content
+}
+
+/** An address that cannot be parsed would be repeated, password and all, by whatever stumbles over it later. */
+function demandAddresses({ DATABASE_URL, REDIS_URL }: Config) {
+  if (!URL.canParse(DATABASE_URL)) throw new BadSetting('DATABASE_URL is no valid address.')
+  if (!list(REDIS_URL).every((address) => URL.canParse(address)))
+    throw new BadSetting('REDIS_URL must be one valid address, or several with commas.')
+}
+
 function readValues(environment: Record<string, string | undefined>): Values {
-  const { CORS_ORIGINS: _, RATE_LIMITS: __, ...required } = Settings.properties
+  const { CORS_ORIGINS: _, RATE_LIMITS: __, LOG_FORMAT: ___, ...required } = Settings.properties
   const schema = { ...Settings, required: Object.keys(required) }
   try {
     return envSchema<Values>({ schema, data: environment, env: false, dotenv: false })
@@ -208,13 +292,23 @@ function readValues(environment: Record<string, string | undefined>): Values {
   }
 }
 
-function demandSafe({ JWT_SECRET, CORS_ORIGINS }: Config) {
-  const refuse = (sentence: string) => new BadSetting(`${sentence} The service does not start in production like this.`)
-  if (JWT_SECRET === PLACEHOLDER_SECRET)
-    throw refuse('JWT_SECRET is the documented placeholder: set a secret of your own.')
-  if (JWT_SECRET.length < 32) throw refuse('JWT_SECRET is shorter than 32 characters: set a longer one.')
-  if (CORS_ORIGINS.includes('*')) throw refuse('CORS_ORIGINS is the wildcard: list the origins you trust.')
+function demandSafe({ JWT_SECRET, JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN }: Config) {
+  demandStrong('JWT_SECRET', JWT_SECRET)
+  if (JWT_SECRET_PREVIOUS !== '') demandStrong('JWT_SECRET_PREVIOUS', JWT_SECRET_PREVIOUS)
+  if (CORS_ORIGINS.includes('*')) throw unsafe('CORS_ORIGINS is the wildcard: list the origins you trust.')
+  if (LOG_FORMAT !== 'json') throw unsafe('LOG_FORMAT is pretty, which no program can read: leave it out.')
+  if (METRICS_TOKEN !== '' && METRICS_TOKEN.length < 16)
+    throw unsafe('METRICS_TOKEN is shorter than 16 characters: set a longer one, or none.')
 }
+
+/** Whoever guesses a secret is everybody. A random one of 32 characters has far more than eight different ones. */
+function demandStrong(name: string, secret: string) {
+  if (secret === PLACEHOLDER_SECRET) throw unsafe(`${name} is the documented placeholder: set a secret of your own.`)
+  if (secret.length < 32) throw unsafe(`${name} is shorter than 32 characters: set a longer one.`)
+  if (new Set(secret).size < 8) throw unsafe(`${name} repeats a few characters: set a random one.`)
+  if (/change.?me|placeholder|example/i.test(secret)) throw unsafe(`${name} looks like an example: set a random one.`)
+}
+const unsafe = (sentence: string) => new BadSetting(`${sentence} The service does not start in production like this.`)
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
 const list = (text: string) => text.split(',').flatMap((part) => part.trim() || [])

@@ -1,18 +1,31 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
 import { configOrExit } from './config.ts'
+import { demandDurable, NotDurable } from './core/durability.ts'
 import { createLog } from './core/log.ts'
 import { ensureDatabase, migrate } from './core/migrate.ts'
+import { demandSchema, SchemaMismatch } from './core/schema.ts'
 
 const config = configOrExit()
-const log = createLog(config.LOG_LEVEL)
+const log = createLog({ level: config.LOG_LEVEL, format: config.LOG_FORMAT })
 
 if (!config.IS_PRODUCTION && (await ensureDatabase(config.DATABASE_URL))) log.info('created the database')
-if (config.MIGRATE_ON_START) for (const name of await migrate(config.DATABASE_URL)) log.info({ name }, 'migrated')
+try {
+  if (config.MIGRATE_ON_START) await migrate(config.DATABASE_URL, { log })
+  else await demandSchema(config.DATABASE_URL, log)
+  if (config.IS_PRODUCTION) await demandDurable(config.DATABASE_URL, log)
+} catch (error) {
+  if (!(error instanceof SchemaMismatch || error instanceof NotDurable)) throw error
+  console.error(error.message)
+  process.exit(1)
+}
 
 const app = await buildApp(config, log)
-closeWithGrace({ delay: (config.DRAIN_SECONDS + 10) * 1_000, logger: log }, async ({ err }) => {
-  if (err) log.error({ err }, 'closing after an error')
-  await app.close()
-})
+closeWithGrace(
+  { delay: (config.UNREADY_SECONDS + config.DRAIN_SECONDS + 10) * 1_000, logger: log },
+  async ({ err }) => {
+    if (err) log.error({ err }, 'closing after an error')
+    await app.close()
+  },
+)
 await app.listen({ host: config.HOST, port: config.PORT })

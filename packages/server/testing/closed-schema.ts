@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict'
 import { formats } from '@lockstep/contract/formats'
 import { type ValidateFunction, Ajv2020 as Validator } from 'ajv/dist/2020.js'
-import type { TSchema } from 'typebox'
 
 const validator = new Validator({ strict: false, allErrors: true })
 for (const [name, { test }] of Object.entries(formats)) validator.addFormat(name, test)
-const compiled = new WeakMap<TSchema, ValidateFunction>()
+validator.addFormat('binary', () => true)
+const compiled = new WeakMap<object, ValidateFunction>()
 
 /** Holds a value against a schema in which nothing is allowed that is not declared: a field that leaks is an error. */
-export function checkClosed(schema: TSchema, value: unknown, where: string) {
+export function checkClosed(schema: object, value: unknown, where: string) {
   const check = compiled.get(schema) ?? validator.compile(close(schema) as object)
   compiled.set(schema, check)
   assert.ok(check(value), `${where} breaks the contract: ${JSON.stringify(check.errors)}`)
+}
+
+/** Whether a value fits a schema as it stands: what is not declared is nobody's business. */
+export function openCheck(schema: object): (value: unknown) => boolean {
+  const check = validator.compile(schema)
+  return (value) => check(value)
 }
 
 function close(schema: unknown): unknown {

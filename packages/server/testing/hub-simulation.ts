@@ -10,6 +10,8 @@ export interface Outcome {
   lost: number
   connects: number
   fills: number
+  /** Events that hubs said to have brought to everybody, each counted once for an instance. */
+  told: number
 }
 
 interface Options {
@@ -127,7 +129,7 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1))
   const agenda = new Agenda()
   const at = (delay: number, work: () => void) => agenda.at(delay, work)
-  const outcome: Outcome = { violations: [], events: 0, delivered: 0, lost: 0, connects: 0, fills: 0 }
+  const outcome: Outcome = { violations: [], events: 0, delivered: 0, lost: 0, connects: 0, fills: 0, told: 0 }
   const violation = (text: string) => {
     if (outcome.violations.length < 5) outcome.violations.push(`seed ${seed}, ${agenda.now} ms: ${text}`)
   }
@@ -168,6 +170,7 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
 
   function outsideOf(instance: Instance): Outside {
     const { life } = instance
+    const told = new Map<LiveEvent[], number>()
     const alive = (work: () => void) => () => {
       if (instance.life === life) work()
     }
@@ -208,6 +211,13 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
           between(1, 40),
           alive(() => listen(instance, board_id)),
         )
+      },
+      delivered: ({ event }) => {
+        const log = logs.find((each) => each[event.seq - 1] === event)
+        if (!log) return violation(`${event.seq} was said to be delivered, and is nowhere`)
+        outcome.told++
+        if (event.seq <= (told.get(log) ?? 0)) violation(`${event.seq} was said to be delivered twice, or out of order`)
+        told.set(log, event.seq)
       },
       unsubscribe: (board_id) => {
         instance.wanted.delete(board_id)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, rmSync } from 'node:fs'
-import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -34,6 +34,9 @@ export interface Store {
 }
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const ADMIN = fileURLToPath(new URL('../src/admin.ts', import.meta.url))
+/** A start competes with whatever load the test has under way. */
+const START_MS = 180_000
 const running = new Set<ChildProcess>()
 const folders = new Set<string>()
 
@@ -60,9 +63,13 @@ async function endChild(child: ChildProcess) {
   clearTimeout(timer)
 }
 
-/** Waits until something is there, by asking again and again. */
-export async function eventually<T>(what: string, ask: () => Promise<T | undefined | false> | T | undefined | false) {
-  const deadline = Date.now() + 15_000
+/** Waits until something is there, by asking again and again. Long: it is to say what is missing, not how busy the machine is. */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
+  patience_ms = 60_000,
+) {
+  const deadline = Date.now() + patience_ms
   for (;;) {
     const found = await ask()
     if (found !== undefined && found !== false) return found
@@ -71,19 +78,27 @@ export async function eventually<T>(what: string, ask: () => Promise<T | undefin
   }
 }
 
-/** Starts the service as its operator would. Settings are given as in the environment; nothing else of it is passed on. */
-export async function startServiceProcess(settings: Record<string, string>): Promise<ServiceProcess> {
+/**
+ * Starts the service as its operator would, or another version of it. Settings are given as in the environment; nothing else
+ * of it is passed on.
+ */
+export async function startServiceProcess(settings: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
   for (;;) {
     const port = settings['PORT'] ?? String(await freePort())
     const env = { PATH: process.env['PATH'], LOG_LEVEL: 'debug', ...settings, PORT: port }
-    const service = launch(process.execPath, [MAIN], { env })
+    const service = launch(process.execPath, [main], { env })
     const base_url = `http://127.0.0.1:${port}`
-    await eventually('the service listens', async () => service.hasEnded() || (await answers(`${base_url}/health`)))
+    const isUp = async () => service.hasEnded() || (await answers(`${base_url}/health`))
+    await eventually('the service listens', isUp, START_MS)
     void service.ended.then(() => keepOutput(service))
     if (!service.hasEnded()) return { ...service, base_url }
     if (!service.output().includes('EADDRINUSE')) throw new Error(`The service did not start: ${service.output()}`)
   }
 }
+/** Runs a command of the operator: what follows `npm run admin --`. */
+export const startAdmin = (args: string[], settings: Record<string, string>): RunningProcess =>
+  launch(process.execPath, [ADMIN, ...args], { env: { PATH: process.env['PATH'], ...settings } })
+
 const answers = (url: string) =>
   fetch(url).then(
     (response) => response.text().then(() => true),
@@ -91,35 +106,67 @@ const answers = (url: string) =>
   )
 /** What the service said is scanned for secrets after the run. */
 async function keepOutput({ pid, output }: RunningProcess) {
-  await mkdir(OUTPUT, { recursive: true })
   await writeFile(new URL(`log-process-${pid}.jsonl`, OUTPUT), output())
 }
 
+export interface PostgresStore extends Store {
+  /** Its data directory. */
+  data: string
+}
+export interface PostgresOptions {
+  /** Settings beside those that every test needs, as `name=value`. */
+  settings?: string[]
+  /** Fills the data directory with something else than a new cluster: a copy of another, or a backup. */
+  make?: (data: string) => Promise<void>
+}
+
 /** A PostgreSQL of the test's own: one that it may stop, kill and start again. */
-export async function startPostgres(): Promise<Store> {
-  const folder = await newFolder()
-  const owner = unprivileged()
-  if (owner) await chown(folder, owner.uid, owner.gid)
+export async function startPostgres({
+  settings = [],
+  make = initialize,
+}: PostgresOptions = {}): Promise<PostgresStore> {
+  const folder = await newPostgresFolder()
   const data = join(folder, 'data')
-  const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  const making = launch(join(postgresPrograms(), 'initdb'), options, owner)
-  assert.equal(await making.ended, 0, making.output())
-  // The machine does not go down in these tests, only processes: what was handed to the kernel is safe.
-  const settings = [
+  await make(data)
+  const all = [
+    // The machine does not go down in these tests, only processes: what was handed to the kernel is safe.
     'fsync=off',
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
     'shared_buffers=16MB',
+    ...settings,
   ]
-  return startStore((port) => {
+  const store = await startStore((port) => {
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-    const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
+    const args = ['-D', data, '-p', String(port), ...all.flatMap((setting) => ['-c', setting])]
     return {
       url,
-      begin: () => launch(join(postgresPrograms(), 'postgres'), args, owner),
+      begin: () => launch(join(postgresPrograms(), 'postgres'), args, unprivileged()),
       isReady: () => isPostgres(url),
     }
   })
+  return { ...store, data }
+}
+
+async function initialize(data: string) {
+  const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  const making = launch(join(postgresPrograms(), 'initdb'), options, unprivileged())
+  assert.equal(await making.ended, 0, making.output())
+}
+
+/** A folder that PostgreSQL may write to. */
+export async function newPostgresFolder() {
+  const folder = await newFolder()
+  const owner = unprivileged()
+  if (owner) await chown(folder, owner.uid, owner.gid)
+  return folder
+}
+
+/** Runs a script of the shell as PostgreSQL's user, with PostgreSQL's programs at hand. */
+export async function runAsPostgres(script: string, env: Record<string, string> = {}) {
+  const path = `${postgresPrograms()}:${process.env['PATH']}`
+  const running = launch('sh', ['-euc', script], { env: { ...env, PATH: path }, ...unprivileged() })
+  assert.equal(await running.ended, 0, running.output())
 }
 
 /** A Redis of the test's own, with further options of `redis-server`. */
@@ -243,7 +290,8 @@ async function isRedis(url: string) {
   }
 }
 
-function launch(
+/** Starts any program; it is ended with the others. */
+export function launch(
   command: string,
   args: string[],
   options: { env?: NodeJS.ProcessEnv; uid?: number; gid?: number } = {},
@@ -277,7 +325,8 @@ function launch(
   }
 }
 
-async function newFolder() {
+/** A folder of the test's own, removed with the others. */
+export async function newFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-'))
   folders.add(folder)
   return folder
@@ -291,7 +340,7 @@ function unprivileged() {
 }
 
 /** Debian keeps a folder of programs for each version. */
-function postgresPrograms() {
+export function postgresPrograms() {
   const root = '/usr/lib/postgresql'
   const [newest] = readdirSync(root).sort((a, b) => Number(b) - Number(a))
   return process.env['TEST_POSTGRES_BIN'] ?? join(root, newest ?? '', 'bin')

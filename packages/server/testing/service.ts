@@ -73,7 +73,10 @@ export async function startService(
     CORS_ORIGINS: '',
     ...settings,
   })
-  const log = createLog(config.LOG_LEVEL, fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT)))
+  const log = createLog({
+    level: config.LOG_LEVEL,
+    file: fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT)),
+  })
   const app = await buildApp(config, log, { ...(seconds && { seconds }), ...(body_seconds && { body_seconds }) })
   const base_url = await listen(app)
   const sql = new pg.Pool({ connectionString: database_url, max: 4 })

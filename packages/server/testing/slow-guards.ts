@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
 import { renderProblems } from '../src/core/errors.ts'
+import { KnownWays } from '../src/core/known-ways.ts'
 import { takeRawBodies } from '../src/core/request-body.ts'
 import { serve } from '../src/core/serve.ts'
 import { freePort } from './ports.ts'
@@ -24,7 +25,7 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
   const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
   serve(
     app,
-    { core, tokens, limits, isOwnOrigin: () => true, body_seconds: 30 } as never,
+    { core, tokens, limits, ways: new KnownWays(), isOwnOrigin: () => true, body_seconds: 30 } as never,
     operations,
     handlers as never,
   )

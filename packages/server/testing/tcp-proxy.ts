@@ -17,6 +17,8 @@ export interface TcpProxy {
   /** From now on nothing gets through in either direction, and nobody is told. */
   freeze: () => void
   thaw: () => void
+  /** The store is elsewhere from now on. Whoever is connected is cut off. */
+  leadTo: (target: string) => void
   close: () => Promise<void>
 }
 
@@ -31,7 +33,7 @@ const ANSWER_DELAY_MS = 4
  * hears what PostgreSQL notes on the side.
  */
 export async function startProxy(target: string, hear?: (note: string) => void): Promise<TcpProxy> {
-  const { hostname, port: target_port } = new URL(target)
+  let { hostname, port: target_port } = new URL(target)
   const traffic: Traffic = { statements: 0, round_trips: 0 }
   const sockets = new Set<Socket>()
   let isFrozen = false
@@ -96,6 +98,10 @@ export async function startProxy(target: string, hear?: (note: string) => void):
     thaw: () => {
       isFrozen = false
       for (const socket of sockets) socket.resume()
+    },
+    leadTo: (url) => {
+      ;({ hostname, port: target_port } = new URL(url))
+      cut()
     },
     close: () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))

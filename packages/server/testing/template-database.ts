@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { ensureDatabase, migrate } from '../src/core/migrate.ts'
@@ -8,6 +8,8 @@ export const POSTGRES = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres
 export const REDIS = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379'
 /** Where a run leaves the service's logs and every answer it gave, for the scan for secrets. */
 export const OUTPUT = new URL('../../../.test-output/', import.meta.url)
+// For whoever uses it: the proofs run without the setup below.
+mkdirSync(OUTPUT, { recursive: true })
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,7 +31,6 @@ export async function onServer(work: (client: pg.Client) => Promise<unknown>) {
 
 /** Migrates one database for the whole run; each test file works on a copy of it. Vitest calls this once. */
 export async function setup(project: TestProject) {
-  await mkdir(OUTPUT, { recursive: true })
   const template = `lockstep_template_${process.pid}`
   await onServer((client) => client.query(`drop database if exists ${template}`))
   await ensureDatabase(databaseUrl(template))

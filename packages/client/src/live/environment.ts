@@ -32,7 +32,8 @@ const here = globalThis as unknown as Listens
 export const realEnvironment: Environment = {
   now: () => Date.now(),
   after: (ms, work) => {
-    const timer = setTimeout(work, ms)
+    // What is overdue comes at once.
+    const timer = setTimeout(work, Math.max(0, ms))
     return () => clearTimeout(timer)
   },
   random: () => Math.random(),

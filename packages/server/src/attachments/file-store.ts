@@ -38,11 +38,13 @@ const erase = statement('erase_file_chunks', (args: FileKey, query) =>
 export class ChunkStore implements FileStore {
   private readonly db: Db
   private readonly gate: Gate
+  private readonly moved: (direction: 'stored' | 'fetched', bytes: number) => void
 
   /** However many files come and go, no more chunks are on their way at once: other connections are left to others. */
-  constructor(db: Db, at_once: number) {
+  constructor(db: Db, at_once: number, moved: ChunkStore['moved'] = () => {}) {
     this.db = db
     this.gate = new Gate(at_once)
+    this.moved = moved
   }
 
   async put(key: FileKey, content: AsyncIterable<Buffer>) {
@@ -50,6 +52,7 @@ export class ChunkStore implements FileStore {
     for await (const bytes of inChunks(content)) {
       const chunk = { ...key, nth: nth++, bytes }
       await this.gate.pass(() => this.db.run(write, chunk))
+      this.moved('stored', bytes.length)
     }
   }
 
@@ -59,7 +62,9 @@ export class ChunkStore implements FileStore {
       const [chunk] = await this.gate.pass(() => this.db.run(read, { ...key, nth }))
       if (!chunk) throw new Error('A file is not complete')
       const offset = nth * CHUNK_BYTES
-      yield chunk.bytes.subarray(from - offset, end - offset)
+      const bytes = chunk.bytes.subarray(from - offset, end - offset)
+      this.moved('fetched', bytes.length)
+      yield bytes
       from = offset + CHUNK_BYTES
     }
   }

@@ -68,8 +68,9 @@ export function authHandlers({
     async login({ db, body, request, reply }) {
       const wantsCookie = settings.is_cookie_default || body.cookie === 'true'
       if (wantsCookie && !isOwnOrigin(request)) throw new Problem('foreign_origin')
-      const guesses = limits.login(keyOf(body.username), request.ip)
-      const [user] = await Promise.all([readLogin(db, body.username), guesses.demand()])
+      const user = await readLogin(db, body.username)
+      const guesses = limits.login(keyOf(body.username), user?.hashed_password ?? '', request.ip)
+      await guesses.demand()
       const hashed_password = user?.is_active ? user.hashed_password : undefined
       const isRight = await passwords.isRight(hashed_password, body.password, guesses)
       if (!user || !isRight) throw new Problem('login_failed')
@@ -84,9 +85,9 @@ export function authHandlers({
     },
 
     async refresh({ caller, request, reply }) {
-      const { logged_in_at } = caller.credential
+      const { logged_in_at, issued_at } = caller.credential
       if (caller.now_seconds - logged_in_at > settings.session_max_age_seconds) throw new Problem('session_too_old')
-      const token = await tokens.issue(caller.id, caller.now_seconds, logged_in_at)
+      const token = await tokens.issue(caller.id, Math.max(caller.now_seconds, issued_at), logged_in_at)
       if (request.cookies[COOKIE] !== undefined) setCookie(reply, token)
       return tokenAnswer(reply, token)
     },
@@ -103,8 +104,9 @@ export function authHandlers({
     },
 
     async changePassword({ db, caller, body }) {
-      const guesses = limits.passwordChange(caller.id)
-      const [old_hash] = await Promise.all([readHashedPassword(db, caller.id), guesses.demand()])
+      const old_hash = await readHashedPassword(db, caller.id)
+      const guesses = limits.passwordChange(caller.id, old_hash)
+      await guesses.demand()
       if (!(await passwords.isRight(old_hash, body.current_password, guesses))) throw new Problem('wrong_password')
       passwords.demandStrong(body.new_password)
       const new_hash = await passwords.hash(body.new_password)

@@ -27,15 +27,20 @@ const argon2id = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
  */
 export class Passwords {
   private readonly rules: PasswordRules
-  private readonly gate = new Gate(AT_ONCE, {
-    wait_ms: WAIT_MS,
-    refuse: () => new Problem('passwords_busy', { retry_after_seconds: 5 }),
-  })
+  private readonly gate: Gate
   /** What the password of an unknown user is compared with, so that it takes as long as any other. */
   private readonly decoy = hash('an unknown user has no password', argon2id)
 
-  constructor(rules: PasswordRules) {
+  /** `waited` is told how long each password waited for its turn. */
+  constructor(rules: PasswordRules, waited?: (seconds: number) => void) {
     this.rules = rules
+    const refuse = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
+    this.gate = new Gate(AT_ONCE, { wait_ms: WAIT_MS, refuse }, waited)
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.gate.length
   }
 
   /** Refuses a new password that breaks a rule, and says which. */

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Client } from '#testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
+import { openSocket } from '#testing/socket'
 
 const SECRET = `${MARK}-signing-secret-that-these-tests-know-0123456789`
 const DAY = 86_400
@@ -322,5 +323,51 @@ describe('a change of the password', () => {
     bystander.api.token = forge({ ...claimsOf(bystander.api.token), iat: now() - 20 })
     await change(user.api, PASSWORD, NEW)
     await bystander.api.call('getMe', {})
+  })
+})
+
+describe('a second secret', () => {
+  const OTHER = `${MARK}-another-signing-secret-0123456789-abcdef`
+  let both: TestService
+  beforeAll(async () => {
+    both = await startService({ JWT_SECRET: OTHER, JWT_SECRET_PREVIOUS: SECRET }, { beside: service })
+  })
+  afterAll(() => both.stop())
+  const isSignedWith = (token: string, secret: string) =>
+    forge(claimsOf(token), { header: decoded(token, 0) as Json, secret }) === token
+
+  test('[CONF-4] is accepted for requests, refreshes, tickets and sockets, and signs nothing', async () => {
+    const { id: board_id, owner } = await service.board()
+    const old = new Client(both.base_url, owner.api.token)
+    expect(isSignedWith(old.token ?? '', SECRET)).toBe(true)
+    expect((await old.send('getMe', {})).status).toBe(200)
+    const { access_token } = await old.call('refresh', {})
+    expect(isSignedWith(access_token, OTHER)).toBe(true)
+    const { ticket } = await owner.api.call('createTicket', {})
+    const { ticket: renewed } = await old.call('createTicket', {})
+    expect([isSignedWith(ticket, SECRET), isSignedWith(renewed, OTHER)]).toEqual([true, true])
+    for (const token of [old.token, access_token, ticket, renewed].filter((text) => text !== undefined)) {
+      const socket = openSocket(old, board_id, { token })
+      await socket.next('user_joined')
+      socket.terminate()
+    }
+    // Whoever knows one secret alone refuses what the other signed.
+    expect(await statusOf(access_token)).toBe(401)
+  })
+
+  test('[CONF-4] [AUTH-11] is held to the same rules', async () => {
+    const { api } = await service.user()
+    const claims = claimsOf(api.token)
+    const statusAt = async (token: string) => (await new Client(both.base_url, token).send('getMe', {})).status
+    expect(await statusAt(forge(claims))).toBe(200)
+    const forged = [
+      forge(claims, { header: { alg: 'none' } }),
+      forge(claims, { header: { alg: 'HS512' }, hash: 'sha512' }),
+      forge({ ...claims, exp: now() - 1 }),
+      forge({ ...claims, aud: ['another'] }),
+      forge(claims, { secret: '' }),
+      forge(claims, { secret: `${SECRET}${OTHER}` }),
+    ]
+    for (const token of forged) expect(await statusAt(token)).toBe(401)
   })
 })

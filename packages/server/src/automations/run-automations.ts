@@ -13,24 +13,27 @@ const breaking = new Set(['column.deleted', 'label.deleted', 'board.member_remov
  * which they were made, each in a savepoint: one that fails leaves neither change nor event, and never fails the request.
  * What rules do sets off no further rules.
  */
-export const runAutomations: Reaction = async (change) => {
-  const { tx, board_id, told, log } = change
-  if (told.some(({ type }) => breaking.has(type))) await disableBrokenRules(tx, board_id)
-  let answer: string | undefined
-  for (const event of told) {
-    const trigger = triggerOf(board_id, event)
-    if (!trigger) continue
-    const { id: card_id } = JSON.parse(event.data) as Card
-    for (const rule of await matchRules(tx, trigger)) {
-      const { result: outcome, error } = await change.attempt(() => act(change, rule, card_id))
-      if (error) log.warn({ err: error, rule_id: rule.id }, 'a rule failed')
-      const run = { board_id, id: newUuid(), rule_id: rule.id, rule_name: rule.name, card_id, at: change.at }
-      await noteRun(tx, { ...run, cause_seq: event.seq, outcome: outcome ?? 'failed' })
-      answer = await readCard(tx, { board_id, id: card_id })
+export const automationEngine =
+  (ran: (outcome: AutomationRun['outcome']) => void): Reaction =>
+  async (change) => {
+    const { tx, board_id, told, log } = change
+    if (told.some(({ type }) => breaking.has(type))) await disableBrokenRules(tx, board_id)
+    let answer: string | undefined
+    for (const event of told) {
+      const trigger = triggerOf(board_id, event)
+      if (!trigger) continue
+      const { id: card_id } = JSON.parse(event.data) as Card
+      for (const rule of await matchRules(tx, trigger)) {
+        const { result: outcome, error } = await change.attempt(() => act(change, rule, card_id))
+        if (error) log.warn({ err: error, rule_id: rule.id }, 'a rule failed')
+        const run = { board_id, id: newUuid(), rule_id: rule.id, rule_name: rule.name, card_id, at: change.at }
+        await noteRun(tx, { ...run, cause_seq: event.seq, outcome: outcome ?? 'failed' })
+        ran(outcome ?? 'failed')
+        answer = await readCard(tx, { board_id, id: card_id })
+      }
     }
+    return answer
   }
-  return answer
-}
 
 /**
  * What happened, as rules see it. Neighbours that made room were moved by nobody, and count as nothing. No rule matches the

@@ -1,13 +1,12 @@
 import type { Board, BoardMember, memberOperations } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
-import { touchCards, unassignFromBoard } from '../cards/card-queries.ts'
-import { readItems, unassignItemsOnBoard } from '../checklists/item-queries.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
 import { readUser } from '../users/user-queries.ts'
 import { readBoard } from './board-queries.ts'
-import { addMember, deleteMember, listMembers, readMember, setRole } from './member-queries.ts'
+import { addMember, listMembers, readMember, setRole } from './member-queries.ts'
+import { removeMember } from './member-steps.ts'
 
 export const memberHandlers: Handlers<typeof memberOperations> = {
   async inviteMember({ db, board_id, body, emit }) {
@@ -37,16 +36,7 @@ export const memberHandlers: Handlers<typeof memberOperations> = {
   async removeMember({ db, board_id, params: { user_id }, at, emit }) {
     const member = await requireMember(db, { board_id, user_id })
     if (isLastOwner(member)) throw new Problem('last_owner')
-    const [card_ids, item_ids] = await Promise.all([
-      unassignFromBoard(db, board_id, user_id),
-      unassignItemsOnBoard(db, board_id, user_id),
-    ])
-    const cards = await touchCards(db, board_id, card_ids, at)
-    for (const card of cards) emit('card.unassigned', card.json, { subject_id: user_id })
-    const items = await readItems(db, board_id, item_ids)
-    for (const item of items) emit('checklist_item.unassigned', item.json, { subject_id: user_id })
-    await deleteMember(db, { board_id, user_id })
-    emit('board.member_removed', member.json, { subject_id: user_id })
+    await removeMember(db, { board_id, user_id }, member.json, at, emit)
   },
 }
 

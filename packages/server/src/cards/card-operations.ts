@@ -3,7 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
-import { type Handlers, pathOf } from '../core/serve.ts'
+import { askFirst, type Handlers, pathOf } from '../core/serve.ts'
 import { readLabel } from '../labels/label-queries.ts'
 import {
   addCardLabel,
@@ -11,6 +11,7 @@ import {
   findCardPlace,
   hasColumn,
   insertCard,
+  placeCard,
   placeCards,
   readCard,
   readMove,
@@ -23,22 +24,25 @@ import { findCards } from './card-search-queries.ts'
 import { assignToCard, moveCardTo } from './card-steps.ts'
 
 export const cardHandlers: Handlers<typeof cardOperations> = {
-  async createCard({ db, board_id, params: { column_id }, new_id, at, body, emit }) {
-    const [isThere, { rank, others }] = await Promise.all([
-      hasColumn(db, { board_id, id: column_id }),
-      findCardPlace(db, { board_id, parent_id: column_id, moved_id: null }, body),
-    ])
-    if (!isThere) throw new Problem('column_not_found')
-    if (others.length > 0) {
-      const placed = await placeCards(db, { board_id, column_id, moved_id: null, at }, others)
-      for (const { id } of others)
-        emit('card.moved', placed.get(id) as JsonText<Card>, { by: null, from_id: column_id })
-    }
-    const { title, description = null } = body
-    const card = await insertCard(db, { board_id, id: new_id, column_id, title, description, rank, at })
-    emit('card.created', card)
-    return card
-  },
+  createCard: askFirst(
+    ({ db, board_id, params: { column_id }, body }) =>
+      Promise.all([
+        hasColumn(db, { board_id, id: column_id }),
+        findCardPlace(db, { board_id, parent_id: column_id, moved_id: null }, body),
+      ]),
+    async ({ db, board_id, params: { column_id }, new_id, at, body, emit }, [isThere, { rank, others }]) => {
+      if (!isThere) throw new Problem('column_not_found')
+      if (others.length > 0) {
+        const placed = await placeCards(db, { board_id, column_id, moved_id: null, at }, others)
+        for (const { id } of others)
+          emit('card.moved', placed.get(id) as JsonText<Card>, { by: null, from_id: column_id })
+      }
+      const { title, description = null } = body
+      const card = insertCard(db, { board_id, id: new_id, column_id, title, description, rank, at })
+      emit('card.created', card)
+      return card
+    },
+  ),
 
   async findCards({ db, board_id, query, request, reply }) {
     const limit = query.limit ?? 50
@@ -69,12 +73,25 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     await deleteCard(db, key)
   },
 
-  async moveCard({ db, board_id, params: { card_id: id }, body, at, emit }) {
-    const move = await readMove(db, { board_id, id }, body.column_id ?? null)
-    if (!move?.column_id) throw new Problem('column_not_found')
-    const { from_id, column_id } = move
-    return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
-  },
+  moveCard: askFirst(
+    async ({ db, board_id, params: { card_id: id }, body }) => {
+      const { column_id } = body
+      const [move, place] = await Promise.all([
+        readMove(db, { board_id, id }, column_id ?? null),
+        column_id && findCardPlace(db, { board_id, parent_id: column_id, moved_id: id }, body),
+      ])
+      return { move, place }
+    },
+    async ({ db, board_id, params: { card_id: id }, body, at, emit }, { move, place }) => {
+      if (!move?.column_id) throw new Problem('column_not_found')
+      const { from_id, column_id, json } = move
+      if (!place || place.others.length > 0)
+        return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
+      const card = placeCard(db, { board_id, card: json, at }, { column_id, rank: place.rank })
+      emit('card.moved', card, { from_id })
+      return card
+    },
+  ),
 
   async assignCard({ db, board_id, params, body, at, emit }) {
     const key = { board_id, id: params.card_id }

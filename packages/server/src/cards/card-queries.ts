@@ -3,7 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
-import { type Db, statement, wireTime } from '../core/database.ts'
+import { type Db, statement, type Tx, wireTime } from '../core/database.ts'
 import { rankedLists } from '../core/placement.ts'
 import { labelJson } from '../labels/label-queries.ts'
 import { userJson } from '../users/user-queries.ts'
@@ -27,6 +27,7 @@ interface Shown {
   json: JsonText<Card>
 }
 type Key = { board_id: string; id: string }
+const asText = (card: Card) => JSON.stringify(card) as JsonText<Card>
 
 export const findCardPlace = rankedLists('cards', 'column_id')
 
@@ -37,16 +38,24 @@ interface NewCard extends Key {
   rank: number
   at: string
 }
-const insert = statement(
-  'insert_card',
-  (args: NewCard) => sql<Shown>`
-    insert into cards as card (board_id, id, column_id, title, description, rank, created_at, updated_at)
-    values (${args.board_id}, ${args.id}, ${args.column_id}, ${args.title}, ${args.description}, ${args.rank}, ${args.at}, ${args.at})
-    returning card.id, ${cardJson}::text as json`,
+const insert = statement('insert_card', (args: NewCard, query) =>
+  query.insertInto('cards').values({
+    board_id: args.board_id,
+    id: args.id,
+    column_id: args.column_id,
+    title: args.title,
+    description: args.description,
+    rank: args.rank,
+    created_at: args.at,
+    updated_at: args.at,
+  }),
 )
-export async function insertCard(db: Db, card: NewCard): Promise<JsonText<Card>> {
-  const [row] = await db.run(insert, card)
-  return (row as Shown).json
+/** Nothing hangs on a new card, so it is known without asking; its fields are in the order in which it will be read. */
+export function insertCard(tx: Tx, card: NewCard): JsonText<Card> {
+  const { id, column_id, title, description, rank, at } = card
+  tx.later(insert, card)
+  const nothing = { labels: [], assignees: [], checklists: [], attachments: [] }
+  return asText({ id, column_id, title, description, rank, ...nothing, created_at: at, updated_at: at })
 }
 
 const read = statement(
@@ -89,13 +98,17 @@ export const hasColumn = async (db: Db, key: Key) => (await db.run(columnExists,
 
 const move = statement(
   'read_card_move',
-  (args: Key & { column_id: string | null }) => sql<{ from_id: string; column_id: string | null }>`
-    select card.column_id as from_id, target.id as column_id
+  (args: Key & { column_id: string | null }) => sql<{
+    from_id: string
+    column_id: string | null
+    json: JsonText<Card>
+  }>`
+    select card.column_id as from_id, target.id as column_id, ${cardJson}::text as json
     from cards card
     left join columns target on target.board_id = card.board_id and target.id = coalesce(${args.column_id}, card.column_id)
     where card.board_id = ${args.board_id} and card.id = ${args.id}`,
 )
-/** From where to where a card would move; `column_id` is null when the board has no such column. */
+/** A card, and from where to where it would move; `column_id` is null when the board has no such column. */
 export async function readMove(db: Db, key: Key, column_id: string | null) {
   return (await db.run(move, { ...key, column_id }))[0]
 }
@@ -120,6 +133,24 @@ const place = statement(
 export async function placeCards(db: Db, placing: Placing, placed: { id: string; rank: number }[]) {
   const rows = await db.run(place, { ...placing, ids: placed.map((p) => p.id), ranks: placed.map((p) => p.rank) })
   return new Map(rows.map((row) => [row.id, row.json]))
+}
+
+const placeOne = statement('place_card', (args: Key & { column_id: string; rank: number; at: string }, query) =>
+  query
+    .updateTable('cards')
+    .set({ column_id: args.column_id, rank: args.rank, updated_at: args.at })
+    .where('board_id', '=', args.board_id)
+    .where('id', '=', args.id),
+)
+/** Gives a card its place where there is room for it. Nothing else of it changes, so what it then looks like is known. */
+export function placeCard(
+  tx: Tx,
+  { board_id, card, at }: { board_id: string; card: JsonText<Card>; at: string },
+  place: Pick<Card, 'column_id' | 'rank'>,
+): JsonText<Card> {
+  const shown = JSON.parse(card) as Card
+  tx.later(placeOne, { board_id, id: shown.id, at, ...place })
+  return asText({ ...shown, ...place, updated_at: at })
 }
 
 const touch = statement(

@@ -40,6 +40,7 @@ interface Sight {
   user_id: string
   username: string
   is_active: boolean
+  is_superuser: boolean
   tokens_valid_from: number | null
   surviving_token_hash: string | null
   now_seconds: number
@@ -75,7 +76,7 @@ const look = (name: string, target: RawBuilder<unknown>, more = sql``) =>
   statement(
     name,
     (args: Looked) => sql<Sight>`
-      select caller.id as user_id, caller.username, caller.is_active, caller.surviving_token_hash,
+      select caller.id as user_id, caller.username, caller.is_active, caller.is_superuser, caller.surviving_token_hash,
         floor(extract(epoch from caller.tokens_valid_from))::int8 as tokens_valid_from,
         floor(extract(epoch from clock_timestamp()))::int8 as now_seconds,
         ${now} as at,
@@ -128,6 +129,8 @@ export interface Threshold {
   answer: StoredAnswer | null
   board_id: string | null
   enter: () => Entry
+  /** The door of the administration: refuses whoever is no superuser. Boards have another one, and it asks for members. */
+  demandSuperuser: () => void
 }
 
 /** Looks before anything else happens: refuses whoever is not an active user, and tells what is there. */
@@ -137,7 +140,15 @@ export async function approachBoard(db: Db, approach: Approach): Promise<Thresho
   const [sight] = await db.run(look_at, { user_id: credential.user_id, target_id, key })
   if (!sight?.is_active || isRevoked(credential, sight)) throw new Problem('not_authenticated')
   const caller = { id: sight.user_id, username: sight.username, credential, now_seconds: sight.now_seconds }
-  return { caller, answer: sight.answer, board_id: sight.board_id, enter: () => enterBoard(approach, caller, sight) }
+  return {
+    caller,
+    answer: sight.answer,
+    board_id: sight.board_id,
+    enter: () => enterBoard(approach, caller, sight),
+    demandSuperuser: () => {
+      if (!sight.is_superuser) throw new Problem('superuser_only')
+    },
+  }
 }
 
 /**
@@ -153,6 +164,21 @@ export async function approachLocked(tx: Db, board_id: string, approach: Approac
     return entry
   }
   return { ...threshold, enter }
+}
+
+const lookAtStream = statement(
+  'look_at_stream',
+  (args: { board_id: string }) => sql<Pick<Entry, 'epoch' | 'last_seq' | 'at'>>`
+    select stream.epoch, stream.last_seq, ${now} as at
+    from board_stream stream join boards board on board.id = stream.board_id where stream.board_id = ${args.board_id}`,
+)
+/**
+ * The service's own way to a board: under the same lock, and past the door, because nobody asks who could be judged. For
+ * what must happen whoever the members are: erasing one of them. Undefined when the board is gone.
+ */
+export async function lockUnasked(tx: Db, board_id: string) {
+  const [, [stream]] = await Promise.all([tx.run(lockBoard, { board_id }), tx.run(lookAtStream, { board_id })])
+  return stream
 }
 
 /** Brings a board into being. Its stream is its lock, and the proof that its id was never used before. */

@@ -8,10 +8,11 @@ import {
   approachLocked,
   type Entry,
   foundBoard,
+  lockUnasked,
   type StoredAnswer,
   type Threshold,
 } from './access.ts'
-import { type Database, type Db, statement } from './database.ts'
+import { type Database, type Db, statement, type Tx } from './database.ts'
 import { Problem } from './problem.ts'
 import type { Turns } from './turns.ts'
 import type { Uploads } from './upload.ts'
@@ -93,7 +94,14 @@ export interface Change {
   is_new: boolean
   /** The request's Idempotency-Key and what tells it from another request; null without a key. */
   request: { key: string; fingerprint: string } | null
-  work: (change: { tx: Db; entry: Entry; emit: Emit<EventKind> }) => Promise<{ status: number; body: string | null }>
+  /** Reads what `work` decides by. It travels with the lock, before anybody knows whether the caller may, and only reads. */
+  ask?: (tx: Db) => Promise<unknown>
+  work: (change: {
+    tx: Tx
+    entry: Entry
+    emit: Emit<EventKind>
+    asked: unknown
+  }) => Promise<{ status: number; body: string | null }>
 }
 
 /**
@@ -101,17 +109,23 @@ export interface Change {
  * in a later statement, let `work` write and emit, append the events under the board's next numbers, keep the answer for
  * a retry, commit, and only then announce. What fails on the way leaves no change, no event and no answer.
  */
-export async function changeBoard(core: Core, { approach, board_id, is_new, request, work }: Change): Promise<Answer> {
+export async function changeBoard(core: Core, change: Change): Promise<Answer> {
+  const { approach, board_id, is_new, request, ask, work } = change
   const commit = () =>
-    core.database.transaction<Threshold, { answer: Answer; committed?: Committed }>(
-      (tx) => (is_new ? approachBoard(tx, approach) : approachLocked(tx, board_id, approach)),
-      async (tx, threshold) => {
+    core.database.transaction<[Threshold, () => Promise<unknown>], { answer: Answer; committed?: Committed }>(
+      async (tx) => {
+        const threshold = is_new ? approachBoard(tx, approach) : approachLocked(tx, board_id, approach)
+        const asked = ask?.(tx)
+        // Whether it could be read matters only to somebody who may.
+        asked?.catch(() => {})
+        return [await threshold, async () => asked]
+      },
+      async (tx, [threshold, asked]) => {
         if (threshold.answer) return { result: { answer: answerAgain(threshold.answer, request) } }
         const entry = is_new ? await foundBoard(tx, board_id, threshold.caller) : threshold.enter()
         const { at, epoch, last_seq } = entry
         const events: NewEvent[] = []
-        const emit: Emit<EventKind> = (type, data, { by = entry.caller.id, subject_id = null, from_id = null } = {}) =>
-          void events.push({ type, user_id: by, subject_id, from_id, data: toJson(data) })
+        const emit = emitter(events, entry.caller.id)
         const attempt = async <T>(act: () => Promise<T>) => {
           const before = events.length
           await tx.run(savepoint, {})
@@ -123,28 +137,22 @@ export async function changeBoard(core: Core, { approach, board_id, is_new, requ
             return { error }
           }
         }
-        const { status, body: first } = await work({ tx, entry, emit })
+        const { status, body: first } = await work({ tx, entry, emit, asked: await asked() })
         const told = events.map((event, i) => ({ ...event, seq: last_seq + i + 1 }))
         const last = await core.reaction({ tx, board_id, at, told, emit, attempt, log: core.log })
         const body = first === null ? null : (last ?? first)
         const position = `${epoch}.${last_seq + events.length}`
-        const bodies = events.map((event) => message(event, at))
+        const { committed, append } = toLog(board_id, entry, events)
         const close = async (end: Db) => {
           const keep = { user_id: entry.caller.id, board_id, status, body, position }
           await Promise.all([
-            events.length > 0 && end.run(appendEvents, { board_id, last_seq, at, bodies, ...inColumns(events) }),
+            append(end),
             request && end.run(dropOldAnswers, keep),
             request && end.run(keepAnswer, { ...keep, ...request }),
           ])
         }
-        const logged = events.map((event, i) => ({
-          seq: last_seq + i + 1,
-          type: event.type,
-          subject_id: event.subject_id,
-          body: bodies[i] as string,
-        }))
         const answer: Answer = { status, body, position, is_replay: false }
-        return { result: { answer, committed: { board_id, epoch, events: logged } }, close }
+        return { result: { answer, committed }, close }
       },
     )
   try {
@@ -159,6 +167,53 @@ export async function changeBoard(core: Core, { approach, board_id, is_new, requ
     if (!answer) throw error
     return answerAgain(answer, request)
   }
+}
+
+/**
+ * A change that nobody asked for over HTTP: the same turn, lock, log and announcement, for the service itself. Its events
+ * name nobody who did it, and set off no reaction. Does nothing when the board is gone.
+ */
+export async function changeUnasked(
+  core: Pick<Core, 'database' | 'turns' | 'announce'>,
+  board_id: string,
+  work: (change: { tx: Db; at: string; emit: Emit<EventKind> }) => Promise<void>,
+) {
+  const commit = () =>
+    core.database.transaction<Stream | undefined, Committed | undefined>(
+      (tx) => lockUnasked(tx, board_id),
+      async (tx, stream) => {
+        if (!stream) return { result: undefined }
+        const events: NewEvent[] = []
+        await work({ tx, at: stream.at, emit: emitter(events, null) })
+        const { committed, append } = toLog(board_id, stream, events)
+        return { result: committed, close: append }
+      },
+    )
+  const committed = await core.turns.take(board_id, commit)
+  if (committed && committed.events.length > 0) core.announce(committed)
+}
+
+type Stream = Pick<Entry, 'epoch' | 'last_seq' | 'at'>
+
+/** Collects events, by whoever did it unless they say otherwise. */
+const emitter =
+  (events: NewEvent[], actor_id: string | null): Emit<EventKind> =>
+  (type, data, { by = actor_id, subject_id = null, from_id = null } = {}) =>
+    void events.push({ type, user_id: by, subject_id, from_id, data: toJson(data) })
+
+/** The events under the board's next numbers: as they are told, and how they are written. */
+function toLog(board_id: string, { epoch, last_seq, at }: Stream, events: NewEvent[]) {
+  const bodies = events.map((event) => message(event, at))
+  const logged = events.map(({ type, subject_id }, i) => ({
+    seq: last_seq + i + 1,
+    type,
+    subject_id,
+    body: bodies[i] as string,
+  }))
+  const committed: Committed = { board_id, epoch, events: logged }
+  const append = async (tx: Db) =>
+    events.length > 0 && tx.run(appendEvents, { board_id, last_seq, at, bodies, ...inColumns(events) })
+  return { committed, append }
 }
 
 /** What a request runs into that is sent twice at once: on two boards, or for a board that is yet to be. */

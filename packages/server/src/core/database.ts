@@ -8,7 +8,9 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
+import { type DatabaseObserver, openPool, type PoolOptions } from './pool.ts'
+import { Problem, problemOfDatabase } from './problem.ts'
 import type { DB as Tables } from './tables.gen.ts'
 
 /** A query that was built once, when its module was loaded, and runs as a named prepared statement ever after. */
@@ -22,6 +24,15 @@ export interface Statement<Args, Row> {
 /** Where statements run: the pool for reads, the one connection of a transaction for changes. */
 export interface Db {
   run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): Promise<Row[]>
+}
+
+/** The connection of a transaction. */
+export interface Tx extends Db {
+  /**
+   * A write whose answer nobody needs. It is not waited for: it travels with the statements after it, and with COMMIT. If
+   * it fails, the transaction fails with its error.
+   */
+  later<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): void
 }
 
 /** Stands for an argument while a query is built, so that building happens once and not for every call. */
@@ -63,39 +74,23 @@ export const wireTime = (time: RawBuilder<unknown>) =>
 const run = async <Args, Row>(on: pg.Pool | pg.PoolClient, { name, text, values }: Statement<Args, Row>, args: Args) =>
   (await on.query({ name, text, values: values(args) })).rows as Row[]
 
-/** int8 holds ranks and sequence numbers, all within the safe integers; other values come as PostgreSQL writes them. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
-}
-
 /** The pool of connections, the reads that run on any of them, and the transactions that keep one. */
 export class Database implements Db {
   readonly pool: pg.Pool
-  constructor(options: { url: string; size: number; on_error: (error: Error) => void }) {
-    this.pool = new pg.Pool({
-      connectionString: options.url,
-      application_name: 'lockstep',
-      max: options.size,
-      types,
-      pipeline: true,
-      // Connections stay: a closed one takes its prepared statements and plans with it.
-      idleTimeoutMillis: 0,
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-      // The server's own limits come first; this one is for a server that does not even answer any more.
-      query_timeout: 10_000,
-      statement_timeout: 5_000,
-      lock_timeout: 2_000,
-      idle_in_transaction_session_timeout: 5_000,
-    })
-    // Without a listener a PostgreSQL that goes away would end this process too.
-    this.pool.on('error', options.on_error)
-    // The same for a connection that is in use just now: its statements fail, and that is enough.
-    this.pool.on('connect', (client) => client.on('error', () => {}))
+  private readonly observer: DatabaseObserver | undefined
+
+  constructor(options: PoolOptions) {
+    this.observer = options.observer
+    this.pool = openPool(options)
   }
 
-  run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
-    return run(this.pool, statement, args)
+  async run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
+    try {
+      return await run(this.pool, statement, args)
+    } catch (error) {
+      this.tell(error)
+      throw error
+    }
   }
 
   /**
@@ -104,28 +99,46 @@ export class Database implements Db {
    */
   async transaction<Opened, T>(
     open: (tx: Db) => Promise<Opened>,
-    work: (tx: Db, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
+    work: (tx: Tx, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
   ): Promise<T> {
-    const client = await this.pool.connect()
+    const client = await this.pool.connect().catch((error: unknown) => {
+      this.tell(error)
+      throw error
+    })
     let isOver = false
-    const tx: Db = {
+    const underway: Promise<unknown>[] = []
+    const tx: Tx = {
       run: (statement, args) => {
         // Whatever was left running must not reach the connection once it belongs to somebody else.
         if (isOver) throw new Error('The transaction is over')
         return run(client, statement, args)
+      },
+      later: (statement, args) => {
+        const write = tx.run(statement, args)
+        write.catch(() => {})
+        underway.push(write)
       },
     }
     let broken: Error | undefined
     try {
       const [, opened] = await Promise.all([client.query(begin), open(tx)])
       const { result, close } = await work(tx, opened)
-      const [, committed] = await Promise.all([close?.(tx), client.query(commit)])
+      const closing = close?.(tx)
+      const [committed] = await Promise.all([client.query(commit), ...underway, closing])
       if (committed.command !== 'COMMIT') throw new Error('The transaction was rolled back')
       return result
-    } catch (error) {
-      await client.query('rollback').catch((lost: Error) => {
-        broken = lost
-      })
+    } catch (caught) {
+      // What came after a write that failed failed because of it.
+      const failed = (await Promise.allSettled(underway)).find(({ status }) => status === 'rejected')
+      const error: unknown = failed?.status === 'rejected' ? failed.reason : caught
+      // A server that went away or takes no writes any more is not asked again: the next connection finds the one that does.
+      if (problemOfDatabase(error)?.code === 'unavailable') broken = error as Error
+      else {
+        await client.query('rollback').catch((lost: Error) => {
+          broken = lost
+        })
+      }
+      this.tell(error)
       throw error
     } finally {
       isOver = true
@@ -136,6 +149,18 @@ export class Database implements Db {
   close() {
     return this.pool.end()
   }
+
+  /** What a client brought about, such as a name that is taken, is no trouble. */
+  private tell(error: unknown) {
+    if (!this.observer || error instanceof Problem) return
+    const code = problemOfDatabase(error)?.code
+    if (code === 'unavailable') this.observer.failed('unreachable')
+    else if (code === 'board_busy') this.observer.failed('lock_timeout')
+    else if (code === undefined && isRefusal.test((error as { code?: string }).code ?? ''))
+      this.observer.failed('other')
+  }
 }
+/** A code of PostgreSQL's own, but for constraints: those can be the doing of a client that was late. */
+const isRefusal = /^(?!23)[0-9A-Z]{5}$/
 const begin = { name: 'begin', text: 'begin' }
 const commit = { name: 'commit', text: 'commit' }

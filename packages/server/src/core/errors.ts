@@ -5,17 +5,19 @@ import { invalid } from './input.ts'
 import { Problem, problemOfDatabase } from './problem.ts'
 
 /** Renders every error of every path, the framework's own included. Nothing of a request or of our insides is repeated. */
-export function renderProblems(app: FastifyInstance) {
+export function renderProblems(app: FastifyInstance, told: (problem: Problem) => void = () => {}) {
   const methodsAt = rememberMethods(app)
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error)
+    told(problem)
     if (problem.status >= 500) request.log.error({ err: error }, problem.message)
     return send(reply, problem)
   })
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsAt(request.url.split('?')[0] as string)
-    if (allowed.length === 0) return send(reply, new Problem('not_found'))
-    return send(reply.header('allow', allowed.join(', ')), new Problem('method_not_allowed'))
+    const problem = new Problem(allowed.length === 0 ? 'not_found' : 'method_not_allowed')
+    told(problem)
+    return send(allowed.length === 0 ? reply : reply.header('allow', allowed.join(', ')), problem)
   })
 }
 
@@ -45,6 +47,8 @@ export function problemOf(error: unknown): Problem {
 function problemOfFramework(error: unknown): Problem | undefined {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem('body_too_large')
+  // The client hung up in the middle of its body. The code alone could also be that of a lost database.
+  if (code === 'ECONNRESET' && statusCode === 400) return new Problem('request_incomplete')
   if (code === 'FST_ERR_BAD_URL') return new Problem('not_found')
   if (code === 'FST_ERR_MAX_PARAM_LENGTH' || statusCode === 414) return new Problem('uri_too_long')
   if (code === 'FST_ERR_ASYNC_CONSTRAINT') return undefined

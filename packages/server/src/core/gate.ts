@@ -1,18 +1,35 @@
+interface Limit {
+  wait_ms: number
+  refuse: () => Error
+}
+
 /** Lets a few in at a time. Who waits longer than `wait_ms` is sent away with what `refuse` makes. */
 export class Gate {
   private readonly at_once: number
-  private readonly limit: { wait_ms: number; refuse: () => Error } | undefined
+  private readonly limit: Limit | undefined
+  private readonly waited: ((seconds: number) => void) | undefined
   private readonly waiting: (() => void)[] = []
   private running = 0
 
-  constructor(at_once: number, limit?: { wait_ms: number; refuse: () => Error }) {
+  /** `waited` is told how long each had to wait, also who was sent away. */
+  constructor(at_once: number, limit?: Limit, waited?: (seconds: number) => void) {
     this.at_once = at_once
     this.limit = limit
+    this.waited = waited
+  }
+
+  get length(): number {
+    return this.waiting.length
   }
 
   async pass<T>(work: () => Promise<T>): Promise<T> {
-    if (this.running >= this.at_once) await this.wait()
-    else this.running++
+    const came_at = performance.now()
+    try {
+      if (this.running >= this.at_once) await this.wait()
+      else this.running++
+    } finally {
+      this.waited?.((performance.now() - came_at) / 1_000)
+    }
     try {
       return await work()
     } finally {

@@ -382,7 +382,7 @@ describe('a Redis that fails', () => {
     const store = await startRedis()
     const ten = { failed_login: 10, failed_login_address: 10, wrong_password: 10, registration: 10, upgrade: 10 }
     const quiet = { info: () => {}, warn: () => {} }
-    const limits = new Limits({ redis_url: store.url, secret: MARK, allowed: { ...ten, request: 10 } }, quiet)
+    const limits = new Limits({ redis_url: store.url, secrets: [MARK], allowed: { ...ten, request: 10 } }, quiet)
     expect(await limits.request(randomUUID())).toBeUndefined()
     store.process().signal('SIGSTOP')
     const start = performance.now()
@@ -412,5 +412,25 @@ describe('a Redis that fails', () => {
     expect(await saysSo(service)).toEqual(once.slice(0, 1))
     await node.start()
     expect(await hold(service, ada)).toEqual(once)
+  })
+})
+
+describe('a new secret', () => {
+  test('[CONF-6] counts go on through every step of its way in, on instances that are at different steps', async () => {
+    const [A, B] = [`${MARK}-a-${randomUUID()}`, `${MARK}-b-${randomUUID()}`]
+    const at = (JWT_SECRET: string, JWT_SECRET_PREVIOUS: string, beside?: TestService) =>
+      limited({ MAX_FAILED_LOGINS: '6', JWT_SECRET, JWT_SECRET_PREVIOUS }, beside)
+    const before = await at(A, '')
+    const { email } = await before.user()
+    const accepting = await at(A, B, before)
+    const signing = await at(B, A, before)
+    const after = await at(B, '', before)
+    const guess = (service: TestService) => statusOf(logIn(service, email, WRONG))
+    // Neighbouring steps run side by side; the first and the last never do.
+    for (const service of [before, accepting, accepting, signing, signing, accepting])
+      expect(await guess(service)).toBe(401)
+    for (const service of [accepting, signing]) expect(await guess(service)).toBe(429)
+    // The new secret has counted five of the six.
+    expect([await guess(after), await guess(after)]).toEqual([401, 429])
   })
 })

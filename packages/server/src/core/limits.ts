@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { LIMITS } from './metric-definitions.ts'
 import { Problem } from './problem.ts'
 import { inTime, makeRedis, type Redis } from './redis.ts'
 
@@ -11,7 +12,7 @@ const PATIENCE_MS = 50
 const PAUSE_MS = 1_000
 
 /** What is counted, each over its own time. */
-const seconds = {
+const seconds: Record<Bucket, number> = {
   failed_login: 900,
   failed_login_address: 900,
   wrong_password: 900,
@@ -19,8 +20,9 @@ const seconds = {
   request: 60,
   upgrade: 60,
 }
-type Bucket = keyof typeof seconds
+type Bucket = (typeof LIMITS)[number]
 type Count = [bucket: Bucket, ...who: string[]]
+type Question<T> = (limiter: RateLimiterAbstract, key: string) => Promise<T>
 
 interface Log {
   info: (message: string) => void
@@ -29,10 +31,15 @@ interface Log {
 export interface LimitSettings {
   /** Without it each instance counts for itself. */
   redis_url: string
-  /** Hides in the store who is counted, and keeps apart the counts of services that share it. */
-  secret: string
+  /**
+   * Hide in the store who is counted, and keep apart the counts of services that share it. While one secret takes the
+   * place of another each count is kept under both: then no instance, and no step of the change, begins anew.
+   */
+  secrets: string[]
   /** How many of each are allowed; nothing is limited without. */
   allowed: Record<Bucket, number> | undefined
+  /** Told of each that was one too many. */
+  refused?: (limit: Bucket) => void
 }
 
 /** Guesses of one password. Only wrong ones count, so that nobody is refused who knows it. */
@@ -48,7 +55,8 @@ export interface Guesses {
  */
 export class Limits {
   private readonly log: Log
-  private readonly secret: string
+  private readonly secrets: string[]
+  private readonly refused: (limit: Bucket) => void
   private readonly limiters: Record<Bucket, RateLimiterAbstract> | undefined
   private readonly redis: Redis | undefined
   private connected: Promise<unknown> = Promise.resolve()
@@ -58,9 +66,10 @@ export class Limits {
   private isFailing = false
   private readonly closing = new AbortController()
 
-  constructor({ redis_url, secret, allowed }: LimitSettings, log: Log) {
+  constructor({ redis_url, secrets, allowed, refused = () => {} }: LimitSettings, log: Log) {
     this.log = log
-    this.secret = secret
+    this.refused = refused
+    this.secrets = secrets
     if (!allowed) return
     if (redis_url !== '') {
       this.redis = makeRedis(redis_url)
@@ -92,14 +101,17 @@ export class Limits {
     return this.take(['upgrade', networkOf(address)])
   }
 
-  /** By account and address together: nobody can lock an account for whoever comes from elsewhere. */
-  login(account: string, address: string): Guesses {
+  /**
+   * By account and address together: nobody can lock an account for whoever comes from elsewhere. And by the hash that
+   * is guessed at: a new password has not been guessed at yet, so setting one lifts the limit.
+   */
+  login(account: string, hashed_password: string, address: string): Guesses {
     const network = networkOf(address)
-    return this.guesses(['failed_login', account, network], ['failed_login_address', network])
+    return this.guesses(['failed_login', account, hashed_password, network], ['failed_login_address', network])
   }
 
-  passwordChange(user_id: string): Guesses {
-    return this.guesses(['wrong_password', user_id])
+  passwordChange(user_id: string, hashed_password: string): Guesses {
+    return this.guesses(['wrong_password', user_id, hashed_password])
   }
 
   close() {
@@ -112,11 +124,16 @@ export class Limits {
       limiter.consume(key).then(
         () => undefined,
         (refusal: unknown) => {
-          if (refusal instanceof RateLimiterRes) return tooMany(refusal)
+          if (refusal instanceof RateLimiterRes) return this.refuse(count, refusal)
           throw refusal
         },
       ),
     )
+  }
+
+  private refuse([bucket]: Count, { msBeforeNext }: RateLimiterRes): Problem {
+    this.refused(bucket)
+    return new Problem('too_many_requests', { retry_after_seconds: Math.max(1, Math.ceil(msBeforeNext / 1_000)) })
   }
 
   /** A right guess wipes the first count alone: who knows one password may still be guessing others. */
@@ -125,7 +142,7 @@ export class Limits {
     const look = (count: Count) =>
       this.ask(count, async (limiter, key) => {
         const found = await limiter.get(key)
-        return found && found.consumedPoints >= limiter.points ? tooMany(found) : undefined
+        return found && found.consumedPoints >= limiter.points ? this.refuse(count, found) : undefined
       })
     return {
       demand: async () => {
@@ -139,14 +156,17 @@ export class Limits {
     }
   }
 
+  /** The first of the answers, one for each secret. */
+  private async ask<T>(count: Count, question: Question<T>): Promise<T | undefined> {
+    const answers = await Promise.all(this.secrets.map((secret) => this.askUnder(secret, count, question)))
+    return answers.find((answer) => answer !== undefined)
+  }
+
   /** Never rejects, and answers nothing when there is nothing to be had in time. */
-  private async ask<T>(
-    [bucket, ...who]: Count,
-    question: (limiter: RateLimiterAbstract, key: string) => Promise<T>,
-  ): Promise<T | undefined> {
+  private async askUnder<T>(secret: string, [bucket, ...who]: Count, question: Question<T>): Promise<T | undefined> {
     const limiter = this.limiters?.[bucket]
     if (!limiter) return undefined
-    const key = createHmac('sha256', this.secret).update(who.join('\n')).digest('base64url')
+    const key = createHmac('sha256', secret).update(who.join('\n')).digest('base64url')
     if (!this.redis) return question(limiter, key)
     if (this.isFailing) return undefined
     const answer = this.connected.then(() => question(limiter, key))
@@ -194,9 +214,6 @@ export class Limits {
     this.connected = redis.connect().catch(() => this.doubt())
   }
 }
-
-const tooMany = ({ msBeforeNext }: RateLimiterRes) =>
-  new Problem('too_many_requests', { retry_after_seconds: Math.max(1, Math.ceil(msBeforeNext / 1_000)) })
 
 /** What counts as one address. Whoever has one IPv6 address has all of its /64. */
 export function networkOf(address: string): string {

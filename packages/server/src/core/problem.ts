@@ -61,8 +61,11 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
   return undefined
 }
 
-/** Lost or refused connections, shutdown and start of the server, exhausted resources, cancelled statements. */
-const unreachable = /^(08|53|57P|57014|25P03|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/
+/**
+ * Lost or refused connections, shutdown and start of the server, exhausted resources, cancelled statements; and a server
+ * that takes no writes (25006): a standby, or one that was the primary and is no more.
+ */
+const unreachable = /^(08|53|57P|57014|25P03|25006|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|EADDRNOTAVAIL)/
 const isUnreachable = (error: Error, code: string): boolean =>
   unreachable.test(code) ||
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/.test(

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Answer, Client, Failure, Sending } from '#testing/client'
 import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 import { OUTPUT } from '#testing/template-database'
+import { problemOf } from './errors.ts'
 
 const CANARY = 'canary-4711'
 const MAX_BODY_BYTES = 1_048_576
@@ -281,6 +282,23 @@ describe('what is hardly HTTP', () => {
     // Once it is there, the handler may take as long as it needs.
     expect(await board.owner.api.call('listBoards', {})).toHaveLength(1)
     await hasty.stop()
+  })
+
+  test('[FUZZ-5] a client that hangs up in the middle of its body is its own doing, and no error of ours', async () => {
+    const { port, hostname } = new URL(service.base_url)
+    const socket = connect(Number(port), hostname)
+    const head = `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\n`
+    socket.write(`${head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`)
+    const moment = () => new Promise((resolve) => setTimeout(resolve, 300))
+    await moment()
+    socket.destroy()
+    await moment()
+    const file = new URL(`log-${new URL(service.database_url).pathname.slice(1)}.jsonl`, OUTPUT)
+    expect(await readFile(file, 'utf8')).not.toContain('cannot reach its database')
+    const hungUp = Object.assign(new Error('aborted'), { code: 'ECONNRESET', statusCode: 400 })
+    expect(problemOf(hungUp)).toMatchObject({ code: 'request_incomplete', status: 400 })
+    // Without the framework's word it is the database that was lost.
+    expect(problemOf(Object.assign(new Error('read'), { code: 'ECONNRESET' }))).toMatchObject({ code: 'unavailable' })
   })
 
   test('[REQ-14] an upgrade to something else is declined by answering as usual', async () => {

@@ -19,14 +19,16 @@ import { type Approach, approachBoard, type Caller, type Entry, type Threshold }
 import { authenticate } from './authenticate.ts'
 import type { BoardVersion } from './board-version.ts'
 import { type Answer, answerAgain, type Change, type Core, changeBoard, type Emit, toJson } from './change.ts'
-import type { Db } from './database.ts'
+import type { Db, Tx } from './database.ts'
 import { type Download, sendDownload } from './download.ts'
 import { problemOf } from './errors.ts'
 import { etagOf } from './etag.ts'
 import { inputReader, invalid, readableQuery } from './input.ts'
 import { JSON_TYPE, type Packed, sendJson } from './json-answer.ts'
+import type { KnownWays } from './known-ways.ts'
 import type { Limits } from './limits.ts'
 import { precondition, type Representations } from './precondition.ts'
+import { Problem } from './problem.ts'
 import { bodyWithin, leaveBodies, readBody } from './request-body.ts'
 import type { Tokens } from './tokens.ts'
 import { deskAt, fingerprintOfUpload, nowhere, type Received, receiveUpload, type UploadedFile } from './upload.ts'
@@ -52,6 +54,7 @@ export interface LoadWork<O extends Operation> extends BoardWork<O> {
   version: BoardVersion
 }
 export interface ChangeWork<O extends Operation> extends BoardWork<O> {
+  db: Tx
   /** The id of what is created: the client's own, or a new one. */
   new_id: string
   /** The moment of the change, by the database's clock. */
@@ -64,21 +67,34 @@ export type Work<O extends Operation> = O extends { emits: readonly string[] }
     ? Returns<O> extends FullBoard
       ? LoadWork<O>
       : BoardWork<O>
-    : O['access'] extends 'authenticated'
+    : O['access'] extends 'authenticated' | 'superuser'
       ? CallerWork<O>
       : PublicWork<O>
 
 /** An object of the contract, its JSON text, that text packed for sending, or a file. */
 type Result<O extends Operation> = Returns<O> extends Blob ? Download : Returns<O> | JsonText<Returns<O>> | Packed
-export type Handlers<Ops extends Record<string, Operation>> = {
-  [N in keyof Ops]: (work: Work<Ops[N]>) => Promise<Result<Ops[N]>>
-}
+type Handler<O extends Operation> = (work: Work<O>) => Promise<Result<O>>
+export type Handlers<Ops extends Record<string, Operation>> = { [N in keyof Ops]: Handler<Ops[N]> }
+
+/** What a change can ask for while it waits for its board. */
+type AskWork<O extends Operation> = Pick<ChangeWork<O>, 'board_id' | 'params' | 'body'> & { db: Db }
+
+/**
+ * A handler in two halves, for changes that many wait for: what `ask` reads travels together with the lock of the board, so
+ * that `act` decides without asking, and its writes can travel together with COMMIT.
+ */
+export const askFirst = <O extends Operation, Asked>(
+  ask: (work: AskWork<O>) => Promise<Asked>,
+  act: (work: Work<O>, asked: Asked) => Promise<Result<O>>,
+): Handler<O> =>
+  Object.assign((work: Work<O>) => act(work, (work as unknown as { asked: Asked }).asked), { ask }) as Handler<O>
 
 export interface ServeDeps {
   core: Core
   tokens: Tokens
   limits: Limits
   isOwnOrigin: (request: FastifyRequest) => boolean
+  ways: KnownWays
   /** What things look like to a member: what `If-Match` is held against. */
   representations: Representations
   /** How long a body that is no upload may take to arrive. */
@@ -88,7 +104,9 @@ export interface ServeDeps {
 /** The path as the client wrote it, for links that lead on from it. */
 export const pathOf = (request: FastifyRequest) => request.originalUrl.split('?')[0] as string
 
-type AnyHandler = (work: Record<string, unknown>) => Promise<unknown>
+type AnyHandler = ((work: Record<string, unknown>) => Promise<unknown>) & {
+  ask?: (work: Record<string, unknown>) => Promise<unknown>
+}
 
 /**
  * Turns contract operations into routes. Before the body is even read: who is it (401), is the path well formed (422), is
@@ -118,16 +136,20 @@ export function serve<Ops extends Record<string, Operation>>(
   }
 }
 
+/** What is known of a request before its body is read. */
 interface Arrival {
   params: Record<string, string>
   approach: Approach
-  threshold: Threshold
-  entry: Entry | undefined
+  /** What a look showed. Nobody looked when the way to the board is known: then the look under the lock is the only one. */
+  threshold?: Threshold
+  entry?: Entry
+  /** The board that was entered, or that lies behind the known way. */
+  board_id?: string
 }
 const arrivals = new WeakMap<FastifyRequest, Arrival>()
 
 function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
-  const { core, tokens, limits, isOwnOrigin } = deps
+  const { core, tokens, limits, isOwnOrigin, ways } = deps
   const { access, method, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
@@ -135,6 +157,8 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const board_access = typeof access === 'string' ? undefined : access
   const isWrite = emits !== undefined
   const is_load = returns.schema === FullBoard
+  /** An upload is taken in before its board is locked, so nobody uploads who was not looked at. */
+  const mayKnowWay = isWrite && board_access !== undefined && body_type === 'json'
 
   const arrive = async (request: FastifyRequest) => {
     const credential = await authenticate(request, tokens, isOwnOrigin)
@@ -149,16 +173,27 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       ...(board_access && path.value && { access: board_access }),
       ...(ids['user_id'] && { self_id: ids['user_id'] }),
     }
+    const board_id = mayKnowWay && !key.problem ? ways.get(approach) : undefined
+    const arrival: Arrival = { params: ids, approach, ...(board_id && { board_id }) }
     const [threshold, excess] = await Promise.all([
-      approachBoard(core.database, approach),
+      board_id ? undefined : approachBoard(core.database, approach),
       limits.request(credential.user_id),
     ])
     if (path.problem) throw path.problem
-    // A retry is answered as the first time, also when what it was about is gone by now.
-    const entry = board_access && !threshold.answer ? threshold.enter() : undefined
+    if (access === 'superuser') threshold?.demandSuperuser()
+    if (threshold) enter(arrival, threshold)
     if (excess) throw excess
     if (key.problem) throw key.problem
-    arrivals.set(request, { params: ids, approach, threshold, entry })
+    arrivals.set(request, arrival)
+  }
+
+  const enter = (arrival: Arrival, threshold: Threshold) => {
+    arrival.threshold = threshold
+    // A retry is answered as the first time, also when what it was about is gone by now.
+    if (!board_access || threshold.answer) return
+    arrival.entry = threshold.enter()
+    arrival.board_id = arrival.entry.board_id
+    if (mayKnowWay) ways.remember(arrival.approach, arrival.board_id)
   }
 
   const inputsOf = (request: FastifyRequest, upload?: Received) => ({
@@ -170,24 +205,46 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   })
 
   const change = async (request: FastifyRequest, reply: FastifyReply, upload?: Received): Promise<Answer> => {
-    const { params: ids, approach, threshold, entry } = arrivals.get(request) as Arrival
+    const arrival = arrivals.get(request) as Arrival
+    try {
+      return await changeOnce(arrival, request, reply, upload)
+    } catch (error) {
+      if (arrival.threshold || !isRefusal(error)) throw error
+      // What was known holds no longer, or the request is wrong in itself: the door has the first word.
+      ways.forget(arrival.approach)
+      enter(arrival, await approachBoard(core.database, arrival.approach))
+      return changeOnce(arrival, request, reply, upload)
+    }
+  }
+
+  const changeOnce = (arrival: Arrival, request: FastifyRequest, reply: FastifyReply, upload?: Received) => {
+    const { params: ids, approach, threshold } = arrival
     const identity = approach.key === null ? null : { key: approach.key, fingerprint: fingerprintOf(request, upload) }
-    if (threshold.answer) return answerAgain(threshold.answer, identity)
+    if (threshold?.answer) return answerAgain(threshold.answer, identity)
     const inputs = inputsOf(request, upload)
     const new_id = (inputs.body as { id?: string | null } | undefined)?.id ?? newUuid()
     const demandUnchanged = precondition(deps.representations, operation, request, ids)
-    const work: Change['work'] = async ({ tx, entry: { caller, board_id, at }, emit }) => {
+    const { board_id = new_id } = arrival
+    const work: Change['work'] = async ({ tx, entry: { caller, at }, emit, asked }) => {
       await demandUnchanged?.(tx, board_id)
-      const result = await handle({ ...inputs, db: tx, params: ids, caller, board_id, at, new_id, emit, reply })
+      const result = await handle({ ...inputs, db: tx, params: ids, caller, board_id, at, new_id, emit, reply, asked })
       return { status: returns.status, body: asText(result) }
     }
-    return changeBoard(core, { approach, board_id: entry?.board_id ?? new_id, is_new: !entry, request: identity, work })
+    const { ask } = handle
+    return changeBoard(core, {
+      approach,
+      board_id,
+      is_new: arrival.board_id === undefined,
+      request: identity,
+      ...(ask && { ask: (db) => ask({ ...inputs, db, params: ids, board_id }) }),
+      work,
+    })
   }
 
   /** A file is taken in before the board's turn comes. A retry is only read, to see whether it is the same. */
   const changeWithUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    const { entry } = arrivals.get(request) as Arrival
-    const desk = entry ? deskAt(core.uploads, entry.board_id) : nowhere(core.uploads)
+    const { board_id } = arrivals.get(request) as Arrival
+    const desk = board_id ? deskAt(core.uploads, board_id) : nowhere(core.uploads)
     const upload = await receiveUpload(request, reply, desk)
     try {
       const answered = await change(request, reply, upload)
@@ -228,6 +285,9 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
 
   return { onRequest: access === 'public' ? [] : [arrive], handler: isWrite ? answerWrite : answerRead }
 }
+
+/** Refusals that another order of the checks would have put differently. Nothing was committed. */
+const isRefusal = (error: unknown) => error instanceof Problem && [401, 403, 404, 422].includes(error.status)
 
 /** The file is no field: it never comes as one value. */
 const withoutFile = (body: TObject) => Type.Omit(body, ['file'])

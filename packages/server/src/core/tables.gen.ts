@@ -9,6 +9,28 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
+export interface AdminActions {
+  action: string;
+  actor_id: string | null;
+  at: Generated<string>;
+  details: Generated<Json>;
+  id: Generated<number>;
+  operator: string | null;
+  target_id: string | null;
+}
+
 export interface Attachments {
   board_id: string;
   card_id: string;
@@ -49,7 +71,6 @@ export interface AutomationRuns {
 export interface BoardEvents {
   board_id: string;
   body: string;
-  cause_seq: number | null;
   created_at: string;
   from_id: string | null;
   seq: number;
@@ -161,7 +182,7 @@ export interface Labels {
 }
 
 export interface StoredAnswers {
-  board_id: string | null;
+  board_id: string;
   body: string | null;
   created_at: Generated<string>;
   fingerprint: string;
@@ -181,6 +202,7 @@ export interface Users {
   created_at: Generated<string>;
   email: string;
   email_key: string;
+  erased_at: string | null;
   firstname: string | null;
   hashed_password: string;
   id: string;
@@ -196,6 +218,7 @@ export interface Users {
 }
 
 export interface DB {
+  admin_actions: AdminActions;
   attachments: Attachments;
   automation_rules: AutomationRules;
   automation_runs: AutomationRuns;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { jwtVerify, SignJWT } from 'jose'
+import { errors, jwtVerify, SignJWT } from 'jose'
 
 const AUDIENCE = 'lockstep:auth'
 const TICKET_AUDIENCE = 'lockstep:socket'
@@ -20,21 +20,30 @@ export interface Credential extends Claims {
   token_hash: string
 }
 
+interface TokenSettings {
+  secret: string
+  /** Another secret whose signatures count too, while one takes the place of the other; empty for none. */
+  previous_secret?: string
+  algorithm: 'HS256' | 'HS384' | 'HS512'
+  lifetime_seconds: number
+}
+
 /** Signs and verifies access tokens. Only the configured algorithm is accepted, and there is no leeway. */
 export class Tokens {
   private readonly key: Promise<CryptoKey>
+  private readonly other_key: Promise<CryptoKey> | undefined
   private readonly algorithm: string
   readonly lifetime_seconds: number
 
-  constructor(options: { secret: string; algorithm: 'HS256' | 'HS384' | 'HS512'; lifetime_seconds: number }) {
-    this.algorithm = options.algorithm
-    this.lifetime_seconds = options.lifetime_seconds
-    const hash = `SHA-${options.algorithm.slice(2)}`
+  constructor({ secret, previous_secret = '', algorithm, lifetime_seconds }: TokenSettings) {
+    this.algorithm = algorithm
+    this.lifetime_seconds = lifetime_seconds
+    const hash = `SHA-${algorithm.slice(2)}`
     // Imported once: importing it for each token costs more than the signature.
-    this.key = crypto.subtle.importKey('raw', Buffer.from(options.secret), { name: 'HMAC', hash }, false, [
-      'sign',
-      'verify',
-    ])
+    const keyOf = (text: string) =>
+      crypto.subtle.importKey('raw', Buffer.from(text), { name: 'HMAC', hash }, false, ['sign', 'verify'])
+    this.key = keyOf(secret)
+    this.other_key = previous_secret === '' ? undefined : keyOf(previous_secret)
   }
 
   /** `issued_at` comes from the database's clock, which also dates password changes. */
@@ -82,11 +91,7 @@ export class Tokens {
   private async claims(token: string, audience: string) {
     if (token.length > 4096 || !isCanonical(token)) return undefined
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, await this.key, {
-        algorithms: [this.algorithm],
-        audience,
-        requiredClaims: ['sub', 'aud', 'exp', 'iat'],
-      })
+      const { payload, protectedHeader } = await this.verified(token, audience)
       const { sub, aud, iat, exp, auth_time = iat } = payload
       const isOurs =
         Object.keys(protectedHeader).every((name) => name === 'alg' || name === 'typ') &&
@@ -101,6 +106,17 @@ export class Tokens {
       return { own, payload }
     } catch {
       return undefined
+    }
+  }
+
+  /** Only a signature that is not ours by one secret is tried with the other: whatever else is wrong stays wrong. */
+  private async verified(token: string, audience: string) {
+    const options = { algorithms: [this.algorithm], audience, requiredClaims: ['sub', 'aud', 'exp', 'iat'] }
+    try {
+      return await jwtVerify(token, await this.key, options)
+    } catch (error) {
+      if (!this.other_key || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+      return jwtVerify(token, await this.other_key, options)
     }
   }
 }

@@ -7,21 +7,41 @@ import { Problem } from './problem.ts'
 export class Turns {
   private readonly lines = new Map<string, { next: () => void }[]>()
   private readonly wait_ms: number
+  private readonly waited: ((seconds: number) => void) | undefined
+  /** How many wait, on all boards together. */
+  waiting = 0
 
-  constructor(wait_ms: number) {
+  /** `waited` is told how long each had to wait, also who was sent away. */
+  constructor(wait_ms: number, waited?: (seconds: number) => void) {
     this.wait_ms = wait_ms
+    this.waited = waited
   }
 
   async take<T>(board_id: string, work: () => Promise<T>): Promise<T> {
     const line = this.lines.get(board_id)
-    if (line) await this.wait(line)
-    else this.lines.set(board_id, [])
+    if (line) {
+      await this.waitIn(line)
+    } else {
+      this.lines.set(board_id, [])
+      this.waited?.(0)
+    }
     try {
       return await work()
     } finally {
       const next = this.lines.get(board_id)?.shift()
       if (next) next.next()
       else this.lines.delete(board_id)
+    }
+  }
+
+  private async waitIn(line: { next: () => void }[]) {
+    const came_at = performance.now()
+    this.waiting++
+    try {
+      await this.wait(line)
+    } finally {
+      this.waiting--
+      this.waited?.((performance.now() - came_at) / 1_000)
     }
   }
 

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Answer } from '#testing/client'
 import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
+import { removeOldAnswers } from './chores.ts'
+import { Database } from './database.ts'
 
 let service: TestService
 let elsewhere: TestBoard
@@ -310,5 +312,22 @@ describe('a key', () => {
     expect([later.status, isReplay(later)]).toEqual([201, null])
     expect((later.body as Board).id).not.toBe((first.body as Board).id)
     expect(essence(await createCard({ title: 'New' }, headers))).toEqual(essence(later))
+  })
+
+  test('[UPG-13] an answer leaves after 24 hours, though its user does not come back, and never lacks a board', async () => {
+    await createCard({ title: 'Kept' }, newKey(), owner)
+    await createCard({ title: 'Left' }, newKey())
+    const count = async ({ id }: TestUser) =>
+      (await service.sql.query('select from stored_answers where user_id = $1', [id])).rowCount
+    const age = `update stored_answers set created_at = now() - $2::interval where user_id = $1`
+    await service.sql.query(age, [owner.id, '23 hours 59 minutes'])
+    await service.sql.query(age, [member.id, '24 hours 1 second'])
+    const db = new Database({ url: service.database_url, size: 2, on_error: () => {} })
+    expect(await removeOldAnswers(db)).toBeGreaterThan(0)
+    expect(await removeOldAnswers(db)).toBe(0)
+    await db.close()
+    expect([await count(owner), await count(member)]).toEqual([1, 0])
+    const without = service.sql.query('update stored_answers set board_id = null where user_id = $1', [owner.id])
+    await expect(without).rejects.toThrow('violates not-null constraint')
   })
 })

@@ -6,11 +6,15 @@ import type { Handlers } from '../core/serve.ts'
 
 const PATIENCE_MS = 500
 
-/** `ping` of the bus rejects when Redis does not answer; without a bus there is nothing to ask. */
-export function healthHandlers(
-  database: Database,
-  ping: (() => Promise<void>) | undefined,
-): Handlers<typeof healthOperations> {
+interface HealthDeps {
+  database: Database
+  /** Of the bus: rejects when Redis does not answer; without a bus there is nothing to ask. */
+  ping: (() => Promise<void>) | undefined
+  /** Whether the instance is about to stop, and wants no more requests. */
+  isLeaving: () => boolean
+}
+
+export function healthHandlers({ database, ping, isLeaving }: HealthDeps): Handlers<typeof healthOperations> {
   return {
     async getHealth() {
       const [isDatabaseThere, isRedisThere] = await Promise.all([
@@ -21,6 +25,14 @@ export function healthHandlers(
       if (!isDatabaseThere)
         throw new Problem('unavailable', { fields: { status: 'error', database: 'disconnected', redis } })
       return { status: redis === 'disconnected' ? 'degraded' : 'ok', database: 'connected', redis }
+    },
+    async getReadiness() {
+      if (isLeaving()) throw new Problem('unavailable', { detail: 'This instance is about to stop.' })
+      if (!(await answersInTime(database.run(probe, {})))) throw new Problem('unavailable')
+      return { status: 'ready' }
+    },
+    async getLiveness() {
+      return { status: 'alive' }
     },
   }
 }

@@ -30,6 +30,20 @@ describe('stores that are there or not', () => {
   test('[HEALTH-1] where no Redis is configured it is disabled', () =>
     shown({ REDIS_URL: '' }, { ...fine, redis: 'disabled' }))
 
+  test('[SHIP-14] without the database it is alive, and not ready', async () => {
+    const at = await startService({ DATABASE_URL: `${await nowhere('postgres')}/lost` })
+    const { status, code } = await at.anybody.fail('getReadiness', {})
+    expect([status, code]).toEqual([503, 'unavailable'])
+    expect(await at.anybody.call('getLiveness', {})).toEqual({ status: 'alive' })
+    await at.stop()
+  })
+
+  test('[SHIP-14] without Redis it is ready all the same', async () => {
+    const at = await startService({ REDIS_URL: await nowhere('redis') })
+    expect(await at.anybody.call('getReadiness', {})).toEqual({ status: 'ready' })
+    await at.stop()
+  })
+
   test('[HEALTH-1] without the database it is 503 with a detail', async () =>
     shown(
       { DATABASE_URL: `${await nowhere('postgres')}/lost` },

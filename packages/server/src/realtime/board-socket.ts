@@ -11,12 +11,18 @@ const CLOSE_MS = 2_000
 /** The only client message with a meaning is pong, twice a minute. This many in ten seconds are a flood. */
 const MAX_MESSAGES = 20
 
-const reasonOf: Record<Ending, CloseReason> = {
+/** Why a connection is ended. One that is too slow is told the same as one that is too many, but counted apart. */
+export type Goodbye = CloseReason | 'slow'
+
+const goodbyeOf: Record<Ending, Goodbye> = {
   removed: 'refused',
   deleted: 'board_deleted',
-  slow: 'try_later',
+  slow: 'slow',
   restored: 'restart',
 }
+const goodbyes = new WeakMap<WebSocket, Goodbye>()
+/** Who ended a connection, and why. */
+export const endingOf = (socket: WebSocket): Goodbye | 'client' => goodbyes.get(socket) ?? 'client'
 
 /** What a socket reports to whoever keeps it. */
 export interface Keeper {
@@ -61,6 +67,11 @@ export class BoardSocket implements Viewer {
     return false
   }
 
+  /** What is kept for it until it takes more. */
+  get buffered_bytes(): number {
+    return this.socket.bufferedAmount
+  }
+
   resync({ epoch, seq }: Head) {
     this.send(frame(`{"type":"resync","epoch":${epoch},"seq":${seq}}`))
   }
@@ -71,10 +82,10 @@ export class BoardSocket implements Viewer {
   }
 
   end(why: Ending) {
-    this.close(reasonOf[why])
+    this.close(goodbyeOf[why])
   }
 
-  close(why: CloseReason) {
+  close(why: Goodbye) {
     closeSocket(this.socket, why)
   }
 
@@ -102,9 +113,11 @@ export class BoardSocket implements Viewer {
 }
 
 /** Says goodbye with a code, and cuts the line if nobody answers. */
-export function closeSocket(socket: WebSocket, why: CloseReason) {
+export function closeSocket(socket: WebSocket, why: Goodbye) {
   if (socket.readyState !== socket.OPEN) return
-  socket.close(closeCodes[why].code, why)
+  goodbyes.set(socket, why)
+  const reason = why === 'slow' ? 'try_later' : why
+  socket.close(closeCodes[reason].code, reason)
   setTimeout(() => socket.terminate(), CLOSE_MS).unref()
 }
 

@@ -47,7 +47,10 @@ export class Bus {
   private pending = 0
   /** When it was last said that Redis is away; undefined when it is there. */
   private failed_at: number | undefined
-  private isSuspect = true
+  /** Until it has been heard for the first time the bell may just as well be broken. */
+  isSuspect = true
+  /** What went through it so far. */
+  readonly counts = { sent: 0, heard: 0, dropped: 0 }
 
   constructor(url: string, instance_id: string, log: Log, listener: Listener) {
     this.url = url
@@ -119,8 +122,9 @@ export class Bus {
   }
 
   private publish(channel: string, message: string) {
-    if (this.pending >= MAX_PENDING || !this.speaker.isReady) return
+    if (this.pending >= MAX_PENDING || !this.speaker.isReady) return void this.counts.dropped++
     this.pending++
+    this.counts.sent++
     this.speaker
       .sPublish(channel, message)
       .catch((error: Error) => this.failed(error))
@@ -144,6 +148,7 @@ export class Bus {
   }
 
   private readonly hear = (message: string, channel: string) => {
+    this.counts.heard++
     if (message.startsWith('e|')) return this.hearEvent(message, channel)
     if (message.startsWith('p|')) return this.listener.presence(boardOf(channel), message.slice(2))
     if (message.startsWith('u|')) return this.listener.user(message.slice(2))
@@ -170,10 +175,15 @@ export class Bus {
     for (const channel of this.canaries.keys()) this.publish(channel, 'canary')
     for (const [channel, want] of this.wanted) if (!want.isAsked) this.ask(channel, want)
     const now = performance.now()
-    const heard_at = Math.min(...this.canaries.values())
+    const { heard_at } = this
     this.setSuspect(now - heard_at > CANARY_PATIENCE_MS)
     if (this.failed_at !== undefined && heard_at > this.failed_at) this.recovered()
     if (now - heard_at > DEAF_MS && now - this.renewed_at > DEAF_MS) this.renew(now)
+  }
+
+  /** When it was last heard, on every node; 0 before the first time. */
+  get heard_at(): number {
+    return Math.min(...this.canaries.values())
   }
 
   private renew(now: number) {

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type HubClass, type Outcome, simulate } from '#testing/hub-simulation'
-import { Hub } from './hub.ts'
+import { Hub, type LiveEvent, type Taken } from './hub.ts'
+import { delayOf } from './live-metrics.ts'
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 60)
 const MUTANT_SEEDS = 20
@@ -47,6 +48,7 @@ const mutations: Record<string, [rule: string, without: string][]> = {
       "(type === 'nothing' && subject_id === viewer.user_id",
     ],
   ],
+  'an event is said to be delivered twice': [['    stage.taken = stage.taken.slice(done.length)\n', '']],
   'an old removal cuts a member who came back': [[' && seq > viewer.entered_at)', ')']],
 }
 
@@ -65,7 +67,8 @@ async function mutant(name: string, changes: [string, string][]): Promise<HubCla
 function run(seeds: number, HubUnderTest: HubClass, options = {}) {
   const outcomes: Outcome[] = []
   for (let seed = 1; seed <= seeds; seed++) outcomes.push(simulate(seed, HubUnderTest, options))
-  const sum = (key: 'events' | 'delivered' | 'lost' | 'connects') => outcomes.reduce((total, o) => total + o[key], 0)
+  const sum = (key: 'events' | 'delivered' | 'lost' | 'connects' | 'told') =>
+    outcomes.reduce((total, o) => total + o[key], 0)
   return { outcomes, violations: outcomes.flatMap((o) => o.violations), sum }
 }
 
@@ -77,6 +80,7 @@ describe('the hub in simulation', () => {
     )
     expect(violations).toEqual([])
     expect(sum('delivered')).toBeGreaterThan(SEEDS * 500)
+    expect(sum('told')).toBeGreaterThan(SEEDS * 500)
   }, 600_000)
 
   test.each(Object.entries(mutations))(
@@ -93,5 +97,94 @@ describe('the hub in simulation', () => {
 
   test('[LIVE-1] a seed can be played again', () => {
     expect(simulate(7, Hub)).toEqual(simulate(7, Hub))
+  })
+})
+
+describe('what the hub tells of itself', () => {
+  const AUDIENCE = 10_000
+  const message = (seq: number, at: string): LiveEvent => ({
+    seq,
+    type: 'card.updated',
+    subject_id: null,
+    body: `{"type":"card.updated","data":{"timestamp":"1999-01-01T00:00:00.000Z"},"user_id":null,"timestamp":"${at}","version":"1.0"}`,
+  })
+
+  /** A hub whose only world is a list of work to be done. */
+  function bareHub() {
+    const told: Taken[] = []
+    const work: (() => void)[] = []
+    const log: LiveEvent[] = []
+    const hub = new Hub({
+      now: () => 0,
+      after: () => () => {},
+      soon: (next) => void work.push(next),
+      random: () => 0.5,
+      readEvents: (_board_id, after, done) => void work.push(() => done(log.filter(({ seq }) => seq > after))),
+      readHeads: (_ids, done) => void work.push(() => done(new Map([['b', { epoch: 1, seq: log.length }]]))),
+      subscribe: () => {},
+      unsubscribe: () => {},
+      delivered: (taken) => void told.push(taken),
+    })
+    let written = 0
+    const viewer = () => ({
+      user_id: 'u',
+      entered_at: 0,
+      knows_seq: true,
+      write: (events: readonly LiveEvent[]) => {
+        written += events.length
+        return true
+      },
+      resync: () => {},
+      end: () => {},
+    })
+    const settle = () => {
+      for (let next = work.shift(); next; next = work.shift()) next()
+    }
+    return { hub, told, log, viewer, settle, written: () => written }
+  }
+
+  test('[OBS-6] one call for an event, whatever the size of the audience, and only when everybody has it', () => {
+    const { hub, told, viewer, settle, written } = bareHub()
+    for (let i = 0; i < AUDIENCE; i++) hub.join('b', 1, viewer())
+    hub.heard('b', 1, { ...message(1, '2026-01-01T00:00:00.000Z'), committed_at: 5 })
+    expect(told).toEqual([])
+    settle()
+    expect(written()).toBe(AUDIENCE)
+    expect(hub.counts.delivered).toBe(AUDIENCE)
+    expect(told.map(({ event, source }) => [event.seq, source])).toEqual([[1, 'here']])
+  })
+
+  test('[OBS-5] it tells what came by the bell, what from the log, and nothing when nobody is there', () => {
+    const { hub, told, log, viewer, settle } = bareHub()
+    const one = viewer()
+    hub.join('b', 1, one)
+    settle()
+    log.push(message(1, '2026-01-01T00:00:00.000Z'), message(2, '2026-01-01T00:00:00.000Z'))
+    hub.reconcile()
+    settle()
+    hub.heard('b', 1, message(3, '2026-01-01T00:00:00.000Z'))
+    settle()
+    expect(told.map(({ event, source }) => [event.seq, source])).toEqual([
+      [1, 'log'],
+      [2, 'log'],
+      [3, 'bus'],
+    ])
+    expect(hub.counts).toMatchObject({ fills: 1, filled: 2, delivered: 3 })
+    hub.leave('b', one)
+    hub.heard('b', 1, message(4, '2026-01-01T00:00:00.000Z'))
+    settle()
+    expect(told).toHaveLength(3)
+  })
+
+  test('[OBS-5] a commit of this instance is measured by its own clock, any other by the time in the event', () => {
+    const at = '2026-01-01T00:00:00.000Z'
+    const now = { monotonic_ms: 1_250, wall_ms: Date.parse(at) + 400 }
+    const event = message(1, at)
+    expect(delayOf({ event: { ...event, committed_at: 1_000 }, source: 'here' }, now)).toBe(0.25)
+    expect(delayOf({ event, source: 'bus' }, now)).toBe(0.4)
+    expect(delayOf({ event, source: 'log' }, now)).toBe(0.4)
+    // A clock that is ahead of this one, and a text that holds no time.
+    expect(delayOf({ event, source: 'bus' }, { ...now, wall_ms: Date.parse(at) - 90 })).toBe(0)
+    expect(delayOf({ event: { ...event, body: '{}' }, source: 'bus' }, now)).toBeUndefined()
   })
 })

@@ -5,6 +5,8 @@ export interface LiveEvent {
   /** Whom a `board.member_removed` is about. */
   subject_id: string | null
   body: string
+  /** When it was committed, by the clock of `now`, if this instance did it. */
+  committed_at?: number
 }
 export interface Head {
   epoch: number
@@ -40,6 +42,26 @@ export interface Outside {
   /** `done` when the bell for this board is heard from now on. Also after the bell was lost and found again. */
   subscribe: (board_id: string, done: () => void) => void
   unsubscribe: (board_id: string) => void
+  /** Told when the log has lost events that it had, of so many boards. */
+  lost?: (boards: number) => void
+  /** Told which events everybody here has who takes any: once for an event, however large the audience. */
+  delivered?: (taken: Taken) => void
+}
+
+/** An event, and where it came from: a commit of this instance, the bell, or the log. */
+export interface Taken {
+  event: LiveEvent
+  source: 'here' | 'bus' | 'log'
+}
+
+/** What the hub did so far. Plain numbers: an audience of thousands must not pay for being counted. */
+export interface HubCounts {
+  delivered: number
+  fills: number
+  filled: number
+  pages: number
+  resyncs: number
+  resumed: { nothing_missed: number; ring: number; log: number }
 }
 
 const REORDER_GRACE_MS = 25
@@ -81,6 +103,8 @@ interface Stage {
   pages: Map<number, Seat[]>
   /** The newest batch handed out, shared by all who stand at the same place. */
   batch: readonly LiveEvent[]
+  /** What was taken and is on its way to the viewers. */
+  taken: Taken[]
   is_filling: boolean
   is_pumping: boolean
   is_waiting: boolean
@@ -94,6 +118,14 @@ interface Stage {
  * resumes and one who was too slow are the same case.
  */
 export class Hub {
+  readonly counts: HubCounts = {
+    delivered: 0,
+    fills: 0,
+    filled: 0,
+    pages: 0,
+    resyncs: 0,
+    resumed: { nothing_missed: 0, ring: 0, log: 0 },
+  }
   private readonly stages = new Map<string, Stage>()
   private readonly full = new Set<{ stage: Stage; seat: Seat }>()
   private readonly outside: Outside
@@ -113,13 +145,18 @@ export class Hub {
     stage.stopLinger = undefined
     if (stage.epoch !== epoch) this.restart(stage, { epoch, seq: viewer.entered_at })
     const isKnown = since === undefined || (since.epoch === epoch && since.seq <= viewer.entered_at)
-    if (!isKnown) viewer.resync({ epoch, seq: viewer.entered_at })
+    if (!isKnown) {
+      this.counts.resyncs++
+      viewer.resync({ epoch, seq: viewer.entered_at })
+    }
     // From the moment his membership was read: a removal after it reaches him as an event, however the two race.
     const next = (isKnown ? (since?.seq ?? viewer.entered_at) : viewer.entered_at) + 1
     const seat: Seat = { viewer, next, full: undefined, is_reading: false }
     stage.seats.set(viewer, seat)
     this.fill(stage, viewer.entered_at)
     this.serve(stage, seat)
+    if (since === undefined || !isKnown) return
+    this.counts.resumed[next > viewer.entered_at ? 'nothing_missed' : seat.is_reading ? 'log' : 'ring']++
   }
 
   leave(board_id: string, viewer: Viewer) {
@@ -179,13 +216,22 @@ export class Hub {
     const before = new Map([...this.stages.values()].map((stage) => [stage, stage.last]))
     if (before.size === 0) return
     this.outside.readHeads([...this.stages.keys()], (heads) => {
+      let lost = 0
       for (const [stage, last] of before) {
         const head = heads?.get(stage.board_id)
         if (!head || this.stages.get(stage.board_id) !== stage) continue
+        if (head.epoch === stage.epoch && head.seq < last) lost++
         if (head.epoch !== stage.epoch || head.seq < last) this.restart(stage, head)
         else this.fill(stage, head.seq)
       }
+      if (lost > 0) this.outside.lost?.(lost)
     })
+  }
+
+  /** How many boards there are here, and who takes nothing at the moment. */
+  state(): { boards: number; slow: Viewer[] } {
+    const stuck = [...this.full].filter(({ stage, seat }) => seat.full && stage.seats.get(seat.viewer) === seat)
+    return { boards: this.stages.size, slow: [...new Set(stuck.map(({ seat }) => seat.viewer))] }
   }
 
   /** The number of the last event that this instance has of a board. */
@@ -218,6 +264,7 @@ export class Hub {
       seats: new Map(),
       pages: new Map(),
       batch: [],
+      taken: [],
       is_filling: false,
       is_pumping: false,
       is_waiting: false,
@@ -239,7 +286,15 @@ export class Hub {
 
   /** The log went back in time: a restore, or a failover that lost commits. Nobody's position means anything any more. */
   private restart(stage: Stage, head: Head) {
-    Object.assign(stage, { epoch: head.epoch, last: head.seq, target: head.seq, ring: [], ring_bytes: 0, batch: [] })
+    Object.assign(stage, {
+      epoch: head.epoch,
+      last: head.seq,
+      target: head.seq,
+      ring: [],
+      ring_bytes: 0,
+      batch: [],
+      taken: [],
+    })
     stage.hold.clear()
     for (const seat of [...stage.seats.values()]) {
       if (!seat.viewer.knows_seq) this.dismiss(stage, seat, 'restored')
@@ -248,7 +303,9 @@ export class Hub {
   }
 
   private takeHeld(stage: Stage) {
-    for (let next = stage.hold.get(stage.last + 1); next; next = stage.hold.get(stage.last + 1)) this.take(stage, next)
+    for (let next = stage.hold.get(stage.last + 1); next; next = stage.hold.get(stage.last + 1)) {
+      this.take(stage, next, next.committed_at === undefined ? 'bus' : 'here')
+    }
     if (stage.hold.size === 0 || stage.is_waiting) return
     stage.is_waiting = true
     this.outside.after(REORDER_GRACE_MS, () => {
@@ -262,22 +319,25 @@ export class Hub {
     stage.target = Math.max(stage.target, target)
     if (stage.is_filling || stage.last >= stage.target) return
     stage.is_filling = true
+    this.counts.fills++
     const { epoch } = stage
     this.outside.readEvents(stage.board_id, stage.last, (events) => {
       stage.is_filling = false
       if (stage.epoch !== epoch) return
       const before = stage.last
-      for (const event of events ?? []) this.take(stage, event)
+      for (const event of events ?? []) this.take(stage, event, 'log')
       this.takeHeld(stage)
       if (stage.last > before) this.fill(stage, stage.target)
     })
   }
 
   /** The next event, and only the next, moves the position. The end of a board leaves no history before it. */
-  private take(stage: Stage, event: LiveEvent) {
+  private take(stage: Stage, event: LiveEvent, source: Taken['source']) {
     stage.hold.delete(event.seq)
     if (event.seq !== stage.last + 1 && !(event.type === 'board.deleted' && event.seq > stage.last)) return
     stage.last = event.seq
+    if (source === 'log') this.counts.filled++
+    if (this.outside.delivered) stage.taken.push({ event, source })
     stage.target = Math.max(stage.target, event.seq)
     stage.total_bytes += event.body.length
     stage.ring_bytes += event.body.length
@@ -302,6 +362,7 @@ export class Hub {
       const { value: seat, done } = seats.next()
       if (done) {
         stage.is_pumping = false
+        this.tellDelivered(stage, last)
         if (stage.last > last) this.pump(stage)
         return
       }
@@ -309,6 +370,14 @@ export class Hub {
       if (i % STRIDE === 0 && this.outside.now() > end) break
     }
     this.outside.soon(() => this.pumpSlice(stage, seats, last))
+  }
+
+  /** Everybody was given what there was as the round began. Who came late to his own seat reads it from the log. */
+  private tellDelivered(stage: Stage, last: number) {
+    const done = stage.taken.filter(({ event }) => event.seq <= last)
+    if (done.length === 0) return
+    stage.taken = stage.taken.slice(done.length)
+    if (stage.seats.size > 0) for (const taken of done) this.outside.delivered?.(taken)
   }
 
   /** Brings one viewer up to date, as far as he can take it. */
@@ -337,6 +406,7 @@ export class Hub {
     const newest = given.at(-1) as LiveEvent
     const canTakeMore = viewer.write(given)
     seat.next = newest.seq + 1
+    this.counts.delivered += given.length
     if (cut !== -1) return this.dismiss(stage, seat, newest.type === 'board.deleted' ? 'deleted' : 'removed')
     if (canTakeMore) return
     seat.full = { since: this.outside.now(), at_byte: stage.total_bytes, at_seq: stage.last }
@@ -351,6 +421,7 @@ export class Hub {
     if (waiting) return void waiting.push(seat)
     const seats = [seat]
     stage.pages.set(after, seats)
+    this.counts.pages++
     const { epoch } = stage
     this.outside.readEvents(stage.board_id, after, (events) => {
       stage.pages.delete(after)
@@ -378,6 +449,7 @@ export class Hub {
   /** What he needs is no longer there: he must load the board, and goes on from here. */
   private tellGone(stage: Stage, seat: Seat) {
     seat.next = stage.last + 1
+    this.counts.resyncs++
     seat.viewer.resync({ epoch: stage.epoch, seq: stage.last })
   }
 

@@ -9,19 +9,23 @@ import { approachBoard, type Entry, readUnwelcome } from '../core/access.ts'
 import type { Committed } from '../core/change.ts'
 import type { Database } from '../core/database.ts'
 import type { Limits } from '../core/limits.ts'
+import type { Metrics } from '../core/metrics.ts'
 import { Problem, problemOfDatabase } from '../core/problem.ts'
 import type { Tokens } from '../core/tokens.ts'
-import { BoardSocket, closeSocket, type Keeper } from './board-socket.ts'
+import { BoardSocket, closeSocket, endingOf, type Keeper } from './board-socket.ts'
 import { Bus } from './bus.ts'
 import { frame } from './frames.ts'
 import { Wheel } from './heartbeat.ts'
 import { type Head, Hub } from './hub.ts'
+import { deliveryObserver, observeLive } from './live-metrics.ts'
 import { Notices } from './notices.ts'
 import { PresenceRooms } from './presence.ts'
 import { readEventPage, readHeads } from './realtime-queries.ts'
 import { inSlices } from './slices.ts'
 
 const LOOK_AT_ONCE = 500
+const LOST =
+  'PostgreSQL has lost commits that it had: a restore, or a failover to a standby that was behind. Run `npm run admin -- new-epoch`, so that every client loads its boards anew'
 
 interface Log {
   info: (message: string) => void
@@ -42,6 +46,7 @@ interface LiveDeps {
   tokens: Tokens
   limits: Limits
   log: Log
+  metrics: Metrics
   isAllowedOrigin: (request: IncomingMessage) => boolean
 }
 
@@ -75,7 +80,9 @@ export class Live {
   constructor(deps: LiveDeps, settings: LiveSettings) {
     this.deps = deps
     this.settings = settings
-    const { database, log } = deps
+    const { database, log, metrics } = deps
+    // The library would answer a handshake that is none in its own words.
+    this.server.on('wsClientError', (_error, socket, { method }) => refuseHandshake(socket, method))
     this.hub = new Hub({
       now: () => performance.now(),
       after: (ms, work) => {
@@ -88,6 +95,8 @@ export class Live {
       readHeads: (board_ids, done) => void answer(readHeads(database, board_ids), done),
       subscribe: (board_id, done) => this.subscribe(board_id, done),
       unsubscribe: (board_id) => this.bus?.unsubscribe(board_id),
+      lost: (boards) => log.error({ boards }, LOST),
+      ...(metrics.isOn && { delivered: deliveryObserver(metrics) }),
     })
     if (settings.redis_url !== '') {
       this.bus = new Bus(settings.redis_url, newUuid(), log, {
@@ -100,9 +109,9 @@ export class Live {
         },
       })
     }
-    // Until it has been heard for the first time the bell may just as well be broken.
     this.hub.suspect(this.bus !== undefined)
-    const { bus } = this
+    const { bus, hub } = this
+    observeLive(metrics, { hub, bus, sockets: () => this.count })
     this.presence = new PresenceRooms({
       run: bus && ((script, keys, args) => bus.script(script, keys, args)),
       tell: (board_id, message, except) => this.notices.tell(board_id, { bytes: frame(message), except }),
@@ -122,7 +131,12 @@ export class Live {
 
   /** Tells of a commit of this instance: to the sockets here at once, to other instances by the bell. */
   announce(committed: Committed) {
-    for (const event of committed.events) this.hub.heard(committed.board_id, committed.epoch, event)
+    const committed_at = performance.now()
+    const { meters } = this.deps.metrics
+    meters.lockstep_events_committed_total.inc({}, committed.events.length)
+    for (const event of committed.events) {
+      this.hub.heard(committed.board_id, committed.epoch, { ...event, committed_at })
+    }
     this.bus?.announce(committed)
   }
 
@@ -178,6 +192,7 @@ export class Live {
   /** In a method of its own: what listens here as long as the socket lives would else keep the whole request with it. */
   private meet(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
     ws.on('error', ignore)
+    this.countOut(ws)
     if (this.count >= this.settings.max_sockets) return closeSocket(ws, 'try_later')
     if (this.isDraining) return closeSocket(ws, 'restart')
     this.count++
@@ -185,6 +200,11 @@ export class Live {
     void this.accept(ws, request, board_id, query)
   }
   private readonly uncount = () => void this.count--
+
+  private countOut(ws: WebSocket) {
+    const { meters } = this.deps.metrics
+    ws.on('close', () => meters.lockstep_socket_closes_total.inc({ reason: endingOf(ws) }))
+  }
 
   private async accept(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
     let seated: BoardSocket | undefined
@@ -230,6 +250,7 @@ export class Live {
     socket.send(frame(JSON.stringify({ type: 'user_joined', user_id: socket.user_id, username: socket.username })))
     const set = this.sockets.get(board_id) ?? new Set()
     this.sockets.set(board_id, set.add(socket))
+    this.deps.metrics.meters.lockstep_socket_opens_total.inc({})
     this.wheel.add(socket)
     ws.on('close', () => this.leave(socket))
     this.hub.join(board_id, epoch, socket, since)
@@ -325,9 +346,16 @@ function hangUp(this: Duplex) {
   this.destroy()
 }
 
-function refuseUpgrade(socket: Duplex) {
-  const body = JSON.stringify(new Problem('not_found').body())
+/** Another method, or headers that make no handshake. */
+function refuseHandshake(socket: Duplex, method: string | undefined) {
+  if (method !== 'GET') return refuseUpgrade(socket, new Problem('method_not_allowed'), 'Allow: GET\r\n')
+  const problem = new Problem('malformed_request', { detail: 'The request is not a valid WebSocket handshake.' })
+  return refuseUpgrade(socket, problem, 'Sec-WebSocket-Version: 13\r\n')
+}
+
+function refuseUpgrade(socket: Duplex, problem = new Problem('not_found'), headers = '') {
+  const body = JSON.stringify(problem.body())
   socket.end(
-    `HTTP/1.1 404 Not Found\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
   )
 }

@@ -10,6 +10,8 @@ import { type Message, openSocket, type TestSocket } from '../../testing/socket.
 import { Tokens } from '../core/tokens.ts'
 import { Wheel } from './heartbeat.ts'
 
+const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+
 const SECRET = `${MARK}-secret-of-the-socket-tests-0123456789`
 const tokens = (lifetime_seconds: number) => new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds })
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
@@ -143,6 +145,29 @@ describe('what is no socket of ours', () => {
       expect((await service.anybody.request('GET', '/health')).status).toBe(200)
     },
   )
+
+  test.each([
+    ['another method', 'POST', 'Sec-WebSocket-Version: 13\r\n', 405, 'Allow: GET'],
+    ['no key', 'GET', 'Sec-WebSocket-Version: 13\r\n', 400, 'malformed_request'],
+    ['a key that is none', 'GET', 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n', 400, 'malformed_request'],
+    ['another version', 'GET', `${KEY}Sec-WebSocket-Version: 99\r\n`, 400, 'Sec-WebSocket-Version: 13'],
+    [
+      'no protocol',
+      'GET',
+      `${KEY}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: ,\r\n`,
+      400,
+      'malformed_request',
+    ],
+  ])('[FUZZ-6] a handshake with %s is refused with JSON', async (_, method, headers, status, holds) => {
+    const { port, hostname } = new URL(service.base_url)
+    const socket = connect(Number(port), hostname)
+    const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+    socket.write(`${method} /ws/boards/x HTTP/1.1\r\n${upgrade}${headers}\r\n`)
+    const answer = await text(socket)
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\nContent-Type: application/json`))
+    expect(answer).toContain(holds)
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ detail: expect.any(String) })
+  })
 })
 
 describe('messages', () => {

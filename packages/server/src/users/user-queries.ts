@@ -74,12 +74,14 @@ interface Login {
   id: string
   hashed_password: string
   is_active: boolean
+  /** The second of a token that is issued now: after a reset of the password, the first one that counts. */
   now_seconds: number
 }
 const login = statement(
   'read_login',
   (args: { email_key: string }) => sql<Login>`
-    select id, hashed_password, is_active, floor(extract(epoch from clock_timestamp()))::int8 as now_seconds
+    select id, hashed_password, is_active,
+      floor(extract(epoch from greatest(clock_timestamp(), tokens_valid_from)))::int8 as now_seconds
     from users where email_key = ${args.email_key}`,
 )
 export async function readLogin(db: Db, email: string): Promise<Login | undefined> {
@@ -138,12 +140,4 @@ export async function findUsers(db: Db, term: string, limit: number): Promise<Js
       ? await db.run(browse, { pattern, limit, with_email: key.length === 2 })
       : await db.run(find, { pattern, limit })
   return `[${rows.map((row) => row.json).join(',')}]` as JsonText<User[]>
-}
-
-const activate = statement('set_user_active', (args: { email_key: string; is_active: boolean }, query) =>
-  query.updateTable('users').set({ is_active: args.is_active }).where('email_key', '=', args.email_key).returning('id'),
-)
-/** The user's id; undefined when there is no such user. */
-export async function setActive(db: Db, email: string, is_active: boolean): Promise<string | undefined> {
-  return (await db.run(activate, { email_key: keyOf(email), is_active }))[0]?.id
 }

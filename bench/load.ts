@@ -1,0 +1,78 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { demand } from './measure.ts'
+
+/** Stands in a body or a path for a number that no other request of the run has. */
+export const MARK = '########'
+
+export interface Sending {
+  method: string
+  path: string
+  token?: string
+  body?: string
+  type?: string
+}
+export type Order =
+  | { do: 'prepare'; list: string; requests: Sending[] }
+  | { do: 'run'; window: { port: number; connections: number; ms: number; list: string; from: number } }
+
+/** What came of a window of load. All that was sent was answered; the rate counts what was answered within the window. */
+export interface Outcome {
+  sent: number
+  rate: number
+  statuses: Record<string, number>
+  p50: number
+  p99: number
+}
+
+const FILE = fileURLToPath(new URL('load-process.ts', import.meta.url))
+
+/** Sends requests from a process of its own. Each list of requests is gone through in order, from window to window. */
+export class Load {
+  private readonly child: ChildProcess
+  private readonly waiting = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>()
+  private readonly reached = new Map<string, number>()
+  private orders = 0
+
+  constructor() {
+    this.child = fork(FILE, { serialization: 'advanced', execArgv: [] })
+    this.child.on('message', ({ nth, answer }: { nth: number; answer: unknown }) => {
+      this.waiting.get(nth)?.resolve(answer)
+      this.waiting.delete(nth)
+    })
+    this.child.once('exit', () => {
+      for (const { reject } of this.waiting.values()) reject(new Error('The load process ended'))
+    })
+  }
+
+  get pid(): number {
+    return this.child.pid ?? -1
+  }
+
+  prepare = (list: string, requests: Sending[]) => this.ask({ do: 'prepare', list, requests })
+
+  /** Sends for a while on so many connections, and demands that every answer has this status. */
+  async run(list: string, base_url: string, { connections, ms }: { connections: number; ms: number }, status: number) {
+    const from = this.reached.get(list) ?? 0
+    const window = { port: Number(new URL(base_url).port), connections, ms, list, from }
+    const outcome = (await this.ask({ do: 'run', window })) as Outcome
+    this.reached.set(list, from + outcome.sent)
+    demand(
+      outcome.statuses[status] === outcome.sent && outcome.sent > 0,
+      `${list} answered ${JSON.stringify(outcome.statuses)}, and not ${status} each time`,
+    )
+    return outcome
+  }
+
+  [Symbol.dispose]() {
+    this.child.disconnect()
+  }
+
+  private ask(order: Order) {
+    const nth = ++this.orders
+    return new Promise<unknown>((resolve, reject) => {
+      this.waiting.set(nth, { resolve, reject })
+      this.child.send({ nth, order }, (error) => error && reject(error))
+    })
+  }
+}

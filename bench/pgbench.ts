@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { postgresPrograms } from '../packages/server/testing/processes.ts'
+import { demand, median } from './measure.ts'
+
+const execute = promisify(execFile)
+
+export interface Bench {
+  clients: number
+  /** For so long; the first second is for plans and caches, and does not count. Or so many transactions of each client. */
+  seconds?: number
+  transactions?: number
+  /** Variables of the script. */
+  define?: Record<string, number | string>
+}
+
+/** Runs a script with PostgreSQL's own load generator, with prepared statements. */
+export async function pgbench(url: string, script: string, { clients, seconds, transactions, define = {} }: Bench) {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-pgbench-'))
+  try {
+    await writeFile(join(folder, 'script.sql'), script)
+    const length = seconds ? ['-T', String(seconds + 1), '-P', '1'] : ['-t', String(transactions), '-l']
+    const variables = Object.entries(define).flatMap(([name, value]) => ['-D', `${name}=${value}`])
+    const args = ['-n', '-M', 'prepared', '-f', 'script.sql', '-c', String(clients), '-j', String(Math.min(2, clients))]
+    const program = join(postgresPrograms(), 'pgbench')
+    const { stdout, stderr } = await execute(program, [...args, ...length, ...variables, url], { cwd: folder }).catch(
+      (error: { stderr: string }) => {
+        throw new Error(`pgbench: ${error.stderr.slice(0, 2_000)}`)
+      },
+    )
+    const count = Number(/actually processed: (\d+)/.exec(stdout)?.[1])
+    demand(count > 0 && !/aborted|failed transactions: [1-9]/.test(stdout + stderr), `pgbench says ${stdout}${stderr}`)
+    const rates = [...stderr.matchAll(/^progress: [\d.]+ s, ([\d.]+) tps/gm)].map(([, rate]) => Number(rate))
+    const whole = Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1])
+    const rate = rates.length > 1 ? rates.slice(1).reduce((sum, each) => sum + each, 0) / (rates.length - 1) : whole
+    return { count, rate, ms: await timesOf(folder) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The median time of a transaction, without the first one of each client; only so many transactions are logged one by one. */
+async function timesOf(folder: string): Promise<number> {
+  const logs = (await readdir(folder)).filter((name) => name.startsWith('pgbench_log'))
+  const lines = (await Promise.all(logs.map((name) => readFile(join(folder, name), 'utf8')))).flatMap((text) =>
+    text.trim().split('\n'),
+  )
+  const times = lines
+    .map((line) => line.split(' ').map(Number))
+    .filter(([, nth]) => nth !== 1)
+    .map(([, , micros]) => (micros ?? 0) / 1_000)
+  return median(times)
+}

@@ -1,0 +1,69 @@
+import type { administrationOperations } from '@lockstep/contract/administration'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Passwords } from '../auth/passwords.ts'
+import { Problem } from '../core/problem.ts'
+import { type Handlers, pathOf } from '../core/serve.ts'
+import { listAccounts, listActions, readAccount, readStatistics } from './admin-queries.ts'
+import { changeAccount, exportAccount, resetPassword } from './admin-steps.ts'
+import { type Eraser, eraseUser } from './erase-steps.ts'
+
+interface AdminDeps extends Eraser {
+  passwords: Passwords
+  /** Told when a user's rights have changed, so that his sockets are looked at. */
+  userChanged: (user_id: string) => void
+}
+
+export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOperations> {
+  const { core, passwords, userChanged } = deps
+  const { database } = core
+  return {
+    async findAccounts({ db, query, request, reply }) {
+      const { search = '', limit = 50, cursor } = query
+      const { json, next } = await listAccounts(db, search, limit, cursor)
+      linkTo(request, reply, next && { ...(search && { search }), limit, cursor: next })
+      return json
+    },
+
+    async getAccount({ db, params }) {
+      const account = await readAccount(db, params.user_id)
+      if (!account) throw new Problem('user_not_found')
+      return account
+    },
+
+    async updateAccount({ caller, params: { user_id }, body }) {
+      const account = await changeAccount(database, { actor_id: caller.id }, user_id, body)
+      userChanged(user_id)
+      return account
+    },
+
+    async resetPassword({ caller, params: { user_id }, body }) {
+      passwords.demandStrong(body.new_password)
+      const hashed_password = await passwords.hash(body.new_password)
+      await resetPassword(database, { actor_id: caller.id }, user_id, hashed_password)
+      userChanged(user_id)
+      return { detail: 'Password changed.' }
+    },
+
+    exportAccount: ({ caller, params }) => exportAccount(database, { actor_id: caller.id }, params.user_id),
+
+    async eraseAccount({ caller, params: { user_id } }) {
+      await eraseUser(deps, { actor_id: caller.id }, user_id)
+      userChanged(user_id)
+    },
+
+    getStatistics: ({ db }) => readStatistics(db),
+
+    async listAdminActions({ db, query, request, reply }) {
+      const { limit = 50, cursor } = query
+      const { json, next } = await listActions(db, limit, cursor)
+      linkTo(request, reply, next && { limit, cursor: next })
+      return json
+    },
+  }
+}
+
+function linkTo(request: FastifyRequest, reply: FastifyReply, next: Record<string, unknown> | 0 | '' | undefined) {
+  if (!next) return
+  const search = new URLSearchParams(Object.entries(next).map(([name, value]) => [name, String(value)])).toString()
+  reply.header('link', `<${pathOf(request)}?${search}>; rel="next"`)
+}

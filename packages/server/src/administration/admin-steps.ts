@@ -1,0 +1,145 @@
+import type { Account, AccountExport } from '@lockstep/contract/administration'
+import type { JsonText } from '@lockstep/contract/operation'
+import { sql } from 'kysely'
+import { type Database, type Db, statement } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import { insertUser } from '../users/user-queries.ts'
+import { insertAction, readAccount } from './admin-queries.ts'
+import { readExport } from './export-queries.ts'
+
+/** Who administers: a superuser over HTTP, or an account of the operating system at the command line. */
+export type Actor = { actor_id: string } | { operator: string }
+
+export interface Target {
+  id: string
+  is_active: boolean
+  is_superuser: boolean
+  is_erased: boolean
+}
+
+const lockPeople = statement(
+  'lock_people',
+  (args: { ids: string[] }) => sql<Target>`
+    select id, is_active, is_superuser, erased_at is not null as is_erased from users
+    where id = any (${args.ids}::uuid[]) order by id for no key update`,
+)
+
+interface Deed<T> {
+  actor: Actor
+  action: string
+  target_id: string
+  /** What may be done to the own account, and to one that was erased. */
+  allows?: { self?: true; erased?: true }
+  /** Without details nothing was done, and nothing is recorded. */
+  work: (tx: Db, target: Target) => Promise<{ result: T; details?: Record<string, unknown> }>
+}
+
+/**
+ * Something that is done to an account, and its entry in the audit log, in one transaction. Both people are locked: of two
+ * superusers who shut each other out at once the second is none any more, and is told so.
+ */
+export async function administer<T>(database: Database, deed: Deed<T>): Promise<T> {
+  const { actor, action, target_id, allows = {}, work } = deed
+  const actor_id = 'actor_id' in actor ? actor.actor_id : undefined
+  const ids = actor_id === undefined ? [target_id] : [actor_id, target_id]
+  return database.transaction(
+    (tx) => tx.run(lockPeople, { ids }),
+    async (tx, people) => {
+      const target = people.find(({ id }) => id === target_id)
+      const self = people.find(({ id }) => id === actor_id)
+      if (actor_id !== undefined && !(self?.is_superuser && self.is_active)) throw new Problem('superuser_only')
+      if (!target) throw new Problem('user_not_found')
+      if (target_id === actor_id && !allows.self) throw new Problem('own_account')
+      if (target.is_erased && !allows.erased) throw new Problem('user_erased')
+      const { result, details } = await work(tx, target)
+      if (!details) return { result }
+      return { result, close: (end) => record(end, actor, action, target_id, details) }
+    },
+  )
+}
+
+/** Adds an entry to the audit log. Its details hold ids, flags and numbers, and never a name. */
+export async function record(
+  db: Db,
+  actor: Actor,
+  action: string,
+  target_id: string | null,
+  details: Record<string, unknown> = {},
+) {
+  const who = { actor_id: null, operator: null, ...actor }
+  await insertAction(db, { ...who, action, target_id, details: JSON.stringify(details) })
+}
+
+interface NewSuperuser {
+  id: string
+  email: string
+  username: string
+  hashed_password: string
+}
+export async function createSuperuser(database: Database, actor: Actor, user: NewSuperuser) {
+  await database.transaction(
+    async () => {},
+    async (tx) => {
+      await insertUser(tx, { ...user, firstname: null, lastname: null, is_superuser: true })
+      return { result: undefined, close: (end) => record(end, actor, 'create-superuser', user.id) }
+    },
+  )
+}
+
+type Flags = Partial<Pick<Account, 'is_active' | 'is_superuser'>>
+const setFlags = statement('set_user_flags', (args: { id: string } & Required<Flags>, query) =>
+  query
+    .updateTable('users')
+    .set({ is_active: args.is_active, is_superuser: args.is_superuser })
+    .where('id', '=', args.id),
+)
+/** The account after the change. */
+export async function changeAccount(database: Database, actor: Actor, target_id: string, flags: Flags) {
+  return administer(database, {
+    actor,
+    action: 'change-account',
+    target_id,
+    work: async (tx, { id, ...before }) => {
+      const is_active = flags.is_active ?? before.is_active
+      const is_superuser = flags.is_superuser ?? before.is_superuser
+      const changed = {
+        ...(is_active !== before.is_active && { is_active }),
+        ...(is_superuser !== before.is_superuser && { is_superuser }),
+      }
+      const isSame = Object.keys(changed).length === 0
+      if (!isSame) await tx.run(setFlags, { id, is_active, is_superuser })
+      return { result: (await readAccount(tx, id)) as JsonText<Account>, ...(!isSame && { details: changed }) }
+    },
+  })
+}
+
+/** From the next second on: a token that was renewed in this one is no better than those before it. */
+const replacePassword = statement(
+  'reset_password',
+  (args: { id: string; hashed_password: string }) => sql`
+    update users set hashed_password = ${args.hashed_password}, surviving_token_hash = null,
+      tokens_valid_from = date_trunc('second', clock_timestamp()) + interval '1 second'
+    where id = ${args.id}`,
+)
+/** No token of before is good any more. The limit on failed logins goes by the hash that is guessed at, and so ends too. */
+export async function resetPassword(database: Database, actor: Actor, target_id: string, hashed_password: string) {
+  await administer(database, {
+    actor,
+    action: 'reset-password',
+    target_id,
+    work: async (tx, { id }) => {
+      await tx.run(replacePassword, { id, hashed_password })
+      return { result: undefined, details: {} }
+    },
+  })
+}
+
+export async function exportAccount(database: Database, actor: Actor, target_id: string) {
+  return administer(database, {
+    actor,
+    action: 'export',
+    target_id,
+    allows: { self: true, erased: true },
+    work: async (tx, { id }) => ({ result: (await readExport(tx, id)) as JsonText<AccountExport>, details: {} }),
+  })
+}

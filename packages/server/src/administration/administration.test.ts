@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client } from '#testing/client'
+import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
+import { openSocket } from '#testing/socket'
+
+let service: TestService
+let root: TestUser
+beforeAll(async () => {
+  service = await startService({ ADMIN_API: 'on', RATE_LIMITS: 'on', MAX_FAILED_LOGINS: '2', JWT_SECRET: SECRET })
+  root = await superuser()
+})
+afterAll(() => service.stop())
+
+const SECRET = `${MARK}-administration-${crypto.randomUUID()}`
+const NEW = `${MARK} a new horse`
+async function superuser(): Promise<TestUser> {
+  const user = await service.user()
+  await service.sql.query('update users set is_superuser = true where id = $1', [user.id])
+  return user
+}
+const of = ({ id }: { id: string }) => ({ user_id: id })
+const entriesAbout = async ({ id }: { id: string }) =>
+  (
+    await service.sql.query(
+      'select action, actor_id, operator, details from admin_actions where target_id = $1 order by id',
+      [id],
+    )
+  ).rows
+const logIn = (email: string, password: string) =>
+  service.anybody.send('login', { body: { username: email, password } })
+
+describe('the way in', () => {
+  test('[ADMIN-2] without ADMIN_API=on there is nothing under /admin, for superusers neither', async () => {
+    const off = await startService({ JWT_SECRET: SECRET }, { beside: service })
+    try {
+      for (const [method, path] of [
+        ['GET', '/admin/users'],
+        ['GET', '/admin/statistics'],
+        ['GET', '/api/admin/audit'],
+        ['DELETE', `/admin/users/${root.id}`],
+      ] as const) {
+        const headers = { authorization: `Bearer ${root.api.token}` }
+        const known = await off.anybody.request(method, path, { headers })
+        const unknown = await off.anybody.request(method, '/no/such/path', { headers })
+        expect([known.status, known.body]).toEqual([404, unknown.body])
+        expect(await off.anybody.request(method, path)).toMatchObject({ status: 404 })
+      }
+    } finally {
+      await off.stop()
+    }
+  })
+
+  test('[ADMIN-1] a superuser who is none any more is refused from the next request on', async () => {
+    const other = await superuser()
+    expect(await other.api.call('getAccount', { params: of(root) })).toMatchObject({ id: root.id })
+    await root.api.call('updateAccount', { params: of(other), body: { is_superuser: false } })
+    expect(await other.api.fail('getAccount', { params: of(root) })).toMatchObject({
+      status: 403,
+      code: 'superuser_only',
+    })
+    // Before anything is looked up: who is there is not to be learnt here.
+    const nobody = { user_id: crypto.randomUUID() }
+    expect(await other.api.fail('getAccount', { params: nobody })).toMatchObject({ code: 'superuser_only' })
+  })
+
+  test('[ADMIN-1] [AUTH-24] the way in leads to no board', async () => {
+    const board = await service.board()
+    expect(await root.api.fail('getBoard', { params: { board_id: board.id } })).toMatchObject({ code: 'not_a_member' })
+  })
+})
+
+describe('accounts', () => {
+  test('[ADMIN-3] are listed in pages, inactive ones too, and found by a part of a name or address', async () => {
+    const mark = crypto.randomUUID().slice(0, 8)
+    const made: TestUser[] = []
+    for (const name of ['one', 'two', 'thr']) made.push(await service.user(`${mark}-${name}`))
+    await root.api.call('updateAccount', { params: of(made[1] as TestUser), body: { is_active: false } })
+    const found: string[] = []
+    let path: string | undefined = `/admin/users?search=${mark.toUpperCase()}&limit=2`
+    for (let pages = 0; path !== undefined; pages++) {
+      const { body, headers } = await root.api.request('GET', path)
+      found.push(...(body as { id: string }[]).map(({ id }) => id))
+      path = /<(.+)>/.exec(headers.get('link') ?? '')?.[1]
+      expect(pages).toBeLessThan(2)
+    }
+    expect(found).toEqual(made.map(({ id }) => id).sort())
+    const [first] = await root.api.call('findAccounts', { query: { search: `${mark}-two@ex` } })
+    expect(first).toMatchObject({ id: made[1]?.id, is_active: false, erased_at: null, created_at: expect.any(String) })
+    expect(await root.api.call('findAccounts', { query: { search: '%_%' } })).toEqual([])
+    expect((await root.api.call('findAccounts', {})).length).toBeGreaterThan(3)
+  })
+
+  test('[ADMIN-3] one that does not exist is 404', async () => {
+    const params = { user_id: crypto.randomUUID() }
+    for (const name of ['getAccount', 'exportAccount', 'eraseAccount'] as const)
+      expect(await root.api.fail(name, { params })).toMatchObject({ status: 404, code: 'user_not_found' })
+  })
+
+  test('[ADMIN-4] [ADMIN-12] a deactivated user is refused, his socket closes, and each change has its entry', async () => {
+    const { id, member } = await service.board()
+    const socket = openSocket(member.api, id)
+    await socket.next('user_joined')
+    const change = (body: { is_active?: boolean; is_superuser?: boolean }) =>
+      root.api.call('updateAccount', { params: of(member), body })
+    expect(await change({ is_active: false })).toMatchObject({ id: member.id, is_active: false })
+    expect((await socket.closed).code).toBe(1008)
+    expect((await member.api.send('getMe', {})).status).toBe(401)
+    expect(await change({ is_active: false })).toMatchObject({ is_active: false })
+    expect(await change({})).toMatchObject({ is_active: false })
+    expect(await change({ is_active: true, is_superuser: true })).toMatchObject({ is_active: true, is_superuser: true })
+    expect((await member.api.send('getMe', {})).status).toBe(200)
+    const entry = { action: 'change-account', actor_id: root.id, operator: null }
+    expect(await entriesAbout(member)).toEqual([
+      { ...entry, details: { is_active: false } },
+      { ...entry, details: { is_active: true, is_superuser: true } },
+    ])
+  })
+})
+
+describe('the own account', () => {
+  test('[ADMIN-5] a superuser cannot shut himself out, and the refusal leaves no entry', async () => {
+    const refused = [
+      await root.api.fail('updateAccount', { params: of(root), body: { is_active: false } }),
+      await root.api.fail('updateAccount', { params: of(root), body: { is_superuser: false } }),
+      await root.api.fail('resetPassword', { params: of(root), body: { new_password: NEW } }),
+      await root.api.fail('eraseAccount', { params: of(root) }),
+    ]
+    for (const problem of refused) expect(problem).toMatchObject({ status: 409, code: 'own_account' })
+    expect(await entriesAbout(root)).toEqual([])
+    expect((await root.api.call('exportAccount', { params: of(root) })).profile.id).toBe(root.id)
+  })
+
+  test('[ADMIN-5] of two who shut each other out at once one stays', async () => {
+    for (let i = 0; i < 5; i++) {
+      const [a, b] = [await superuser(), await superuser()]
+      const body = { is_superuser: false }
+      const answers = await Promise.all([
+        a.api.send('updateAccount', { params: of(b), body }),
+        b.api.send('updateAccount', { params: of(a), body }),
+      ])
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 403]))
+    }
+  })
+})
+
+describe('a password that is reset', () => {
+  test('[ADMIN-6] [AUTH-4] ends every token and socket, and lifts the limit on failed logins', async () => {
+    const { id, member } = await service.board()
+    const socket = openSocket(member.api, id)
+    await socket.next('user_joined')
+    for (let i = 0; i < 2; i++) expect((await logIn(member.email, `${MARK} wrong`)).status).toBe(401)
+    expect((await logIn(member.email, PASSWORD)).status).toBe(429)
+
+    const weak = await root.api.fail('resetPassword', { params: of(member), body: { new_password: 'short' } })
+    expect(weak).toMatchObject({ status: 422, code: 'password_refused' })
+    // Also one of the very second of the reset.
+    member.api.token = (await member.api.call('refresh', {})).access_token
+    await root.api.call('resetPassword', { params: of(member), body: { new_password: NEW } })
+    expect((await socket.closed).code).toBe(1008)
+    expect((await member.api.send('getMe', {})).status).toBe(401)
+    expect((await logIn(member.email, PASSWORD)).status).toBe(401)
+    const { body } = await logIn(member.email, NEW)
+    const { access_token } = body as { access_token: string }
+    const fresh = new Client(service.base_url, access_token)
+    expect((await fresh.send('getMe', {})).status).toBe(200)
+    fresh.token = (await fresh.call('refresh', {})).access_token
+    expect((await fresh.send('getMe', {})).status).toBe(200)
+    expect(await entriesAbout(member)).toEqual([
+      { action: 'reset-password', actor_id: root.id, operator: null, details: {} },
+    ])
+  })
+})
+
+describe('figures', () => {
+  test('[ADMIN-7] count users, boards, cards, events and files, in all and of the last seven days', async () => {
+    const before = await root.api.call('getStatistics', {})
+    const { id: board_id, owner, columns } = await service.board()
+    const params = { board_id, column_id: columns[0].id }
+    const card = await owner.api.call('createCard', { params, body: { title: 'Card' } })
+    const file = new Blob(['12345'])
+    await owner.api.call('createAttachment', { params: { card_id: card.id }, body: { file } })
+    await service.sql.query(`update users set created_at = now() - interval '8 days' where id = $1`, [owner.id])
+    const after = await root.api.call('getStatistics', {})
+    expect(after).toMatchObject({
+      users: { ...before.users, active: before.users.active + 2 },
+      boards: before.boards + 1,
+      cards: before.cards + 1,
+      events: { count: before.events.count + 5 },
+      attachments: { count: before.attachments.count + 1, bytes: before.attachments.bytes + 5 },
+    })
+    expect(after.database_bytes).toBeGreaterThan(1_000_000)
+    expect(after.days).toHaveLength(7)
+    const sum = (all: typeof after, name: 'users' | 'boards' | 'cards' | 'events') =>
+      all.days.reduce((total, day) => total + day[name], 0)
+    const news = (['users', 'boards', 'cards', 'events'] as const).map((name) => sum(after, name) - sum(before, name))
+    expect(news).toEqual([1, 1, 1, 5])
+  })
+})
+
+describe('the audit log', () => {
+  test('[ADMIN-12] is read in pages, the newest first, and says who, what and to whom without a name', async () => {
+    const people = [await service.user(), await service.user(), await service.user()]
+    for (const person of people) await root.api.call('exportAccount', { params: of(person) })
+    const { body, headers } = await root.api.send('listAdminActions', { query: { limit: 2 } })
+    const entries = body as { id: number; target_id: string; action: string; actor_id: string }[]
+    expect(entries.map(({ target_id }) => target_id)).toEqual([people[2]?.id, people[1]?.id])
+    expect(entries[0]).toMatchObject({ action: 'export', actor_id: root.id, operator: null, details: {} })
+    const [, next = ''] = /<(.+)>; rel="next"/.exec(headers.get('link') ?? '') ?? []
+    const older = (await root.api.request('GET', next)).body as { target_id: string }[]
+    expect(older[0]?.target_id).toBe(people[0]?.id)
+    const { rows } = await service.sql.query('select t::text as text from admin_actions t')
+    for (const { text } of rows) expect(text).not.toMatch(/@|user-/)
+  })
+
+  test('[ADMIN-12] is only ever added to', async () => {
+    for (const change of [
+      `update admin_actions set action = 'x'`,
+      'delete from admin_actions',
+      'truncate admin_actions',
+    ])
+      await expect(service.sql.query(change)).rejects.toThrow('admin_actions is only ever added to')
+  })
+
+  test('[ADMIN-12] what cannot be recorded is not done', async () => {
+    const person = await service.user()
+    await service.sql.query(
+      `alter table admin_actions add constraint full_disk check (action <> 'change-account') not valid`,
+    )
+    try {
+      // Past the client of the tests, to which a defect is never an answer.
+      const answer = await fetch(`${service.base_url}/admin/users/${person.id}`, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${root.api.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ is_active: false }),
+      })
+      expect(answer.status).toBe(500)
+      expect((await person.api.send('getMe', {})).status).toBe(200)
+    } finally {
+      await service.sql.query('alter table admin_actions drop constraint full_disk')
+    }
+  })
+})

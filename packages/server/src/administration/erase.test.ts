@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { holdBoard } from '#testing/processes'
+import { PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
+import { openSocket } from '#testing/socket'
+
+let service: TestService
+let root: TestUser
+beforeAll(async () => {
+  service = await startService({ ADMIN_API: 'on' })
+  root = await service.user()
+  await service.sql.query('update users set is_superuser = true where id = $1', [root.id])
+})
+afterAll(() => service.stop())
+
+/** Names of his own, one of them with all that could break a text apart in which it is looked for. */
+const firstnameOf = ({ username }: TestUser) => `Zebulon${username}`
+const lastnameOf = ({ username }: TestUser) => `Quacken${username}"}{\\bush`
+// The address and both names hold the username, which nobody else has.
+const needles = ({ username }: TestUser) => [username]
+
+/** Every table that holds one of the words anywhere in a row, whatever tables there are. */
+async function tablesWith(words: string[]): Promise<string[]> {
+  const { rows } = await service.sql.query<{ tablename: string }>(
+    `select tablename from pg_tables where schemaname = 'public' order by tablename`,
+  )
+  const found: string[] = []
+  for (const { tablename } of rows) {
+    const { rowCount } = await service.sql.query(
+      `select from "${tablename}" t where exists (select from unnest($1::text[]) word where strpos(lower(t::text), lower(word)) > 0) limit 1`,
+      [words],
+    )
+    if (rowCount !== 0) found.push(tablename)
+  }
+  return found
+}
+
+/** Somebody with a full name, on every kind of board that one can be on. */
+async function makeLife() {
+  const him = await service.user(`zeb-${crypto.randomUUID().slice(0, 8)}`)
+  await him.api.call('updateMe', { body: { firstname: firstnameOf(him), lastname: lastnameOf(him) } })
+  const friends: [TestUser, TestUser] = [await service.user(), await service.user()]
+  const alone = await him.api.call('createBoard', { body: { title: 'Alone' } })
+  const owned = await him.api.call('createBoard', { body: { title: 'Owned' } })
+  const params = { board_id: owned.id }
+  for (const { id } of friends) await him.api.call('inviteMember', { params, body: { user_id: id } })
+  const column = await him.api.call('createColumn', { params, body: { title: 'Column' } })
+  const card = await him.api.call('createCard', {
+    params: { ...params, column_id: column.id },
+    body: { title: 'Card' },
+  })
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  const user_ids = [him.id, friends[0].id]
+  await friends[0].api.call('assignCard', { params: { card_id: card.id }, body: { user_ids }, headers })
+  const list = await him.api.call('createChecklist', { params: { card_id: card.id }, body: { title: 'List' } })
+  const item = await him.api.call('createItem', { params: { checklist_id: list.id }, body: { content: 'Item' } })
+  await him.api.call('assignItem', { params: { item_id: item.id }, body: { user_ids: [him.id] } })
+  const file = await him.api.call('createAttachment', { params: { card_id: card.id }, body: { file: new Blob(['x']) } })
+  const rule = await him.api.call('createRule', {
+    params,
+    body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: him.id },
+    headers: { 'idempotency-key': crypto.randomUUID() },
+  })
+  const [joined, left] = [await service.board(), await service.board()]
+  for (const { id, owner } of [joined, left])
+    await owner.api.call('inviteMember', { params: { board_id: id }, body: { user_id: him.id } })
+  await him.api.call('removeMember', { params: { board_id: left.id, user_id: him.id } })
+  return { him, friends, alone, owned, card, item, file, rule, joined, left }
+}
+const erase = ({ id }: TestUser) => root.api.call('eraseAccount', { params: { user_id: id } })
+const eventsOf = (viewer: TestUser, board_id: string) =>
+  viewer.api.call('listEvents', { params: { board_id }, query: { limit: 500 } })
+const positionOf = async (viewer: TestUser, board_id: string) => {
+  const { headers } = await viewer.api.send('getBoard', { params: { board_id } })
+  return (headers.get('board-position') ?? '').split('.').map(Number) as [number, number]
+}
+
+describe('an export', () => {
+  test('[ADMIN-8] holds all that is kept of a user, and is recorded', async () => {
+    const { him, alone, owned, card, item, file, rule, joined } = await makeLife()
+    const params = { user_id: him.id }
+    const { profile, ...found } = await root.api.call('exportAccount', { params })
+    expect(profile).toMatchObject({
+      email: him.email,
+      username: him.username,
+      firstname: firstnameOf(him),
+      lastname: lastnameOf(him),
+    })
+    expect(found.memberships.map(({ board_id, role }) => [board_id, role])).toEqual([
+      [alone.id, 'owner'],
+      [owned.id, 'owner'],
+      [joined.id, 'member'],
+    ])
+    expect(found.boards_created.map(({ id }) => id)).toEqual([alone.id, owned.id].sort())
+    expect(found.cards_assigned).toEqual([{ board_id: owned.id, id: card.id, title: 'Card', description: null }])
+    expect(found.items_assigned.map(({ id }) => id)).toEqual([item.id])
+    expect(found.automation_rules).toEqual([{ board_id: owned.id, id: rule.id, name: 'Rule' }])
+    expect(found.attachments).toMatchObject([{ id: file.id, card_id: card.id, size: 1 }])
+    expect(found.changes).toContainEqual(expect.objectContaining({ type: 'card.created', id: card.id }))
+    expect(found.stored_answers).toHaveLength(1)
+    expect(found.audit).toEqual([])
+    expect((await root.api.call('exportAccount', { params })).audit).toMatchObject([{ action: 'export' }])
+  })
+})
+
+describe('erasing', () => {
+  test('[ADMIN-9] [ADMIN-10] [ADMIN-11] leaves no name in any table, and boards in order', async () => {
+    const { him, friends, alone, owned, card, joined, left } = await makeLife()
+    const [heir] = friends
+    // The search finds him where he is to be found.
+    expect(await tablesWith(needles(him))).toEqual(['board_events', 'stored_answers', 'users'])
+    const before = await eventsOf(heir, owned.id)
+    const [epoch] = await positionOf(heir, owned.id)
+    const watching = openSocket(heir.api, owned.id, { seq: true })
+    const his = openSocket(him.api, joined.id)
+    await Promise.all([watching.next('user_joined'), his.next('user_joined')])
+
+    await erase(him)
+    expect(await tablesWith(needles(him))).toEqual([])
+
+    // Who looks at the board sees him go, and then begins anew.
+    await watching.next('resync')
+    const seen = watching.events.map(({ type, user_id }) => [type, user_id])
+    expect(seen).toEqual([
+      ['board.updated', null],
+      ['card.unassigned', null],
+      ['checklist_item.unassigned', null],
+      ['board.member_removed', null],
+    ])
+    expect((await his.closed).code).toBe(1008)
+    watching.terminate()
+
+    // Every event of before has its number still, and says the same but for the name.
+    const after = await eventsOf(heir, owned.id)
+    expect(after.map(({ seq }) => seq)).toEqual(after.map((_, i) => i + 1))
+    const nameless = (text: string) => text.replaceAll(/\{"id":"[^"]+","email":.*?"is_superuser":\w+\}/g, '{}')
+    expect(after.slice(0, before.length).map((event) => nameless(JSON.stringify(event)))).toEqual(
+      before.map((event) => nameless(JSON.stringify(event))),
+    )
+    expect((await positionOf(heir, owned.id))[0]).toBeGreaterThan(epoch)
+
+    const board = await heir.api.call('getBoard', { params: { board_id: owned.id } })
+    expect(board.members.map(({ user_id, role }) => [user_id, role])).toEqual([
+      [heir.id, 'owner'],
+      [friends[1].id, 'member'],
+    ])
+    expect(board.created_by).toBe(him.id)
+    expect((await heir.api.call('getCard', { params: { card_id: card.id } })).assignees.map(({ id }) => id)).toEqual([
+      heir.id,
+    ])
+    const [rule] = await heir.api.call('listRules', { params: { board_id: owned.id } })
+    expect(rule?.action_user_id).toBeNull()
+    const { rowCount } = await service.sql.query('select from boards where id = $1', [alone.id])
+    expect(rowCount).toBe(0)
+    for (const { id, owner } of [joined, left] satisfies TestBoard[])
+      expect((await owner.api.call('listMembers', { params: { board_id: id } })).map((m) => m.user_id)).not.toContain(
+        him.id,
+      )
+  })
+
+  test('[ADMIN-9] [ADMIN-14] ends the account for good, and frees its address and name', async () => {
+    const { him } = await makeLife()
+    await erase(him)
+    expect((await him.api.send('getMe', {})).status).toBe(401)
+    expect((await service.anybody.send('login', { body: { username: him.email, password: PASSWORD } })).status).toBe(
+      401,
+    )
+    const params = { user_id: him.id }
+    const shown = await root.api.call('getAccount', { params })
+    expect(shown).toMatchObject({ firstname: null, lastname: null, is_active: false, erased_at: expect.any(String) })
+    const login = { username: shown.email, password: '' }
+    expect((await service.anybody.send('login', { body: login })).status).toBe(401)
+    for (const problem of [
+      await root.api.fail('updateAccount', { params, body: { is_active: true } }),
+      await root.api.fail('resetPassword', { params, body: { new_password: PASSWORD } }),
+    ])
+      expect(problem).toMatchObject({ status: 409, code: 'user_erased' })
+    const again = await service.user(him.username)
+    expect([again.email, again.id === him.id]).toEqual([him.email, false])
+    // What is known of the erased one afterwards is that he was.
+    const { profile, memberships, changes } = await root.api.call('exportAccount', { params })
+    expect([profile, memberships, changes]).toEqual([shown, [], []])
+  })
+
+  test('[ADMIN-11] [ADMIN-12] is completed by doing it again when it was broken off', async () => {
+    const { him, owned } = await makeLife()
+    {
+      await using _held = await holdBoard(service.sql, owned.id)
+      expect(await root.api.fail('eraseAccount', { params: { user_id: him.id } })).toMatchObject({ code: 'board_busy' })
+      // From the first moment on nobody logs in with it.
+      expect((await him.api.send('getMe', {})).status).toBe(401)
+    }
+    expect(await tablesWith(needles(him))).not.toEqual([])
+    await erase(him)
+    expect(await tablesWith(needles(him))).toEqual([])
+    const { rows } = await service.sql.query(
+      'select action, details from admin_actions where target_id = $1 order by id',
+      [him.id],
+    )
+    expect(rows.map(({ action }) => action)).toEqual(['erase', 'erased'])
+    expect(rows[1]?.details).toMatchObject({ boards_handed_over: 1 })
+    expect((await service.sql.query('select from board_members where user_id = $1', [him.id])).rowCount).toBe(0)
+  })
+})

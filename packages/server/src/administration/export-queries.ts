@@ -1,0 +1,69 @@
+import type { AccountExport } from '@lockstep/contract/administration'
+import type { JsonText } from '@lockstep/contract/operation'
+import { type RawBuilder, sql } from 'kysely'
+import { type Db, statement, wireTime } from '../core/database.ts'
+import { accountJson, actionJson } from './admin-queries.ts'
+
+const listOf = (fields: RawBuilder<unknown>, from: RawBuilder<unknown>) =>
+  sql`(select coalesce(json_agg(row_to_json(shown)), '[]') from (select ${fields} from ${from}) shown)`
+
+/** Who did what is told by the log alone, for as long as it is kept; and only of boards on which he still is. */
+const doneBy = (user_id: string) => sql`board_members membership
+  join board_events event on event.board_id = membership.board_id and event.user_id = ${user_id}
+  where membership.user_id = ${user_id}`
+
+const read = statement(
+  'export_account',
+  (args: { id: string }) => sql<{ json: JsonText<AccountExport> }>`
+    select json_build_object(
+      'exported_at', ${wireTime(sql`clock_timestamp()`)},
+      'profile', ${accountJson},
+      'memberships', ${listOf(
+        sql`membership.board_id, board.title, membership.role, ${wireTime(sql`membership.joined_at`)} as joined_at`,
+        sql`board_members membership join boards board on board.id = membership.board_id
+          where membership.user_id = ${args.id} order by membership.joined_at, membership.board_id`,
+      )},
+      'boards_created', ${listOf(sql`id, title`, sql`boards where created_by = ${args.id} order by id`)},
+      'boards_changed_last', ${listOf(sql`id, title`, sql`boards where updated_by = ${args.id} order by id`)},
+      'cards_assigned', ${listOf(
+        sql`card.board_id, card.id, card.title, card.description`,
+        sql`board_members membership join card_assignees assigned using (board_id, user_id)
+          join cards card on card.board_id = assigned.board_id and card.id = assigned.card_id
+          where membership.user_id = ${args.id} order by card.id`,
+      )},
+      'items_assigned', ${listOf(
+        sql`item.board_id, item.id, item.content, item.is_done`,
+        sql`board_members membership join item_assignees assigned using (board_id, user_id)
+          join checklist_items item on item.board_id = assigned.board_id and item.id = assigned.item_id
+          where membership.user_id = ${args.id} order by item.id`,
+      )},
+      'automation_rules', ${listOf(
+        sql`rule.board_id, rule.id, rule.name`,
+        sql`board_members membership
+          join automation_rules rule on rule.board_id = membership.board_id and rule.action_user_id = membership.user_id
+          where membership.user_id = ${args.id} order by rule.id`,
+      )},
+      'attachments', ${listOf(
+        sql`file.board_id, file.id, file.card_id, file.name, file.mime_type, file.size,
+          ${wireTime(sql`file.created_at`)} as uploaded_at`,
+        sql`attachments file join (select event.board_id, (event.body::json -> 'data' ->> 'id')::uuid as id
+            from ${doneBy(args.id)} and event.type = 'attachment.created') uploaded
+          on uploaded.board_id = file.board_id and uploaded.id = file.id order by file.id`,
+      )},
+      'changes', ${listOf(
+        sql`event.board_id, event.seq, event.type, (event.body::json -> 'data' ->> 'id')::uuid as id,
+          ${wireTime(sql`event.created_at`)} as at`,
+        sql`${doneBy(args.id)} order by event.created_at, event.board_id, event.seq`,
+      )},
+      'stored_answers', ${listOf(
+        sql`key, board_id, status, ${wireTime(sql`created_at`)} as at`,
+        sql`stored_answers where user_id = ${args.id} order by created_at`,
+      )},
+      'audit', (select coalesce(json_agg(${actionJson} order by entry.id), '[]') from admin_actions entry
+        where entry.target_id = ${args.id})
+    )::text as json
+    from users person where person.id = ${args.id}`,
+)
+/** All that is kept of a user. Undefined when there is no such user. */
+export const readExport = async (db: Db, id: string): Promise<JsonText<AccountExport> | undefined> =>
+  (await db.run(read, { id }))[0]?.json

@@ -1,0 +1,33 @@
+import type { AdminAction, Statistics } from '@lockstep/contract/administration'
+
+/** Figures as an operator reads them: a line each, then a line for each day. */
+export function statisticsTable({ users, boards, cards, events, attachments, database_bytes, days }: Statistics) {
+  const oldest = events.oldest_at === null ? '' : `, the oldest of ${events.oldest_at.slice(0, 10)}`
+  const figures: [string, string][] = [
+    ['users', `${users.active} active, ${users.inactive} inactive, ${users.erased} erased`],
+    ['superusers', String(users.superusers)],
+    ['boards', String(boards)],
+    ['cards', String(cards)],
+    ['events', `${events.count}${oldest}`],
+    ['attachments', `${attachments.count}, ${inUnits(attachments.bytes)}`],
+    ['database', inUnits(database_bytes)],
+  ]
+  const lines = figures.map(([name, figure]) => `${name.padEnd(12)} ${figure}`)
+  const columns = ['users', 'boards', 'cards', 'events'] as const
+  const perDay = days.map((day) => day.date.padEnd(12) + columns.map((name) => String(day[name]).padStart(9)).join(''))
+  return [...lines, '', `${'new'.padEnd(12)}${columns.map((name) => name.padStart(9)).join('')}`, ...perDay].join('\n')
+}
+
+/** One line for each entry: when, who, what, to whom, and how. */
+export const auditTable = (actions: AdminAction[]) =>
+  actions
+    .map(({ at, actor_id, operator, action, target_id, details }) =>
+      [at, actor_id ?? `command line (${operator})`, action, target_id ?? '-', JSON.stringify(details)].join('  '),
+    )
+    .join('\n')
+
+function inUnits(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+}

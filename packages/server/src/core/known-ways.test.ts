@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startService, type TestBoard, type TestService } from '#testing/service'
+
+/** Whoever changed something a moment ago is looked at once, under the lock. What he is told must not differ. */
+let service: TestService
+let board: TestBoard
+let card: { card_id: string }
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  board = await service.board()
+  card = await newCard(board)
+  await rename()
+  await rename()
+})
+
+async function newCard({ id: board_id, columns: [{ id: column_id }], owner }: TestBoard, id: string = randomUUID()) {
+  await owner.api.call('createCard', { params: { board_id, column_id }, body: { id, title: 'Known' } })
+  return { card_id: id }
+}
+let renamed = 0
+const rename = () => board.member.api.call('updateCard', { params: card, body: { title: `Name ${++renamed}` } })
+const refusal = async (body: object = { title: `Name ${++renamed}` }) => {
+  const { status, code } = await board.member.api.fail('updateCard', { params: card, body })
+  return [status, code]
+}
+const logged = async () => (await board.events()).length
+
+test('[ACCESS-8] a member who is removed is refused on the next change, and a wrong payload of his too', async () => {
+  const params = { board_id: board.id, user_id: board.member.id }
+  await board.owner.api.call('removeMember', { params })
+  const before = await logged()
+  expect(await refusal()).toEqual([403, 'not_a_member'])
+  await board.owner.api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: board.member.id } })
+  await rename()
+  await board.owner.api.call('removeMember', { params })
+  expect(await refusal({ title: 5 })).toEqual([403, 'not_a_member'])
+  expect(await logged()).toBe(before + 3)
+})
+
+test('[ACCESS-8] a user who is deactivated is refused on the next change', async () => {
+  await service.sql.query('update users set is_active = false where id = $1', [board.member.id])
+  expect(await refusal()).toEqual([401, 'not_authenticated'])
+})
+
+test('[ACCESS-8] what is gone is not found, whatever is sent', async () => {
+  await board.owner.api.call('deleteCard', { params: card })
+  expect(await refusal()).toEqual([404, 'card_not_found'])
+  expect(await refusal({ title: 5 })).toEqual([404, 'card_not_found'])
+})
+
+test('[ACCESS-8] an id that was used again on another board leads there', async () => {
+  await board.owner.api.call('deleteCard', { params: card })
+  const other = await service.board()
+  await newCard(other, card.card_id)
+  expect(await refusal()).toEqual([403, 'not_a_member'])
+  const params = { board_id: other.id }
+  await other.owner.api.call('inviteMember', { params, body: { user_id: board.member.id } })
+  const { title } = await rename()
+  const events = await other.events()
+  expect(events.at(-1)).toMatchObject({ type: 'card.updated', data: { id: card.card_id, title } })
+})
+
+test('[ACCESS-8] [REQ-3] a wrong payload of somebody who may is 422, and changes nothing', async () => {
+  const before = await logged()
+  expect(await refusal({ title: 5 })).toEqual([422, 'invalid_input'])
+  expect(await logged()).toBe(before)
+  await rename()
+})
+
+test('[WRITE-9] a new or moved card is answered and told exactly as it is read afterwards', async () => {
+  const { id: board_id, columns, owner } = board
+  const [from, to] = columns.map(({ id }) => id) as [string, string]
+  const odd = '"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028é😀'
+  const body = { title: `Title ${odd}`, description: odd }
+  const made = await owner.api.send('createCard', { params: { board_id, column_id: from }, body })
+  const params = { card_id: (made.body as { id: string }).id }
+  const read = async () => (await owner.api.send('getCard', { params })).text
+  expect(made.text).toBe(await read())
+  await owner.api.call('createChecklist', { params, body: { title: 'Steps' } })
+  const moved = await owner.api.send('moveCard', { params, body: { column_id: to, position: 0 } })
+  expect(moved.text).toBe(await read())
+  const told = (await board.events()).filter(({ data }) => data['id'] === params.card_id).at(-1)
+  expect(told).toMatchObject({ type: 'card.moved', data: JSON.parse(moved.text) as object })
+})

@@ -1,0 +1,29 @@
+/** What `/metrics` told at one moment. */
+export class Scrape {
+  readonly text: string
+  readonly series = new Map<string, number>()
+
+  constructor(text: string) {
+    this.text = text
+    for (const line of text.split('\n').filter((each) => each !== '' && !each.startsWith('#'))) {
+      const end = line.lastIndexOf(' ')
+      this.series.set(line.slice(0, end), Number(line.slice(end + 1)))
+    }
+  }
+
+  /** The sum of all series of a name whose labels fit. */
+  sum(name: string, labels: Record<string, string> = {}): number {
+    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+    const fits = (key: string) =>
+      (key === name || key.startsWith(`${name}{`)) && wanted.every((each) => key.includes(each))
+    return [...this.series].filter(([key]) => fits(key)).reduce((sum, [, value]) => sum + value, 0)
+  }
+}
+
+/** Asks as Prometheus would. */
+export async function scrape(base_url: string, token?: string): Promise<Scrape> {
+  const headers = token ? { authorization: `Bearer ${token}` } : {}
+  const response = await fetch(`${base_url}/metrics`, { headers })
+  if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`)
+  return new Scrape(await response.text())
+}

@@ -1,0 +1,57 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { databaseUrl, onServer } from '../packages/server/testing/template-database.ts'
+import { type Catalogue, judgeCatalogue, readCatalogue } from '../scripts/catalogue.ts'
+
+const name = `lockstep_test_catalogue_${process.pid}`
+let sql: pg.Pool
+let catalogue: Catalogue
+beforeAll(async () => {
+  await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
+  sql = new pg.Pool({ connectionString: databaseUrl(name), max: 1 })
+  catalogue = await readCatalogue(sql)
+})
+afterAll(async () => {
+  await sql.end()
+  await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+})
+
+test('[SCALE-1] every table is spread by its board, or says why not; so does every key', () => {
+  expect(catalogue.tables.length).toBeGreaterThan(15)
+  expect(catalogue.keys.filter(({ kind }) => kind === 'foreign').length).toBeGreaterThan(15)
+  expect(judgeCatalogue(catalogue)).toEqual([])
+})
+
+test.each([
+  ['create table comments (board_id uuid primary key)', ['comments is in no class: add it to scopes']],
+  ['drop table automation_runs', ['automation_runs is no table']],
+  [
+    'alter table cards add constraint cards_title unique (title)',
+    ['cards: the unique key cards_title (title) leaves its board'],
+  ],
+  ['create unique index label_names on labels (name)', ['labels: the unique key label_names (name) leaves its board']],
+  [
+    'alter table attachments add constraint of_card foreign key (card_id) references cards (id)',
+    ['attachments: the foreign key of_card (card_id) leaves its board'],
+  ],
+  [
+    'alter table automation_runs drop constraint automation_runs_pkey, add constraint runs primary key (id)',
+    ['automation_runs: the primary key runs (id) leaves its board'],
+  ],
+  // It holds the board's column, and leads somewhere else with it.
+  [
+    'alter table labels add constraint astray foreign key (board_id) references users (id)',
+    ['labels: the foreign key astray (board_id) leaves its board'],
+  ],
+  ['alter table labels drop constraint labels_id_taken', ['labels_id_taken is excused, and needs no excuse']],
+])('[SCALE-1] found: %s', async (statement, complaints) => {
+  const client = await sql.connect()
+  try {
+    await client.query('begin')
+    await client.query(statement)
+    expect(judgeCatalogue(await readCatalogue(client))).toEqual(complaints)
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { freePort } from '../../packages/server/testing/ports.ts'
+import { eventually, launch, newFolder, type RunningProcess } from '../../packages/server/testing/processes.ts'
+import { databaseUrl, onServer, REDIS } from '../../packages/server/testing/template-database.ts'
+import { buildImage, type Image } from '../../scripts/image.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Instance extends RunningProcess {
+  base_url: string
+  port: number
+  /** Executes the image's own health check; its exit code. */
+  checkHealth: () => Promise<number | null>
+}
+
+/** The image of this working copy, in a plain directory. */
+export const imageOf = async (again?: { dockerfile: string; built: Map<string, Promise<Image>> }) =>
+  buildImage({ root: ROOT.replace(/\/$/, ''), folder: await newFolder(), node: process.execPath, ...again })
+
+/** An environment for instances on a database of their own, and how to be rid of it. */
+export async function newSettings() {
+  const name = `lockstep_deploy_${randomBytes(6).toString('hex')}`
+  await onServer((client) => client.query(`create database ${name}`))
+  const settings = {
+    DATABASE_URL: databaseUrl(name),
+    REDIS_URL: REDIS,
+    JWT_SECRET: 'hush-hush-signing-secret-of-the-deployment-tests',
+    TRUST_PROXY: '1',
+    RATE_LIMITS: 'off',
+    LOG_LEVEL: 'info',
+  }
+  const drop = () => onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+  return { settings, drop }
+}
+
+export interface AppRole {
+  name: string
+  url: string
+  drop: () => Promise<unknown>
+}
+
+/** Makes the role that the documentation says the service should run as, by the statements that it gives. */
+export async function makeRole(owner_url: string): Promise<AppRole> {
+  const name = `lockstep_app_${randomBytes(4).toString('hex')}`
+  const page = await readFile(new URL('docs/deploying.md', `file://${ROOT}`), 'utf8')
+  const [, documented = ''] = /```sql\n([^`]*create role lockstep_app[^`]*)```/.exec(page) ?? []
+  const statements = documented
+    // The owner of a test's database is there already.
+    .replaceAll(/^(create role lockstep_migrator|alter database ).*\n/gm, '')
+    .replaceAll('lockstep_migrator', new URL(owner_url).username)
+    .replaceAll('lockstep_app', name)
+    .replaceAll(' database lockstep ', ` database ${new URL(owner_url).pathname.slice(1)} `)
+  assert.match(statements, new RegExp(`create role ${name}`))
+  const onDatabase = async (text: string) => {
+    const client = new pg.Client({ connectionString: owner_url })
+    await client.connect()
+    try {
+      await client.query(text)
+    } finally {
+      await client.end()
+    }
+  }
+  await onDatabase(statements)
+  const url = Object.assign(new URL(owner_url), { username: name }).href
+  return { name, url, drop: () => onDatabase(`drop owned by ${name}; drop role ${name}`) }
+}
+
+/**
+ * Runs a program of the image as a container would: its directory is all there is, its user owns nothing of it, and its
+ * environment is the image's with the settings.
+ */
+export function runInImage(image: Image, command: string[], settings: Record<string, string>): RunningProcess {
+  const [uid = '', gid = ''] = image.user.split(':')
+  const confined = [`--root=${image.folder}`, `--wd=${image.workdir}`, `--setuid=${uid}`, `--setgid=${gid}`]
+  return launch('/usr/bin/unshare', [...confined, ...command], { env: { ...image.env, ...settings } })
+}
+
+export async function startInstance(image: Image, settings: Record<string, string>): Promise<Instance> {
+  const port = await freePort()
+  const env = { ...settings, HOST: '127.0.0.1', PORT: String(port) }
+  const running = runInImage(image, image.command, env)
+  const base_url = `http://127.0.0.1:${port}`
+  const isReady = () =>
+    fetch(`${base_url}/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await eventually('the instance is ready', async () => running.hasEnded() || (await isReady()))
+  if (running.hasEnded()) throw new Error(`The image does not start: ${running.output()}`)
+  return { ...running, base_url, port, checkHealth: () => runInImage(image, image.healthcheck, env).ended }
+}

@@ -1,0 +1,196 @@
+import { spawnSync } from 'node:child_process'
+import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress'
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
+import { Secret } from 'kubernetes-models/v1/Secret'
+import { Service } from 'kubernetes-models/v1/Service'
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
+import { parseAllDocuments } from 'yaml'
+import { operations } from '../../packages/contract/src/index.ts'
+import { leaveSeconds, strayNames } from './lint.ts'
+
+const kinds = {
+  Deployment,
+  HorizontalPodAutoscaler,
+  Ingress,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  ConfigMap,
+  Secret,
+  Service,
+  ServiceAccount,
+}
+type Kind = keyof typeof kinds
+type Labels = Record<string, string>
+interface Selector {
+  matchLabels?: Labels
+}
+interface Probe {
+  httpGet?: { path: string; port: string }
+}
+interface Container {
+  name: string
+  image: string
+  envFrom?: { configMapRef: { name: string } }[]
+  env?: { name: string; value: string }[]
+  ports?: { name: string; containerPort: number }[]
+  startupProbe?: Probe
+  livenessProbe?: Probe
+  readinessProbe?: Probe
+  volumeMounts?: { name: string; mountPath: string }[]
+  resources?: { requests?: Labels; limits?: Labels }
+  securityContext?: {
+    allowPrivilegeEscalation?: boolean
+    readOnlyRootFilesystem?: boolean
+    capabilities?: { drop?: string[] }
+  }
+}
+interface PodSpec {
+  terminationGracePeriodSeconds?: number
+  automountServiceAccountToken?: boolean
+  serviceAccountName?: string
+  securityContext?: { runAsNonRoot?: boolean; runAsUser?: number; seccompProfile?: { type: string } }
+  containers: Container[]
+  initContainers?: Container[]
+  volumes?: { name: string; secret?: { secretName: string } }[]
+}
+export interface Manifest {
+  kind: Kind
+  metadata: { name: string }
+  data?: Labels
+  spec: {
+    selector: Selector & Labels
+    podSelector?: Selector
+    policyTypes?: string[]
+    ingress?: { ports?: { port: string | number }[] }[]
+    ports?: { targetPort: string }[]
+    scaleTargetRef?: { kind: string; name: string }
+    strategy?: { rollingUpdate?: { maxUnavailable?: number } }
+    minReplicas?: number
+    template: { metadata: { labels: Labels; annotations: Labels }; spec: PodSpec }
+  }
+}
+
+/** The objects that a folder of manifests makes, as a cluster would get them. */
+export function renderManifests(folder: string): Manifest[] {
+  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest)
+}
+
+/** What is wrong with them: each against the schema of its kind, and all against each other. */
+export function checkManifests(manifests: Manifest[]): string[] {
+  const one = (kind: Kind) => manifests.find((manifest) => manifest.kind === kind)
+  const missing = (Object.keys(kinds) as Kind[]).filter((kind) => !one(kind))
+  if (missing.length > 0) return missing.map((kind) => `there is no ${kind}`)
+  const complaints = manifests.flatMap(schemaComplaints)
+  if (complaints.length > 0) return complaints
+  const deployment = one('Deployment') as Manifest
+  const { template, selector, strategy } = deployment.spec
+  const pod = template.spec
+  const containers = [...(pod.initContainers ?? []), ...pod.containers]
+  const settings = one('ConfigMap')?.data ?? {}
+  const secret = one('Secret')
+  const fits = (wanted: Labels = {}) =>
+    Object.keys(wanted).length > 0 &&
+    Object.entries(wanted).every(([key, value]) => template.metadata.labels[key] === value)
+  const ports = pod.containers.flatMap((container) => container.ports ?? [])
+  const portNames = ports.map(({ name }) => name)
+  const used = [
+    ...(one('Service')?.spec.ports ?? []).map(({ targetPort }) => targetPort),
+    ...(one('NetworkPolicy')?.spec.ingress ?? []).flatMap((rule) => (rule.ports ?? []).map(({ port }) => String(port))),
+  ]
+  const wrong = (isWrong: boolean, sentence: string) => (isWrong ? [sentence] : [])
+  return [
+    ...wrong(!fits(selector.matchLabels), 'the deployment does not select its own pods'),
+    ...wrong(!fits(one('Service')?.spec.selector), 'the service selects other pods'),
+    ...wrong(!fits(one('PodDisruptionBudget')?.spec.selector.matchLabels), 'the budget selects other pods'),
+    ...wrong(!fits(one('NetworkPolicy')?.spec.podSelector?.matchLabels), 'the policy selects other pods'),
+    ...wrong(one('NetworkPolicy')?.spec.policyTypes?.length !== 2, 'the policy leaves a direction open'),
+    ...wrong(
+      one('HorizontalPodAutoscaler')?.spec.scaleTargetRef?.name !== deployment.metadata.name,
+      'the autoscaler scales something else',
+    ),
+    ...wrong(
+      (one('HorizontalPodAutoscaler')?.spec.minReplicas ?? 1) < 2,
+      'a single instance cannot be replaced unnoticed',
+    ),
+    ...wrong(strategy?.rollingUpdate?.maxUnavailable !== 0, 'an instance goes before the next one is there'),
+    ...used.filter((name) => !portNames.includes(name)).map((name) => `no container has the port ${name}`),
+    ...wrong(
+      String(ports.find(({ name }) => name === 'http')?.containerPort) !== settings['PORT'],
+      'PORT is another one',
+    ),
+    ...wrong(
+      String(ports.find(({ name }) => name === 'metrics')?.containerPort) !== settings['METRICS_PORT'],
+      'METRICS_PORT is another one',
+    ),
+    ...wrong(
+      template.metadata.annotations['prometheus.io/port'] !== settings['METRICS_PORT'],
+      'Prometheus asks at another port',
+    ),
+    ...wrong((pod.terminationGracePeriodSeconds ?? 30) <= leaveSeconds(settings), 'it is killed before it has left'),
+    ...wrong(!pod.securityContext?.runAsNonRoot || !pod.securityContext.runAsUser, 'it may run as root'),
+    ...wrong(pod.securityContext?.seccompProfile?.type !== 'RuntimeDefault', 'it may call anything of the kernel'),
+    ...wrong(pod.automountServiceAccountToken !== false, 'it holds a token of the cluster'),
+    ...wrong(pod.serviceAccountName !== one('ServiceAccount')?.metadata.name, 'its account is another one'),
+    ...wrong(
+      pod.volumes?.find(({ name }) => name === 'secrets')?.secret?.secretName !== secret?.metadata.name,
+      'the secret is not mounted',
+    ),
+    ...strayNames([...Object.keys(settings), ...containers.flatMap(({ env = [] }) => env.map(({ name }) => name))]),
+    ...containers.flatMap((container) =>
+      checkContainer(container, Object.keys(secret?.data ?? {}), one('ConfigMap')?.metadata.name),
+    ),
+    ...pod.containers.flatMap((container) => checkProbes(container, portNames)),
+  ]
+}
+
+/** kustomize breaks long values of a secret into lines, which a cluster takes, and the schema does not. */
+const inOneLine = (data: Labels) =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value.replaceAll(/\s/g, '')]))
+
+function schemaComplaints(manifest: Manifest): string[] {
+  const Model = kinds[manifest.kind] as unknown as new (data: object) => { validate: () => void }
+  if (!Model) return [`${manifest.kind} is a kind that is not known here`]
+  try {
+    new Model(manifest.kind === 'Secret' ? { ...manifest, data: inOneLine(manifest.data ?? {}) } : manifest).validate()
+    return []
+  } catch (error) {
+    return [`${manifest.kind}: ${(error as Error).message}`]
+  }
+}
+
+function checkContainer(
+  { name, image, env = [], envFrom, securityContext, resources, volumeMounts }: Container,
+  keys: string[],
+  settings?: string,
+) {
+  const files = env.filter((each) => each.name.endsWith('_FILE')).map(({ value }) => value)
+  const folder = volumeMounts?.find((mount) => mount.name === 'secrets')?.mountPath
+  return [
+    ...(/:\d+\.\d+\.\d+/.test(image) ? [] : [`${name}: its image is not pinned`]),
+    ...(envFrom?.[0]?.configMapRef.name === settings ? [] : [`${name}: it does not get the settings`]),
+    ...(securityContext?.allowPrivilegeEscalation === false ? [] : [`${name}: it may gain privileges`]),
+    ...(securityContext?.readOnlyRootFilesystem ? [] : [`${name}: its files can be written`]),
+    ...(securityContext?.capabilities?.drop?.includes('ALL') ? [] : [`${name}: it keeps capabilities`]),
+    ...(resources?.requests?.['cpu'] && resources.limits?.['memory'] ? [] : [`${name}: its size is not said`]),
+    ...files
+      .filter((file) => !keys.some((key) => file === `${folder}/${key}`))
+      .map((file) => `${name}: ${file} is not in the secret`),
+  ]
+}
+
+/** A probe asks what the contract has; one that restarts must not depend on the database. */
+function checkProbes(container: Container, ports: string[]): string[] {
+  const wanted = { startupProbe: '/live', livenessProbe: '/live', readinessProbe: '/ready' } as const
+  const paths = Object.values(operations).map(({ path }) => path as string)
+  return Object.entries(wanted).flatMap(([probe, path]) => {
+    const { httpGet } = container[probe as keyof typeof wanted] ?? {}
+    const isRight = httpGet?.path === path && paths.includes(path) && ports.includes(httpGet.port)
+    return isRight ? [] : [`${container.name}: its ${probe} does not ask ${path}`]
+  })
+}

@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+
+const PASSWORD = 'hush-hush correct horse'
+const BOARDS = 6
+/** So many cards a board has when its writers have written for a while: what is asked here is not how large boards are read. */
+const CARDS = 100
+
+interface Board {
+  id: string
+  column_id: string
+  acknowledged: Set<string>
+}
+export interface Load {
+  writers: number
+  readers: number
+  sockets: number
+  /** Between two requests of one client. */
+  pause_ms: number
+}
+export interface Outcome {
+  requests: number
+  failed: string[]
+  longest_ms: number
+  opened: number
+  reconnects: number
+  /** How sockets were closed, and how often. */
+  closes: Record<string, number>
+  events: number
+  lost: string[]
+}
+
+/** Clients that write, read and listen through a proxy as if nothing else went on, and keep all that they were told. */
+export class Clients {
+  private readonly base_url: string
+  private readonly load: Load
+  private token = ''
+  private boards: Board[] = []
+  private readonly followers: Follower[] = []
+  private isOver = false
+  private work: Promise<void>[] = []
+  private readonly outcome: Outcome
+  constructor(base_url: string, load: Load) {
+    this.base_url = base_url
+    this.load = load
+    const counts = { requests: 0, longest_ms: 0, opened: 0, reconnects: 0, events: 0 }
+    this.outcome = { ...counts, failed: [], closes: {}, lost: [] }
+  }
+
+  async start() {
+    const email = `${randomUUID()}@example.com`
+    const account = { email, username: email.slice(0, 13), password: PASSWORD }
+    await this.ask('POST', '/auth/register', 201, JSON.stringify(account))
+    const form = new URLSearchParams({ username: email, password: PASSWORD })
+    this.token = (await this.ask('POST', '/auth/login', 200, form))?.['access_token'] ?? ''
+    for (let i = 0; i < BOARDS; i++) {
+      const board = await this.ask('POST', '/boards', 201, JSON.stringify({ title: `Board ${i}` }))
+      const id = board?.['id'] ?? ''
+      const column = await this.ask('POST', `/boards/${id}/columns`, 201, JSON.stringify({ title: 'To do' }))
+      this.boards.push({ id, column_id: column?.['id'] ?? '', acknowledged: new Set() })
+    }
+    const boardOf = (i: number) => this.boards[i % BOARDS] as Board
+    for (let i = 0; i < this.load.sockets; i++) this.followers.push(new Follower(this, boardOf(i), this.outcome))
+    await Promise.all(this.followers.map((follower) => follower.isThere()))
+    const repeat = async (act: () => Promise<unknown>) => {
+      while (!this.isOver) {
+        await act()
+        await pause(this.load.pause_ms)
+      }
+    }
+    this.work = [
+      ...Array.from({ length: this.load.writers }, (_, i) => repeat(() => this.write(boardOf(i)))),
+      ...Array.from({ length: this.load.readers }, (_, i) =>
+        repeat(() => this.ask('GET', `/boards/${boardOf(i).id}`, 200)),
+      ),
+    ]
+  }
+
+  get requests() {
+    return this.outcome.requests
+  }
+  get failures() {
+    return this.outcome.failed
+  }
+  get opener() {
+    return { base_url: this.base_url, token: this.token }
+  }
+
+  /** Ends the load, and holds what everybody was told against the database. */
+  async stop(readBoard: (board_id: string) => Promise<{ log: number[]; cards: Set<string> }>): Promise<Outcome> {
+    this.isOver = true
+    await Promise.all(this.work)
+    for (const board of this.boards) {
+      const { log, cards } = await readBoard(board.id)
+      const lost = [...board.acknowledged].filter((id) => !cards.has(id))
+      this.outcome.lost.push(...lost.map((id) => `card ${id} was acknowledged, and is not there`))
+      const followers = this.followers.filter((follower) => follower.board === board)
+      const missing = await Promise.all(followers.map((follower) => follower.missing(log)))
+      this.outcome.lost.push(...missing.flat())
+    }
+    for (const follower of this.followers) follower.stop()
+    return this.outcome
+  }
+
+  private async write({ id: board_id, column_id, acknowledged }: Board) {
+    const [oldest] = acknowledged
+    if (oldest !== undefined && acknowledged.size >= CARDS) {
+      acknowledged.delete(oldest)
+      await this.ask('DELETE', `/cards/${oldest}`, 204)
+      return
+    }
+    const id = randomUUID()
+    const path = `/boards/${board_id}/columns/${column_id}/cards`
+    if (await this.ask('POST', path, 201, JSON.stringify({ id, title: 'Written' }))) acknowledged.add(id)
+  }
+
+  /** One request, once. Whatever is not the answer that a service in order gives is a failure. */
+  private async ask(method: string, path: string, expected: number, body?: string | URLSearchParams) {
+    const began = performance.now()
+    this.outcome.requests++
+    try {
+      const response = await fetch(this.base_url + path, {
+        method,
+        headers: {
+          ...(this.token !== '' && { authorization: `Bearer ${this.token}` }),
+          ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body }),
+      })
+      const text = await response.text()
+      this.outcome.longest_ms = Math.max(this.outcome.longest_ms, performance.now() - began)
+      if (response.status === expected) return (text === '' ? {} : JSON.parse(text)) as Record<string, string>
+      this.outcome.failed.push(`${method} ${path}: ${response.status} ${text.slice(0, 100)}`)
+    } catch (error) {
+      const { message, cause } = error as Error
+      this.outcome.failed.push(`${method} ${path}: ${message} ${cause instanceof Error ? cause.message : ''}`)
+    }
+    return undefined
+  }
+}
+
+/** Follows a board and resumes where it left off, whenever it is sent away. */
+class Follower {
+  readonly board: Board
+  private readonly clients: Clients
+  private readonly outcome: Outcome
+  private socket: WebSocket | undefined
+  private readonly seqs: number[] = []
+  private first: number | undefined
+  private epoch: unknown
+  private isOver = false
+
+  constructor(clients: Clients, board: Board, outcome: Outcome) {
+    this.clients = clients
+    this.board = board
+    this.outcome = outcome
+    void this.follow()
+  }
+
+  private async follow() {
+    while (!this.isOver) {
+      const code = await this.connection()
+      if (this.isOver) return
+      this.outcome.closes[code] = (this.outcome.closes[code] ?? 0) + 1
+      this.outcome.reconnects++
+      // A client that was sent away waits for a moment, each for another.
+      await pause(50 + Math.random() * 200)
+    }
+  }
+
+  /** One connection, until it ends; resolves with the code. */
+  private connection() {
+    const { base_url, token } = this.clients.opener
+    const query = new URLSearchParams({ token, seq: '1' })
+    if (this.first !== undefined) query.set('since', `${String(this.epoch)}.${this.seqs.at(-1) ?? this.first}`)
+    const socket = new WebSocket(`${base_url.replace('http', 'ws')}/ws/boards/${this.board.id}?${query.toString()}`)
+    this.socket = socket
+    socket.on('open', () => this.outcome.opened++)
+    socket.on('unexpected-response', (_, { statusCode }) => this.outcome.failed.push(`socket: HTTP ${statusCode}`))
+    socket.on('error', (error) => this.isOver || this.outcome.failed.push(`socket: ${error.message}`))
+    socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as { type: string; version?: string; seq: number; epoch?: number }
+      if (message.version !== undefined) this.seqs.push(message.seq)
+      else if (message.type === 'ping') socket.send('{"type":"pong"}')
+      else if (message.type === 'resync') this.outcome.lost.push('a client was told to load its board anew')
+      else if (message.type === 'hello') {
+        this.epoch = message.epoch
+        this.first ??= message.seq
+      }
+    })
+    return new Promise<number>((resolve) => socket.once('close', resolve))
+  }
+
+  isThere = async () => {
+    while (this.first === undefined) await pause(10)
+  }
+
+  /** What the log of the board has, behind the beginning of this follower, and he was not told exactly once, in order. */
+  async missing(log: number[]): Promise<string[]> {
+    const expected = log.filter((seq) => seq > (this.first ?? 0))
+    const deadline = Date.now() + 15_000
+    while (this.seqs.length < expected.length && Date.now() < deadline) await pause(20)
+    const { seqs } = this
+    this.outcome.events += seqs.length
+    const at = expected.findIndex((seq, i) => seqs[i] !== seq)
+    if (at === -1 && seqs.length === expected.length) return []
+    return [`event ${at + 1} is ${seqs[at]}, not ${expected[at]}; ${seqs.length} of ${expected.length} came`]
+  }
+
+  stop() {
+    this.isOver = true
+    this.socket?.terminate()
+  }
+}

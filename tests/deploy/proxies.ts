@@ -1,0 +1,93 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from '../../packages/server/testing/ports.ts'
+import { eventually, launch, newFolder, type RunningProcess } from '../../packages/server/testing/processes.ts'
+
+const DEPLOY = new URL('../../deploy/', import.meta.url)
+const read = (path: string) => readFile(new URL(path, DEPLOY), 'utf8')
+
+/** A real proxy before two instances, run by the file that is shipped; only addresses and paths are others. */
+export interface BoardProxy {
+  base_url: string
+  process: RunningProcess
+  /** All that it has written about requests and errors. */
+  log: () => Promise<string>
+  /** What its operator does before an instance is stopped. */
+  leaving: (instance: 0 | 1) => Promise<void>
+  /** Settles when it sends requests to the instance again. */
+  back: (instance: 0 | 1) => Promise<void>
+}
+
+const answers = (url: string) =>
+  fetch(url).then(
+    (response) => response.text().then(() => response.ok),
+    () => false,
+  )
+
+export async function startHaproxy(ports: [number, number]): Promise<BoardProxy> {
+  const port = await freePort()
+  const [one, two] = ports.map((each) => `127.0.0.1:${each}`)
+  const env = { LOCKSTEP_BIND: `127.0.0.1:${port}`, LOCKSTEP_ONE: one, LOCKSTEP_TWO: two }
+  const process = launch('haproxy', ['-db', '-f', new URL('haproxy/haproxy.cfg', DEPLOY).pathname], {
+    env: { ...env, PATH },
+  })
+  const base_url = `http://127.0.0.1:${port}`
+  await eventually('HAProxy answers', async () => process.hasEnded() || (await answers(`${base_url}/ready`)))
+  if (process.hasEnded()) throw new Error(process.output())
+  const ups = (instance: 0 | 1) =>
+    process.output().split(`Server instances/${['one', 'two'][instance]} is UP`).length - 1
+  const seen = [0, 0]
+  return {
+    base_url,
+    process,
+    log: async () => process.output(),
+    leaving: async (instance) => {
+      seen[instance] = ups(instance)
+    },
+    back: async (instance) => void (await eventually('HAProxy sees it', () => ups(instance) > (seen[instance] ?? 0))),
+  }
+}
+
+export async function startNginx(ports: [number, number]): Promise<BoardProxy> {
+  const [port, folder] = await Promise.all([freePort(), newFolder()])
+  const shipped = await read('nginx/lockstep.conf')
+  const config = shipped
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+    .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports[0]}`)
+    .replaceAll('127.0.0.1:8002', `127.0.0.1:${ports[1]}`)
+    .replaceAll(/\/(var\/log\/nginx|run\/lockstep)\//g, `${folder}/`)
+  await writeFile(join(folder, 'lockstep.conf'), config)
+  await writeFile(join(folder, 'nginx.conf'), nginxAround(folder, process.getuid?.() === 0))
+  const running = launch('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { env: { PATH } })
+  const base_url = `http://127.0.0.1:${port}`
+  await eventually('nginx answers', async () => running.hasEnded() || (await answers(`${base_url}/ready`)))
+  if (running.hasEnded()) throw new Error(running.output())
+  const file = (instance: 0 | 1) => join(folder, `${[8001, 8002][instance]}.leaving`)
+  const said = async () => {
+    const logs = ['lockstep.log', 'lockstep-error.log', 'error.log'].map((name) => readFile(join(folder, name), 'utf8'))
+    return [running.output(), ...(await Promise.all(logs))].join('\n')
+  }
+  return {
+    base_url,
+    process: running,
+    log: said,
+    leaving: (instance) => writeFile(file(instance), ''),
+    back: (instance) => rm(file(instance)),
+  }
+}
+
+const PATH = '/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin'
+
+/** What a distribution brings around the shipped file. */
+export const nginxAround = (folder: string, isRoot: boolean) => `
+${isRoot ? 'user root;' : ''}
+daemon off;
+worker_processes 2;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log warn;
+events { worker_connections 4096; }
+http {
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
+  include ${folder}/lockstep.conf;
+}
+`

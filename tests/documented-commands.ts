@@ -1,0 +1,171 @@
+import type { Covering } from '../scripts/documented-commands.ts'
+
+const here = (prints: string): Covering => ({ here: prints })
+const serves: Covering = { serves: true }
+const by = (file: string, words: string): Covering => ({ by: file, words })
+const not = (reason: string): Covering => ({ not: reason })
+
+const administering = by('packages/server/src/admin.test.ts', 'as it is written there')
+const secrets = by('tests/deploy/files.test.ts', 'as the page makes them')
+const restored = by('tests/prove/operate-restore.ts', "blockOf('restore')")
+const docker = not('needs Docker; tests/deploy executes the steps of the image, and judges compose.yaml')
+const host = not('changes the machine; the files are judged by systemd and nginx in tests/deploy/files.test.ts')
+
+/**
+ * Every command of the documentation, as it stands there, and how it is known to work: a line for each.
+ * `here('words')`: it is run by the test beside this, and prints the words. `by('file', 'words')`: that file runs it, and has
+ * the words in it. `not('reason')`: no test can run it.
+ */
+export const registry: Record<string, Covering> = {
+  // Setting up
+  'git clone <this repository> lockstep && cd lockstep': not('the repository has no address of its own here'),
+  'npm ci && npm run demo': by('tests/demo.test.ts', "['npm', 'run', 'demo', '--']"),
+  'npm ci && npm run build && npm prune --omit=dev': not('it would remove the tools that the tests are run with'),
+  'npm ci': by('.ci/run', 'npm ci'),
+  'npm ci --ignore-scripts': not('a second installation; the scripts that would run are held by SEC-2'),
+  'npm run build': by('scripts/build-web.ts', "['run', 'build']"),
+  'npm run build -w packages/client': by('scripts/check.ts', 'scripts/build-client.ts'),
+
+  // The service
+  'npm run dev': serves,
+  'npm start': serves,
+  'npm run dev -w packages/web': not('a server for hot reload on a fixed port; the journeys drive what it would build'),
+  'npm run demo': by('tests/demo.test.ts', "['npm', 'run', 'demo', '--']"),
+  'DATABASE_URL=postgres://… npm run demo': by('tests/demo.test.ts', '[DEMO-5]'),
+  'openssl rand -base64 48': here('\n'),
+  'npm run migrate': here('Nothing to migrate.'),
+  'npm run seed': by('tests/documented-commands.ts', 'npm run seed -- --boards 20'),
+  'npm run seed -- --boards 20 --cards 100': here('Log in as '),
+  'npm run seed -- --boards 1000 --cards 1000': not('four minutes; the same with fewer boards is run here'),
+  'npm run admin': by('packages/server/src/admin.test.ts', '[AUTH-23]'),
+  'npm run admin -- new-epoch': here('begin a new epoch'),
+  'npm run admin -- create-superuser --email root@example.com --username root': here('root@example.com: created'),
+  'npm run admin -- deactivate ada@example.com': here('ada@example.com: deactivated'),
+
+  // A first board
+  'api=http://127.0.0.1:8000': here(''),
+  [`curl $api/auth/register --json '{"email":"ada@example.com","username":"ada","password":"correct horse"}'`]:
+    here('"username":"ada"'),
+  [`token=$(curl -s $api/auth/login -d username=ada@example.com --data-urlencode 'password=correct horse' | grep -o 'eyJ[^"]*')`]:
+    here(''),
+  [`curl $api/boards -H "Authorization: Bearer $token" --json '{"title":"Plan"}'`]: here('"title":"Plan"'),
+
+  // The command line
+  'npx lockstep': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'npx lockstep …': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'npx lockstep login': by('packages/cli/src/login.test.ts', "'login'"),
+  'npx lockstep seed --new Demo': here('Demo has 30 cards'),
+  'npx lockstep watch Demo': by('packages/cli/src/watch.test.ts', "['watch', board.id]"),
+  'npx lockstep doctor <url>': here('✓'),
+  'lockstep login --url http://127.0.0.1:8000 --email ada@example.com': by(
+    'packages/cli/src/readme.test.ts',
+    '[CLI-7]',
+  ),
+  'lockstep seed --new Café': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'lockstep boards': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'lockstep add Café doing "Repair the grinder"': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'lockstep move repair waiting --position 0': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'lockstep show Café': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'lockstep doctor --board Café': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'lockstep watch Café': by('packages/cli/src/watch.test.ts', "['watch', board.id]"),
+  [String.raw`lockstep show Café --json | jq -r '.columns[] | "\(.title): \(.cards | length)"'`]: by(
+    'packages/cli/src/boards.test.ts',
+    "['show', word, '--json']",
+  ),
+
+  // Working on it
+  'npm run': not('no command, but what they all begin with'),
+  'npm test': by('.ci/run', 'npm test'),
+  'npm test -- cards': by('scripts/test.ts', '...process.argv.slice(2)'),
+  'JOURNEYS=all npm test -- tests/web': by('tests/prove/web-journeys.ts', 'JOURNEYS'),
+  'SIMULATION_SEEDS=3000 npm test -- hub': by('packages/server/src/realtime/hub.test.ts', 'SIMULATION_SEEDS'),
+  'npm run check': by('.ci/run', 'npm run check'),
+  'npm run generate': by('scripts/check.ts', 'scripts/generate.ts'),
+  'npm run format': by('scripts/check.ts', "['biome', 'ci', '.']"),
+  'npm run acceptance -- http://127.0.0.1:8000': by('tests/acceptance.test.ts', 'acceptance'),
+  'npm run prove -- realtime': by('tests/realtime-scale.test.ts', 'npm run prove'),
+  'npm run prove -- api': by('tests/fold.test.ts', 'npm run prove -- api'),
+  'npm run prove -- web': by('tests/prove/web-journeys.ts', 'prove'),
+  'npm run prove -- capacity': by('tests/capacity.test.ts', 'prove/capacity.ts'),
+
+  // Administering: the test of the page runs each as it stands there
+  'npm run admin -- activate ada@example.com': administering,
+  'npm run admin -- reset-password ada@example.com': administering,
+  'npm run admin -- reset-password ada@example.com --generate': administering,
+  'npm run admin -- statistics': administering,
+  'npm run admin -- export ada@example.com --out ada.json': administering,
+  'npm run admin -- erase ada@example.com': administering,
+  'npm run admin -- audit --limit 20': administering,
+  'JWT_SECRET_FILE=/run/secrets/jwt DATABASE_URL_FILE=/run/secrets/database npm start': by(
+    'packages/server/src/config.test.ts',
+    '[CONF-1]',
+  ),
+
+  // Deploying
+  'mkdir -m 700 secrets': secrets,
+  'openssl rand -hex 32 > secrets/jwt_secret': secrets,
+  'openssl rand -hex 16 > secrets/postgres_password': secrets,
+  'echo "postgres://lockstep:$(cat secrets/postgres_password)@postgres:5432/lockstep" > secrets/database_url': secrets,
+  'chmod 644 secrets/*': secrets,
+  'docker compose up --build --detach': docker,
+  'docker compose run --rm one node packages/server/src/admin.ts create-superuser --email root@example.com --username root':
+    docker,
+  'docker compose build': docker,
+  'docker compose run --rm migrate': docker,
+  'docker compose up --detach --no-deps one': docker,
+  'docker compose ps': docker,
+  'docker buildx imagetools inspect node:26.10.0-bookworm': not('asks a registry'),
+  'npm ci --omit=dev --ignore-scripts -w packages/server': by('tests/deploy/deploy.test.ts', '[SHIP-3]'),
+  'useradd --system --no-create-home lockstep': host,
+  'install -d -m 700 /etc/lockstep': host,
+  'cp deploy/systemd/lockstep@.service /etc/systemd/system/': host,
+  'cp deploy/nginx/lockstep.conf /etc/nginx/conf.d/': host,
+  'systemctl enable --now lockstep@8001 lockstep@8002 && nginx -s reload': host,
+  'systemctl restart lockstep@8001': host,
+  'kubectl apply -k': not('needs a cluster; tests/deploy/files.test.ts renders and judges what would be applied'),
+
+  // Recovering: the blocks of the page are run on real servers
+  'pg_basebackup --dbname="$PRIMARY" --pgdata="$DATA" --write-recovery-conf --checkpoint=fast': by(
+    'tests/recovery/cluster.ts',
+    "blockOf('standby')",
+  ),
+  [`psql "$PRIMARY" --command="alter system set synchronous_standby_names = 'ANY 1 (server_1, server_2, server_3)'" --command='select pg_reload_conf()'`]:
+    by('tests/recovery/cluster.ts', "blockOf('synchronous')"),
+  [`psql "$STANDBY" --command='select pg_promote()'`]: by('tests/recovery/cluster.ts', "blockOf('promote')"),
+  [`psql "$STANDBY" --command="alter system set primary_conninfo = '$PRIMARY'" --command='select pg_reload_conf()'`]:
+    by('tests/recovery/cluster.ts', "blockOf('follow')"),
+  'pg_basebackup --dbname="$PRIMARY" --pgdata="$BACKUP" --checkpoint=fast': by(
+    'tests/prove/operate-restore.ts',
+    "blockOf('backup')",
+  ),
+  'cp -R "$BACKUP" "$DATA"': restored,
+  'chmod 700 "$DATA"': restored,
+  'cat >> "$DATA/postgresql.auto.conf" <<END': restored,
+  [`restore_command = 'cp "$ARCHIVE/%f" "%p"'`]: restored,
+  [`recovery_target_time = '$UNTIL'`]: restored,
+  [`recovery_target_action = 'promote'`]: restored,
+  END: restored,
+  'touch "$DATA/recovery.signal"': restored,
+  'npm run acceptance -- <url> --quick': by('tests/prove/operate-restore.ts', 'acceptance'),
+
+  // Upgrading
+  'npm run migrate -- --stopped': by('packages/server/src/core/migrate.test.ts', 'is_stopped: true'),
+  'pg_upgrade --link': not('upgrades a whole server to a version that is not installed beside it'),
+  'npm run prove -- operate': by('tests/deploy/rolling.test.ts', 'operate-rolling'),
+  'npm run prove -- operate operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
+  'npm run prove -- operate operate-metrics': by('tests/observing.test.ts', 'metrics-stage'),
+
+  // Benchmarks, fuzzing, races
+  'npm run bench': by('tests/bench.test.ts', '--smoke'),
+  'npm run bench -- writes': by('tests/bench.test.ts', '--smoke'),
+  'npm run prove -- fuzz': by('tests/fuzz.test.ts', 'npm run prove -- fuzz'),
+  'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', 'npm run prove -- race-pairs'),
+
+  // Dependencies
+  'npm run sbom': by('tests/sbom.test.ts', "['scripts/sbom.ts']"),
+  'npm run --silent sbom > lockstep.cdx.json': by('tests/sbom.test.ts', "['scripts/sbom.ts']"),
+  'npm audit': by('scripts/check.ts', "'audit'"),
+  'npm audit signatures': not('asks a registry, which no test may depend on'),
+  'npm install --before': not('asks a registry, which no test may depend on'),
+  'npm sbom --omit=dev': not('named as what we do not use'),
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { checkClosed, openCheck } from '../../packages/server/testing/closed-schema.ts'
+
+/** As much of JSON Schema as the documents use. */
+export interface Schema {
+  $ref?: string
+  type?: string
+  format?: string
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  maxItems?: number
+}
+interface Media {
+  content?: Record<string, { schema: Schema }>
+}
+interface PublishedOperation {
+  operationId: string
+  parameters?: { name: string; in: 'path' | 'query' | 'header'; schema: Schema; required?: boolean }[]
+  requestBody?: Media
+  responses: Record<string, Media & { description: string; headers?: Record<string, unknown> }>
+  'x-emits'?: string[]
+}
+export interface Published {
+  paths: Record<string, Record<string, PublishedOperation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+export interface Field {
+  name: string
+  schema: Schema
+  is_required: boolean
+}
+/** What may be answered with a status. */
+export interface DocumentedAnswer {
+  media: string | undefined
+  /** Headers that come with it. */
+  headers: string[]
+  /** The problem codes behind it. */
+  codes: Set<string>
+  /** What is wrong with a body. */
+  complaint: (body: unknown) => string | undefined
+}
+/** An operation as the published document describes it: the fuzzer knows nothing else of the service. */
+export interface DocumentedOperation {
+  id: string
+  method: string
+  path: string
+  path_fields: Field[]
+  query_fields: Field[]
+  header_names: string[]
+  body: { type: string; schema: Schema; isValid: (value: unknown) => boolean } | undefined
+  is_write: boolean
+  answers: Map<number, DocumentedAnswer>
+}
+
+const read = (name: string) => JSON.parse(readFileSync(new URL(`../../docs/api/${name}.json`, import.meta.url), 'utf8'))
+export const readOpenApi = (): Published => read('openapi') as Published
+
+interface AsyncDocument {
+  components: { messages: Record<string, { payload: Schema }>; schemas: Record<string, Schema> }
+}
+/** For each kind of message of the published document what is wrong with one, and the shape of it. */
+export function readMessages(): Map<string, { schema: Schema; complaint: (message: unknown) => string | undefined }> {
+  const { components } = read('asyncapi') as AsyncDocument
+  return new Map(
+    Object.entries(components.messages).map(([name, { payload }]) => {
+      const schema = resolved(payload, components.schemas)
+      return [name, { schema, complaint: closedCheck(schema) }]
+    }),
+  )
+}
+
+/** The operations of a document. */
+export function operationsOf({ paths, components }: Published): DocumentedOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, published]) => operationOf(path, method, published, components.schemas)),
+  )
+}
+
+function operationOf(
+  path: string,
+  method: string,
+  { operationId: id, parameters = [], requestBody, responses, 'x-emits': emits }: PublishedOperation,
+  schemas: Record<string, Schema>,
+): DocumentedOperation {
+  const fieldsIn = (place: string): Field[] =>
+    parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, schema, required = false }) => ({
+        name,
+        schema: resolved(schema, schemas),
+        is_required: required,
+      }))
+  const [content] = Object.entries(requestBody?.content ?? {})
+  const body = content && { type: content[0], schema: resolved(content[1].schema, schemas) }
+  const answers = Object.entries(responses).map(([status, { content: media = {}, headers = {}, description }]) => {
+    const [given] = Object.entries(media)
+    const answer: DocumentedAnswer = {
+      media: given?.[0],
+      headers: Object.keys(headers).map((name) => name.toLowerCase()),
+      codes: new Set([...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code as string)),
+      complaint: given ? closedCheck(resolved(given[1].schema, schemas)) : () => undefined,
+    }
+    return [Number(status), answer] as const
+  })
+  return {
+    id,
+    method: method.toUpperCase(),
+    path,
+    path_fields: fieldsIn('path'),
+    query_fields: fieldsIn('query'),
+    header_names: fieldsIn('header').map(({ name }) => name),
+    body: body && { ...body, isValid: openCheck(body.schema) },
+    is_write: emits !== undefined,
+    answers: new Map(answers),
+  }
+}
+
+/** The schema with everything that it refers to written out. */
+function resolved(schema: Schema, schemas: Record<string, Schema>): Schema {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    if (typeof value !== 'object' || value === null) return value
+    const name = (value as Schema).$ref?.split('/').at(-1)
+    if (name !== undefined) return walk(schemas[name] ?? fail(name))
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, walk(inner)]))
+  }
+  return walk(schema) as Schema
+}
+const fail = (name: string): never => {
+  throw new Error(`The document refers to ${name}, which it does not have`)
+}
+
+/** Nothing is allowed that is not documented: a field that leaks is wrong too. */
+const closedCheck = (schema: Schema) => (value: unknown) => {
+  try {
+    checkClosed(schema, value, 'the body')
+    return undefined
+  } catch (error) {
+    return (error as Error).message.slice(0, 400)
+  }
+}

@@ -1,0 +1,125 @@
+import type { Outcome, Reply } from './connection.ts'
+import type { DocumentedAnswer } from './document.ts'
+import { isUnframed } from './framing.ts'
+import type { FuzzRequest } from './requests.ts'
+import { CANARY } from './values.ts'
+
+/** What is read of an answer. */
+export interface Verdict {
+  /** What must not be, one sentence each. */
+  complaints: string[]
+  /** The status with the problem's code; what became of it when there was no answer. */
+  met: string
+  json: Record<string, unknown> | undefined
+}
+
+/** Refusals that any address can give: they are about HTTP itself, and stand in the table of errors. */
+const ofTransport = new Set([
+  'malformed_request',
+  'headers_too_large',
+  'uri_too_long',
+  'expectation_failed',
+  'request_incomplete',
+  'request_timeout',
+])
+/** Words of our insides. */
+const INSIDES = /\.ts:\d|node_modules|\bat \w+ \(|\bselect \w|\binsert into\b|relation "|violates|ECONN|postgres/i
+/** What a valid body may still be refused for: rules among several fields, and rules that the operator sets. */
+const HAS_FURTHER_RULES = new Set(['createRule', 'updateRule', 'register', 'changePassword'])
+
+/** Holds an answer against the published document. */
+export function judge(request: FuzzRequest, outcome: Outcome): Verdict {
+  if (typeof outcome === 'string') {
+    const isExcused = outcome === 'closed' && isUnframed(request.framing)
+    return { complaints: isExcused ? [] : [`there was no answer: ${outcome}`], met: outcome, json: undefined }
+  }
+  const { status } = outcome
+  const json = jsonOf(outcome) as Record<string, unknown> | undefined
+  const code = typeof json?.['code'] === 'string' && status >= 400 ? json['code'] : ''
+  const complaints = status < 400 ? judgeSuccess(request, outcome, json) : judgeRefusal(request, outcome, json, code)
+  return {
+    complaints,
+    met: code ? `${status} ${code}` : String(status),
+    json,
+  }
+}
+
+function jsonOf({ headers, bytes }: Reply): unknown {
+  if (!headers.get('content-type')?.startsWith('application/json') || bytes.length === 0) return undefined
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return undefined
+  }
+}
+
+const isAsDocumented = ({ tricks, framing }: FuzzRequest) =>
+  !tricks.has('path') && !tricks.has('method') && !isUnframed(framing)
+
+function judgeSuccess(request: FuzzRequest, reply: Reply, json: unknown): string[] {
+  const { operation, method } = request
+  const { status, headers, bytes } = reply
+  if (!isAsDocumented(request)) return []
+  const answer = operation.answers.get(status)
+  if (!answer) return [`${status} is not documented`]
+  const complaints = answer.headers.filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`)
+  if (answer.media === undefined && bytes.length > 0) complaints.push(`${status} has a body`)
+  if (answer.media === 'application/json' && method !== 'HEAD') complaints.push(...judgeBody(answer, json))
+  if (isRefusable(request)) complaints.push(`a body that does not fit the document was accepted with ${status}`)
+  return complaints
+}
+
+function judgeBody(answer: DocumentedAnswer, json: unknown): string[] {
+  if (json === undefined) return ['the body is no JSON']
+  const complaint = answer.complaint(json)
+  return complaint === undefined ? [] : [complaint]
+}
+
+/** Whether the document itself says that the body is wrong. Enums are taken in any case, which it does not say. */
+function isRefusable({ operation: { body }, body: bytes, tricks, framing }: FuzzRequest): boolean {
+  if (body?.type !== 'application/json' || !tricks.has('body') || tricks.has('type') || framing !== 'whole')
+    return false
+  try {
+    return !body.isValid(withEnums(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))))
+  } catch {
+    return true
+  }
+}
+const withEnums = (value: unknown) => {
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => {
+      if (typeof field !== 'string') return [key, field]
+      if (key === 'role') return [key, field.toLowerCase()]
+      return [key, key.endsWith('_type') ? field.toUpperCase() : field]
+    }),
+  )
+}
+
+function judgeRefusal(
+  request: FuzzRequest,
+  reply: Reply,
+  json: Record<string, unknown> | undefined,
+  code: string,
+): string[] {
+  const { operation, method, tricks } = request
+  const { status, headers, bytes } = reply
+  const complaints: string[] = []
+  if (status >= 500 && status !== 503) complaints.push(`${status}: a defect`)
+  if (status === 503 && !(Number(headers.get('retry-after')) > 0)) complaints.push('503 without Retry-After')
+  if (status === 401 && headers.get('www-authenticate') !== 'Bearer') complaints.push('401 without WWW-Authenticate')
+  if (method === 'HEAD') return complaints
+  if (json === undefined) return [...complaints, `${status} is no JSON`]
+  if (typeof json['detail'] !== 'string') complaints.push(`${status} has no string detail`)
+  if (code === '') complaints.push(`${status} has no code`)
+  const text = bytes.toString()
+  if (status !== 412 && text.includes(CANARY)) complaints.push(`${status} repeats what was sent`)
+  if (INSIDES.test(text)) complaints.push(`${status} tells of our insides`)
+  if (ofTransport.has(code) || !isAsDocumented(request)) return complaints
+  const answer = operation.answers.get(status)
+  if (!answer?.codes.has(code)) return [...complaints, `${status} ${code} is not documented`]
+  complaints.push(...judgeBody(answer, json))
+  if (code === 'invalid_input' && tricks.size === 0 && !HAS_FURTHER_RULES.has(operation.id))
+    complaints.push('a request that follows the document was refused as invalid')
+  return complaints
+}

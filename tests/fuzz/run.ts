@@ -1,0 +1,166 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Client } from '../../packages/server/testing/client.ts'
+import { seeded } from '../rig/history.ts'
+import { Connection } from './connection.ts'
+import type { DocumentedOperation } from './document.ts'
+import { dispatchOf } from './framing.ts'
+import { judge, type Verdict } from './judge.ts'
+import { learn } from './learn.ts'
+import { newPerson } from './person.ts'
+import { describe, type FuzzRequest, makeRequest, plainRequest } from './requests.ts'
+import { type Person, World } from './world.ts'
+
+export interface FuzzSize {
+  seed: number
+  requests: number
+  /** Connections that ask at the same time. */
+  at_once: number
+  /** Only requests that follow the document. */
+  is_tame?: boolean
+}
+export interface Fuzzed {
+  requests: number
+  seconds: number
+  /** What must not be, with the number of the request and the request itself. */
+  violations: string[]
+  /** Answers by status and code. */
+  met: Map<string, number>
+  /** For each operation: how often it was asked, and how often it succeeded. */
+  operations: Map<string, { asked: number; succeeded: number }>
+  /** How many requests had something bent, by what it was. */
+  tricks: Map<string, number>
+}
+
+const PEOPLE = 6
+/** One in so many. Hashing a password takes as long as a hundred other requests; and what is deleted must be made first. */
+const rarely: Record<string, number> = {
+  register: 100,
+  login: 100,
+  changePassword: 100,
+  deleteBoard: 20,
+  createBoard: 10,
+  removeMember: 5,
+  updateMember: 5,
+}
+const oneIn = (operation: string) => rarely[operation] ?? (operation.startsWith('delete') ? 4 : 1)
+const SHOWN = 40
+
+/** Asks every operation of a document in every way that chance comes upon, and judges every answer. */
+export async function fuzz(
+  base_url: string,
+  operations: readonly DocumentedOperation[],
+  { seed, requests, at_once, is_tame = false }: FuzzSize,
+  progress: (done: number, violations: number) => void = () => {},
+): Promise<Fuzzed> {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  const found: Fuzzed = {
+    requests: 0,
+    seconds: 0,
+    violations: [],
+    met: new Map(),
+    operations: new Map(),
+    tricks: new Map(),
+  }
+  const world = new World()
+  const begun = performance.now()
+
+  const ask = async (connection: Connection, nth: number, request: FuzzRequest): Promise<Verdict> => {
+    const outcome = await connection.ask(dispatchOf(request))
+    const verdict = judge(request, outcome)
+    found.requests++
+    count(found.met, verdict.met)
+    for (const trick of request.tricks) count(found.tricks, trick)
+    const tally = found.operations.get(request.operation.id) ?? { asked: 0, succeeded: 0 }
+    found.operations.set(request.operation.id, tally)
+    tally.asked++
+    if (/^[23]/.test(verdict.met) && request.method === request.operation.method) tally.succeeded++
+    for (const complaint of verdict.complaints) {
+      if (found.violations.length < SHOWN)
+        found.violations.push(
+          `seed ${seed}, request ${nth}, ${request.operation.id}: ${complaint}\n    ${describe(request)}\n    ${bodyText(outcome)}`,
+        )
+      else found.violations.push(`request ${nth}, ${request.operation.id}: ${complaint}`)
+    }
+    if (typeof outcome === 'object') learn(world, request, verdict, outcome.headers.get('etag'), seeded(nth))
+    return verdict
+  }
+
+  /** A valid request for an operation, with these fields. */
+  const call = async (
+    connection: Connection,
+    id: string,
+    who: Person,
+    params: Record<string, string>,
+    fields?: object,
+  ) => {
+    const operation = byId.get(id)
+    if (!operation) throw new Error(`There is no ${id} in the document`)
+    const request = plainRequest(operation, who, params, fields)
+    request.board = world.boards.find((board) => board.id === params['board_id'])
+    return ask(connection, -1, request)
+  }
+
+  /** A new board, with its people and enough on it to begin with. */
+  const foundBoard = async (connection: Connection, nth: number) => {
+    const random = seeded(nth)
+    const [owner, ...others] = random.shuffled(world.people) as [Person, ...Person[]]
+    const { json } = await call(connection, 'createBoard', owner, {}, { title: 'Fuzz' })
+    const board_id = String(json?.['id'])
+    for (const { id: user_id } of others.slice(1))
+      await call(connection, 'inviteMember', owner, { board_id }, { user_id })
+    for (const title of ['One', 'Two', 'Three']) {
+      const column = await call(connection, 'createColumn', owner, { board_id }, { title })
+      await call(connection, 'createCard', owner, { board_id, column_id: String(column.json?.['id']) }, { title })
+    }
+    const idOf = (parameter: string) => world.boards.find(({ id }) => id === board_id)?.ids.get(parameter)?.[0] ?? ''
+    await call(connection, 'createLabel', owner, { board_id }, { name: 'Label' })
+    for (const title of ['One', 'Two']) {
+      await call(connection, 'createChecklist', owner, { board_id, card_id: idOf('card_id') }, { title })
+      await call(connection, 'createItem', owner, { board_id, checklist_id: idOf('checklist_id') }, { content: title })
+    }
+    const trigger = { trigger_type: 'LABEL_ADDED', trigger_label_id: idOf('label_id') }
+    const action = { action_type: 'MOVE_TO_COLUMN', action_column_id: idOf('column_id') }
+    await call(connection, 'createRule', owner, { board_id }, { name: 'Rule', ...trigger, ...action })
+  }
+
+  /** Boards that hold too much go, so that the last request meets no larger world than the first. */
+  const tidy = async (connection: Connection, board_id: string) => {
+    world.forget(board_id)
+    for (const who of world.people) {
+      const { met } = await call(connection, 'deleteBoard', who, { board_id })
+      if (met === '204' || met.startsWith('404')) return
+    }
+  }
+
+  const first = new Connection(base_url)
+  for (let i = 0; i < PEOPLE; i++) world.people.push(await newPerson(new Client(base_url)))
+  for (let i = 0; i < 4; i++) await foundBoard(first, seed + i)
+  first.close()
+
+  let next = 0
+  const lane = async () => {
+    const connection = new Connection(base_url)
+    while (next < requests) {
+      const nth = next++
+      const random = seeded(Math.imul(seed, 0x9e3779b1) ^ nth)
+      const { surplus } = world
+      if (surplus) {
+        await tidy(connection, surplus.id)
+        if (world.boards.length < 5) await foundBoard(connection, nth)
+      }
+      let operation = random.pick(operations)
+      while (random.below(oneIn(operation.id)) > 0) operation = random.pick(operations)
+      await ask(connection, nth, makeRequest(operation, world, random, is_tame))
+      if (nth % 5_000 === 0) progress(nth, found.violations.length)
+      if (nth % 64 === 0) await nextTurn()
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: at_once }, lane))
+  found.seconds = (performance.now() - begun) / 1_000
+  return found
+}
+
+const count = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
+const bodyText = (outcome: Awaited<ReturnType<Connection['ask']>>) =>
+  typeof outcome === 'string' ? outcome : `→ ${outcome.status} ${outcome.bytes.toString().slice(0, 300)}`

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { stringify } from 'yaml'
+import { definitions } from '../packages/server/src/core/metric-definitions.ts'
+import { scrape } from '../packages/server/testing/metrics.ts'
+import { freePort } from '../packages/server/testing/ports.ts'
+import {
+  endProcesses,
+  eventually,
+  type ServiceProcess,
+  startServiceProcess,
+} from '../packages/server/testing/processes.ts'
+import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
+import { dashboard, queriesOver } from '../scripts/dashboard.ts'
+import {
+  DEPLOY,
+  METRICS_TOKEN,
+  makeTraffic,
+  type Prometheus,
+  promtool,
+  readRules,
+  startPrometheus,
+} from './prove/metrics-stage.ts'
+
+/** What nothing moves while all is well: it must be there, at zero. */
+const still = new Set([
+  'Requests that failed, of the last hour',
+  'Sent away with 503',
+  'One too many',
+  'Slow clients',
+  'Kept for slow clients',
+  'Redis is suspect',
+  'Waiting for a connection',
+  'Trouble with PostgreSQL',
+  'Changes that wait for their board',
+  'Passwords that wait',
+  'Chores',
+  // These depend on the moment, and on how busy the machine is.
+  'In flight',
+  'Read from the log',
+  'Clients that came back',
+  'Garbage collection',
+])
+
+describe('a Prometheus that reads the service', () => {
+  const name = `lockstep_test_observing_${process.pid}`
+  let services: ServiceProcess[] = []
+  let prometheus: Prometheus
+  /** Goes on while Prometheus is asked: what is counted in a second needs two looks. */
+  let traffic: Promise<unknown> | undefined
+  let isOver = false
+  const targets: string[] = []
+
+  beforeAll(async () => {
+    await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
+    // One is read on the port of the service, the other on a port of its own.
+    const own_port = String(await freePort())
+    const settings = { DATABASE_URL: databaseUrl(name), REDIS_URL: REDIS, METRICS_TOKEN, JWT_SECRET: randomUUID() }
+    const first = await startServiceProcess(settings)
+    services = [first, await startServiceProcess({ ...settings, METRICS_PORT: own_port })]
+    targets.push(new URL(first.base_url).host, `127.0.0.1:${own_port}`)
+    prometheus = await startPrometheus(targets)
+    const base_urls = services.map(({ base_url }) => base_url)
+    traffic = makeTraffic(base_urls, () => isOver)
+    traffic.catch(() => {})
+  }, 180_000)
+  afterAll(async () => {
+    isOver = true
+    await traffic
+    await prometheus?.end()
+    await endProcesses()
+    await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+  })
+
+  test('[OBS-8] promtool finds nothing to mend in what it is given', async () => {
+    for (const target of targets) {
+      const { text } = await scrape(`http://${target}`, METRICS_TOKEN)
+      expect(await promtool(['check', 'metrics'], text)).toEqual({ isFine: true, said: '' })
+    }
+    const wrong = '# HELP lockstep_things How many.\n# TYPE lockstep_things counter\nlockstep_things 1\n'
+    expect((await promtool(['check', 'metrics'], wrong)).isFine).toBe(false)
+  })
+
+  test('[OBS-8] it reads every instance, on its own port or on that of the service', async () => {
+    const found = await eventually('both are read', async () => {
+      const up = await prometheus.ask('up{job="lockstep"} == 1')
+      return up.length === 2 && up
+    })
+    expect(new Set(found.map(({ metric }) => metric['instance']))).toEqual(new Set(targets))
+    expect((await prometheus.targets()).map(({ lastError }) => lastError)).toEqual(['', ''])
+    const [versions] = await prometheus.ask('count(lockstep_build_info)')
+    expect(versions?.value[1]).toBe('2')
+  })
+
+  test('[OBS-9] every query of the dashboard has an answer, and those that traffic moves have moved', async () => {
+    const queries = queriesOver('1m')
+    const lacking = async () => {
+      const unmoved = new Set(queries.map(({ title }) => title).filter((title) => !still.has(title)))
+      const unanswered: string[] = []
+      for (const { title, expr } of queries) {
+        const samples = await prometheus.ask(expr)
+        if (samples.length === 0) unanswered.push(`${title}: ${expr}`)
+        if (samples.some(({ value: [, value] }) => Number(value) > 0)) unmoved.delete(title)
+      }
+      return [...unanswered, ...unmoved]
+    }
+    let last: string[] = []
+    const isComplete = async () => {
+      last = await lacking()
+      return last.length === 0
+    }
+    await eventually('everything is answered', isComplete, 60_000).catch(() => {})
+    expect(last).toEqual([])
+    await expect(prometheus.ask('rate(lockstep_sockets')).rejects.toThrow('does not understand')
+  }, 90_000)
+
+  test('[OBS-10] every alert can be asked, and none is raised while all is well', async () => {
+    const { groups } = await readRules()
+    for (const { expr } of groups.flatMap(({ rules }) => rules)) await prometheus.ask(expr)
+    const named = (samples: { metric: Record<string, string> }[]) => samples.map(({ metric }) => metric['alertname'])
+    expect(named(await prometheus.ask('ALERTS{alertstate="firing"}'))).toEqual([])
+    const isRecorded = async () => (await prometheus.ask('lockstep:slow_deliveries:ratio_rate5m')).length === 1
+    await eventually('what is promised is recorded', isRecorded, 60_000)
+  }, 90_000)
+
+  test('[OBS-5] events are timed on the instance that committed them and on the other', async () => {
+    const counts = await prometheus.ask('sum by (source) (lockstep_delivery_seconds_count)')
+    const bySource = new Map(counts.map(({ metric, value }) => [metric['source'], Number(value[1])]))
+    expect(bySource.get('here')).toBeGreaterThan(0)
+    expect((bySource.get('bus') ?? 0) + (bySource.get('log') ?? 0)).toBeGreaterThan(0)
+  })
+})
+
+describe('the alerts', () => {
+  /** The alerts whose tests fail when every alert asks something else, as what promtool calls them. */
+  async function failing(expr: string): Promise<string[]> {
+    const folder = await mkdtemp(join(tmpdir(), 'lockstep-alerts-'))
+    try {
+      const rules = await readRules()
+      for (const rule of rules.groups.flatMap((group) => group.rules)) if (rule.alert) rule.expr = expr
+      await writeFile(join(folder, 'alerts.yml'), stringify(rules))
+      await writeFile(join(folder, 'alerts.test.yml'), await readFile(join(DEPLOY, 'alerts.test.yml'), 'utf8'))
+      const { isFine, said } = await promtool(['test', 'rules', join(folder, 'alerts.test.yml')])
+      expect(isFine).toBe(false)
+      return [...said.matchAll(/name: (.+),\s+alertname: (\w+)/g)].map(([, test, alert]) => `${alert}: ${test}`).sort()
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  test('[OBS-10] promtool accepts the configuration, and the unit tests of the alerts pass', async () => {
+    expect((await promtool(['check', 'config', 'prometheus.yml'])).isFine).toBe(true)
+    expect(await promtool(['test', 'rules', 'alerts.test.yml'])).toMatchObject({ isFine: true })
+  }, 60_000)
+
+  test('[OBS-10] each has a test in which it fires and one in which it does not, and both would notice', async () => {
+    const { groups } = await readRules()
+    const alerts = groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])).sort()
+    expect(alerts.length).toBeGreaterThan(11)
+    const wrong = (alert: string) =>
+      `${alert}: ${alert === 'LockstepNotScraped' ? 'no instance is known' : 'everything is wrong'}`
+    expect(await failing('vector(0) > 1')).toEqual(alerts.map(wrong))
+    const well = alerts.map((alert) => `${alert}: all is well, or nearly`)
+    // One that always fires has other labels than the one that is expected, too.
+    expect(await failing('vector(1) > 0')).toEqual([...alerts.map(wrong), ...well].sort())
+  }, 60_000)
+
+  test('[OBS-10] each says how grave it is, what is wrong, and where it is written what to do', async () => {
+    const { groups } = await readRules()
+    const page = await readFile(new URL('../docs/observing.md', import.meta.url), 'utf8')
+    const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => (heading as string).toLowerCase())
+    for (const rule of groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert)) {
+      expect(rule.labels, rule.alert).toEqual({ severity: expect.stringMatching(/^(page|ticket)$/) })
+      expect(rule.annotations, rule.alert).toMatchObject({ summary: expect.stringMatching(/\w{3}/) })
+      const { runbook = '' } = rule.annotations as { runbook?: string }
+      expect(runbook).toBe(`docs/observing.md#${rule.alert?.toLowerCase()}`)
+      expect(headings, runbook).toContain(rule.alert?.toLowerCase())
+    }
+  })
+})
+
+test('[OBS-9] every metric of the service is on the dashboard, and the alerts name no other', async () => {
+  const shown = JSON.stringify(dashboard())
+  const names = Object.keys(definitions)
+  expect(names.filter((name) => !shown.includes(name))).toEqual([])
+  const rules = await readFile(join(DEPLOY, 'alerts.yml'), 'utf8')
+  const used = [...`${shown}${rules}`.matchAll(/lockstep_\w+/g)].map(([name]) =>
+    name.replace(/_(bucket|count|sum)$/, ''),
+  )
+  expect([...new Set(used)].filter((name) => !names.includes(name))).toEqual([])
+})

@@ -1,0 +1,218 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { startFaultyLine } from '../../packages/client/testing/faulty-line.ts'
+import { runLive } from '../../packages/client/testing/live-run.ts'
+import { Client } from '../../packages/server/testing/client.ts'
+import {
+  endProcesses,
+  type ServiceProcess,
+  startRedis,
+  startServiceProcess,
+} from '../../packages/server/testing/processes.ts'
+import { startProxy, type TcpProxy } from '../../packages/server/testing/tcp-proxy.ts'
+import { type Cluster, databaseOn, freeze, kill, type Server, startCluster, thaw } from '../recovery/cluster.ts'
+import { loseCommits } from '../recovery/lost-commits.ts'
+import { checkKept, checkLogs, createCard, newBoard, newUser, startWriters } from '../recovery/writers.ts'
+import { collectGoals, is, told, yes } from './goals.ts'
+import type { Progress, Report } from './report.ts'
+
+const JWT_SECRET = 'hush-hush-signing-secret-of-the-failover-tests'
+const LATE_MS = 3_000
+
+export interface Size {
+  /** How many primaries are killed, and how many hang and go on after they were replaced. */
+  kills: number
+  freezes: number
+  writers: number
+  /** Of each of two live clients, in each failover. */
+  changes: number
+}
+export interface Failover {
+  kind: 'killed' | 'frozen'
+  violations: string[]
+  acknowledged: number
+  refusals: number
+  /** From the moment the primary was gone until a write was acknowledged again. Nobody had to notice it first. */
+  recovery_ms: number
+  /** Of the writes that still reached a frozen primary when it went on: how many it acknowledged. None may be. */
+  split: number
+}
+
+/** Fails over again and again under load: writers with keys, and live clients that change a board at random. */
+export async function failOverSynchronously(size: Size, progress: Progress): Promise<Failover[]> {
+  const { kills, freezes } = size
+  const kinds = Array.from({ length: kills + freezes }, (_, i) => (i < kills ? 'killed' : 'frozen'))
+  let hung: Server | undefined
+  try {
+    const [cluster, redis] = await Promise.all([startCluster(), startRedis()])
+    // The address of the database, which moves: as a virtual address does, or a proxy that knows the primary.
+    const address = await startProxy(databaseOn(cluster.primary()))
+    const settings = { DATABASE_URL: address.url, REDIS_URL: redis.url, JWT_SECRET, LOG_LEVEL: 'warn' }
+    const service = await startServiceProcess(settings)
+    const outcomes: Failover[] = []
+    for (const [i, kind] of kinds.entries()) {
+      hung = kind === 'frozen' ? cluster.primary() : undefined
+      const outcome = await failOverOnce({ cluster, address, service, size, seed: i + 1 }, kind)
+      outcomes.push(outcome)
+      const { acknowledged, recovery_ms, violations } = outcome
+      progress(
+        `failover ${i + 1} of ${kinds.length}, primary ${kind}: ${acknowledged} acknowledged, writes again after ${recovery_ms} ms, ${violations.length} violations`,
+      )
+    }
+    await address.close()
+    return outcomes
+  } finally {
+    // What is frozen would not end.
+    if (hung?.process().hasEnded() === false) kill(hung)
+    await endProcesses()
+  }
+}
+
+interface Stage {
+  cluster: Cluster
+  address: TcpProxy
+  service: ServiceProcess
+  size: Size
+  seed: number
+}
+
+async function failOverOnce(stage: Stage, kind: Failover['kind']): Promise<Failover> {
+  const { cluster, address, service, size, seed } = stage
+  const { base_url } = service
+  const [owner, member] = [await newUser(base_url), await newUser(base_url)]
+  const places = await Promise.all(Array.from({ length: 4 }, () => newBoard(owner.api)))
+  const shown = await newBoard(owner.api)
+  const params = { board_id: shown.board_id, user_id: member.id }
+  await owner.api.call('inviteMember', { params, body: { user_id: member.id } })
+  await owner.api.call('updateMember', { params, body: { role: 'owner' } })
+  // An instance that nobody told of the new address: it still reaches the old primary.
+  const old = { DATABASE_URL: databaseOn(cluster.primary()), REDIS_URL: '', JWT_SECRET, LOG_LEVEL: 'warn' }
+  const astray = kind === 'frozen' ? await startServiceProcess(old) : undefined
+  const line = await startFaultyLine(base_url)
+  const writers = startWriters(owner.api, places, size.writers)
+  let [gone_at, moved_at, split] = [0, 0, 0]
+
+  const faults = async () => {
+    await writers.more(3 * size.writers)
+    gone_at = performance.now()
+    if (kind === 'killed') kill(cluster.primary())
+    else freeze(cluster.primary())
+    const gone = await cluster.failOver()
+    moved_at = performance.now()
+    address.leadTo(databaseOn(cluster.primary()))
+    await writers.more(3 * size.writers)
+    if (astray) {
+      thaw(gone)
+      split = await writeAstray(new Client(astray.base_url, owner.token), shown)
+      kill(gone)
+      await astray.end('SIGKILL')
+    }
+    await cluster.replace(gone)
+  }
+  const { changes } = size
+  const users = [owner, member]
+  const { board_id } = shown
+  const live = await runLive({
+    ...{ base_url: () => base_url, line, board_id, users, seed, changes, pause_ms: 40, faults },
+  })
+  await writers.stop()
+  await line.close()
+  const url = databaseOn(cluster.primary())
+  const acknowledged = writers.acknowledged()
+  const violations = [
+    ...live.violations,
+    ...(await checkKept(url, acknowledged)),
+    ...(await checkLogs(url)),
+    ...writers.strange.map((answer) => `a write was answered ${answer}`),
+    ...(split > 0 ? [`the old primary acknowledged ${split} writes after it was replaced`] : []),
+  ]
+  return {
+    ...{ kind, violations, split, acknowledged: acknowledged.length, refusals: writers.refusals() },
+    recovery_ms: Math.round(writers.firstAfter(moved_at, gone_at)),
+  }
+}
+
+/** Writes to a primary that was replaced and does not know it. Answers how many writes it acknowledged. */
+async function writeAstray(api: Client, place: { board_id: string; column_id: string }): Promise<number> {
+  let acknowledged = 0
+  for (let i = 0; i < 3; i++) {
+    void createCard(api, place, `astray ${i}`).then(
+      ({ status }) => status === 201 && acknowledged++,
+      () => {},
+    )
+  }
+  await pause(LATE_MS)
+  return acknowledged
+}
+
+export async function prove(progress: Progress): Promise<Report> {
+  const size = { kills: 10, freezes: 5, writers: 16, changes: 30 }
+  const { add, fail, sections, violations } = collectGoals(progress)
+  const outcomes = await failOverSynchronously(size, progress)
+  for (const violation of outcomes.flatMap((outcome) => outcome.violations)) fail(violation)
+  for (const kind of ['killed', 'frozen'] as const) {
+    const those = outcomes.filter((outcome) => outcome.kind === kind)
+    const times = those.map((each) => each.recovery_ms).toSorted((a, b) => a - b)
+    const sum = (of: (each: Failover) => number) => those.reduce((all, each) => all + of(each), 0)
+    add(
+      `A primary is ${kind}, one of two synchronous standbys takes over`,
+      `${size.writers} writers with idempotency keys and two live clients work on. ${
+        kind === 'frozen'
+          ? 'The primary hangs, is replaced, and goes on: an instance that still reaches it writes there.'
+          : 'Every process of the primary is killed at once.'
+      } The time is from that moment to the first acknowledged write, the choice and promotion of the standby included, the time to notice not.`,
+      [
+        is('failovers', those.length, kind === 'killed' ? size.kills : size.freezes),
+        told(
+          'writes acknowledged',
+          sum((each) => each.acknowledged),
+        ),
+        is(
+          'acknowledged writes lost or doubled, and other violations',
+          sum((each) => each.violations.length),
+          0,
+        ),
+        told(
+          'writes refused with 503 and sent again',
+          sum((each) => each.refusals),
+        ),
+        ...(kind === 'frozen'
+          ? [
+              is(
+                'writes acknowledged by the old primary afterwards',
+                sum((each) => each.split),
+                0,
+              ),
+            ]
+          : []),
+        told('recovery time, median', times[Math.floor(times.length / 2)] ?? 0, 'ms'),
+        told('recovery time, longest', times.at(-1) ?? 0, 'ms'),
+      ],
+    )
+  }
+  const rounds = 5
+  for (let round = 1; round <= rounds; round++) {
+    const lost = await loseCommits({ writes: 30 })
+    progress(`asynchronous standby, ${round} of ${rounds}`)
+    add(
+      `An asynchronous standby that lost commits, ${round}`,
+      'The standby hears nothing any more; writes are acknowledged and seen by live clients; the primary is killed, the standby promoted, and others write until the old numbers are reached again. Then `npm run admin -- new-epoch` is run, with the service and its clients running.',
+      [
+        told('acknowledged before', lost.acknowledged),
+        yes('lost writes, and the checker names exactly these', lost.noticed === lost.unheard),
+        told('acknowledged writes that the standby never had', lost.unheard),
+        yes('clients show what is lost before the command', lost.is_wrong_before),
+        yes('the service says that commits were lost, and what to do', lost.is_told),
+        yes('every client shows the server’s board after it', lost.is_right_after),
+        yes('nothing of the lost time is served as known', lost.is_fresh),
+        yes('a lost write that is sent again under its key is there once', lost.is_made_again),
+        told('from the command to the last client', lost.resync_ms, 'ms'),
+      ],
+    )
+  }
+  return {
+    title: 'Failover',
+    setting: { ...size, rounds_with_an_asynchronous_standby: rounds },
+    sections,
+    violations,
+  }
+}

@@ -1,0 +1,288 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { type EventKind, events } from '@lockstep/contract'
+import type { FullBoard } from '@lockstep/contract/boards'
+import { EVENT_VERSION } from '@lockstep/contract/realtime'
+import type pg from 'pg'
+import { ensureDatabase } from '../../packages/server/src/core/migrate.ts'
+import { Client } from '../../packages/server/testing/client.ts'
+import { checkClosed } from '../../packages/server/testing/closed-schema.ts'
+import { emptyBoard, foldBoard } from '../../packages/server/testing/fold.ts'
+import {
+  endProcesses,
+  eventually,
+  startAdmin,
+  startPostgres,
+  startRedis,
+  startServiceProcess,
+} from '../../packages/server/testing/processes.ts'
+import { atLeast, collectGoals, is, told } from './goals.ts'
+import { unpackVersion } from './older-version.ts'
+import { JWT_SECRET, makeAudience, openPool } from './realtime-stage.ts'
+import type { Progress, Report } from './report.ts'
+import { type Instance, Load, type LoadedBoard, type LoadSize } from './upgrade-load.ts'
+
+/** The version to upgrade from: the last one before migrations had phases. */
+const OLD = '71b48433ba6c8942d2191190db0dd5a07f755861'
+
+export interface UpgradeSize extends LoadSize {
+  /** How long the two versions serve together, and each stage around that. */
+  together_seconds: number
+  stage_seconds: number
+  /** How long another transaction holds a table that the migration changes. */
+  blocked_seconds: number
+  /** Rows that the migration has to change, in batches, and rows among which it makes an index. */
+  rows: number
+}
+// A board for each writer: then only a migration can be in his way.
+const FULL: UpgradeSize = {
+  boards: 16,
+  writers: 16,
+  readers: 4,
+  sockets: 50,
+  thinking_ms: 300,
+  together_seconds: 120,
+  stage_seconds: 10,
+  blocked_seconds: 3,
+  rows: 50_000,
+}
+
+export interface Upgrade {
+  failures: string[]
+  stages: Load['stages']
+  /** Exit codes of the instances that were sent away. */
+  exits: (number | null)[]
+  migrated: string[]
+  retries: number
+  batches: number
+  /** Requests that were answered while the migration was kept waiting, and the slowest of them. */
+  blocked: { requests: number; slowest_ms: number }
+  rows_left: number
+  events: number
+  deliveries: number
+  resumes: number
+}
+
+/**
+ * Two instances of the old version under load; the schema is migrated below them, they are replaced one by one by the new
+ * version, and then the new one by the old again, on the new schema.
+ */
+export async function upgradeUnderLoad(size: UpgradeSize, progress: Progress): Promise<Upgrade> {
+  using old = unpackVersion(OLD)
+  try {
+    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    const url = Object.assign(new URL(postgres.url), { pathname: '/lockstep' }).href
+    await ensureDatabase(url)
+    const settings = { DATABASE_URL: url, REDIS_URL: redis.url, JWT_SECRET, LOG_LEVEL: 'warn', DRAIN_SECONDS: '1' }
+    const start = async (version: Instance['version']): Promise<Instance> => ({
+      ...(await (version === 'old' ? startServiceProcess(settings, old.main) : startServiceProcess(settings))),
+      version,
+    })
+    const [first, second] = await Promise.all([start('old'), start('old')])
+    const sql = openPool(url)
+    try {
+      const boards = await makeBoards(first.base_url, sql, size.boards)
+      await addRows(sql, size.rows)
+      return await rollOver({ size, progress, settings, sql, boards, start, first, second })
+    } finally {
+      await sql.end()
+    }
+  } finally {
+    await endProcesses()
+  }
+}
+
+interface Story {
+  size: UpgradeSize
+  progress: Progress
+  settings: Record<string, string>
+  sql: pg.Pool
+  boards: LoadedBoard[]
+  start: (version: Instance['version']) => Promise<Instance>
+  first: Instance
+  second: Instance
+}
+async function rollOver({ size, progress, settings, sql, boards, start, first, second }: Story): Promise<Upgrade> {
+  const load = new Load(boards)
+  const exits: Upgrade['exits'] = []
+  const stage = (name: string) => {
+    load.begin(name)
+    progress(`${name} (${load.answered} requests so far, ${load.failures.length} failures)`)
+  }
+  const rest = (seconds = size.stage_seconds) => pause(seconds * 1_000)
+  /** The new one is in before the old one goes. */
+  const replace = async (leaving: Instance, version: Instance['version']) => {
+    const coming = await start(version)
+    load.take(coming)
+    exits.push(await load.remove(leaving))
+    return coming
+  }
+  load.take(first)
+  load.take(second)
+  stage('two old instances')
+  load.start(size)
+  await rest()
+  stage('migrating below them')
+  const { output, retries, blocked } = await migrateBlocked(load, sql, settings, size.blocked_seconds)
+  const migrated = [...output.matchAll(/^migrated \{"name":"(\w+)"/gm)].map(([, name]) => name as string)
+  await rest()
+  stage('one old, one new')
+  const third = await replace(first, 'new')
+  await rest(size.together_seconds)
+  stage('two new')
+  const fourth = await replace(second, 'new')
+  await rest()
+  stage('one new, one old again')
+  const fifth = await replace(third, 'old')
+  await rest()
+  stage('two old ones on the new schema')
+  const sixth = await replace(fourth, 'old')
+  await rest()
+  await load.stop()
+  const found = await checkBoards(load, sql, boards, [fifth, sixth])
+  const { rowCount } = await sql.query(`select from stored_answers where key like 'boardless-%'`)
+  return {
+    failures: load.failures,
+    stages: load.stages,
+    exits,
+    migrated,
+    retries,
+    batches: output.match(/^a batch was migrated/gm)?.length ?? 0,
+    blocked,
+    rows_left: rowCount ?? 0,
+    ...found,
+    resumes: load.watchers.reduce((sum, { resumes }) => sum + resumes, 0),
+  }
+}
+
+/** Migrates as an operator does, while a transaction reads from a table that is to be changed and does not end. */
+async function migrateBlocked(load: Load, sql: pg.Pool, settings: Record<string, string>, seconds: number) {
+  const holder = await sql.connect()
+  await holder.query('begin')
+  await holder.query('lock table board_events in access share mode')
+  const migrating = startAdmin(['migrate'], settings)
+  try {
+    while (!migrating.hasEnded() && !migrating.output().includes('makes way')) await pause(20)
+    const before = load.answered
+    await pause(seconds * 1_000)
+    const requests = load.answered - before
+    const slowest_ms = load.stages.at(-1)?.slowest_ms ?? 0
+    if (migrating.hasEnded()) throw new Error(`The migration did not wait: ${migrating.output()}`)
+    await holder.query('commit')
+    const code = await migrating.ended
+    if (code !== 0) throw new Error(`The migration failed: ${migrating.output()}`)
+    const output = migrating.output()
+    return { output, retries: output.match(/makes way/g)?.length ?? 0, blocked: { requests, slowest_ms } }
+  } finally {
+    holder.release()
+  }
+}
+
+/** One founder for each board; what the load writes on needs two columns and a label. */
+async function makeBoards(base_url: string, sql: pg.Pool, count: number): Promise<LoadedBoard[]> {
+  const { tokens } = await makeAudience(sql, count)
+  return Promise.all(
+    tokens.map(async (token) => {
+      const api = new Client(base_url, token)
+      const created = await api.call('createBoard', { body: { title: 'Under load' } })
+      const params = { board_id: created.id }
+      const todo = await api.call('createColumn', { params, body: { title: 'To do' } })
+      const done = await api.call('createColumn', { params, body: { title: 'Done' } })
+      const label = await api.call('createLabel', { params, body: { name: 'Label' } })
+      return { created, token, column_ids: [todo.id, done.id], label_id: label.id, heard: new Map() }
+    }),
+  )
+}
+
+/** Stored answers: as many that no board owns, as only the old schema allows, and as many as usual. */
+const addRows = (sql: pg.Pool, rows: number) =>
+  sql.query(
+    `insert into stored_answers (user_id, key, board_id, fingerprint, status)
+     select users.id, kind || n, case kind when 'usual-' then gen_random_uuid() end, '', 200
+     from (select id from users limit 1) users, unnest(array['boardless-', 'usual-']) kind, generate_series(1, $1::int) n`,
+    [rows],
+  )
+
+/** Holds what the sockets heard against the log, the log against the contract, and the board against both. */
+async function checkBoards(load: Load, sql: pg.Pool, boards: LoadedBoard[], instances: Instance[]) {
+  let count = 0
+  const complain = (sentence: string) => load.failures.push(sentence)
+  for (const board of boards) {
+    const { rows } = await sql.query<{ seq: number; body: string }>(
+      'select seq::int, body from board_events where board_id = $1 order by seq',
+      [board.created.id],
+    )
+    count += rows.length
+    const watchers = load.watchers.filter((watcher) => watcher.board === board)
+    await eventually(
+      'every socket has everything',
+      () => watchers.every(({ seq }) => seq >= rows.length),
+      60_000,
+    ).catch((error: Error) => complain(error.message))
+    const log = rows.map(({ body }) => JSON.parse(body) as { type: EventKind; data: unknown; version: string })
+    for (const [i, { seq }] of rows.entries()) {
+      const event = log[i] as (typeof log)[number]
+      if (seq !== i + 1) complain(`the log does not go on by one at ${seq}`)
+      if (event.version !== EVENT_VERSION) complain(`${seq} has the version ${event.version}`)
+      try {
+        checkClosed(events[event.type], event.data, `${seq} ${event.type}`)
+      } catch (error) {
+        complain((error as Error).message)
+      }
+      const { seq: _, ...heard } = JSON.parse(board.heard.get(seq) ?? '{}') as { seq?: number }
+      if (!isDeepStrictEqual(heard, event)) complain(`sockets were told something else as ${seq} than the log says`)
+    }
+    const folded = foldBoard(emptyBoard(board.created), log)
+    for (const instance of instances) {
+      const shown = (await load.send(
+        board,
+        'getBoard',
+        { params: { board_id: board.created.id } },
+        instance,
+      )) as FullBoard
+      if (!isDeepStrictEqual(shown, folded)) complain(`the log of ${board.created.id} does not fold to the board`)
+    }
+  }
+  const deliveries = load.watchers.reduce((sum, { seq }) => sum + seq, 0)
+  for (const watcher of load.watchers) watcher.close()
+  return { events: count, deliveries }
+}
+
+export async function prove(progress: Progress, size = FULL): Promise<Report> {
+  const upgrade = await upgradeUnderLoad(size, progress)
+  const { sections, violations, add, fail } = collectGoals(progress)
+  for (const failure of upgrade.failures.slice(0, 50)) fail(failure)
+  const requests = upgrade.stages.reduce((sum, stage) => sum + stage.requests.old + stage.requests.new, 0)
+  add(
+    'An upgrade and its roll-back under load',
+    'Two instances of the old version serve; the schema is migrated below them, they are replaced one by one, and then rolled back one by one on the new schema. No request is retried.',
+    [
+      told('requests', requests),
+      is('failures of requests and sockets, events lost, invalid or told differently', upgrade.failures.length, 0),
+      is('instances that did not end with 0', upgrade.exits.filter((code) => code !== 0).length, 0),
+      told('events', upgrade.events),
+      told('deliveries to sockets', upgrade.deliveries),
+      atLeast('sockets that came back to another instance', upgrade.resumes, size.sockets),
+      told('migrations', upgrade.migrated.length),
+      atLeast('batches of the data migration', upgrade.batches, Math.ceil(size.rows / 1_000)),
+      is('rows that it left', upgrade.rows_left, 0),
+    ],
+  )
+  add(
+    'A migration that is kept waiting',
+    `A transaction held a table for ${size.blocked_seconds} s more after the migration had first made way.`,
+    [
+      atLeast('attempts that made way', upgrade.retries, 1),
+      atLeast('requests answered meanwhile', upgrade.blocked.requests, 1),
+      told('the slowest of them', upgrade.blocked.slowest_ms, 'ms'),
+    ],
+  )
+  sections.push({
+    heading: 'Stage by stage',
+    table: {
+      columns: ['stage', 'requests to the old version', 'to the new', 'slowest, ms'],
+      rows: upgrade.stages.map(({ name, requests: by, slowest_ms }) => [name, by.old, by.new, Math.round(slowest_ms)]),
+    },
+  })
+  return { title: 'An old and a new version together', setting: { ...size, old_version: OLD }, sections, violations }
+}

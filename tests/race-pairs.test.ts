@@ -1,0 +1,126 @@
+import type { FullBoard } from '@lockstep/contract/boards'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { Client } from '../packages/server/testing/client.ts'
+import { endProcesses } from '../packages/server/testing/processes.ts'
+import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
+import { countDeadlocks, errorsIn } from './fuzz/watch.ts'
+import { checkBoard, checkDatabase, checkDeleted, type Logged, readLog, type Standing } from './race-pairs/check.ts'
+import { race } from './race-pairs/run.ts'
+import { setTrack } from './race-pairs/stage.ts'
+import { pairs, writeNames } from './race-pairs/writes.ts'
+import { startSpoilingProxy } from './spoiling-proxy.ts'
+
+/** A few rounds for every pair; `npm run prove -- race-pairs` runs 200. */
+const SIZE = { rounds: 3, at_once: 6 }
+const NAME = `lockstep_race_pairs_${process.pid}`
+
+let track: Awaited<ReturnType<typeof setTrack>>
+beforeAll(async () => {
+  await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
+  track = await setTrack(databaseUrl(NAME), REDIS)
+}, 180_000)
+afterAll(async () => {
+  await endProcesses()
+  await track?.sql.end()
+  await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+})
+
+test('[RACE-1] [RACE-2] every two writes meet on one board, at two instances: each is answered, and the board is whole', {
+  timeout: 600_000,
+}, async () => {
+  const raced = await race(track, pairs, SIZE)
+  expect(raced.violations).toEqual([])
+  expect(raced.pairs).toBe((writeNames.length * (writeNames.length + 1)) / 2)
+  expect(raced.rounds).toBe(raced.pairs * SIZE.rounds)
+  // They did collide.
+  expect([...raced.refusals.keys()]).toEqual(expect.arrayContaining(['404 card_not_found', '404 board_not_found']))
+  expect(await checkDatabase(track.sql)).toEqual([])
+  expect(track.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
+  expect(await countDeadlocks(track.sql)).toBe(0)
+})
+
+describe('the check of a race', () => {
+  let before: Standing
+  let after: Standing
+  let log: Logged[]
+  let api: Client
+  /** A board before and after a few writes, and what the log tells in between. */
+  beforeAll(async () => {
+    api = new Client(track.urls[0], track.cast.racers[0].token)
+    const { id: board_id } = await api.call('createBoard', { body: { title: 'Checked' } })
+    const read = async (): Promise<Standing> => {
+      const { headers, body } = await api.send('getBoard', { params: { board_id } })
+      return { seq: Number(headers.get('board-position')?.split('.')[1]), board: body as FullBoard }
+    }
+    before = await read()
+    const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'Column' } })
+    for (const title of ['One', 'Two'])
+      await api.call('createCard', { params: { board_id, column_id }, body: { title } })
+    after = await read()
+    log = await readLog(track.sql, board_id, before.seq)
+  })
+  const withCards = (change: (cards: FullBoard['columns'][number]['cards']) => unknown[]) => ({
+    ...after,
+    board: {
+      ...after.board,
+      columns: after.board.columns.map((column) => ({ ...column, cards: change(column.cards) })),
+    } as FullBoard,
+  })
+
+  test('[RACE-2] is content with what is right', () => expect(checkBoard(before, log, after)).toEqual([]))
+
+  test('[RACE-2] finds two of one rank', () => {
+    const spoilt = withCards((cards) => cards.map((card) => ({ ...card, rank: 1 })))
+    expect(checkBoard(before, log, spoilt)).toContain('two in one list have the same rank')
+  })
+  test('[RACE-2] finds a hole in the log, and an event too much', () => {
+    const hole = checkBoard(before, [log[0], log[2]] as Logged[], after)
+    expect(hole).toContainEqual(expect.stringMatching(/does not go on by one/))
+    expect(hole).toContain('the log does not fold to the board')
+    expect(checkBoard(before, log, { ...after, seq: after.seq + 1 })).toContainEqual(expect.stringMatching(/stands at/))
+  })
+  test('[RACE-2] finds a lost update', () => {
+    const spoilt = withCards((cards) => cards.slice(1))
+    expect(checkBoard(before, log, spoilt)).toContain('the log does not fold to the board')
+  })
+  test('[RACE-2] finds a board without an owner, a stranger who is assigned, and a label from nowhere', () => {
+    const members = after.board.members.map((member) => ({ ...member, role: 'member' as const }))
+    const orphan = { ...after, board: { ...after.board, members } }
+    expect(checkBoard(before, log, orphan)).toContain('the board has no owner')
+    const person = { ...after.board.members[0]?.user, id: track.cast.stranger.id }
+    const strange = withCards((cards) => cards.map((card) => ({ ...card, assignees: [person], labels: [person] })))
+    expect(checkBoard(before, log, strange)).toEqual(
+      expect.arrayContaining(['somebody is assigned who is no member', 'a card has a label that the board has not']),
+    )
+  })
+  test('[RACE-2] finds what is left of a deleted board, and what is broken in the database', async () => {
+    expect(await checkDeleted(track.sql, [after.board.id])).toHaveLength(1)
+    await track.sql.query(`delete from board_events where board_id = $1 and seq = 2`, [after.board.id])
+    await track.sql.query(`update board_members set role = 'member' where board_id = $1`, [after.board.id])
+    expect(await checkDatabase(track.sql)).toEqual([
+      expect.stringMatching(/a board without an owner, 1 times/),
+      expect.stringMatching(/a log with a hole, 1 times/),
+    ])
+  })
+  test('[RACE-1] finds a refusal of both, a 5xx, and a write that was lost', async () => {
+    await using proxy = await startSpoilingProxy(track.urls[0], {
+      answer: ({ method, path }, answer) =>
+        method === 'PATCH' && path.startsWith('/labels')
+          ? { ...answer, status: 500, content: Buffer.from('{"detail":"x","code":"internal"}') }
+          : method === 'PATCH' && path.startsWith('/cards')
+            ? { ...answer, status: 404, content: Buffer.from('{"detail":"x","code":"card_not_found"}') }
+            : answer,
+    })
+    const spoilt = { ...track, urls: [proxy.base_url, proxy.base_url] as const }
+    const { violations } = await race(
+      spoilt,
+      [
+        ['updateLabel', 'updateLabel'],
+        ['updateCard', 'updateCard'],
+      ],
+      { rounds: 1, at_once: 1 },
+    )
+    expect(violations.join('\n')).toMatch(/updateLabel × updateLabel.*one was answered 500 internal/)
+    expect(violations.join('\n')).toMatch(/updateCard × updateCard.*both were refused, with 404 card_not_found and 404/)
+  })
+})

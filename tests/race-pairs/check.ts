@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FullBoard } from '@lockstep/contract/boards'
+import type pg from 'pg'
+import { type FoldedEvent, foldBoard } from '../../packages/server/testing/fold.ts'
+
+/** A board as it was read, and where it stood then. */
+export interface Standing {
+  seq: number
+  board: FullBoard
+}
+export interface Logged extends FoldedEvent {
+  seq: number
+}
+
+/** What must hold of a board after a race: from where it stood before, what the log tells since, and how it is now. */
+export function checkBoard(before: Standing, log: readonly Logged[], after: Standing): string[] {
+  const holes = log
+    .filter(({ seq }, i) => seq !== before.seq + i + 1)
+    .map(({ seq }) => `the log does not go on by one at ${seq}`)
+  const last = log.at(-1)?.seq ?? before.seq
+  if (last !== after.seq) holes.push(`the board stands at ${after.seq}, its log at ${last}`)
+  return [...holes, ...checkFold(before, log, after), ...checkRanks(after.board), ...checkPeople(after.board)]
+}
+
+function checkFold({ board }: Standing, log: readonly Logged[], after: Standing): string[] {
+  try {
+    const folded = foldBoard(board, log)
+    return isDeepStrictEqual(folded, after.board) ? [] : ['the log does not fold to the board']
+  } catch (error) {
+    return [`the log cannot be folded: ${(error as Error).message}`]
+  }
+}
+
+function checkRanks({ columns }: FullBoard): string[] {
+  const cards = columns.flatMap((column) => column.cards)
+  const lists: { rank: number }[][] = [
+    columns,
+    ...columns.map((column) => column.cards),
+    ...cards.map((card) => card.checklists),
+    ...cards.flatMap((card) => card.checklists.map((list) => list.items)),
+  ]
+  const isUnique = (list: { rank: number }[]) => new Set(list.map(({ rank }) => rank)).size === list.length
+  return lists.every(isUnique) ? [] : ['two in one list have the same rank']
+}
+
+function checkPeople({ members, columns, labels }: FullBoard): string[] {
+  const cards = columns.flatMap((column) => column.cards)
+  const assigned = cards.flatMap((card) => [
+    ...card.assignees,
+    ...card.checklists.flatMap((list) => list.items.flatMap((item) => item.assignees)),
+  ])
+  const isMember = ({ id }: { id: string }) => members.some(({ user_id }) => user_id === id)
+  const isLabel = ({ id }: { id: string }) => labels.some((label) => label.id === id)
+  return [
+    ...(members.some(({ role }) => role === 'owner') ? [] : ['the board has no owner']),
+    ...(assigned.every(isMember) ? [] : ['somebody is assigned who is no member']),
+    ...(cards.every((card) => card.labels.every(isLabel)) ? [] : ['a card has a label that the board has not']),
+  ]
+}
+
+/** The log of a board behind a position. */
+export async function readLog(sql: pg.Pool, board_id: string, after: number): Promise<Logged[]> {
+  const { rows } = await sql.query<{ seq: number; message: Omit<Logged, 'seq'> }>(
+    'select seq::int, body::json as message from board_events where board_id = $1 and seq > $2 order by seq',
+    [board_id, after],
+  )
+  return rows.map(({ seq, message }) => ({ ...message, seq }))
+}
+
+/** Boards that were deleted have left one event, and nothing else. */
+export async function checkDeleted(sql: pg.Pool, board_ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>(
+    `select id from unnest($1::uuid[]) id
+     where (select array_agg(type) from board_events where board_id = id) is distinct from array['board.deleted']
+        or exists (select from boards where boards.id = id.id)
+        or exists (select from columns where board_id = id.id) or exists (select from board_members where board_id = id.id)`,
+    [board_ids],
+  )
+  return rows.map(({ id }) => `something is left of the deleted board ${id}`)
+}
+
+/** What must hold of everything that there is, whoever made it. */
+const sentences: Record<string, string> = {
+  'a board without an owner': `select from boards where not exists
+    (select from board_members where board_id = boards.id and role = 'owner')`,
+  'two columns of one rank': 'select from columns group by board_id, rank having count(*) > 1',
+  'two cards of one rank': 'select from cards group by column_id, rank having count(*) > 1',
+  'two checklists of one rank': 'select from checklists group by card_id, rank having count(*) > 1',
+  'two items of one rank': 'select from checklist_items group by checklist_id, rank having count(*) > 1',
+  'a log with a hole': `select from board_events join board_stream using (board_id) group by board_id
+    having count(*) <> max(seq) - min(seq) + 1 or max(seq) <> max(last_seq)`,
+}
+
+/** Looks at the whole database. */
+export async function checkDatabase(sql: pg.Pool): Promise<string[]> {
+  const found: string[] = []
+  for (const [what, query] of Object.entries(sentences)) {
+    const { rowCount } = await sql.query(query)
+    if (rowCount) found.push(`the database has ${what}, ${rowCount} times`)
+  }
+  return found
+}

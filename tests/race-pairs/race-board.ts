@@ -1,0 +1,148 @@
+import type { Person } from '../fuzz/world.ts'
+
+/** One of the operations that write, with what it is sent. */
+export interface Write {
+  params: Record<string, string>
+  body?: object
+}
+/** Sends a write as somebody, and answers what came of it. It must succeed. */
+export type Prepare = (who: Person, name: string, write: Write) => Promise<{ id: string }>
+export interface Cast {
+  /** The two who race. Both are owners. */
+  racers: readonly [Person, Person]
+  /** A member who does nothing, and somebody who is no member. */
+  member: Person
+  stranger: Person
+}
+
+const kinds = [
+  'column',
+  'other_column',
+  'card',
+  'label',
+  'checklist',
+  'other_checklist',
+  'item',
+  'attachment',
+  'rule',
+] as const
+export type Kind = (typeof kinds)[number]
+
+/** How each thing is made, and what it stands on. */
+const recipes: Record<
+  Kind,
+  { by: string; on: Kind[]; make: (id: (kind: Kind) => string, cast: Cast) => Partial<Write> }
+> = {
+  column: { by: 'createColumn', on: [], make: () => ({ body: { title: 'Column' } }) },
+  other_column: { by: 'createColumn', on: [], make: () => ({ body: { title: 'Other' } }) },
+  card: {
+    by: 'createCard',
+    on: ['column'],
+    make: (id) => ({ params: { column_id: id('column') }, body: { title: 'Card' } }),
+  },
+  label: { by: 'createLabel', on: [], make: () => ({ body: { name: 'Label' } }) },
+  checklist: {
+    by: 'createChecklist',
+    on: ['card'],
+    make: (id) => ({ params: { card_id: id('card') }, body: { title: 'List' } }),
+  },
+  other_checklist: {
+    by: 'createChecklist',
+    on: ['card'],
+    make: (id) => ({ params: { card_id: id('card') }, body: { title: 'Other' } }),
+  },
+  item: {
+    by: 'createItem',
+    on: ['checklist'],
+    make: (id) => ({ params: { checklist_id: id('checklist') }, body: { content: 'Item' } }),
+  },
+  attachment: { by: 'createAttachment', on: ['card'], make: (id) => ({ params: { card_id: id('card') } }) },
+  // Whoever moves a card to the other column sets it off.
+  rule: {
+    by: 'createRule',
+    on: ['other_column'],
+    make: (id, { member }) => ({
+      body: {
+        name: 'Rule',
+        trigger_type: 'CARD_MOVED',
+        trigger_column_id: id('other_column'),
+        action_type: 'ASSIGN_MEMBER',
+        action_user_id: member.id,
+      },
+    }),
+  },
+}
+
+/** The board that two race on: what is needed is made when it is asked for, and made again when it is gone. */
+export class RaceBoard {
+  readonly cast: Cast
+  private readonly prepare: Prepare
+  private board_id: string | undefined
+  private readonly ids = new Map<Kind, string>()
+
+  constructor(cast: Cast, prepare: Prepare) {
+    this.cast = cast
+    this.prepare = prepare
+  }
+
+  get id(): string {
+    if (this.board_id === undefined) throw new Error('There is no board yet')
+    return this.board_id
+  }
+
+  get isThere(): boolean {
+    return this.board_id !== undefined
+  }
+
+  /** A new board with the cast in its place. */
+  async found() {
+    const [one, two] = this.cast.racers
+    const { id: board_id } = await this.prepare(one, 'createBoard', { params: {}, body: { title: 'Race' } })
+    this.ids.clear()
+    this.board_id = board_id
+    for (const { id: user_id } of [two, this.cast.member])
+      await this.prepare(one, 'inviteMember', { params: { board_id }, body: { user_id } })
+    await this.prepare(one, 'updateMember', { params: { board_id, user_id: two.id }, body: { role: 'owner' } })
+  }
+
+  /** The id of something on the board. */
+  async need(kind: Kind): Promise<string> {
+    const known = this.ids.get(kind)
+    if (known !== undefined) return known
+    const { by, on, make } = recipes[kind]
+    for (const each of on) await this.need(each)
+    const { params, body } = make((each) => this.ids.get(each) as string, this.cast)
+    const write = { params: { board_id: this.id, ...params }, ...(body && { body }) }
+    const { id } = await this.prepare(this.cast.racers[0], by, write)
+    this.ids.set(kind, id)
+    return id
+  }
+
+  /** Something was deleted: what stood on it may be gone too. */
+  forget(kind: Kind | 'board') {
+    if (kind === 'board') {
+      this.board_id = undefined
+      this.ids.clear()
+      return
+    }
+    this.ids.delete(kind)
+    for (const each of kinds) if (this.ids.has(each) && recipes[each].on.includes(kind)) this.forget(each)
+  }
+
+  /** Puts everybody back in his place, as seen by whoever is an owner now. */
+  async seat(members: readonly { user_id: string; role: string }[]) {
+    const params = { board_id: this.id }
+    const { racers, member, stranger } = this.cast
+    const roleOf = ({ id }: Person) => members.find(({ user_id }) => user_id === id)?.role
+    const lead = racers.find((racer) => roleOf(racer) === 'owner')
+    if (!lead) throw new Error('Neither racer is an owner any more')
+    if (roleOf(stranger)) await this.prepare(lead, 'removeMember', { params: { ...params, user_id: stranger.id } })
+    for (const person of [...racers, member]) {
+      const is = roleOf(person)
+      const should = person === member ? 'member' : 'owner'
+      const at = { ...params, user_id: person.id }
+      if (!is) await this.prepare(lead, 'inviteMember', { params, body: { user_id: person.id } })
+      if ((is ?? 'member') !== should) await this.prepare(lead, 'updateMember', { params: at, body: { role: should } })
+    }
+  }
+}

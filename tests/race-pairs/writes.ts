@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { operations } from '@lockstep/contract'
+import type { Operation } from '@lockstep/contract/operation'
+import type { Kind, RaceBoard, Write } from './race-board.ts'
+
+/** Where a write is made: the board, which of the two makes it, and which round it is. */
+export interface Start {
+  board: RaceBoard
+  side: 0 | 1
+  round: number
+  /** An id that both share in this round. */
+  shared_id: string
+}
+type Make = (start: Start) => Promise<Write>
+
+const about =
+  (kind: Kind, body?: (start: Start) => object | Promise<object>): Make =>
+  async (start) => ({
+    params: { [`${kind}_id`]: await start.board.need(kind) },
+    ...(body && { body: await body(start) }),
+  })
+const onBoard =
+  (body: (start: Start) => object | Promise<object>): Make =>
+  async (start) => ({ params: { board_id: start.board.id }, body: await body(start) })
+
+/** Whom it is about: the quiet member, the other racer, or oneself. */
+function whom({ board: { cast }, side, round }: Start): string {
+  const [self, other] = side === 0 ? cast.racers : ([cast.racers[1], cast.racers[0]] as const)
+  return [cast.member, other, self][round % 3]?.id as string
+}
+/** Both ask for the same place, or for the two ends. */
+const place = ({ side, round }: Start) => ({ position: round % 2 === 0 ? 0 : side * 5 })
+/** In every fifth round both want to give their own the same id. */
+const ownId = ({ round, shared_id }: Start) => (round % 5 === 4 ? { id: shared_id } : {})
+const title = ({ side, round }: Start) => `Written by ${side} in ${round}`
+const people = (start: Start) => ({ user_ids: [start.board.cast.member.id, whom(start)] })
+const withPerson =
+  (kind: Kind): Make =>
+  async (start) => ({ params: { [`${kind}_id`]: await start.board.need(kind), user_id: whom(start) } })
+const withLabel: Make = async ({ board }) => ({
+  params: { card_id: await board.need('card'), label_id: await board.need('label') },
+})
+
+/** One valid write for each operation that changes a board; the same things for both, so that they meet. */
+const writes: Record<string, Make> = {
+  createBoard: async (start) => ({
+    params: {},
+    body: { id: start.round % 2 === 0 ? start.shared_id : randomUUID(), title: title(start) },
+  }),
+  updateBoard: onBoard((start) => ({ title: title(start) })),
+  deleteBoard: async ({ board }) => ({ params: { board_id: board.id } }),
+  inviteMember: onBoard(({ board }) => ({ user_id: board.cast.stranger.id })),
+  updateMember: async (start) => ({
+    params: { board_id: start.board.id, user_id: whom(start) },
+    body: { role: start.round % 3 === 0 ? 'owner' : 'member' },
+  }),
+  removeMember: async (start) => ({ params: { board_id: start.board.id, user_id: whom(start) } }),
+
+  createColumn: onBoard((start) => ({ ...ownId(start), title: title(start), ...place(start) })),
+  updateColumn: about('column', (start) => ({ title: title(start) })),
+  deleteColumn: about('column'),
+  moveColumn: about('column', place),
+
+  createCard: async (start) => ({
+    params: { board_id: start.board.id, column_id: await start.board.need('column') },
+    body: { ...ownId(start), title: title(start), ...place(start) },
+  }),
+  updateCard: about('card', (start) => ({ title: title(start) })),
+  deleteCard: about('card'),
+  moveCard: about('card', async (start) => ({
+    column_id: await start.board.need(start.round % 2 === 0 ? 'other_column' : 'column'),
+    ...place(start),
+  })),
+  assignCard: about('card', people),
+  unassignCard: withPerson('card'),
+  addCardLabel: withLabel,
+  removeCardLabel: withLabel,
+
+  createLabel: onBoard((start) => ({ ...ownId(start), name: title(start) })),
+  updateLabel: about('label', (start) => ({ name: title(start) })),
+  deleteLabel: about('label'),
+
+  createChecklist: about('card', (start) => ({ ...ownId(start), title: title(start) })),
+  updateChecklist: about('checklist', (start) => ({ title: title(start) })),
+  deleteChecklist: about('checklist'),
+  moveChecklist: about('checklist', place),
+
+  createItem: about('checklist', (start) => ({ ...ownId(start), content: title(start) })),
+  updateItem: about('item', ({ side, round }) => ({ is_done: (side + round) % 2 === 0 })),
+  deleteItem: about('item'),
+  moveItem: about('item', async (start) => ({
+    checklist_id: await start.board.need(start.round % 2 === 0 ? 'other_checklist' : 'checklist'),
+    ...place(start),
+  })),
+  assignItem: about('item', people),
+  unassignItem: withPerson('item'),
+
+  createAttachment: about('card'),
+  deleteAttachment: about('attachment'),
+
+  createRule: onBoard(async (start) => ({
+    ...ownId(start),
+    name: title(start),
+    trigger_type: 'LABEL_ADDED',
+    trigger_label_id: await start.board.need('label'),
+    action_type: 'MOVE_TO_COLUMN',
+    action_column_id: await start.board.need('column'),
+  })),
+  updateRule: about('rule', ({ board, round }) =>
+    round % 2 === 0 ? { is_enabled: round % 4 === 0 } : { action_user_id: board.cast.member.id },
+  ),
+  deleteRule: about('rule'),
+}
+
+/** Every operation of the contract that changes a board. */
+export const writeNames = Object.entries<Operation>(operations).flatMap(([name, { emits }]) => (emits ? [name] : []))
+
+/** Every two of them, each also with itself. */
+export const pairs = writeNames.flatMap((one, i) => writeNames.slice(i).map((two) => [one, two] as const))
+export type Pair = (typeof pairs)[number]
+
+/** A valid write of this kind. One without a recipe fails whoever asks. */
+export function writeOf(name: string, start: Start): Promise<Write> {
+  const make = writes[name]
+  if (!make)
+    throw new Error(`${name} changes boards, and nothing makes one for a race: add it to tests/race-pairs/writes.ts`)
+  return make(start)
+}
+
+/** What a write deletes, if it does. */
+export const goneBy = (name: string) => /^delete(\w+)$/.exec(name)?.[1]?.toLowerCase() as Kind | 'board' | undefined

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { demandDurable, NotDurable } from '../packages/server/src/core/durability.ts'
+import { Client } from '../packages/server/testing/client.ts'
+import {
+  endProcesses,
+  eventually,
+  type PostgresStore,
+  type ServiceProcess,
+  startServiceProcess,
+} from '../packages/server/testing/processes.ts'
+import { startService } from '../packages/server/testing/service.ts'
+import { failOverSynchronously } from './prove/operate-failover.ts'
+import { drill } from './prove/operate-restore.ts'
+import { ask, databaseOn, startFirst, startStandby } from './recovery/cluster.ts'
+import { loseCommits } from './recovery/lost-commits.ts'
+import { startNewEpoch } from './recovery/new-epoch.ts'
+import { newBoard, newUser } from './recovery/writers.ts'
+
+const JWT_SECRET = 'hush-hush-signing-secret-of-the-recovery-tests'
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
+afterAll(endProcesses)
+
+describe('a failover', () => {
+  test('[REC-1] [REC-2] to a synchronous standby under load loses no acknowledged write, and the old primary acknowledges none', async () => {
+    const outcomes = await failOverSynchronously({ kills: 1, freezes: 1, writers: 4, changes: 10 }, console.log)
+    expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
+    expect(outcomes.map(({ kind, split }) => [kind, split])).toEqual([
+      ['killed', 0],
+      ['frozen', 0],
+    ])
+    for (const { acknowledged, refusals } of outcomes) {
+      expect(acknowledged).toBeGreaterThan(20)
+      expect(refusals).toBeGreaterThan(0)
+    }
+  })
+
+  test('[REC-3] [REC-4] to a standby that was behind loses writes, the service says so, and a new epoch makes every client right', async () => {
+    const { unheard, noticed, resync_ms, acknowledged, ...rest } = await loseCommits({ writes: 10 })
+    console.log(
+      `${unheard} of ${acknowledged} acknowledged writes lost; clients are right ${resync_ms} ms after the command`,
+    )
+    // The checker of the other test names exactly those.
+    expect(noticed).toBe(unheard)
+    expect(rest).toEqual({
+      is_told: true,
+      is_wrong_before: true,
+      is_right_after: true,
+      is_fresh: true,
+      is_made_again: true,
+    })
+  })
+})
+
+test('[REC-6] a backup of a running service is restored to a moment between two writes, and clients that saw more load anew', async () => {
+  const size = { boards: 0, cards: 0, writers: 4, archive_timeout: 1, is_judged: false }
+  const { violations, lost, acknowledged, rpo_ms, rto_ms } = await drill(size)
+  console.log(
+    `RTO ${rto_ms} ms; RPO ${rpo_ms} ms: ${lost} of ${acknowledged} acknowledged writes were not in the archive`,
+  )
+  expect(violations).toEqual([])
+})
+
+describe('a database that', () => {
+  let primary: PostgresStore
+  let service: ServiceProcess
+  beforeAll(async () => {
+    primary = await startFirst('server_1')
+    service = await startServiceProcess(settings(primary))
+  })
+  const settings = (store: PostgresStore) => ({ DATABASE_URL: databaseOn(store), REDIS_URL: '', JWT_SECRET })
+
+  test('[REC-5] is a standby is not spoken to: 503 for whatever is asked, until it is the primary', async () => {
+    const { api } = await newUser(service.base_url)
+    const { board_id } = await newBoard(api)
+    const standby = await startStandby('server_2', primary.url)
+    const astray = await startServiceProcess({ ...settings(standby), MIGRATE_ON_START: 'false' })
+    const near = new Client(astray.base_url, api.token)
+    const codes = async () => {
+      const reads = [near.send('getBoard', { params: { board_id } }), near.send('getHealth', {})]
+      const write = near.send('updateBoard', { params: { board_id }, body: { title: 'Next' } })
+      return (await Promise.all([...reads, write])).map(({ status }) => status)
+    }
+    expect(await codes()).toEqual([503, 503, 503])
+    await ask(standby.url, 'select pg_promote()')
+    expect(await codes()).toEqual([200, 200, 200])
+  })
+
+  test('[REC-5] takes no writes any more answers 503, and its connection is thrown away', async () => {
+    const { api } = await newUser(service.base_url)
+    const { board_id } = await newBoard(api)
+    const write = () => api.send('updateBoard', { params: { board_id }, body: { title: randomUUID() } })
+    const readOnly = async (value: string) => {
+      await ask(primary.url, `alter system set default_transaction_read_only = ${value}`)
+      await ask(primary.url, 'select pg_reload_conf()')
+    }
+    const connections = async () =>
+      (await ask<{ pid: number }>(primary.url, `select pid from pg_stat_activity where datname = 'lockstep'`)).map(
+        ({ pid }) => pid,
+      )
+    const before = await connections()
+    await readOnly('on')
+    await eventually('a write is refused', async () => {
+      const { status } = await write()
+      expect([200, 503]).toContain(status)
+      return status === 503
+    })
+    await eventually('a connection is gone', async () => {
+      const now = await connections()
+      return before.some((pid) => !now.includes(pid))
+    })
+    await readOnly('off')
+    await eventually('writes are taken again', async () => (await write()).status === 200)
+  })
+
+  test('[REC-7] acknowledges what it may lose is refused in production, in a sentence', async () => {
+    const with_commit = (value: string) => `${databaseOn(primary)}?options=-c%20synchronous_commit%3D${value}`
+    const production = { ...settings(primary), ENVIRONMENT: 'production', DATABASE_URL: with_commit('off') }
+    const sentence = 'synchronous_commit is off for the user of DATABASE_URL'
+    await expect(startServiceProcess(production)).rejects.toThrow(sentence)
+
+    const warnings: string[] = []
+    const log = { warn: (message: string) => void warnings.push(message) }
+    const judge = (value: string) => demandDurable(with_commit(value), log)
+    for (const value of ['off', 'local']) await expect(judge(value)).rejects.toThrow(NotDurable)
+    // The servers of the tests run without fsync: that is warned of, and no reason to refuse.
+    for (const value of ['remote_write', 'on', 'remote_apply']) await judge(value)
+    expect(new Set(warnings).size).toBe(1)
+    expect(warnings[0]).toContain('fsync off')
+  })
+})
+
+test('[REC-8] a board that is made after a new epoch has a position that nobody can have had before', async () => {
+  const service = await startService()
+  const before = await service.board()
+  const said = await startNewEpoch(service.database_url)
+  const after = await service.board()
+  const epochs = await service.sql.query<{ epoch: number }>('select distinct epoch from board_stream')
+  await service.stop()
+  expect(said).toBe('1 boards begin a new epoch')
+  expect(before.id).not.toBe(after.id)
+  expect(epochs.rows).toHaveLength(1)
+  expect(epochs.rows[0]?.epoch).toBeGreaterThan(1)
+})

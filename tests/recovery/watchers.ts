@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type LiveBoard, openBoard } from '../../packages/client/src/live/live-board.ts'
+import { fetchApi } from '../../packages/client/testing/fetch-api.ts'
+
+/** Two live clients that look at a board, whatever happens behind it. */
+export async function openWatchers(base_url: string, token: string, board_id: string) {
+  const api = fetchApi(base_url, token)
+  const boards = await Promise.all([1, 2].map(() => openBoard(api, board_id)))
+  const read = async () => {
+    const { data, position } = await api.request(
+      'getBoard',
+      { board_id },
+      { signal: new AbortController().signal, max_tries: 1 },
+    )
+    return { board: data, position: position ?? '' }
+  }
+  return {
+    /** Whether all of them are at a position. */
+    areAt: (position: string) => boards.every((board) => board.position === position),
+    /** Whether all of them show the board that the service has. */
+    isRight: async () => {
+      const { board, position } = await read()
+      return boards.every((each) => each.position === position && isDeepStrictEqual(each.view, board))
+    },
+    /** Whether any of them shows a card of that title. */
+    show: (title: string) => boards.some((board) => titlesOf(board).includes(title)),
+    close: () => Promise.all(boards.map((board) => board.close())),
+  }
+}
+
+const titlesOf = ({ view }: LiveBoard) => view?.columns.flatMap(({ cards }) => cards.map(({ title }) => title)) ?? []

@@ -1,0 +1,163 @@
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { checkMigrations } from '../scripts/migrations.ts'
+import { unpackVersion } from './prove/older-version.ts'
+import { upgradeUnderLoad } from './prove/operate-upgrade.ts'
+
+// Six instances are started one after the other, beside their load.
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 60_000 })
+
+/** Small enough for every run; `npm run prove -- operate operate-upgrade` does the same for minutes. */
+const SIZE = {
+  boards: 16,
+  writers: 16,
+  readers: 4,
+  sockets: 50,
+  thinking_ms: 800,
+  together_seconds: 5,
+  stage_seconds: 0.5,
+  blocked_seconds: 1,
+  rows: 3_000,
+}
+
+test('[UPG-11] [UPG-1] an old and a new version serve together, and back again: no request fails, no event is lost', async () => {
+  const upgrade = await upgradeUnderLoad(SIZE, console.log)
+  console.log(upgrade.stages, { ...upgrade.blocked, retries: upgrade.retries })
+  expect(upgrade.failures).toEqual([])
+  expect(upgrade.exits).toEqual([0, 0, 0, 0])
+  expect(upgrade.retries).toBeGreaterThan(0)
+  expect(upgrade.blocked.requests).toBeGreaterThan(0)
+  expect(upgrade.batches).toBeGreaterThanOrEqual(SIZE.rows / 1_000)
+  expect(upgrade.rows_left).toBe(0)
+  // Each socket was sent away by an instance at least once, and all heard all.
+  expect(upgrade.resumes).toBeGreaterThanOrEqual(SIZE.sockets)
+  expect(upgrade.deliveries).toBeGreaterThan(upgrade.events)
+  const together = upgrade.stages.find(({ name }) => name === 'one old, one new')
+  for (const version of ['old', 'new'] as const) expect(together?.requests[version]).toBeGreaterThan(0)
+})
+
+test('[UPG-11] a clone without the old version says so', () => {
+  const commit = '0123456789012345678901234567890123456789'
+  expect(() => unpackVersion(commit)).toThrow(
+    `This clone does not have the commit ${commit}, the version to upgrade from: fetch its whole history.`,
+  )
+})
+
+/** What is said of migrations that follow ours. */
+function lint(files: Record<string, string>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-lint-'))
+  try {
+    const ours = join(import.meta.dirname, '../packages/server/migrations')
+    for (const name of readdirSync(ours)) symlinkSync(join(ours, name), join(folder, name))
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.sql`), `${text}\n`)
+    return checkMigrations(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+const contract = '-- phase: contract\n-- needs: nothing\n-- because: nobody reads it.\n'
+type Case = [what: string, text: string, complaint: string]
+const badExpands: Case[] = [
+  [
+    'a default that is computed for each row',
+    'alter table cards add column token uuid default gen_random_uuid();',
+    'adding-field-with-default',
+  ],
+  ['another type', 'alter table cards alter column title type varchar(200);', 'changing-column-type'],
+  [
+    'an index that keeps writers out',
+    'create index cards_by_title on cards (title);',
+    'require-concurrent-index-creation',
+  ],
+  ['NOT NULL without a check', 'alter table cards alter column description set not null;', 'adding-not-nullable-field'],
+  [
+    'a check that reads the table',
+    'alter table cards add constraint short check (length(title) < 300);',
+    'constraint-missing-not-valid',
+  ],
+  [
+    'a reference that reads the table',
+    'alter table boards add constraint s foreign key (id) references board_stream;',
+    'adding-foreign-key-constraint',
+  ],
+  ['a column that goes', 'alter table cards drop column description;', 'running versions may use what it takes away'],
+  ['another name', 'alter table cards rename column title to name;', 'running versions may use what it takes away'],
+  ['rows all at once', "update cards set description = '' where description is null;", 'it changes rows all at once'],
+  [
+    'an index made concurrently in a transaction',
+    'create index concurrently if not exists i on cards (title);',
+    'it must not hold locks of a transaction',
+  ],
+]
+const badOnes: Case[] = [
+  ...badExpands.map(
+    ([what, text, complaint]): Case => [`that expands by ${what}`, `-- phase: expand\n${text}`, complaint],
+  ),
+  ['without a phase', 'alter table cards add column note text;', 'its phase is missing'],
+  [
+    'that takes something away and does not say from whom',
+    '-- phase: contract\n-- because: so.\ndrop table chores;',
+    'it does not say which versions can run after it',
+  ],
+  [
+    'that takes something away and does not say why it may',
+    '-- phase: contract\n-- needs: nothing\ndrop table chores;',
+    'it does not say what made it safe',
+  ],
+  [
+    'that needs what does not exist',
+    `${contract.replace('nothing', '0019_never')}drop table chores;`,
+    'there is no 0019_never before it',
+  ],
+  [
+    'that requires what nobody checked',
+    `${contract}alter table cards alter column description set not null;`,
+    'no earlier migration validated check (description is not null)',
+  ],
+  ['that gives another name', `${contract}alter table cards rename column title to name;`, 'renaming-column'],
+  [
+    'without a transaction and of two statements',
+    '-- phase: expand, no transaction\ncreate index concurrently if not exists a on cards (title);\ncreate index concurrently if not exists b on cards (rank);',
+    'it can be only one statement',
+  ],
+  [
+    'that cannot be repeated',
+    '-- phase: expand, no transaction\ncreate index concurrently a on cards (title);',
+    'it cannot be done again after an interruption',
+  ],
+  ['in batches without an end', '-- phase: migrate, in batches\nupdate cards set rank = rank;', 'it is not a batch'],
+  [
+    'in batches that are too large',
+    "-- phase: migrate, in batches\nupdate cards set description = '' where id in (select id from cards where description is null limit 50000 for update skip locked);\n-- left\nselect from cards where description is null;",
+    'its batch has no limit up to 10000',
+  ],
+  [
+    'in batches that wait for rows',
+    "-- phase: migrate, in batches\nupdate cards set description = '' where id in (select id from cards where description is null limit 500);\n-- left\nselect from cards where description is null;",
+    'its batch waits for rows',
+  ],
+]
+const nameOf = (what: string) => `9000_bad_${badOnes.findIndex(([name]) => name === what)}_`
+
+describe('the lint of migrations', () => {
+  let found: string[]
+  beforeAll(() => {
+    found = lint(Object.fromEntries(badOnes.map(([what, text]) => [nameOf(what), text])))
+  })
+
+  test.each(badOnes)('[UPG-12] refuses one %s', (what, _, complaint) => {
+    expect(found.filter((line) => line.includes(nameOf(what))).join('\n')).toContain(complaint)
+  })
+
+  test('[UPG-12] says nothing of ours, nor of the way to NOT NULL over a check', () => {
+    const good = {
+      '9000_a':
+        '-- phase: expand\nalter table cards add constraint described check (description is not null) not valid;',
+      '9001_b': '-- phase: migrate, no transaction\nalter table cards validate constraint described;',
+      '9002_c': `${contract}alter table cards alter column description set not null;\nalter table cards drop constraint described;`,
+    }
+    expect(lint(good)).toEqual([])
+  })
+})
