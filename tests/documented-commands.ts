@@ -85,10 +85,12 @@ export const registry: Record<string, Covering> = {
   'npm run acceptance -- http://127.0.0.1:8000': by('tests/acceptance.test.ts', 'acceptance'),
   'npm run prove -- realtime': by('tests/realtime-scale.test.ts', 'npm run prove'),
   'npm run prove -- api': by('tests/fold.test.ts', 'npm run prove -- api'),
+  'npm run prove -- client': by('tests/client-live.test.ts', 'proveLive'),
   'npm run prove -- web': by('tests/prove/web-journeys.ts', 'prove'),
   'npm run prove -- capacity': by('tests/capacity.test.ts', 'prove/capacity.ts'),
 
   // Administering: the test of the page runs each as it stands there
+  'node packages/server/src/admin.ts': by('tests/deploy/deploy.test.ts', "'packages/server/src/admin.ts', 'migrate'"),
   'npm run admin -- activate ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com --generate': administering,
@@ -116,6 +118,10 @@ export const registry: Record<string, Covering> = {
   'docker compose ps': docker,
   'docker buildx imagetools inspect node:26.10.0-bookworm': not('asks a registry'),
   'npm ci --omit=dev --ignore-scripts -w packages/server': by('tests/deploy/deploy.test.ts', '[SHIP-3]'),
+  'DATABASE_URL_FILE=/etc/lockstep/database_url npm run migrate': by(
+    'tests/deploy/deploy.test.ts',
+    "'packages/server/src/admin.ts', 'migrate'",
+  ),
   'useradd --system --no-create-home lockstep': host,
   'install -d -m 700 /etc/lockstep': host,
   'cp deploy/systemd/lockstep@.service /etc/systemd/system/': host,
@@ -158,6 +164,7 @@ export const registry: Record<string, Covering> = {
   // Benchmarks, fuzzing, races
   'npm run bench': by('tests/bench.test.ts', '--smoke'),
   'npm run bench -- writes': by('tests/bench.test.ts', '--smoke'),
+  'npm run bench -- full-board': by('tests/bench.test.ts', '--smoke'),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', 'npm run prove -- fuzz'),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', 'npm run prove -- race-pairs'),
 

@@ -409,11 +409,13 @@ describe('a Redis user who may do little', () => {
     const redis = await startRedis()
     const admin = createClient({ url: redis.url })
     await admin.connect()
-    const rights = ['on', `>${MARK}`, '~*', '&*', '+@all', '-@admin', '-@dangerous']
-    await admin.sendCommand(['ACL', 'SETUSER', 'board', ...rights])
-    admin.destroy()
-    const url = Object.assign(new URL(redis.url), { username: 'board', password: MARK }).href
-    const small = await startService({ REDIS_URL: url })
+    const page = readFileSync(new URL('../docs/deploying.md', import.meta.url), 'utf8')
+    const [, rights = ''] = /^user lockstep (.+)$/m.exec(page) ?? []
+    expect(rights).toContain('>secret')
+    expect(rights).toMatch(/ -@all .* -@dangerous$/)
+    await admin.sendCommand(['ACL', 'SETUSER', 'lockstep', ...rights.replace('>secret', `>${MARK}`).split(' ')])
+    const url = Object.assign(new URL(redis.url), { username: 'lockstep', password: MARK }).href
+    const small = await startService({ REDIS_URL: url, RATE_LIMITS: 'on' })
     const board = await small.board()
     using socket = openSocket(board.member.api, board.id)
     await socket.next('user_joined')
@@ -424,5 +426,7 @@ describe('a Redis user who may do little', () => {
     expect(await small.anybody.call('getHealth', {})).toMatchObject({ redis: 'connected' })
     socket.terminate()
     await small.stop()
+    expect(await admin.sendCommand(['ACL', 'LOG'])).toEqual([])
+    admin.destroy()
   })
 })

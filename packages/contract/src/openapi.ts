@@ -6,7 +6,7 @@ import { type ProblemCode, problems } from './problems.ts'
 const description = `Shared task boards on which everyone sees the same board, in the same order, always.
 
 Every change answers with the board's position (\`Board-Position\`), and is pushed to everybody on the board. Every error is a
-JSON object with a sentence in \`detail\` and a stable \`code\`. Every write accepts an \`Idempotency-Key\`, so that it can be
+JSON object with a sentence in \`detail\` and a stable \`code\`. Every change of a board accepts an \`Idempotency-Key\`, so that it can be
 sent again when its answer was lost; every create accepts an \`id\` of your own making.`
 
 const Problem = {

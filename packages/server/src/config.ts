@@ -21,7 +21,7 @@ export const Settings = Type.Object({
     default: 10,
     minimum: 2,
     maximum: 200,
-    description: 'Connections to PostgreSQL.',
+    description: 'Connections to PostgreSQL, for each instance. All together must stay below its `max_connections`.',
   }),
   MIGRATE_ON_START: Type.Boolean({
     default: true,
@@ -42,7 +42,7 @@ export const Settings = Type.Object({
   JWT_SECRET_PREVIOUS: Type.String({
     default: '',
     description:
-      'A second secret whose tokens are accepted and that signs none: the next one, then the last one, while the secret is changed (see administering). Empty: none.',
+      'A second secret whose tokens are accepted and that signs none: the next one, then the last one, while the secret is [replaced](administering.md#replacing-the-signing-secret). Empty: none.',
   }),
   JWT_ALGORITHM: Type.Enum(['HS256', 'HS384', 'HS512'], {
     default: 'HS256',
@@ -111,7 +111,7 @@ export const Settings = Type.Object({
   }),
   RATE_LIMITS: Type.Enum(['on', 'off'], {
     description:
-      'Whether the five limits below hold. They are counted in Redis, for all instances together. Default: `off` in development, `on` in production.',
+      'Whether the five limits below hold. They are counted in Redis, for all instances together, and in the process without Redis. Default: `off` in development, `on` in production.',
   }),
   MAX_FAILED_LOGINS: Type.Integer({
     default: 10,
@@ -127,12 +127,12 @@ export const Settings = Type.Object({
   MAX_REGISTRATIONS_PER_HOUR: Type.Integer({
     default: 300,
     minimum: 1,
-    description: 'Registrations from one address.',
+    description: 'Registrations from one address; then 429.',
   }),
   MAX_REQUESTS_PER_MINUTE: Type.Integer({
     default: 6_000,
     minimum: 1,
-    description: 'Requests of one user.',
+    description: 'Requests of one user; then 429.',
   }),
   MAX_UPGRADES_PER_MINUTE: Type.Integer({
     default: 3_000,
