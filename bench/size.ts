@@ -12,6 +12,8 @@ export const FULL = {
     work_mem: '64MB',
   } as Record<string, string>,
   rounds: 5,
+  /** Until the code of the service is compiled as it is in one that has run for a while. */
+  warm_up_ms: 20_000,
   window_ms: 1_000,
   boards: 1_000,
   /** Connections to the service. */
@@ -38,6 +40,7 @@ export type Size = typeof FULL
 export const SMOKE: Size = {
   postgres: { jit: 'off' },
   rounds: 1,
+  warm_up_ms: 150,
   window_ms: 150,
   boards: 20,
   connections: [8],

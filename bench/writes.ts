@@ -99,8 +99,8 @@ export async function run(stage: Stage): Promise<Findings> {
       return { ...result, p50: result.ms, p99: Number.NaN, cpu }
     }
     // Prepared statements, plans and compiled code: what the first requests pay for all others.
-    const warming_up = rows.length === 0 ? size.rounds : 1
-    for (let i = 0; i < warming_up; i++) await ours()
+    const warm_at = performance.now() + (rows.length === 0 ? size.warm_up_ms : size.window_ms)
+    while (performance.now() < warm_at) await ours()
     const subjects = { ours, statements: byPgbench(scripts[key]), call: byPgbench(callScript(key)) }
     const found = await byTurns(size.rounds, subjects)
     const of = (list: Window[]) => median(list.map(({ rate }) => rate))

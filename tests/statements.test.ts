@@ -6,6 +6,7 @@ import { healthOperations } from '@lockstep/contract/health'
 import { userOperations } from '@lockstep/contract/users'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Database } from '../packages/server/src/core/database.ts'
+import { Flights } from '../packages/server/src/core/flight.ts'
 import { Client, type OperationName } from '../packages/server/testing/client.ts'
 import { startService, type TestService } from '../packages/server/testing/service.ts'
 import { startProxy, type TcpProxy, type Traffic } from '../packages/server/testing/tcp-proxy.ts'
@@ -259,16 +260,17 @@ test('[WRITE-8] every operation on boards is among those counted', () => {
 test('[WRITE-8] the count sees each statement, and each wait', async () => {
   const database = new Database({ url: proxy.url, size: 2, on_error: () => {} })
   const client = await database.pool.connect()
-  const ask = () => client.query('select 1')
+  const flights = new Flights(client)
+  const ask = () => flights.run({ name: 'one', text: 'select 1', values: [] })
 
   const one_by_one = await proxy.during(async () => {
     await ask()
     await ask()
-    await ask()
+    await client.query('select 1')
   })
   const together = await proxy.during(() => Promise.all([ask(), ask(), ask()]))
   const mixed = await proxy.during(async () => {
-    await Promise.all([ask(), client.query({ name: 'prepared', text: 'select $1::int', values: [1] })])
+    await Promise.all([ask(), flights.run({ name: 'another', text: 'select $1::int', values: [1] })])
     await ask()
   })
   client.release()

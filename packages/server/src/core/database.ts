@@ -9,6 +9,7 @@ import {
   sql,
 } from 'kysely'
 import type pg from 'pg'
+import { type Call, Flights } from './flight.ts'
 import { type DatabaseObserver, openPool, type PoolOptions } from './pool.ts'
 import { Problem, problemOfDatabase } from './problem.ts'
 import type { DB as Tables } from './tables.gen.ts'
@@ -71,8 +72,11 @@ export function statement<Args, Row>(
 export const wireTime = (time: RawBuilder<unknown>) =>
   sql<string>`to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const run = async <Args, Row>(on: pg.Pool | pg.PoolClient, { name, text, values }: Statement<Args, Row>, args: Args) =>
-  (await on.query({ name, text, values: values(args) })).rows as Row[]
+const callOf = <Args, Row>({ name, text, values }: Statement<Args, Row>, args: Args): Call => ({
+  name,
+  text,
+  values: values(args),
+})
 
 /** The pool of connections, the reads that run on any of them, and the transactions that keep one. */
 export class Database implements Db {
@@ -84,65 +88,51 @@ export class Database implements Db {
     this.pool = openPool(options)
   }
 
-  async run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
-    try {
-      return await run(this.pool, statement, args)
-    } catch (error) {
-      this.tell(error)
-      throw error
-    }
+  run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
+    return this.connected(async (flights) => (await flights.run(callOf(statement, args))).rows as Row[])
   }
 
   /**
-   * One transaction on one connection. `open` and `close` are sent together with BEGIN and COMMIT, so that neither costs
-   * a round trip of its own; whatever is thrown on the way rolls everything back.
+   * One transaction on one connection. `open` and `close` travel together with BEGIN and COMMIT, so that neither costs a
+   * round trip of its own; whatever is thrown on the way rolls everything back.
    */
-  async transaction<Opened, T>(
+  transaction<Opened, T>(
     open: (tx: Db) => Promise<Opened>,
     work: (tx: Tx, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
   ): Promise<T> {
-    const client = await this.pool.connect().catch((error: unknown) => {
-      this.tell(error)
-      throw error
-    })
-    let isOver = false
-    const underway: Promise<unknown>[] = []
-    const tx: Tx = {
-      run: (statement, args) => {
-        // Whatever was left running must not reach the connection once it belongs to somebody else.
-        if (isOver) throw new Error('The transaction is over')
-        return run(client, statement, args)
-      },
-      later: (statement, args) => {
-        const write = tx.run(statement, args)
-        write.catch(() => {})
-        underway.push(write)
-      },
-    }
-    let broken: Error | undefined
-    try {
-      const [, opened] = await Promise.all([client.query(begin), open(tx)])
-      const { result, close } = await work(tx, opened)
-      const closing = close?.(tx)
-      const [committed] = await Promise.all([client.query(commit), ...underway, closing])
-      if (committed.command !== 'COMMIT') throw new Error('The transaction was rolled back')
-      return result
-    } catch (caught) {
-      // What came after a write that failed failed because of it.
-      const failed = (await Promise.allSettled(underway)).find(({ status }) => status === 'rejected')
-      const error: unknown = failed?.status === 'rejected' ? failed.reason : caught
-      // A server that went away or takes no writes any more is not asked again: the next connection finds the one that does.
-      if (problemOfDatabase(error)?.code === 'unavailable') broken = error as Error
-      else {
-        await client.query('rollback').catch((lost: Error) => {
-          broken = lost
-        })
+    return this.connected(async (flights) => {
+      const tx: Tx = {
+        run: async <Args, Row>(statement: Statement<Args, Row>, args: Args) =>
+          (await flights.run(callOf(statement, args))).rows as Row[],
+        later: (statement, args) => flights.later(callOf(statement, args)),
       }
+      try {
+        const [, opened] = await Promise.all([flights.run(BEGIN), open(tx)])
+        const { result, close } = await work(tx, opened)
+        const [, { tag }] = await Promise.all([close?.(tx), flights.run(COMMIT)])
+        if (tag !== 'COMMIT') throw new Error('The transaction was rolled back')
+        return result
+      } catch (error) {
+        // Whatever becomes of it: what was asked for has failed, and that is what is told.
+        if (!flights.broken) await flights.run(ROLLBACK).catch(() => {})
+        throw error
+      }
+    })
+  }
+
+  private async connected<T>(work: (flights: Flights) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient | undefined
+    let flights: Flights | undefined
+    try {
+      client = await this.pool.connect()
+      flights = new Flights(client)
+      return await work(flights)
+    } catch (error) {
       this.tell(error)
       throw error
     } finally {
-      isOver = true
-      client.release(broken)
+      flights?.end()
+      client?.release(flights?.broken)
     }
   }
 
@@ -162,5 +152,6 @@ export class Database implements Db {
 }
 /** A code of PostgreSQL's own, but for constraints: those can be the doing of a client that was late. */
 const isRefusal = /^(?!23)[0-9A-Z]{5}$/
-const begin = { name: 'begin', text: 'begin' }
-const commit = { name: 'commit', text: 'commit' }
+const BEGIN = { name: 'begin', text: 'begin', values: [] }
+const COMMIT = { name: 'commit', text: 'commit', values: [] }
+const ROLLBACK = { name: 'rollback', text: 'rollback', values: [] }

@@ -64,7 +64,6 @@ export function openPool({ url, size, on_error, observer }: PoolOptions): pg.Poo
     application_name: 'lockstep',
     max: size,
     types,
-    pipeline: true,
     // Connections stay: a closed one takes its prepared statements and plans with it.
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: 5_000,

@@ -51,9 +51,10 @@ const accepted = {
 }
 const refused = (message: string) => invalid([{ field: 'body', message }])
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 function decode(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return utf8.decode(bytes)
   } catch {
     throw refused('must be valid UTF-8')
   }

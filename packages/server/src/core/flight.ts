@@ -1,0 +1,178 @@
+import pg from 'pg'
+import { problemOfDatabase } from './problem.ts'
+
+/** A statement with its values. It is named, so that PostgreSQL parses and plans it once on each connection. */
+export interface Call {
+  readonly name: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+export type Row = Record<string, unknown>
+export interface Outcome {
+  rows: Row[]
+  /** What PostgreSQL says that it did, such as `COMMIT`. */
+  tag: string
+}
+
+/** How the columns of a statement become a row. Without columns there are no rows. */
+type Reader = { name: string; parse: (text: string) => unknown }[]
+/** What each connection has prepared. */
+const preparedOn = new WeakMap<object, Map<string, Reader>>()
+
+/** The messages of PostgreSQL's protocol that pg can write. Its cursors are made of the same. */
+interface Wire {
+  stream: { cork: () => void; uncork: () => void }
+  close: (message: { type: 'S'; name: string }) => void
+  parse: (message: { name: string; text: string; types: [] }) => void
+  describe: (message: { type: 'S'; name: string }) => void
+  bind: (message: { statement: string; values: unknown[] }) => void
+  execute: (message: object) => void
+  sync: () => void
+}
+
+/**
+ * Several statements in one packet with one Sync, for which pg itself would need a packet and a Sync each: PostgreSQL and
+ * we handle half the messages. When one of them fails, PostgreSQL skips those behind it.
+ */
+class Flight implements pg.Submittable {
+  /** pg puts its own timer around this one. */
+  callback: (error?: Error) => void
+  private readonly calls: readonly Call[]
+  private readonly values: unknown[][]
+  private readonly parserOf: (type: number) => (text: string) => unknown
+  private readonly outcomes: Outcome[] = []
+  private readonly fresh = new Set<string>()
+  private prepared = new Map<string, Reader>()
+  private rows: Row[] = []
+
+  constructor(client: pg.ClientBase, calls: readonly Call[], landed: (outcomes: Outcome[], error?: Error) => void) {
+    this.calls = calls
+    // Here, because it can throw: nothing may be written by halves.
+    this.values = calls.map(({ values }) => values.map(prepareValue))
+    this.parserOf = (type) => client.getTypeParser(type, 'text')
+    this.callback = (error) => landed(this.outcomes, error)
+  }
+
+  submit(connection: pg.Connection) {
+    const wire = connection as unknown as Wire
+    this.prepared = preparedOn.get(connection) ?? new Map()
+    preparedOn.set(connection, this.prepared)
+    wire.stream.cork()
+    for (const [i, { name, text }] of this.calls.entries()) {
+      if (!this.prepared.has(name)) {
+        // It may be there nevertheless, after a flight that failed.
+        wire.close({ type: 'S', name })
+        wire.parse({ name, text, types: [] })
+        wire.describe({ type: 'S', name })
+        this.prepared.set(name, [])
+        this.fresh.add(name)
+      }
+      wire.bind({ statement: name, values: this.values[i] as unknown[] })
+      wire.execute({})
+    }
+    wire.sync()
+    wire.stream.uncork()
+  }
+
+  handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }) {
+    const reader = fields.map(({ name, dataTypeID }) => ({ name, parse: this.parserOf(dataTypeID) }))
+    this.prepared.set(this.current?.name ?? '', reader)
+  }
+  handleDataRow({ fields }: { fields: (string | null)[] }) {
+    const reader = this.prepared.get(this.current?.name ?? '') ?? []
+    const row: Row = {}
+    for (const [i, { name, parse }] of reader.entries()) {
+      const text = fields[i] as string | null
+      row[name] = text === null ? null : parse(text)
+    }
+    this.rows.push(row)
+  }
+  handleCommandComplete({ text }: { text: string }) {
+    this.outcomes.push({ rows: this.rows, tag: text })
+    this.rows = []
+  }
+  handleError(error: Error) {
+    // What failed is prepared anew, in case that was the reason, and so is what was perhaps never reached.
+    this.prepared.delete(this.current?.name ?? '')
+    for (const { name } of this.calls.slice(this.outcomes.length)) if (this.fresh.has(name)) this.prepared.delete(name)
+    this.callback(error)
+  }
+  handleReadyForQuery() {
+    this.callback()
+  }
+
+  /** Whose answer comes next. */
+  private get current() {
+    return this.calls[this.outcomes.length]
+  }
+}
+const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils
+
+interface Passenger {
+  call: Call
+  landed?: (outcome: Outcome) => void
+  failed?: (error: unknown) => void
+}
+
+/** The statements on one connection. Those of one tick travel together; what is called meanwhile leaves when they are back. */
+export class Flights {
+  private readonly client: pg.ClientBase
+  private waiting: Passenger[] = []
+  private isAwaited = false
+  private isUnderway = false
+  private isOver = false
+  /** Why the connection is of no use any more: the server went away, or takes no writes. The next one finds the one that does. */
+  broken: Error | undefined
+
+  constructor(client: pg.ClientBase) {
+    this.client = client
+  }
+
+  run(call: Call): Promise<Outcome> {
+    return new Promise((landed, failed) => {
+      this.board({ call, landed, failed })
+      if (!this.isAwaited && !this.isUnderway) queueMicrotask(() => this.depart())
+      this.isAwaited = true
+    })
+  }
+
+  /** Travels with the next one that is waited for, before it: whoever waits for that one is told if this one fails. */
+  later(call: Call) {
+    this.board({ call })
+  }
+
+  /** Whatever was left running must not reach the connection once it belongs to somebody else. */
+  end() {
+    this.isOver = true
+    for (const { failed } of this.waiting.splice(0)) failed?.(new Error(OVER))
+  }
+
+  private board(passenger: Passenger) {
+    if (this.isOver) throw new Error(OVER)
+    this.waiting.push(passenger)
+  }
+
+  private depart() {
+    if (this.isOver) return
+    const passengers = this.waiting.splice(0)
+    this.isAwaited = false
+    this.isUnderway = true
+    const landed = (outcomes: Outcome[], error?: Error) => {
+      this.isUnderway = false
+      if (problemOfDatabase(error)?.code === 'unavailable') this.broken = error
+      for (const [i, passenger] of passengers.entries()) {
+        const outcome = outcomes[i]
+        if (outcome) passenger.landed?.(outcome)
+        else passenger.failed?.(error)
+      }
+      if (this.isAwaited) this.depart()
+    }
+    try {
+      const calls = passengers.map(({ call }) => call)
+      this.client.query(new Flight(this.client, calls, landed))
+    } catch (error) {
+      landed([], error as Error)
+    }
+  }
+}
+const OVER = 'The transaction is over'
