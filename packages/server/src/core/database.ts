@@ -78,6 +78,8 @@ const run = async <Args, Row>(on: pg.Pool | pg.PoolClient, { name, text, values 
 export class Database implements Db {
   readonly pool: pg.Pool
   private readonly observer: DatabaseObserver | undefined
+  /** When a statement or a transaction last succeeded. */
+  answered_at = Number.NEGATIVE_INFINITY
 
   constructor(options: PoolOptions) {
     this.observer = options.observer
@@ -86,7 +88,9 @@ export class Database implements Db {
 
   async run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
     try {
-      return await run(this.pool, statement, args)
+      const rows = await run(this.pool, statement, args)
+      this.answered_at = performance.now()
+      return rows
     } catch (error) {
       this.tell(error)
       throw error
@@ -126,6 +130,7 @@ export class Database implements Db {
       const closing = close?.(tx)
       const [committed] = await Promise.all([client.query(commit), ...underway, closing])
       if (committed.command !== 'COMMIT') throw new Error('The transaction was rolled back')
+      this.answered_at = performance.now()
       return result
     } catch (caught) {
       // What came after a write that failed failed because of it.
