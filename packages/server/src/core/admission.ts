@@ -24,8 +24,9 @@ export interface AdmissionSettings {
 /**
  * Who is let in, and who is sent away before any work was done for him. A few at a time have a place, which is what
  * the database can do with; others stand in line. A rush is waited out for a second. A line that stands for longer
- * than that is no rush: from then on nobody waits for more than a tenth of a second, so that whoever is let in is answered
- * soon, and whoever is not hears it soon. (CoDel, as it is used before servers.)
+ * than that is no rush: from then on nobody waits for more than a tenth of a second, and the line is no longer than what
+ * was let in within one; so whoever is let in is answered soon, and whoever is not hears it at once. (CoDel, as it is used
+ * before servers.)
  */
 export class Admission {
   private readonly settings: AdmissionSettings
@@ -35,25 +36,32 @@ export class Admission {
   /** When there was last a place for somebody who came, and nobody had been sent away for a while. */
   private calm_at: number
   private refused_at = Number.NEGATIVE_INFINITY
+  /** How many were let in since then, and in as long a time before. */
+  private since: number
+  private let_in = 0
+  private let_in_before = 0
 
   constructor(settings: AdmissionSettings) {
     this.settings = settings
     this.calm_at = settings.now()
+    this.since = this.calm_at
   }
 
   get waiting(): number {
     return this.line.length
   }
 
-  /** Calls one of the two, at once or later. Answers how to leave the line before. */
-  enter(begin: (place: Place) => void, refuse: () => void): () => void {
+  /** Calls one of the two, at once or later. Answers how to leave the line or the place; nothing when it is over already. */
+  enter(begin: (place: Place) => void, refuse: () => void): (() => void) | undefined {
     const came_at = this.settings.now()
     const one: Waiting = { came_at, begin, refuse, hasLeft: false }
     if (this.hasRoom() && this.line.length === 0) {
       this.noteCalm(came_at)
       this.letIn(one, came_at)
-    } else if (this.line.length >= MAX_WAITING) this.sendAway(one, came_at)
-    else this.line.push(one)
+    } else if (this.line.length >= this.longestLine(came_at)) {
+      this.sendAway(one, came_at)
+      return undefined
+    } else this.line.push(one)
     return () => {
       one.hasLeft = true
     }
@@ -62,14 +70,23 @@ export class Admission {
   /** Sends those away who have waited too long. To be called every few milliseconds. */
   tick() {
     const now = this.settings.now()
-    const patience = this.patience(now)
+    if (now - this.since >= STANDING_PATIENCE_MS) {
+      this.since = now
+      this.let_in_before = this.let_in
+      this.let_in = 0
+    }
+    const patience = this.isStanding(now) ? STANDING_PATIENCE_MS : PATIENCE_MS
     while (this.line[0] && (this.line[0].hasLeft || now - this.line[0].came_at > patience)) {
       this.sendAway(this.line.shift() as Waiting, now)
     }
   }
 
-  private patience(now: number) {
-    return now - this.calm_at > PATIENCE_MS ? STANDING_PATIENCE_MS : PATIENCE_MS
+  private isStanding(now: number) {
+    return now - this.calm_at > PATIENCE_MS
+  }
+
+  private longestLine(now: number) {
+    return this.isStanding(now) ? Math.max(1, this.let_in, this.let_in_before) : MAX_WAITING
   }
 
   private hasRoom() {
@@ -80,6 +97,7 @@ export class Admission {
   private letIn({ came_at, begin }: Waiting, now: number) {
     this.working++
     this.open++
+    this.let_in++
     this.settings.waited?.((now - came_at) / 1_000)
     begin(new Place(this.changes))
   }

@@ -36,7 +36,8 @@ export const aside = <T>(request: FastifyRequest, wait: () => Promise<T>): Promi
 export class Doorkeeper {
   private readonly deps: AdmissionDeps
   private readonly admission: Admission
-  private readonly body: Buffer
+  /** As text: then head and body are written in one go. */
+  private readonly body: string
   private readonly head: string[]
   private readonly shed = new Map<Method, number>()
   private untold = 0
@@ -52,9 +53,9 @@ export class Doorkeeper {
       ...(metrics.isOn && { waited: (seconds: number) => meters.lockstep_http_wait_seconds.observe({}, seconds) }),
     })
     const problem = new Problem('overloaded')
-    this.body = Buffer.from(JSON.stringify(problem.body()))
+    this.body = JSON.stringify(problem.body())
     this.head = [
-      ...['content-type', JSON_TYPE, 'content-length', String(this.body.length)],
+      ...['content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(this.body))],
       ...['retry-after', String(problem.retry_after_seconds), 'cache-control', 'no-store'],
     ]
     this.timers = [setInterval(() => this.admission.tick(), TICK_MS), setInterval(() => this.tell(), TOLD_MS)]
@@ -74,6 +75,7 @@ export class Doorkeeper {
         },
         () => this.sendAway(request, response),
       )
+      if (!leaveLine) return
       response.once('close', () => {
         leaveLine()
         place?.leave()
