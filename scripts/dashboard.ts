@@ -84,6 +84,8 @@ export const rows: { title: string; panels: Panel[] }[] = [
       },
       { title: 'Duration', unit: 's', queries: quantiles('lockstep_http_request_duration_seconds') },
       { title: 'In flight', unit: 'short', queries: [level('lockstep_http_requests_in_flight')] },
+      { title: 'Waiting for a place', unit: 'short', queries: [level('lockstep_http_requests_waiting')] },
+      { title: 'Wait for a place', unit: 's', queries: quantiles('lockstep_http_wait_seconds') },
       {
         title: 'Problems',
         unit: 'ops',

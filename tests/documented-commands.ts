@@ -166,6 +166,7 @@ export const registry: Record<string, Covering> = {
   'npm run bench -- writes': by('tests/bench.test.ts', '--smoke'),
   'npm run bench -- full-board': by('tests/bench.test.ts', '--smoke'),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', 'npm run prove -- fuzz'),
+  'npm run prove -- overload': by('tests/overload.test.ts', 'npm run prove -- overload'),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', 'npm run prove -- race-pairs'),
 
   // Dependencies

@@ -40,6 +40,7 @@ const still = new Set([
   'Chores',
   // These depend on the moment, and on how busy the machine is.
   'In flight',
+  'Waiting for a place',
   'Read from the log',
   'Clients that came back',
   'Garbage collection',

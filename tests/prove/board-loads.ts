@@ -112,7 +112,7 @@ export async function readAtRandom(
   const boards: string[] = []
   for (let i = 0; i < size.boards; i++) boards.push(await makeLargeBoard(sql, ids, Math.floor(100 ** random.next())))
   const database = new Database({ url: database_url, size: 4, on_error: () => {} })
-  const cache = new BoardCache(size.bound_bytes)
+  const cache = new BoardCache(size.bound_bytes, 5)
   const found: CacheUse = { most_bytes: 0, reads: 0, builds: 0, all_bytes: 0, stale: 0 }
   const db: typeof database = Object.create(database, {
     run: {

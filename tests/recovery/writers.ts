@@ -42,7 +42,7 @@ export const createCard = (api: Client, params: Place, title: string) =>
  */
 export function startWriters(api: Client, places: Place[], count: number) {
   const writes: Write[] = []
-  /** Answers that are neither an acknowledgement nor 503 with `unavailable` or `board_busy`. */
+  /** Answers that are neither an acknowledgement nor 503 with `unavailable`, `overloaded` or `board_busy`. */
   const strange: string[] = []
   let refusals = 0
   let isOver = false
@@ -50,7 +50,7 @@ export function startWriters(api: Client, places: Place[], count: number) {
     try {
       const { status, body, text } = await createCard(api, params, title)
       if (status === 201) return true
-      const isLater = status === 503 && ['unavailable', 'board_busy'].includes((body as Failure).code)
+      const isLater = status === 503 && ['unavailable', 'overloaded', 'board_busy'].includes((body as Failure).code)
       if (!isLater) strange.push(`${status}: ${text}`)
     } catch (error) {
       strange.push(String(error))

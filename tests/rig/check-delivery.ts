@@ -187,7 +187,7 @@ export const checkProcesses: Checker = ({ samples, outputs }) => [
 const isAlarming = (line: string) =>
   /unhandled|closing after an error|"level":60/i.test(line) ||
   (line.includes('"level":50') && !unavailable.some((detail) => line.includes(detail)))
-const unavailable = [problems.unavailable.detail, problems.board_busy.detail]
+const unavailable = [problems.unavailable.detail, problems.overloaded.detail, problems.board_busy.detail]
 
 /** C13: whatever happens to Redis, writes succeed; and an instance that is drained answers what it was asked. */
 export const checkHttp: Checker = ({ writes, faults }) => {

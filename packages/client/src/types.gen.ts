@@ -324,6 +324,7 @@ export type ProblemCode =
   | 'headers_too_large'
   | 'internal'
   | 'unavailable'
+  | 'overloaded'
   | 'board_busy'
   | 'passwords_busy'
 

@@ -34,7 +34,7 @@ const acceptsIfMatch = ({ method, emits }: Operation) =>
 
 /** The problems an operation can answer with: those that follow from what it is, and those that it names. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const { method, access, params, query, problems: named = [], emits } = operation
+  const { method, tag, access, params, query, problems: named = [], emits } = operation
   const isBoard = typeof access !== 'string'
   const implied: (ProblemCode | false)[] = [
     access !== 'public' && 'not_authenticated',
@@ -50,6 +50,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     emits !== undefined && 'idempotency_key_reused',
     emits !== undefined && 'board_busy',
     acceptsIfMatch(operation) && 'precondition_failed',
+    tag !== 'health' && 'overloaded',
     'unavailable',
   ]
   return [...new Set([...implied.filter((code) => code !== false), ...named])]

@@ -210,6 +210,11 @@ export const problems = {
     detail: 'The service cannot reach its database.',
     help: 'Wait as long as `Retry-After` says, then send the request again with the same Idempotency-Key.',
   },
+  overloaded: {
+    status: 503,
+    detail: 'The service has more to do than it can do. Try again later.',
+    help: 'Wait as long as `Retry-After` says, then send the request again. Nothing was changed.',
+  },
   board_busy: {
     status: 503,
     detail: 'Too many changes are waiting for this board.',

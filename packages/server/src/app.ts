@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
@@ -34,9 +34,11 @@ import { checklistHandlers } from './checklists/checklist-operations.ts'
 import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
+import { Doorkeeper } from './core/admit-requests.ts'
 import { isOwnHost, ownOrigin } from './core/authenticate.ts'
 import type { Core } from './core/change.ts'
 import { keepHouse, removeOldAnswers, removeOldEvents } from './core/chores.ts'
+import { crossOriginHeaders, EXPOSED_HEADERS } from './core/cross-origin.ts'
 import { Database } from './core/database.ts'
 import { serveDocuments } from './core/documents.ts'
 import { problemOf, refuseConnection, renderProblems } from './core/errors.ts'
@@ -65,6 +67,17 @@ const BODY_SECONDS = 30
 const MAX_CHUNKS_AT_ONCE = 4
 /** Ten megabytes at ten kilobytes a second. */
 const UPLOAD_SECONDS = 1_200
+
+const httpOptions = {
+  // Other upgrades that a client offers are declined by answering as if it had not.
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+  requireHostHeader: false,
+  headersTimeout: 10_000,
+  requestTimeout: UPLOAD_SECONDS * 1_000,
+  // Longer than proxies keep theirs: a connection must not be closed while its next request is under way.
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 1_000,
+}
 
 export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
   /** How long a body that is no upload may take; replaced by tests that cannot wait so long. */
@@ -107,6 +120,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     },
     log,
   )
+  /** What takes long, or comes in crowds, gets half of the connections: others find the other half. */
+  const half_of_pool = Math.floor(config.DATABASE_POOL_SIZE / 2)
   const isOwnOrigin = ownOrigin(config.CORS_ORIGINS)
   const isAnyOrigin = config.CORS_ORIGINS.includes('*')
   const isAllowedOrigin = ({ headers: { origin, host = '' } }: IncomingMessage) =>
@@ -116,12 +131,13 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     {
       redis_url: config.REDIS_URL,
       max_sockets: config.MAX_SOCKETS,
+      at_door: half_of_pool,
       drain_seconds: config.DRAIN_SECONDS,
       trusted_hops: config.TRUST_PROXY,
       ...(options.seconds && { seconds: options.seconds }),
     },
   )
-  const chunks_at_once = Math.min(MAX_CHUNKS_AT_ONCE, Math.floor(config.DATABASE_POOL_SIZE / 2))
+  const chunks_at_once = Math.min(MAX_CHUNKS_AT_ONCE, half_of_pool)
   const files = new ChunkStore(database, chunks_at_once, (direction, bytes) =>
     meters.lockstep_attachment_bytes_total.inc({ direction }, bytes),
   )
@@ -137,23 +153,24 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     log,
   }
 
+  let isClosing = false
+  const doorkeeper = new Doorkeeper({
+    places: config.MAX_REQUESTS_AT_ONCE,
+    metrics,
+    log,
+    crossOriginHeaders: crossOriginHeaders(config.CORS_ORIGINS),
+    isLeaving: () => isClosing,
+  })
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => newUuid(),
     trustProxy: (_address, hop) => hop < config.TRUST_PROXY,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: UPLOAD_SECONDS * 1_000,
     return503OnClosing: false,
     // An id of any length is judged as an id; the headers' own limit bounds it.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
-    http: {
-      // Other upgrades that a client offers are declined by answering as if it had not.
-      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
-      requireHostHeader: false,
-      headersTimeout: 10_000,
-      connectionsCheckingInterval: 1_000,
-    },
+    serverFactory: (handle) => createServer(httpOptions, doorkeeper.guard(handle)),
     rewriteUrl: ({ url = '/' }) => (/^\/api(?=[/?]|$)/.test(url) ? url.slice(4) || '/' : url),
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => {
@@ -165,7 +182,6 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
   // It is not ready any more, and serves on until whoever asked has noticed. Only then it lets go of its sockets and of
   // its port. A connection that stays open after its answer would hold the end up.
-  let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
     await pause(config.UNREADY_SECONDS * 1_000)
@@ -190,6 +206,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     limits.close()
     await database.close()
   })
+  doorkeeper.watch(app)
   logRequests(app)
   countRequests(app, metrics)
   metrics.look(() => {
@@ -224,7 +241,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     credentials: !isAnyOrigin,
     strictPreflight: false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: ['Board-Position', 'ETag', 'Idempotent-Replayed', 'Link', 'Retry-After', 'X-Request-Id'],
+    exposedHeaders: EXPOSED_HEADERS,
   })
   await app.register(cookie)
   await app.register(serveDocuments)
@@ -243,7 +260,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   serve(app, deps, authOperations, authHandlers({ tokens, passwords, limits, settings, isOwnOrigin, userChanged }))
   serve(app, deps, userOperations, userHandlers)
   serve(app, deps, healthOperations, healthHandlers({ database, ping: live.ping, isLeaving: () => isClosing }))
-  serve(app, deps, boardOperations, boardHandlers(new BoardCache(config.BOARD_CACHE_BYTES)))
+  serve(app, deps, boardOperations, boardHandlers(new BoardCache(config.BOARD_CACHE_BYTES, half_of_pool)))
   serve(app, deps, memberOperations, memberHandlers)
   serve(app, deps, columnOperations, columnHandlers)
   serve(app, deps, cardOperations, cardHandlers)

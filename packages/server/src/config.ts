@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { envSchema } from 'env-schema'
 import Type, { type Static } from 'typebox'
 
+/** Enough to keep every connection busy while others are between two statements, and few enough to be answered soon. */
+const REQUESTS_PER_CONNECTION = 8
 const PLACEHOLDER_SECRET = 'change-me-this-placeholder-is-public'
 
 /** Every setting: its name in the environment, its default for development, and what it does. The docs are made of this. */
@@ -97,6 +99,11 @@ export const Settings = Type.Object({
     minimum: 0,
     maximum: 10,
     description: 'How many proxies stand before the service and may tell the address of a client.',
+  }),
+  MAX_REQUESTS_AT_ONCE: Type.Integer({
+    minimum: 1,
+    description:
+      'Requests that are worked on at once; more wait for a moment, and get 503 when it does not pass. Default: eight for each connection to PostgreSQL.',
   }),
   BOARD_WAIT_MS: Type.Integer({
     default: 5_000,
@@ -195,6 +202,8 @@ export const Settings = Type.Object({
   }),
 })
 type Values = Static<typeof Settings>
+/** Settings whose defaults depend on others. */
+const decidedHere = new Set(['CORS_ORIGINS', 'RATE_LIMITS', 'LOG_FORMAT', 'MAX_REQUESTS_AT_ONCE'])
 
 /** The settings that are secrets. Each can also be read from the file that its name with `_FILE` names. */
 export const SECRETS = [
@@ -234,6 +243,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const config: Config = {
     ...values,
     IS_PRODUCTION,
+    MAX_REQUESTS_AT_ONCE: values.MAX_REQUESTS_AT_ONCE ?? values.DATABASE_POOL_SIZE * REQUESTS_PER_CONNECTION,
     RATE_LIMITS: values.RATE_LIMITS ?? (IS_PRODUCTION ? 'on' : 'off'),
     LOG_FORMAT: values.LOG_FORMAT ?? (!IS_PRODUCTION && process.stdout.isTTY ? 'pretty' : 'json'),
     CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
@@ -283,8 +293,8 @@ function demandAddresses({ DATABASE_URL, REDIS_URL }: Config) {
 }
 
 function readValues(environment: Record<string, string | undefined>): Values {
-  const { CORS_ORIGINS: _, RATE_LIMITS: __, LOG_FORMAT: ___, ...required } = Settings.properties
-  const schema = { ...Settings, required: Object.keys(required) }
+  const required = Object.keys(Settings.properties).filter((name) => !decidedHere.has(name))
+  const schema = { ...Settings, required }
   try {
     return envSchema<Values>({ schema, data: environment, env: false, dotenv: false })
   } catch (error) {

@@ -26,6 +26,8 @@ export interface TestUser {
 export interface TestService {
   base_url: string
   database_url: string
+  /** What it says, line by line. */
+  log_file: string
   /** The tests' own way to the database, beside the service. */
   sql: pg.Pool
   /** Somebody without a token. */
@@ -73,10 +75,8 @@ export async function startService(
     CORS_ORIGINS: '',
     ...settings,
   })
-  const log = createLog({
-    level: config.LOG_LEVEL,
-    file: fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT)),
-  })
+  const log_file = fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT))
+  const log = createLog({ level: config.LOG_LEVEL, file: log_file })
   const app = await buildApp(config, log, { ...(seconds && { seconds }), ...(body_seconds && { body_seconds }) })
   const base_url = await listen(app)
   const sql = new pg.Pool({ connectionString: database_url, max: 4 })
@@ -112,7 +112,7 @@ export async function startService(
     await sql.end()
     if (!beside) await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
   }
-  return { base_url, database_url, sql, anybody, user, board, stop }
+  return { base_url, database_url, log_file, sql, anybody, user, board, stop }
 }
 
 async function listen(app: Awaited<ReturnType<typeof buildApp>>): Promise<string> {

@@ -3,6 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import type { User } from '@lockstep/contract/users'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { v7 as newUuid } from 'uuid'
+import { aside } from '../core/admit-requests.ts'
 import { COOKIE } from '../core/authenticate.ts'
 import type { Db } from '../core/database.ts'
 import type { Limits } from '../core/limits.ts'
@@ -61,7 +62,7 @@ export function authHandlers({
       passwords.demandStrong(password)
       const excess = await limits.registration(request.ip)
       if (excess) throw excess
-      const hashed_password = await passwords.hash(password)
+      const hashed_password = await aside(request, () => passwords.hash(password))
       return insertUser(db, { ...user, id: newUuid(), hashed_password, firstname, lastname, is_superuser: false })
     },
 
@@ -72,7 +73,7 @@ export function authHandlers({
       const guesses = limits.login(keyOf(body.username), user?.hashed_password ?? '', request.ip)
       await guesses.demand()
       const hashed_password = user?.is_active ? user.hashed_password : undefined
-      const isRight = await passwords.isRight(hashed_password, body.password, guesses)
+      const isRight = await aside(request, () => passwords.isRight(hashed_password, body.password, guesses))
       if (!user || !isRight) throw new Problem('login_failed')
       const token = await tokens.issue(user.id, user.now_seconds)
       if (wantsCookie) setCookie(reply, token)
@@ -103,13 +104,14 @@ export function authHandlers({
       return (await updateProfile(db, caller.id, body)) ?? readMe(db, caller.id)
     },
 
-    async changePassword({ db, caller, body }) {
+    async changePassword({ db, caller, body, request }) {
       const old_hash = await readHashedPassword(db, caller.id)
       const guesses = limits.passwordChange(caller.id, old_hash)
       await guesses.demand()
-      if (!(await passwords.isRight(old_hash, body.current_password, guesses))) throw new Problem('wrong_password')
+      const isRight = await aside(request, () => passwords.isRight(old_hash, body.current_password, guesses))
+      if (!isRight) throw new Problem('wrong_password')
       passwords.demandStrong(body.new_password)
-      const new_hash = await passwords.hash(body.new_password)
+      const new_hash = await aside(request, () => passwords.hash(body.new_password))
       const { token_hash } = caller.credential
       if (!(await changePassword(db, { id: caller.id, old_hash, new_hash, token_hash })))
         throw new Problem('wrong_password')

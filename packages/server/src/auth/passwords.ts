@@ -18,6 +18,8 @@ const kinds = {
 
 const AT_ONCE = 2
 const WAIT_MS = 10_000
+/** More than are hashed in that time. */
+const MAX_WAITING = 1_000
 /** Argon2id is what the library takes unless told otherwise. */
 const argon2id = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
@@ -35,7 +37,7 @@ export class Passwords {
   constructor(rules: PasswordRules, waited?: (seconds: number) => void) {
     this.rules = rules
     const refuse = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
-    this.gate = new Gate(AT_ONCE, { wait_ms: WAIT_MS, refuse }, waited)
+    this.gate = new Gate(AT_ONCE, { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse }, waited)
   }
 
   /** How many wait. */

@@ -1,12 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { BoardVersion } from '../core/board-version.ts'
 import type { Db } from '../core/database.ts'
+import { Gate } from '../core/gate.ts'
 import { pack } from '../core/json-answer.ts'
 import { Problem } from '../core/problem.ts'
 import { readFullBoard } from './board-queries.ts'
 
 /** What an entry costs beside its bytes. */
 const OVERHEAD = 256
+const MAX_WAITING = 500
+const WAIT_MS = 5_000
 
 interface Kept extends BoardVersion {
   bytes: Buffer
@@ -17,13 +20,18 @@ export const etagOfBoard = ({ position, profiles }: BoardVersion) => `"${positio
 
 /**
  * Full boards as they are sent, by their version, within a bound of bytes. A board that did not change is built once,
- * however many ask for it, also all at once.
+ * however many ask for it, also all at once. Large boards take long to build: a few are built at a time, so that they do
+ * not hold each other up until all of them are too late, and leave connections to others.
  */
 export class BoardCache {
   private readonly kept: LRUCache<string, Kept>
   private readonly building = new Map<string, Promise<Kept>>()
 
-  constructor(max_bytes: number) {
+  private readonly gate: Gate
+
+  constructor(max_bytes: number, at_once: number) {
+    const refuse = () => new Problem('overloaded')
+    this.gate = new Gate(at_once, { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse })
     this.kept = new LRUCache({ maxSize: max_bytes, sizeCalculation: ({ bytes }) => bytes.length + OVERHEAD })
   }
 
@@ -36,7 +44,7 @@ export class BoardCache {
     const known = this.kept.get(board_id)
     if (known && etagOfBoard(known) === etagOfBoard(version)) return known
     const name = `${board_id} ${etagOfBoard(version)}`
-    const building = this.building.get(name) ?? this.build(db, board_id)
+    const building = this.building.get(name) ?? this.gate.pass(() => this.build(db, board_id))
     this.building.set(name, building)
     try {
       return await building

@@ -114,7 +114,7 @@ describe('boards that are kept ready', () => {
       },
     })
     const bound = 6_000
-    const cache = new BoardCache(bound)
+    const cache = new BoardCache(bound, 2)
     const read = async ({ id }: TestBoard) => {
       const version = (await readBoardVersion(db, id)) as { position: string; profiles: string }
       const kept = await cache.get(db, id, version)
@@ -132,7 +132,7 @@ describe('boards that are kept ready', () => {
     expect(built).toBe(8)
     await read(first)
     expect(built).toBe(9)
-    const tiny = new BoardCache(10)
+    const tiny = new BoardCache(10, 2)
     await tiny.get(db, first.id, (await readBoardVersion(db, first.id)) as never)
     expect(tiny.size_bytes).toBe(0)
     await database.close()

@@ -12,6 +12,7 @@ import {
   type StoredAnswer,
   type Threshold,
 } from './access.ts'
+import type { Place } from './admission.ts'
 import { type Database, type Db, statement, type Tx } from './database.ts'
 import { Problem } from './problem.ts'
 import type { Turns } from './turns.ts'
@@ -94,6 +95,8 @@ export interface Change {
   is_new: boolean
   /** The request's Idempotency-Key and what tells it from another request; null without a key. */
   request: { key: string; fingerprint: string } | null
+  /** Of the request, among those that are worked for. */
+  place?: Place | undefined
   /** Reads what `work` decides by. It travels with the lock, before anybody knows whether the caller may, and only reads. */
   ask?: (tx: Db) => Promise<unknown>
   work: (change: {
@@ -110,7 +113,7 @@ export interface Change {
  * a retry, commit, and only then announce. What fails on the way leaves no change, no event and no answer.
  */
 export async function changeBoard(core: Core, change: Change): Promise<Answer> {
-  const { approach, board_id, is_new, request, ask, work } = change
+  const { approach, board_id, is_new, request, place, ask, work } = change
   const commit = () =>
     core.database.transaction<[Threshold, () => Promise<unknown>], { answer: Answer; committed?: Committed }>(
       async (tx) => {
@@ -156,7 +159,7 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
       },
     )
   try {
-    const { answer, committed } = await core.turns.take(board_id, commit)
+    const { answer, committed } = await core.turns.take(board_id, commit, place)
     if (committed && committed.events.length > 0) core.announce(committed)
     return answer
   } catch (error) {

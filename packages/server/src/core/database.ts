@@ -82,6 +82,8 @@ const callOf = <Args, Row>({ name, text, values }: Statement<Args, Row>, args: A
 export class Database implements Db {
   readonly pool: pg.Pool
   private readonly observer: DatabaseObserver | undefined
+  /** When a statement or a transaction last succeeded. */
+  answered_at = Number.NEGATIVE_INFINITY
 
   constructor(options: PoolOptions) {
     this.observer = options.observer
@@ -113,8 +115,7 @@ export class Database implements Db {
         if (tag !== 'COMMIT') throw new Error('The transaction was rolled back')
         return result
       } catch (error) {
-        // Whatever becomes of it: what was asked for has failed, and that is what is told.
-        if (!flights.broken) await flights.run(ROLLBACK).catch(() => {})
+        await flights.rollBack()
         throw error
       }
     })
@@ -126,7 +127,9 @@ export class Database implements Db {
     try {
       client = await this.pool.connect()
       flights = new Flights(client)
-      return await work(flights)
+      const result = await work(flights)
+      this.answered_at = performance.now()
+      return result
     } catch (error) {
       this.tell(error)
       throw error
@@ -154,4 +157,3 @@ export class Database implements Db {
 const isRefusal = /^(?!23)[0-9A-Z]{5}$/
 const BEGIN = { name: 'begin', text: 'begin', values: [] }
 const COMMIT = { name: 'commit', text: 'commit', values: [] }
-const ROLLBACK = { name: 'rollback', text: 'rollback', values: [] }

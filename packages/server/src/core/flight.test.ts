@@ -144,6 +144,15 @@ test('[WRITE-10] a refusal keeps the connection, and a lost one leaves the pool'
   )
   await expect(work).rejects.toMatchObject({ code: '22P02' })
   expect(await database.run(me, {})).toEqual([before])
+  const unsent = database.transaction(
+    async () => {},
+    async (tx) => {
+      tx.later(fail, { n: 'x' })
+      throw new Error('refused')
+    },
+  )
+  await expect(unsent).rejects.toThrow('refused')
+  expect(await database.run(me, {})).toEqual([before])
   const killed = database.transaction(
     async () => {},
     async (tx) => {

@@ -141,9 +141,22 @@ export class Flights {
     this.board({ call })
   }
 
+  /** Takes back what was done, with all that has not left yet. A connection on which even that fails is broken. */
+  async rollBack() {
+    this.forget()
+    if (this.broken) return
+    await this.run(ROLLBACK).catch((error: Error) => {
+      this.broken = error
+    })
+  }
+
   /** Whatever was left running must not reach the connection once it belongs to somebody else. */
   end() {
     this.isOver = true
+    this.forget()
+  }
+
+  private forget() {
     for (const { failed } of this.waiting.splice(0)) failed?.(new Error(OVER))
   }
 
@@ -176,3 +189,4 @@ export class Flights {
   }
 }
 const OVER = 'The transaction is over'
+const ROLLBACK: Call = { name: 'rollback', text: 'rollback', values: [] }

@@ -1,9 +1,13 @@
 interface Limit {
+  /** How many may wait. */
+  waiting: number
   wait_ms: number
   refuse: () => Error
 }
 
-/** Lets a few in at a time. Who waits longer than `wait_ms` is sent away with what `refuse` makes. */
+/**
+ * Lets a few in at a time. Who waits longer than `wait_ms`, or finds the line full, is sent away with what `refuse` makes.
+ */
 export class Gate {
   private readonly at_once: number
   private readonly limit: Limit | undefined
@@ -41,6 +45,7 @@ export class Gate {
 
   private wait(): Promise<void> {
     const { limit } = this
+    if (limit && this.waiting.length >= limit.waiting) return Promise.reject(limit.refuse())
     return new Promise((resolve, reject) => {
       const go = () => {
         clearTimeout(timer)

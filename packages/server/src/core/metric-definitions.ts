@@ -39,7 +39,10 @@ const codes = Object.keys(problems) as (keyof typeof problems)[]
 /** The problems by which the service sends work away that it would have done at a better time. */
 export const shedding = codes.filter((code) => problems[code].status === 503)
 
-const route = { method: METHODS, route: 'template of the route; `none` for what is no route' } as const
+const route = {
+  method: METHODS,
+  route: 'template of the route; `none` for what is no route, or was sent away before it was looked for',
+} as const
 
 /** Every metric of the service. The page of the documents is made from this. */
 export const definitions = {
@@ -50,11 +53,13 @@ export const definitions = {
     status: 'status that was answered; `aborted` when the client did not wait for it',
   }),
   lockstep_http_request_duration_seconds: histogram(
-    'From the head of a request to the end of its answer.',
+    'From the place that a request got to the end of its answer.',
     ANSWERS,
     route,
   ),
-  lockstep_http_requests_in_flight: gauge('Requests that are not answered yet.'),
+  lockstep_http_requests_in_flight: gauge('Requests that have a place and are not answered yet.'),
+  lockstep_http_requests_waiting: gauge('Requests that wait for a place.'),
+  lockstep_http_wait_seconds: histogram('How long a request waited for a place, also one that was sent away.', WAITS),
   lockstep_http_problems_total: counter('Requests that were answered with a problem.', { code: codes }),
   lockstep_http_shed_total: counter('Requests that were sent away with 503, to come back later.', { code: shedding }),
   lockstep_limit_refusals_total: counter('Requests and sockets that were one too many.', { limit: LIMITS }),

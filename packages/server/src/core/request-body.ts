@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { placeOf } from './admit-requests.ts'
 import { invalid } from './input.ts'
 import { Problem } from './problem.ts'
 
@@ -15,8 +16,8 @@ export function leaveBodies(app: FastifyInstance) {
 }
 
 /**
- * Hooks that let a body which is read as a whole arrive soon or not at all. (Node's own limit is the one of uploads, which
- * may take long.)
+ * Hooks that let a body which is read as a whole arrive soon or not at all, and lend its place to others until then. (Node's
+ * own limit is the one of uploads, which may take long.)
  */
 export function bodyWithin(seconds: number) {
   const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>()
@@ -28,9 +29,14 @@ export function bodyWithin(seconds: number) {
       request.raw.emit('error', new Problem('request_timeout'))
     }
     timers.set(request, setTimeout(giveUp, seconds * 1_000))
+    placeOf(request)?.stepAside()
     reply.raw.once('close', () => stop(request))
   }
-  return { preParsing, preValidation: async (request: FastifyRequest) => stop(request) }
+  const preValidation = async (request: FastifyRequest) => {
+    stop(request)
+    placeOf(request)?.comeBack()
+  }
+  return { preParsing, preValidation }
 }
 
 /** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */

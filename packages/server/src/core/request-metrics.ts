@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { METHODS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
-type Method = (typeof METHODS)[number]
+export type Method = (typeof METHODS)[number]
 const known = new Set<string>(METHODS)
 const isKnown = (method: string): method is Method => known.has(method)
 /** What a client made up is no label. */
-const methodLabel = (method = ''): Method => (isKnown(method) ? method : 'other')
+export const methodLabel = (method = ''): Method => (isKnown(method) ? method : 'other')
 
 /** Counts every request when it is over, also one whose client did not wait for the end. */
 export function countRequests(app: FastifyInstance, metrics: Metrics) {

@@ -16,6 +16,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import { v7 as newUuid } from 'uuid'
 import { type Approach, approachBoard, type Caller, type Entry, type Threshold } from './access.ts'
+import { aside, placeOf } from './admit-requests.ts'
 import { authenticate } from './authenticate.ts'
 import type { BoardVersion } from './board-version.ts'
 import { type Answer, answerAgain, type Change, type Core, changeBoard, type Emit, toJson } from './change.ts'
@@ -236,6 +237,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       board_id,
       is_new: arrival.board_id === undefined,
       request: identity,
+      place: placeOf(request),
       ...(ask && { ask: (db) => ask({ ...inputs, db, params: ids, board_id }) }),
       work,
     })
@@ -245,7 +247,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const changeWithUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const { board_id } = arrivals.get(request) as Arrival
     const desk = board_id ? deskAt(core.uploads, board_id) : nowhere(core.uploads)
-    const upload = await receiveUpload(request, reply, desk)
+    const upload = await aside(request, () => receiveUpload(request, reply, desk))
     try {
       const answered = await change(request, reply, upload)
       if (answered.is_replay) await desk.drop(upload.file.file_id)

@@ -1,8 +1,12 @@
+import type { Place } from './admission.ts'
 import { Problem } from './problem.ts'
+
+/** How many changes of one board may wait. What comes on top of them would wait in vain. */
+const MAX_WAITING = 500
 
 /**
  * Lets the changes of one board wait for each other in this process, before they take a connection: a hot board holds one
- * connection and not the whole pool. Waiting is bounded; who waits too long is told to come back.
+ * connection and not the whole pool. Waiting is bounded, in number and in time; who waits too long is told to come back.
  */
 export class Turns {
   private readonly lines = new Map<string, { next: () => void }[]>()
@@ -17,10 +21,12 @@ export class Turns {
     this.waited = waited
   }
 
-  async take<T>(board_id: string, work: () => Promise<T>): Promise<T> {
+  /** Whoever has a place among the requests lends it to others while he waits. */
+  async take<T>(board_id: string, work: () => Promise<T>, place?: Place): Promise<T> {
     const line = this.lines.get(board_id)
     if (line) {
-      await this.waitIn(line)
+      if (line.length >= MAX_WAITING) throw new Problem('board_busy')
+      await (place ? place.aside(() => this.waitIn(line)) : this.waitIn(line))
     } else {
       this.lines.set(board_id, [])
       this.waited?.(0)

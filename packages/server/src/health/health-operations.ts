@@ -15,20 +15,24 @@ interface HealthDeps {
 }
 
 export function healthHandlers({ database, ping, isLeaving }: HealthDeps): Handlers<typeof healthOperations> {
+  let question: Promise<boolean> | undefined
+  /** All who ask at once ask one question: however many they are, they stand in nobody's way. */
+  const isDatabaseThere = () => {
+    question ??= askDatabase(database).finally(() => {
+      question = undefined
+    })
+    return question
+  }
   return {
     async getHealth() {
-      const [isDatabaseThere, isRedisThere] = await Promise.all([
-        answersInTime(database.run(probe, {})),
-        ping && answersInTime(ping()),
-      ])
+      const [isThere, isRedisThere] = await Promise.all([isDatabaseThere(), ping && answersInTime(ping())])
       const redis = isRedisThere === undefined ? 'disabled' : isRedisThere ? 'connected' : 'disconnected'
-      if (!isDatabaseThere)
-        throw new Problem('unavailable', { fields: { status: 'error', database: 'disconnected', redis } })
+      if (!isThere) throw new Problem('unavailable', { fields: { status: 'error', database: 'disconnected', redis } })
       return { status: redis === 'disconnected' ? 'degraded' : 'ok', database: 'connected', redis }
     },
     async getReadiness() {
       if (isLeaving()) throw new Problem('unavailable', { detail: 'This instance is about to stop.' })
-      if (!(await answersInTime(database.run(probe, {})))) throw new Problem('unavailable')
+      if (!(await isDatabaseThere())) throw new Problem('unavailable')
       return { status: 'ready' }
     },
     async getLiveness() {
@@ -38,6 +42,12 @@ export function healthHandlers({ database, ping, isLeaving }: HealthDeps): Handl
 }
 
 const probe = statement('probe', () => sql`select 1`)
+
+/** When all connections are busy the question waits; then it is enough that the database answered somebody meanwhile. */
+async function askDatabase(database: Database): Promise<boolean> {
+  const asked_at = performance.now()
+  return (await answersInTime(database.run(probe, {}))) || database.answered_at > asked_at
+}
 
 /** Whatever hangs, the answer comes within a second. */
 async function answersInTime(question: Promise<unknown>): Promise<boolean> {

@@ -8,6 +8,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { approachBoard, type Entry, readUnwelcome } from '../core/access.ts'
 import type { Committed } from '../core/change.ts'
 import type { Database } from '../core/database.ts'
+import { Gate } from '../core/gate.ts'
 import type { Limits } from '../core/limits.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { Problem, problemOfDatabase } from '../core/problem.ts'
@@ -24,6 +25,7 @@ import { readEventPage, readHeads } from './realtime-queries.ts'
 import { inSlices } from './slices.ts'
 
 const LOOK_AT_ONCE = 500
+const DOOR_WAIT_MS = 5_000
 const LOST =
   'PostgreSQL has lost commits that it had: a restore, or a failover to a standby that was behind. Run `npm run admin -- new-epoch`, so that every client loads its boards anew'
 
@@ -35,6 +37,8 @@ interface Log {
 export interface LiveSettings {
   redis_url: string
   max_sockets: number
+  /** How many of those who come are looked at in one go: many may come back together. */
+  at_door: number
   drain_seconds: number
   /** How many proxies may tell the address of a client. */
   trusted_hops: number
@@ -73,6 +77,7 @@ export class Live {
   private readonly deps: LiveDeps
   private readonly settings: LiveSettings
   private readonly keeper: Keeper = { drained: (socket) => this.hub.drained(socket.board_id, socket) }
+  private readonly door: Gate
   private count = 0
   private ticks = 0
   private isDraining = false
@@ -81,6 +86,8 @@ export class Live {
     this.deps = deps
     this.settings = settings
     const { database, log, metrics } = deps
+    const refuse = () => new Problem('overloaded')
+    this.door = new Gate(settings.at_door, { waiting: settings.max_sockets, wait_ms: DOOR_WAIT_MS, refuse })
     // The library would answer a handshake that is none in its own words.
     this.server.on('wsClientError', (_error, socket, { method }) => refuseHandshake(socket, method))
     this.hub = new Hub({
@@ -234,10 +241,11 @@ export class Live {
       const credential = await this.deps.tokens.verifyForSocket(token)
       if (!credential || !formats.uuid.test(board_id)) throw new Problem('not_authenticated')
       const approach = { credential, access: member('board'), target_id: board_id, key: null }
-      return (await approachBoard(this.deps.database, approach)).enter()
+      return (await this.door.pass(() => approachBoard(this.deps.database, approach))).enter()
     } catch (error) {
-      const isRefusal = error instanceof Problem
-      if (!isRefusal && !problemOfDatabase(error)) this.deps.log.error({ err: error }, 'a socket could not be taken in')
+      const isRefusal = error instanceof Problem && error.status < 500
+      if (!(error instanceof Problem) && !problemOfDatabase(error))
+        this.deps.log.error({ err: error }, 'a socket could not be taken in')
       closeSocket(ws, isRefusal ? 'refused' : 'try_later')
       return undefined
     }

@@ -1,0 +1,466 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fc, test as property } from '@fast-check/vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Client } from '#testing/client'
+import { scrape } from '#testing/metrics'
+import { holdBoard } from '#testing/processes'
+import { startService, type TestBoard, type TestService } from '#testing/service'
+import { openSocket } from '#testing/socket'
+import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
+import { Admission, type Place } from './admission.ts'
+import { Gate } from './gate.ts'
+import { Problem } from './problem.ts'
+import { Turns } from './turns.ts'
+
+/** A door with a clock of its own, and what became of whoever came. */
+function door(places: number) {
+  let now = 0
+  const begun: { name: string; place: Place }[] = []
+  const refused: string[] = []
+  const admission = new Admission({ places, now: () => now })
+  return {
+    admission,
+    refused,
+    names: () => begun.map(({ name }) => name),
+    place: (nth: number) => begun[nth]?.place as Place,
+    come: (name: string) =>
+      admission.enter(
+        (place) => void begun.push({ name, place }),
+        () => void refused.push(name),
+      ),
+    pass: (ms: number) => {
+      for (const until = now + ms; now < until; ) {
+        now = Math.min(until, now + 10)
+        admission.tick()
+      }
+    },
+  }
+}
+
+describe('who is let in', () => {
+  test('[LOAD-1] so many at a time; the others stand in line, and come in in their order', () => {
+    const { come, names, place, admission } = door(2)
+    for (const name of ['a', 'b', 'c', 'd']) come(name)
+    expect(names()).toEqual(['a', 'b'])
+    expect(admission.waiting).toBe(2)
+    place(1).leave()
+    place(0).leave()
+    expect(names()).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('[LOAD-2] a rush is waited out for a second', () => {
+    const { come, names, refused, place, pass } = door(1)
+    come('first')
+    come('second')
+    come('third')
+    pass(990)
+    place(0).leave()
+    expect(names()).toEqual(['first', 'second'])
+    pass(20)
+    expect(refused).toEqual(['third'])
+  })
+
+  test('[LOAD-2] when there has been a line for a second, nobody waits longer than a tenth of one', () => {
+    const { come, refused, pass } = door(1)
+    come('first')
+    come('second')
+    pass(1_200)
+    expect(refused).toEqual(['second'])
+    come('late')
+    pass(90)
+    expect(refused).not.toContain('late')
+    pass(20)
+    expect(refused).toContain('late')
+  })
+
+  test('[LOAD-2] and the line is no longer than what was let in within that time: who comes on top hears it at once', () => {
+    const { come, refused, names, place, pass } = door(1)
+    come('first')
+    come('second')
+    pass(1_200)
+    // Five are let in within a tenth of a second.
+    for (let i = 0; i < 5; i++) {
+      come(`soon ${i}`)
+      place(names().length - 1).leave()
+      pass(10)
+    }
+    expect(refused).toEqual(['second'])
+    for (let i = 0; i < 8; i++) come(`many ${i}`)
+    expect(names()).toHaveLength(6)
+    expect(refused).toEqual(['second', 'many 5', 'many 6', 'many 7'])
+  })
+
+  test('[LOAD-2] a second after the last was sent away everything is as before', () => {
+    const { come, refused, place, pass } = door(1)
+    come('first')
+    come('second')
+    pass(1_200)
+    expect(refused).toEqual(['second'])
+    place(0).leave()
+    pass(1_100)
+    come('third')
+    come('fourth')
+    pass(500)
+    expect(refused).toEqual(['second'])
+  })
+
+  test('[LOAD-2] a line that is full takes nobody', () => {
+    const { come, refused, admission } = door(1)
+    for (let i = 0; i < 1_001; i++) come(String(i))
+    expect(admission.waiting).toBe(1_000)
+    expect(refused).toEqual([])
+    come('one more')
+    expect(refused).toEqual(['one more'])
+  })
+
+  test('[LOAD-1] nothing is done for somebody who has gone', () => {
+    const { come, names, refused, place, pass } = door(1)
+    come('first')
+    const leave = come('gone')
+    come('third')
+    leave?.()
+    place(0).leave()
+    expect(names()).toEqual(['first', 'third'])
+    pass(2_000)
+    expect(refused).toEqual([])
+  })
+
+  test('[LOAD-5] whoever steps aside lends his place, and comes back without standing in line', () => {
+    const { come, names, place } = door(1)
+    come('first')
+    come('second')
+    come('third')
+    place(0).stepAside()
+    place(0).stepAside()
+    expect(names()).toEqual(['first', 'second'])
+    place(0).comeBack()
+    place(1).leave()
+    expect(names()).toEqual(['first', 'second'])
+    place(0).leave()
+    place(0).leave()
+    place(0).comeBack()
+    expect(names()).toEqual(['first', 'second', 'third'])
+  })
+
+  property.prop([
+    fc.integer({ min: 1, max: 4 }),
+    fc.array(fc.tuple(fc.constantFrom('come', 'leave', 'aside', 'back', 'pass', 'go'), fc.nat(300)), {
+      maxLength: 200,
+    }),
+  ])(
+    '[LOAD-1] [LOAD-2] [LOAD-6] whatever happens: each is let in or sent away once, in time and in order',
+    (places, steps) => {
+      let now = 0
+      let came = 0
+      const inside: { nth: number; place: Place; isAside: boolean; hadBack: boolean }[] = []
+      const decided = new Map<number, number>()
+      const came_at: number[] = []
+      const left = new Set<number>()
+      const goes: ((() => void) | undefined)[] = []
+      const admission = new Admission({ places, now: () => now })
+      const order: number[] = []
+      for (const [step, value] of steps) {
+        const one = inside[value % Math.max(1, inside.length)]
+        if (step === 'come') {
+          const nth = came++
+          came_at.push(now)
+          const decide = () => decided.set(nth, (decided.get(nth) ?? 0) + 1)
+          goes.push(
+            admission.enter((place) => {
+              decide()
+              order.push(nth)
+              inside.push({ nth, place, isAside: false, hadBack: false })
+            }, decide),
+          )
+        } else if (step === 'leave' && one) {
+          inside.splice(inside.indexOf(one), 1)
+          one.place.leave()
+        } else if (step === 'aside' && one) {
+          one.isAside = true
+          one.place.stepAside()
+        } else if (step === 'back' && one) {
+          one.isAside = false
+          one.hadBack = true
+          one.place.comeBack()
+        } else if (step === 'go' && came > 0) {
+          const nth = value % came
+          if (!decided.has(nth)) left.add(nth)
+          goes[nth]?.()
+        } else if (step === 'pass') {
+          now += value
+          admission.tick()
+        }
+        const held = inside.filter(({ isAside, hadBack }) => !isAside && !hadBack)
+        expect(held.length).toBeLessThanOrEqual(places)
+        for (let nth = 0; nth < came; nth++) {
+          expect(decided.get(nth) ?? 0).toBeLessThanOrEqual(left.has(nth) ? 0 : 1)
+          // The clock jumps by up to 300 ms before anybody looks at it.
+          if (!decided.has(nth) && !left.has(nth)) expect(now - (came_at[nth] ?? 0)).toBeLessThanOrEqual(1_000)
+        }
+      }
+      expect(order).toEqual(order.toSorted((a, b) => a - b))
+    },
+  )
+})
+
+describe('lines behind the door', () => {
+  test('[LOAD-6] a gate whose line is full sends away at once', async () => {
+    const gate = new Gate(1, { waiting: 1, wait_ms: 10_000, refuse: () => new Problem('overloaded') })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const first = gate.pass(() => promise)
+    const second = gate.pass(async () => 'second')
+    await expect(gate.pass(async () => 'third')).rejects.toMatchObject({ code: 'overloaded' })
+    resolve()
+    await first
+    expect(await second).toBe('second')
+    expect(await gate.pass(async () => 'fourth')).toBe('fourth')
+  })
+
+  test('[LOAD-6] 500 changes wait for one board, and not one more; other boards have lines of their own', async () => {
+    const turns = new Turns(10_000)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const all = Array.from({ length: 501 }, () => turns.take('hot', () => promise))
+    await expect(turns.take('hot', () => promise)).rejects.toMatchObject({ code: 'board_busy' })
+    expect(await turns.take('quiet', async () => 'done')).toBe('done')
+    resolve()
+    await Promise.all(all)
+    expect(await turns.take('hot', async () => 'done')).toBe('done')
+  })
+})
+
+/** One answer on a connection of this agent, and from which port it was asked. */
+const ask = (
+  agent: Agent,
+  base_url: string,
+  path: string,
+  options: { method?: string; headers?: object; body?: Buffer } = {},
+) =>
+  new Promise<{ status: number; headers: IncomingHttpHeaders; text: string; port: number }>((resolve, reject) => {
+    const { body, ...rest } = options
+    const sent = request(base_url + path, { agent, ...rest } as object, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (piece: string) => {
+        text += piece
+      })
+      answer.on('end', () => {
+        const { statusCode: status = 0, headers } = answer
+        resolve({ status, headers, text, port: sent.socket?.localPort ?? 0 })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+
+describe('a service that has too much to do', () => {
+  const ORIGIN = 'https://app.example'
+  const METRICS_TOKEN = 'hush-hush-token-of-the-metrics'
+  let first: TestService
+  let board: TestBoard
+  let database: TcpProxy
+  let service: TestService
+  let api: Client
+  beforeAll(async () => {
+    first = await startService()
+    board = await first.board()
+    database = await startProxy(first.database_url)
+    service = await startService(
+      { DATABASE_URL: database.url, MAX_REQUESTS_AT_ONCE: '2', CORS_ORIGINS: ORIGIN, METRICS_TOKEN },
+      { beside: first, body_seconds: 20 },
+    )
+    api = new Client(service.base_url, board.owner.api.token)
+  })
+  afterAll(async () => {
+    await service.stop()
+    await database.close()
+    await first.stop()
+  })
+
+  const headers = () => ({ authorization: `Bearer ${board.owner.api.token}`, origin: ORIGIN })
+  const read = { params: { board_id: '' } }
+  beforeEach(async () => {
+    read.params.board_id = board.id
+    await api.call('getBoard', read)
+  })
+  /** All places are taken by requests whose database is silent; they are answered when it speaks again. */
+  async function fill() {
+    database.freeze()
+    const held = Promise.all(Array.from({ length: 2 }, () => api.send('listBoards', {})))
+    const isFull = async () => (await scrape(service.base_url, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
+    await expect.poll(isFull).toBeGreaterThanOrEqual(3)
+    return {
+      /** Lets the database speak, and answers how the requests went that had a place. */
+      end: async () => {
+        database.thaw()
+        return (await held).map(({ status }) => status)
+      },
+    }
+  }
+
+  test('[LOAD-2] [REQ-2] who is sent away is told when to come back, in JSON that pages of allowed origins can read', async () => {
+    const usual = await ask(new Agent(), service.base_url, '/boards', { headers: headers() })
+    const full = await fill()
+    const answer = await ask(new Agent(), service.base_url, '/boards', { headers: headers() })
+    const foreign = await ask(new Agent(), service.base_url, '/boards', {
+      headers: { origin: 'https://foreign.example' },
+    })
+    expect(await full.end()).toEqual([200, 200])
+    expect(answer.status).toBe(503)
+    expect(JSON.parse(answer.text)).toEqual({ detail: expect.any(String), code: 'overloaded' })
+    expect(answer.headers).toMatchObject({
+      'retry-after': '1',
+      'content-type': usual.headers['content-type'],
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-credentials': usual.headers['access-control-allow-credentials'],
+      'access-control-expose-headers': usual.headers['access-control-expose-headers'],
+    })
+    expect(answer.headers.vary).toContain('Origin')
+    expect(foreign.headers['access-control-allow-origin']).toBeUndefined()
+    expect(await api.call('listBoards', {})).toHaveLength(1)
+  })
+
+  test.each([
+    ['a small body', Buffer.from('{"title":"Plan"}')],
+    ['a large one', Buffer.alloc(3 * 1_048_576, 32)],
+  ])('[LOAD-3] after %s its connection can be used again', async (_, body) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const full = await fill()
+    const post = { method: 'POST', headers: { ...headers(), 'content-type': 'application/json' }, body }
+    const refused = await ask(agent, service.base_url, '/boards', post)
+    await full.end()
+    const next = await ask(agent, service.base_url, '/auth/me', { headers: headers() })
+    agent.destroy()
+    expect([refused.status, next.status]).toEqual([503, 200])
+    expect(next.port).toBe(refused.port)
+    expect(JSON.parse(next.text)).toMatchObject({ id: board.owner.id })
+  })
+
+  test('[LOAD-4] whoever looks after it is answered, within a second', async () => {
+    const full = await fill()
+    const since = performance.now()
+    expect((await fetch(`${service.base_url}/live`)).status).toBe(200)
+    expect((await fetch(`${service.base_url}/api/live/?a=b`)).status).toBe(200)
+    const health = await fetch(`${service.base_url}/health`)
+    expect(((await health.json()) as { code: string }).code).toBe('unavailable')
+    await scrape(service.base_url, METRICS_TOKEN)
+    expect(performance.now() - since).toBeLessThan(2_000)
+    await full.end()
+  })
+
+  test('[LOAD-7] those who are sent away are counted, and told of in one line', async () => {
+    const before = await scrape(service.base_url, METRICS_TOKEN)
+    const lines = () => {
+      const log = readFileSync(service.log_file, 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('were sent away'))
+      return log.map((line) => (JSON.parse(line) as { requests: number }).requests)
+    }
+    const told = lines().length
+    const full = await fill()
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await api.send('listBoards', {})).status),
+    )
+    await full.end()
+    expect(statuses).toEqual(Array(30).fill(503))
+    const after = await scrape(service.base_url, METRICS_TOKEN)
+    const grown = (name: string, labels: Record<string, string>) => after.sum(name, labels) - before.sum(name, labels)
+    expect(grown('lockstep_http_shed_total', { code: 'overloaded' })).toBe(30)
+    expect(grown('lockstep_http_problems_total', { code: 'overloaded' })).toBe(30)
+    expect(grown('lockstep_http_requests_total', { method: 'GET', route: 'none', status: '503' })).toBe(30)
+    expect(grown('lockstep_http_wait_seconds_count', {})).toBeGreaterThanOrEqual(30)
+    await expect
+      .poll(() =>
+        lines()
+          .slice(told)
+          .reduce((sum, count) => sum + count, 0),
+      )
+      .toBe(30)
+    expect(lines().length - told).toBeLessThan(5)
+  })
+
+  test('[LOAD-5] bodies that come slowly hold no place', async () => {
+    const slow = Array.from({ length: 10 }, () => {
+      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      const head = `POST /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: application/json`
+      socket.write(`${head}\r\nContent-Length: 17\r\n\r\n{"title":`)
+      return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
+    })
+    for (let i = 0; i < 10; i++) expect((await api.send('getBoard', read)).status).toBe(200)
+    for (const { socket } of slow) socket.write('"Plan"} ')
+    for (const { socket, answer } of slow) {
+      expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
+      socket.destroy()
+    }
+  })
+
+  test('[LOAD-5] an upload that comes slowly holds no place', async () => {
+    const { id: card_id } = await api.call('createCard', {
+      params: { board_id: board.id, column_id: board.columns[0].id },
+      body: { title: 'With files' },
+    })
+    const form = (part: string) =>
+      `--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${part}\r\n--x--\r\n`
+    const whole = form('content')
+    const slow = Array.from({ length: 5 }, () => {
+      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      const head = `POST /cards/${card_id}/attachments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: multipart/form-data; boundary=x`
+      socket.write(`${head}\r\nContent-Length: ${whole.length}\r\n\r\n${whole.slice(0, 70)}`)
+      return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
+    })
+    for (let i = 0; i < 10; i++) expect((await api.send('getBoard', read)).status).toBe(200)
+    for (const { socket } of slow) socket.write(whole.slice(70))
+    for (const { socket, answer } of slow) {
+      expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
+      socket.destroy()
+    }
+  })
+
+  test('[LOAD-5] neither does a reader who takes nothing', async () => {
+    const description = 'x'.repeat(60_000)
+    const params = { board_id: board.id, column_id: board.columns[0].id }
+    for (let i = 0; i < 20; i++) await api.call('createCard', { params, body: { title: 'Large', description } })
+    // Its answer is larger than what the network holds for somebody who reads nothing.
+    const slow = Array.from({ length: 8 }, () => {
+      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1').pause()
+      socket.write(
+        `GET /boards/${board.id} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\n\r\n`.repeat(4),
+      )
+      return socket
+    })
+    await pause(500)
+    for (let i = 0; i < 10; i++) expect((await api.send('listBoards', {})).status).toBe(200)
+    for (const socket of slow) socket.destroy()
+  })
+
+  test('[LOAD-5] nor do changes that wait for their board, nor passwords that wait to be hashed', async () => {
+    const params = { board_id: board.id, column_id: board.columns[0].id }
+    await using held = await holdBoard(first.sql, board.id)
+    const waiting = Array.from({ length: 20 }, () => api.send('createCard', { params, body: { title: 'Patient' } }))
+    await held.isAwaited()
+    const logins = Array.from({ length: 20 }, () =>
+      api.send('login', { body: { username: `${randomUUID()}@example.com`, password: 'hush-hush none' } }),
+    )
+    for (let i = 0; i < 5; i++) expect((await api.send('listBoards', {})).status).toBe(200)
+    await held.release()
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(20).fill(201))
+    expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(Array(20).fill(401))
+  })
+
+  test('[LOAD-1] a rush of a few hundred is served, however few have a place', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, async () => (await api.send('listBoards', {})).status),
+    )
+    expect(statuses).toEqual(Array(100).fill(200))
+  })
+
+  test('[LOAD-6] many sockets that come at once are looked at a few at a time, and all get in', async () => {
+    const sockets = Array.from({ length: 60 }, () => openSocket(api, board.id, { seq: true }))
+    await Promise.all(sockets.map((socket) => socket.next('hello')))
+    for (const socket of sockets) socket.ws.close()
+  })
+})

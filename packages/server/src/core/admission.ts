@@ -1,0 +1,186 @@
+/** How long the line may be. What comes on top of it is sent away at once. */
+const MAX_WAITING = 1_000
+/** So long a rush is waited out. */
+const PATIENCE_MS = 1_000
+/** So long somebody waits when there has been a line for longer than that: it will not go away by waiting. */
+const STANDING_PATIENCE_MS = 100
+/** For each place, requests that stepped aside: they wait for something that has a bound of its own. */
+const OPEN_FOR_EACH_PLACE = 32
+
+interface Waiting {
+  came_at: number
+  begin: (place: Place) => void
+  refuse: () => void
+  hasLeft: boolean
+}
+export interface AdmissionSettings {
+  /** How many are let in at once. */
+  places: number
+  now: () => number
+  /** Told how long each had to wait, also who was sent away. */
+  waited?: (seconds: number) => void
+}
+
+/**
+ * Who is let in, and who is sent away before any work was done for him. A few at a time have a place, which is what
+ * the database can do with; others stand in line. A rush is waited out for a second. A line that stands for longer
+ * than that is no rush: from then on nobody waits for more than a tenth of a second, and the line is no longer than what
+ * was let in within one; so whoever is let in is answered soon, and whoever is not hears it at once. (CoDel, as it is used
+ * before servers.)
+ */
+export class Admission {
+  private readonly settings: AdmissionSettings
+  private line: Waiting[] = []
+  private working = 0
+  private open = 0
+  /** When there was last a place for somebody who came, and nobody had been sent away for a while. */
+  private calm_at: number
+  private refused_at = Number.NEGATIVE_INFINITY
+  /** How many were let in since then, and in as long a time before. */
+  private since: number
+  private let_in = 0
+  private let_in_before = 0
+
+  constructor(settings: AdmissionSettings) {
+    this.settings = settings
+    this.calm_at = settings.now()
+    this.since = this.calm_at
+  }
+
+  get waiting(): number {
+    return this.line.length
+  }
+
+  /** Calls one of the two, at once or later. Answers how to leave the line or the place; nothing when it is over already. */
+  enter(begin: (place: Place) => void, refuse: () => void): (() => void) | undefined {
+    const came_at = this.settings.now()
+    const one: Waiting = { came_at, begin, refuse, hasLeft: false }
+    if (this.hasRoom() && this.line.length === 0) {
+      this.noteCalm(came_at)
+      this.letIn(one, came_at)
+    } else if (this.line.length >= this.longestLine(came_at)) {
+      this.sendAway(one, came_at)
+      return undefined
+    } else this.line.push(one)
+    return () => {
+      one.hasLeft = true
+    }
+  }
+
+  /** Sends those away who have waited too long. To be called every few milliseconds. */
+  tick() {
+    const now = this.settings.now()
+    if (now - this.since >= STANDING_PATIENCE_MS) {
+      this.since = now
+      this.let_in_before = this.let_in
+      this.let_in = 0
+    }
+    const patience = this.isStanding(now) ? STANDING_PATIENCE_MS : PATIENCE_MS
+    while (this.line[0] && (this.line[0].hasLeft || now - this.line[0].came_at > patience)) {
+      this.sendAway(this.line.shift() as Waiting, now)
+    }
+  }
+
+  private isStanding(now: number) {
+    return now - this.calm_at > PATIENCE_MS
+  }
+
+  private longestLine(now: number) {
+    return this.isStanding(now) ? Math.max(1, this.let_in, this.let_in_before) : MAX_WAITING
+  }
+
+  private hasRoom() {
+    const { places } = this.settings
+    return this.working < places && this.open < places * OPEN_FOR_EACH_PLACE
+  }
+
+  private letIn({ came_at, begin }: Waiting, now: number) {
+    this.working++
+    this.open++
+    this.let_in++
+    this.settings.waited?.((now - came_at) / 1_000)
+    begin(new Place(this.changes))
+  }
+
+  private sendAway({ came_at, refuse, hasLeft }: Waiting, now: number) {
+    if (hasLeft) return
+    this.refused_at = now
+    this.settings.waited?.((now - came_at) / 1_000)
+    refuse()
+  }
+
+  private next() {
+    const now = this.settings.now()
+    while (this.hasRoom()) {
+      const one = this.line.shift()
+      if (!one) return this.noteCalm(now)
+      if (!one.hasLeft) this.letIn(one, now)
+    }
+  }
+
+  /** A line that is empty because everybody was sent away is no sign of calm. */
+  private noteCalm(now: number) {
+    if (now - this.refused_at > PATIENCE_MS) this.calm_at = now
+  }
+
+  private readonly changes: Changes = {
+    aside: () => {
+      this.working--
+      this.next()
+    },
+    back: () => void this.working++,
+    left: () => {
+      this.open--
+      this.next()
+    },
+  }
+}
+
+interface Changes {
+  aside: () => void
+  back: () => void
+  left: () => void
+}
+
+/**
+ * A place among those who are worked for. Whoever waits for something that others need not wait for (his own bytes, his
+ * board's turn, his password's) steps aside meanwhile, and comes back without standing in line again.
+ */
+export class Place {
+  private readonly changes: Changes
+  private isHeld = true
+  private isOver = false
+
+  constructor(changes: Changes) {
+    this.changes = changes
+  }
+
+  stepAside() {
+    if (!this.isHeld) return
+    this.isHeld = false
+    this.changes.aside()
+  }
+
+  comeBack() {
+    if (this.isHeld || this.isOver) return
+    this.isHeld = true
+    this.changes.back()
+  }
+
+  /** For good. */
+  leave() {
+    if (this.isOver) return
+    this.isOver = true
+    this.stepAside()
+    this.changes.left()
+  }
+
+  async aside<T>(wait: () => Promise<T>): Promise<T> {
+    this.stepAside()
+    try {
+      return await wait()
+    } finally {
+      this.comeBack()
+    }
+  }
+}

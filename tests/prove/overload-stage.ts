@@ -1,0 +1,120 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { CARDS, COLUMNS, cardOf, columnOf, idOf, seedBoards, seedUsers, USERS } from '../../bench/seed.ts'
+import { Tokens } from '../../packages/server/src/core/tokens.ts'
+import type { Order, Outcome, Sending, Window } from './overload-load.ts'
+import { JWT_SECRET, pathOf } from './realtime-stage.ts'
+
+const FILE = fileURLToPath(new URL('overload-load.ts', import.meta.url))
+/** Requests that are made before, and sent again and again in this order. */
+const REQUESTS = 20_000
+
+/** Boards with people, and the requests that they send. */
+export interface Crowd {
+  requests: Sending[]
+  /** The paths of sockets, `watchers` on each of the first `watched` boards. */
+  sockets: string[]
+  boards: number
+}
+
+export interface CrowdSize {
+  boards: number
+  cards?: number
+  watched: number
+  watchers: number
+}
+
+/** The boards of this crowd are the database's only ones. */
+export async function makeCrowd(
+  sql: pg.Pool,
+  { boards, cards = CARDS, watched, watchers }: CrowdSize,
+  secret = JWT_SECRET,
+): Promise<Crowd> {
+  await seedUsers(sql, 1, USERS)
+  await seedBoards(sql, { from: 1, to: boards, cards })
+  await sql.query('analyze')
+  const issuer = new Tokens({ secret, algorithm: 'HS256', lifetime_seconds: 7_200 })
+  const at = Math.floor(Date.now() / 1_000) - 1
+  const tokens = await Promise.all(Array.from({ length: USERS }, (_, i) => issuer.issue(idOf('user', i + 1), at)))
+  const random = dice(7)
+  const one = (): Sending => {
+    const board = 1 + random(boards)
+    const token = tokens[random(USERS)] as string
+    const card = idOf('card', cardOf(board, 1 + random(cards)))
+    const column = idOf('column', columnOf(board, 1 + random(COLUMNS)))
+    const kind = random(20)
+    if (kind < 10) return { method: 'GET', path: `/boards/${idOf('board', board)}`, token, status: 200 }
+    if (kind < 17) {
+      const body = JSON.stringify({ column_id: column, position: random(5) })
+      return { method: 'POST', path: `/cards/${card}/move`, token, body, status: 200, changes: board }
+    }
+    if (kind < 19) {
+      const body = JSON.stringify({ title: `Card ${random(1e6)}`, description: 'What is to be done. '.repeat(10) })
+      return { method: 'PATCH', path: `/cards/${card}`, token, body, status: 200 }
+    }
+    const path = `/boards/${idOf('board', board)}/columns/${column}/cards`
+    return { method: 'POST', path, token, body: '{"title":"One more"}', status: 201, changes: board }
+  }
+  const seats = Array.from({ length: watched * watchers }, (_, i) => ({ board: 1 + (i % watched), user: i % USERS }))
+  return {
+    requests: Array.from({ length: REQUESTS }, one),
+    sockets: seats.map(({ board, user }) => pathOf(idOf('board', board), tokens[user] as string)),
+    boards,
+  }
+}
+
+/** The numbers of the last events of the boards, by the number of the board. */
+export async function lastEvents(sql: pg.Pool, boards: number): Promise<number[]> {
+  const { rows } = await sql.query<{ last_seq: string }>(
+    'select last_seq from generate_series(1, $1::int) n join board_stream on board_id = ($2 || lpad(n::text, 12, $3))::uuid order by n',
+    [boards, idOf('board', 0).slice(0, -12), '0'],
+  )
+  return rows.map(({ last_seq }) => Number(last_seq))
+}
+
+/** Everybody who asks, in a process of his own. */
+export class Askers {
+  private readonly child: ChildProcess
+  private readonly waiting = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>()
+  private orders = 0
+
+  constructor() {
+    this.child = fork(FILE, { serialization: 'advanced', execArgv: [] })
+    this.child.on('message', ({ nth, answer }: { nth: number; answer: unknown }) => {
+      this.waiting.get(nth)?.resolve(answer)
+      this.waiting.delete(nth)
+    })
+    this.child.once('exit', () => {
+      for (const { reject } of this.waiting.values()) reject(new Error('The askers ended'))
+    })
+  }
+
+  get pid(): number {
+    return this.child.pid ?? -1
+  }
+
+  prepare = (requests: Sending[]) => this.ask({ do: 'prepare', requests })
+  run = (window: Window) => this.ask({ do: 'run', window }) as Promise<Outcome>
+
+  end() {
+    if (this.child.connected) this.child.disconnect()
+  }
+
+  private ask(order: Order) {
+    const nth = ++this.orders
+    return new Promise<unknown>((resolve, reject) => {
+      this.waiting.set(nth, { resolve, reject })
+      this.child.send({ nth, order }, (error) => error && reject(error))
+    })
+  }
+}
+
+/** Numbers below a bound, the same in every run. */
+function dice(seed: number) {
+  let state = seed
+  return (bound: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * bound)
+  }
+}
