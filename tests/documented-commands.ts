@@ -161,13 +161,14 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- operate operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
   'npm run prove -- operate operate-metrics': by('tests/observing.test.ts', 'metrics-stage'),
 
-  // Benchmarks, fuzzing, races
+  // Benchmarks, fuzzing, races, soak
   'npm run bench': by('tests/bench.test.ts', '--smoke'),
   'npm run bench -- writes': by('tests/bench.test.ts', '--smoke'),
   'npm run bench -- full-board': by('tests/bench.test.ts', '--smoke'),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', 'npm run prove -- fuzz'),
   'npm run prove -- overload': by('tests/overload.test.ts', 'npm run prove -- overload'),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', 'npm run prove -- race-pairs'),
+  'npm run prove -- soak': by('tests/soak.test.ts', 'npm run prove -- soak'),
 
   // Dependencies
   'npm run sbom': by('tests/sbom.test.ts', "['scripts/sbom.ts']"),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Client } from '../packages/server/testing/client.ts'
 import { freePort } from '../packages/server/testing/ports.ts'
 import {
@@ -13,15 +13,28 @@ import { MARK, startService } from '../packages/server/testing/service.ts'
 import { openSocket } from '../packages/server/testing/socket.ts'
 import { REDIS } from '../packages/server/testing/template-database.ts'
 
-// Processes are started here, eight of them.
+// Processes are started here, ten of them.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 afterAll(endProcesses)
 
-const [A, B] = [`${MARK}-the-old-secret-${randomUUID()}`, `${MARK}-the-new-secret-${randomUUID()}`]
+const [A, B, C] = ['old', 'new', 'next'].map((which) => `${MARK}-the-${which}-secret-${randomUUID()}`) as [
+  string,
+  string,
+  string,
+]
 /** As docs/administering.md says. */
 const steps = [{ JWT_SECRET: A, JWT_SECRET_PREVIOUS: B }, { JWT_SECRET: B, JWT_SECRET_PREVIOUS: A }, { JWT_SECRET: B }]
 
-test('[CONF-5] a secret is replaced on two instances, step by step, and nobody is logged out', async () => {
+interface Seen {
+  answers: number
+  /** Valid tokens and tickets that were not accepted. */
+  refused: { patient: number; renewing: number; sockets: number }
+  renewals: number
+  sockets: number
+}
+
+/** Two instances, and two people who ask both in turn, all the time: one keeps his token, one renews it again and again. */
+async function startAsking() {
   const database = await startService({ JWT_SECRET: A })
   const { id: board_id, owner, member } = await database.board()
   const ports = [String(await freePort()), String(await freePort())]
@@ -41,8 +54,7 @@ test('[CONF-5] a secret is replaced on two instances, step by step, and nobody i
     ServiceProcess,
   ]
 
-  /** Asks both instances in turn, all the time. One that is being replaced refuses the connection, and is passed over. */
-  const seen = { answers: 0, refused: 0, renewals: 0, sockets: 0 }
+  const seen: Seen = { answers: 0, refused: { patient: 0, renewing: 0, sockets: 0 }, renewals: 0, sockets: 0 }
   const patient = new Client('', owner.api.token)
   const renewing = new Client('', member.api.token)
   let isOver = false
@@ -50,12 +62,13 @@ test('[CONF-5] a secret is replaced on two instances, step by step, and nobody i
     for (let i = 0; !isOver; i++) {
       const base_url = `http://127.0.0.1:${ports[i % 2]}`
       const at = ({ token }: Client) => new Client(base_url, token)
+      // One that is being replaced refuses the connection, and is passed over.
       try {
-        const answers = [await at(patient).send('getMe', {}), await at(renewing).send('getMe', {})]
-        const renewed = await at(renewing).send('refresh', {})
-        const ticket = await at(patient).send('createTicket', {})
+        const [kept, ticket] = [await at(patient).send('getMe', {}), await at(patient).send('createTicket', {})]
+        const [fresh, renewed] = [await at(renewing).send('getMe', {}), await at(renewing).send('refresh', {})]
         seen.answers += 4
-        seen.refused += [...answers, renewed, ticket].filter(({ status }) => status !== 200).length
+        seen.refused.patient += [kept, ticket].filter(({ status }) => status !== 200).length
+        seen.refused.renewing += [fresh, renewed].filter(({ status }) => status !== 200).length
         if (renewed.status === 200) seen.renewals++
         renewing.token = (renewed.body as { access_token?: string }).access_token ?? renewing.token
         // The ticket of one instance opens a socket at the other.
@@ -63,7 +76,7 @@ test('[CONF-5] a secret is replaced on two instances, step by step, and nobody i
         const socket = openSocket({ base_url: `http://127.0.0.1:${ports[(i + 1) % 2]}`, token }, board_id)
         await socket.opened
         await Promise.race([socket.next('user_joined').catch(() => {}), socket.closed])
-        if (socket.closing?.code === 1008) seen.refused++
+        if (socket.closing?.code === 1008) seen.refused.sockets++
         else seen.sockets++
         socket.terminate()
       } catch {
@@ -72,32 +85,59 @@ test('[CONF-5] a secret is replaced on two instances, step by step, and nobody i
     }
   })()
   const someMore = async () => {
-    const { sockets } = seen
-    await eventually('everybody asks on', () => seen.sockets > sockets + 4)
+    const { answers } = seen
+    await eventually('everybody asks on', () => seen.answers > answers + 20)
+  }
+  const replace = async (nth: 0 | 1, secrets: Record<string, string>) => {
+    expect(await instances[nth].end('SIGTERM')).toBe(0)
+    instances[nth] = await begin(ports[nth] as string, secrets)
+    await someMore()
+  }
+  const logInAgain = () => {
+    patient.token = renewing.token
   }
 
-  try {
-    await someMore()
-    for (const [nth, step] of steps.entries()) {
-      // The last step waits until no token of the old secret can be valid any more: the patient one logs in again.
-      if (nth === 2) patient.token = renewing.token
-      for (const [i, port] of ports.entries()) {
-        expect(await instances[i as 0 | 1].end('SIGTERM')).toBe(0)
-        instances[i as 0 | 1] = await begin(port, step)
-        await someMore()
-      }
-    }
-  } finally {
+  const stop = async () => {
     isOver = true
     await asking
+    await Promise.all(instances.map((instance) => instance.end()))
+    await database.stop()
+  }
+  await someMore()
+  return { seen, instances, first_token: owner.api.token, replace, logInAgain, stop }
+}
+
+let people: Awaited<ReturnType<typeof startAsking>>
+beforeAll(async () => {
+  people = await startAsking()
+})
+afterAll(() => people.stop())
+
+test('[CONF-5] a secret is replaced on two instances, step by step, and nobody is logged out', async () => {
+  const { seen, instances, first_token, replace, logInAgain } = people
+  for (const [nth, step] of steps.entries()) {
+    // The last step waits until no token of the old secret can be valid any more: the patient one logs in again.
+    if (nth === 2) logInAgain()
+    for (const instance of [0, 1] as const) await replace(instance, step)
   }
   console.log(seen)
-  expect(seen.refused).toBe(0)
+  expect(seen.refused).toEqual({ patient: 0, renewing: 0, sockets: 0 })
   expect(seen.renewals).toBeGreaterThan(20)
+  expect(seen.sockets).toBeGreaterThan(20)
   for (const { base_url, output } of instances) {
-    expect((await new Client(base_url, owner.api.token).send('getMe', {})).status).toBe(401)
+    expect((await new Client(base_url, first_token).send('getMe', {})).status).toBe(401)
     expect(output()).not.toContain(MARK)
   }
-  await Promise.all(instances.map((instance) => instance.end()))
-  await database.stop()
+})
+
+test('[CONF-5] the next time a step is left out, and whoever is refused for it is counted', async () => {
+  const { seen, replace } = people
+  // Without the first step the other instance does not know the secret that this one signs with.
+  await replace(0, { JWT_SECRET: C, JWT_SECRET_PREVIOUS: B })
+  expect(seen.refused.renewing).toBeGreaterThan(0)
+  expect(seen.refused.sockets).toBeGreaterThan(0)
+  expect(seen.refused.patient).toBe(0)
+  // Without the previous secret this one refuses whoever has kept his token.
+  await replace(0, { JWT_SECRET: C })
+  expect(seen.refused.patient).toBeGreaterThan(0)
 })

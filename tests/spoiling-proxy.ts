@@ -12,12 +12,12 @@ interface Answer {
 /** What is spoiled on the way to the client. Everything else passes as it is. */
 export interface Spoiling {
   answer?: (request: { method: string; path: string }, answer: Answer) => Answer
-  /** Whether a message of the socket is passed on. */
-  passes?: (message: { type: string }) => boolean
+  /** What the client is told in place of a message of the socket. */
+  tells?: (message: { type: string }, text: string) => string[]
 }
 
 /** A proxy for HTTP and WebSocket that breaks one promise of the service behind it, so that the service needs no hooks. */
-export async function startSpoilingProxy(base_url: string, { answer: spoil, passes }: Spoiling) {
+export async function startSpoilingProxy(base_url: string, { answer: spoil, tells }: Spoiling) {
   const agent = new Agent({ keepAlive: true })
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request
@@ -38,7 +38,7 @@ export async function startSpoilingProxy(base_url: string, { answer: spoil, pass
   const sockets = new WebSocketServer({ noServer: true })
   server.on('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (client) => {
-      relay(client, new WebSocket(base_url.replace('http', 'ws') + request.url), passes)
+      relay(client, new WebSocket(base_url.replace('http', 'ws') + request.url), tells)
     })
   })
   const port = await freePort()
@@ -54,13 +54,15 @@ export async function startSpoilingProxy(base_url: string, { answer: spoil, pass
   }
 }
 
-function relay(client: WebSocket, upstream: WebSocket, passes: Spoiling['passes']) {
+function relay(client: WebSocket, upstream: WebSocket, tells: Spoiling['tells']) {
   // Nothing is read from the client until there is somebody to hand it to.
   client.pause()
   upstream.once('open', () => client.resume())
   client.on('message', (data, isBinary) => upstream.send(data, { binary: isBinary }))
   upstream.on('message', (data: Buffer, isBinary) => {
-    if (passes?.(JSON.parse(data.toString()) as { type: string }) ?? true) client.send(data, { binary: isBinary })
+    const text = data.toString()
+    if (!tells) client.send(data, { binary: isBinary })
+    else for (const told of tells(JSON.parse(text) as { type: string }, text)) client.send(told)
   })
   for (const [one, other] of [
     [client, upstream],

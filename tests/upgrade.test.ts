@@ -1,10 +1,15 @@
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { eventually } from '../packages/server/testing/processes.ts'
+import { startService, type TestService } from '../packages/server/testing/service.ts'
 import { checkMigrations } from '../scripts/migrations.ts'
 import { unpackVersion } from './prove/older-version.ts'
-import { upgradeUnderLoad } from './prove/operate-upgrade.ts'
+import { checkBoards, makeBoards, upgradeUnderLoad } from './prove/operate-upgrade.ts'
+import { JWT_SECRET } from './prove/realtime-stage.ts'
+import { type Instance, Load } from './prove/upgrade-load.ts'
+import { type Spoiling, startSpoilingProxy } from './spoiling-proxy.ts'
 
 // Six instances are started one after the other, beside their load.
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 60_000 })
@@ -36,6 +41,115 @@ test('[UPG-11] [UPG-1] an old and a new version serve together, and back again: 
   expect(upgrade.deliveries).toBeGreaterThan(upgrade.events)
   const together = upgrade.stages.find(({ name }) => name === 'one old, one new')
   for (const version of ['old', 'new'] as const) expect(together?.requests[version]).toBeGreaterThan(0)
+})
+
+describe('the check of the load', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ JWT_SECRET })
+  })
+  afterAll(() => service.stop())
+
+  /** A small load through a proxy that breaks a promise, and what is said of it in the end. */
+  async function complaintsAbout(
+    spoiling: Spoiling,
+    { sockets = 1, tamper }: { sockets?: number; tamper?: (board_id: string) => Promise<unknown> } = {},
+  ) {
+    const [board] = await makeBoards(service.base_url, service.sql, 1)
+    if (!board) throw new Error('There is no board')
+    await using proxy = await startSpoilingProxy(service.base_url, spoiling)
+    // Of an instance the load asks for no more than these.
+    const instance = { base_url: proxy.base_url, version: 'new' } as Instance
+    const load = new Load([board])
+    load.begin('the mistake')
+    load.take(instance)
+    load.start({ boards: 1, writers: 1, readers: 1, sockets, thinking_ms: 5 })
+    await eventually('something was written', () => load.answered > 40)
+    await load.stop()
+    await tamper?.(board.created.id)
+    await checkBoards(load, service.sql, [board], [instance])
+    return load.failures
+  }
+  /** Does something once, to the first message of a kind. */
+  const toFirst = (kind: string, spoil: (text: string) => string[]): NonNullable<Spoiling['tells']> => {
+    let isDone = false
+    return ({ type }, text) => {
+      if (isDone || type !== kind) return [text]
+      isDone = true
+      return spoil(text)
+    }
+  }
+  /** Keeps an event back until the next one was told. */
+  const lateness = (): NonNullable<Spoiling['tells']> => {
+    let held: string | undefined
+    let isDone = false
+    return ({ type }, text) => {
+      if (held !== undefined && type.startsWith('c')) {
+        const both = [text, held]
+        held = undefined
+        return both
+      }
+      if (isDone || type !== 'card.moved') return [text]
+      isDone = true
+      held = text
+      return []
+    }
+  }
+  /** Another answer to the first move. */
+  const answered = (answer: { status?: number; text: string }): NonNullable<Spoiling['answer']> => {
+    let isDone = false
+    return ({ path }, given) => {
+      if (isDone || !path.endsWith('/move')) return given
+      isDone = true
+      return { ...given, status: answer.status ?? given.status, content: Buffer.from(answer.text) }
+    }
+  }
+
+  test('[UPG-11] has nothing to say of a service that keeps its promises', async () => {
+    expect(await complaintsAbout({})).toEqual([])
+  })
+  test.each([
+    [
+      'an event that a socket was not told',
+      { tells: toFirst('card.moved', () => []) },
+      /^a socket was told (\d+) behind/,
+    ],
+    [
+      'one that it was told twice',
+      { tells: toFirst('card.moved', (text) => [text, text]) },
+      /^a socket was told (\d+) behind \1$/,
+    ],
+    ['two that came in the wrong order', { tells: lateness() }, /^a socket was told (\d+) behind/],
+    [
+      'a socket that must begin anew',
+      { tells: toFirst('card.moved', (text) => [text, '{"type":"resync"}']) },
+      /load its board anew/,
+    ],
+    [
+      'a request that failed',
+      { answer: answered({ status: 503, text: '{"detail":"Not now."}' }) },
+      /^moveCard to the new version during “the mistake”: 503 \{"detail":"Not now\."\}/,
+    ],
+    [
+      'an answer of another shape',
+      { answer: answered({ text: '{"id":"x"}' }) },
+      /^moveCard to the new version during “the mistake”/,
+    ],
+  ])('[UPG-11] finds %s', async (_, spoiling: Spoiling, sentence) => {
+    expect(await complaintsAbout(spoiling)).toContainEqual(expect.stringMatching(sentence))
+  })
+  test('[UPG-11] finds two sockets that were told different things, and something else than the log says', async () => {
+    const tells = toFirst('card.created', (text) => [text.replace('Card', 'Cart')])
+    const found = await complaintsAbout({ tells }, { sockets: 2 })
+    expect(found).toContainEqual(expect.stringMatching(/^two sockets were told different things as \d+$/))
+    expect(found).toContainEqual(expect.stringMatching(/^sockets were told something else as \d+ than the log says$/))
+  })
+  test('[UPG-11] finds an event that the log has lost', async () => {
+    const lost = (board_id: string) =>
+      service.sql.query(`delete from board_events where board_id = $1 and type = 'card.moved' and seq < 20`, [board_id])
+    const found = await complaintsAbout({}, { tamper: lost })
+    expect(found).toContainEqual(expect.stringMatching(/^the log does not go on by one at \d+/))
+  })
 })
 
 test('[UPG-11] a clone without the old version says so', () => {

@@ -179,7 +179,7 @@ async function migrateBlocked(load: Load, sql: pg.Pool, settings: Record<string,
 }
 
 /** One founder for each board; what the load writes on needs two columns and a label. */
-async function makeBoards(base_url: string, sql: pg.Pool, count: number): Promise<LoadedBoard[]> {
+export async function makeBoards(base_url: string, sql: pg.Pool, count: number): Promise<LoadedBoard[]> {
   const { tokens } = await makeAudience(sql, count)
   return Promise.all(
     tokens.map(async (token) => {
@@ -204,7 +204,7 @@ const addRows = (sql: pg.Pool, rows: number) =>
   )
 
 /** Holds what the sockets heard against the log, the log against the contract, and the board against both. */
-async function checkBoards(load: Load, sql: pg.Pool, boards: LoadedBoard[], instances: Instance[]) {
+export async function checkBoards(load: Load, sql: pg.Pool, boards: LoadedBoard[], instances: Instance[]) {
   let count = 0
   const complain = (sentence: string) => load.failures.push(sentence)
   for (const board of boards) {

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { endProcesses, startRedis } from '../packages/server/testing/processes.ts'
+import { databaseUrl, onServer } from '../packages/server/testing/template-database.ts'
+import { seeded } from './rig/history.ts'
+import { judgeGrowth, judgeLevel, type Series } from './soak/judge.ts'
+import { picture } from './soak/picture.ts'
+import { type Soaked, soak } from './soak/run.ts'
+import { type InstanceSample, quantilesOf, type Sample } from './soak/sampler.ts'
+import { undisturbed, verdict } from './soak/verdict.ts'
+
+/** A few seconds of it, with short stays; `npm run prove -- soak` takes an hour. */
+const SIZE = {
+  seed: 1,
+  crowds: 2,
+  people: 6,
+  boards: 3,
+  rate: 8,
+  live_share: 20,
+  stay_s: 3,
+  think_s: 0.5,
+  seconds: 8,
+  sample_s: 1,
+  collect_every: 3,
+  tell_s: 60,
+}
+const NAME = `lockstep_soak_${process.pid}`
+
+describe('a crowd on two instances', () => {
+  let soaked: Soaked
+  beforeAll(async () => {
+    await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
+    // The limits count in Redis, by address: other tests are not to use them up.
+    const redis = await startRedis()
+    soaked = await soak(SIZE, { database_url: databaseUrl(NAME), redis_url: redis.url, pids: [] }, console.log)
+    const { acts, settled, refusals, compared, unchanged } = soaked.doings
+    console.log({ ...acts, settled, refusals, compared, unchanged })
+  }, 240_000)
+  afterAll(async () => {
+    await endProcesses()
+    await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+  })
+
+  test('[SOAK-1] everything that users do was done, and nothing failed', () => {
+    expect(soaked.violations).toEqual([])
+    expect(Object.keys(soaked.doings.acts)).toHaveLength(14)
+    expect(soaked.doings.settled['confirmed']).toBeGreaterThan(0)
+    expect(soaked.doings.unchanged).toBeGreaterThan(0)
+    for (const { server_errors, shed, requests, deliveries } of soaked.counted) {
+      expect({ server_errors, shed }).toEqual({ server_errors: 0, shed: 0 })
+      expect(requests).toBeGreaterThan(100)
+      expect(deliveries).toBeGreaterThan(0)
+    }
+  })
+  test('[SOAK-2] live boards show what the service has, also after a cut, and nothing is left when everybody has gone', () => {
+    expect(soaked.doings.compared).toBeGreaterThan(0)
+    expect(soaked.doings.comebacks).toBeGreaterThan(0)
+    for (const { sockets_left, requests_left } of soaked.counted)
+      expect({ sockets_left, requests_left }).toEqual({ sockets_left: 0, requests_left: 0 })
+  })
+  test('[SOAK-3] every look tells of memory, lag, waits, files, sockets, latency and stores', () => {
+    expect(soaked.samples.length).toBeGreaterThanOrEqual(5)
+    expect(soaked.samples.filter(({ is_collected }) => is_collected).length).toBeGreaterThanOrEqual(2)
+    for (const { instances, stores } of soaked.samples) {
+      expect(instances).toHaveLength(2)
+      for (const figures of [...instances, stores])
+        for (const [name, value] of Object.entries(figures))
+          expect({ [name]: value }).not.toEqual({ [name]: Number.NaN })
+    }
+    const busiest = (name: keyof InstanceSample) =>
+      Math.max(...soaked.samples.flatMap(({ instances }) => instances.map((instance) => instance[name])))
+    for (const name of [
+      'rss_mib',
+      'heap_mib',
+      'lag_p99_ms',
+      'sockets',
+      'files',
+      'requests_per_second',
+      'latency_p99_ms',
+    ] as const)
+      expect({ name, value: busiest(name) }).toEqual({ name, value: expect.toSatisfy((value: number) => value > 0) })
+    expect(picture(soaked.samples, 'A few seconds')).toContain('resident memory')
+  })
+})
+
+const MINUTES = 60
+/** An hour of looks, every five seconds, at something that is `value` at a time. */
+const looks = (value: (minutes: number, nth: number) => number): Series =>
+  Array.from({ length: MINUTES * 12 }, (_, i) => [i * 5, value(i / 12, i)])
+/** The teeth of a saw, as the collector makes them, with a spike now and then. */
+const noise = (seed: number) => {
+  const random = seeded(seed)
+  return (nth: number) => ((nth * 7) % 41) - 20 + 16 * (random.next() - 0.5) + (random.below(50) === 0 ? 60 : 0)
+}
+const MEMORY = { share: 0.02, per_hour: 10 }
+const LAG = { ratio: 1.25, floor: 30 }
+
+describe('the judge', () => {
+  test('[SOAK-3] noise, and growth that ends with the warm-up, are flat', () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const rough = noise(seed)
+      expect(
+        judgeGrowth(
+          looks((_, nth) => 180 + rough(nth)),
+          MEMORY,
+        ),
+      ).toMatchObject({ is_flat: true })
+      const warm = looks((minutes, nth) => 180 - 60 * Math.exp(-minutes / 4) + rough(nth))
+      expect(judgeGrowth(warm, MEMORY)).toMatchObject({ is_flat: true })
+      const collected = looks((_, nth) => 180 + rough(nth) / 4).filter((_, nth) => nth % 12 === 0)
+      expect(judgeGrowth(collected, MEMORY)).toMatchObject({ is_flat: true })
+      expect(
+        judgeLevel(
+          looks((_, nth) => 60 + rough(nth)),
+          LAG,
+        ),
+      ).toMatchObject({ is_flat: true })
+    }
+  })
+  test.each([
+    ['1 KiB for each of 50 requests a second', (50 * 60) / 1_024],
+    ['one of 20 MiB in an hour', 20 / 60],
+  ])('[SOAK-3] a leak is noticed: %s', (_, mib_per_minute) => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const rough = noise(seed)
+      const leaking = looks((minutes, nth) => 180 + mib_per_minute * minutes + rough(nth))
+      const { is_flat, per_hour } = judgeGrowth(leaking, MEMORY)
+      expect(is_flat).toBe(false)
+      expect(per_hour / (mib_per_minute * 60)).toBeCloseTo(1, 0)
+    }
+  })
+  test('[SOAK-3] lag and waits that grow are noticed, unless they are as good as nothing', () => {
+    const growing = (from: number) => looks((minutes, nth) => from * (1 + minutes / 30) + noise(1)(nth) / 100)
+    expect(judgeLevel(growing(60), LAG)).toMatchObject({ is_flat: false })
+    expect(judgeLevel(growing(2), { ratio: 1.25, floor: 1 })).toMatchObject({ is_flat: false })
+    expect(judgeLevel(growing(10), LAG)).toMatchObject({ is_flat: true })
+  })
+})
+
+describe('the verdict', () => {
+  const calm: InstanceSample = {
+    rss_mib: 180,
+    heap_mib: 80,
+    external_mib: 10,
+    lag_p50_ms: 11,
+    lag_p99_ms: 20,
+    pool_waiting: 0,
+    pool_wait_ms: 0.1,
+    pool_wait_p99_ms: 1,
+    sockets: 60,
+    files: 110,
+    requests_per_second: 50,
+    latency_p50_ms: 5,
+    latency_p99_ms: 30,
+    cpu_cores: 0.3,
+  }
+  const stores = { content_mib: 30, kept_mib: 50, connections: 20, redis_mib: 2 }
+  const hour = (change: (minutes: number) => Partial<InstanceSample>, others: (minutes: number) => number = () => 0) =>
+    looks((minutes) => minutes).map(([at_s, minutes], nth): Sample => {
+      const instances = [{ ...calm }, { ...calm, ...change(minutes) }]
+      return { at_s, is_collected: nth % 12 === 0, other_cores: others(minutes), instances, stores }
+    })
+  const missed = (samples: Sample[]) => verdict(samples).filter(({ isMet }) => isMet === false)
+
+  test('[SOAK-3] a calm hour is flat', () => expect(missed(hour(() => ({})))).toEqual([]))
+
+  test.each([
+    ['resident memory after a collection', (minutes: number) => ({ rss_mib: 180 + minutes / 3 })],
+    ['heap after a collection', (minutes: number) => ({ heap_mib: 80 + minutes / 3 })],
+    ['buffers outside the heap after a collection', (minutes: number) => ({ external_mib: 10 + minutes / 3 })],
+    ['event-loop lag, half', (minutes: number) => ({ lag_p50_ms: 11 + minutes / 3 })],
+    ['event-loop lag, 99 %', (minutes: number) => ({ lag_p99_ms: 20 + minutes })],
+    ['wait for a connection, mean', (minutes: number) => ({ pool_wait_ms: minutes / 10 })],
+    ['wait for a connection, 99 %', (minutes: number) => ({ pool_wait_p99_ms: minutes })],
+    ['waiting for a connection', (minutes: number) => ({ pool_waiting: minutes / 3 })],
+    ['latency, 99 %', (minutes: number) => ({ latency_p99_ms: 30 + 2 * minutes })],
+    ['open files', (minutes: number) => ({ files: 110 + 3 * minutes })],
+    ['open sockets', (minutes: number) => ({ sockets: 60 + 2 * minutes })],
+  ])('[SOAK-3] of one instance whose %s grows it says so, and nothing else', (what, change) => {
+    expect(missed(hour(change)).map((goal) => goal.what)).toEqual([expect.stringContaining(`instance 2: ${what}`)])
+  })
+  test('[SOAK-3] what takes long while the machine is busy elsewhere is left out, as long as enough is left', () => {
+    const isBusy = (minutes: number) => minutes > 45
+    const slow = (minutes: number) => ({ lag_p99_ms: isBusy(minutes) ? 200 : 20 })
+    expect(missed(hour(slow, (minutes) => (isBusy(minutes) ? 1 : 0)))).toEqual([])
+    expect(missed(hour(slow))).toHaveLength(1)
+    const always = hour(slow, () => 1)
+    expect(undisturbed(always)).toBe(always)
+  })
+  test('[SOAK-3] quantiles are those of what came between two looks', () => {
+    const before = new Map([
+      [1, 100],
+      [2, 100],
+      [Infinity, 100],
+    ])
+    const now = new Map([
+      [1, 150],
+      [2, 199],
+      [Infinity, 200],
+    ])
+    const quantile = quantilesOf(now, before)
+    expect(quantile(0.5)).toBeCloseTo(1)
+    expect(quantile(0.99)).toBeCloseTo(2)
+    expect(quantilesOf(before, before)(0.99)).toBe(0)
+  })
+})

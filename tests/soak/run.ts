@@ -1,0 +1,134 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createClient } from 'redis'
+import { median } from '../../bench/measure.ts'
+import { scrape } from '../../packages/server/testing/metrics.ts'
+import { eventually } from '../../packages/server/testing/processes.ts'
+import { openPool } from '../prove/realtime-stage.ts'
+import { checkDatabase } from '../race-pairs/check.ts'
+import type { CrowdSize, Doings } from './crowd.ts'
+import { Crowds } from './crowds.ts'
+import { type Sample, Sampler } from './sampler.ts'
+import { type Instance, startInstances } from './stage.ts'
+
+export interface SoakSize extends CrowdSize {
+  seed: number
+  crowds: number
+  seconds: number
+  /** How often it is looked at, before how many looks garbage is collected once, and how often it is told. */
+  sample_s: number
+  collect_every: number
+  tell_s: number
+}
+/** What an instance counted over the whole time, and what was left when everybody had gone. */
+interface Counted {
+  requests: number
+  /** Answers of 503, which say when to come back, and those of any other 5xx. */
+  shed: number
+  server_errors: number
+  resumes: number
+  events: number
+  deliveries: number
+  rule_runs: number
+  sockets_left: number
+  requests_left: number
+}
+export interface Soaked {
+  doings: Doings
+  samples: Sample[]
+  counted: Counted[]
+  /** What is wrong whatever the figures say: one sentence each. */
+  violations: string[]
+}
+/** Where the data is, and the processes of the run that have children of their own: those of a PostgreSQL of its own. */
+export interface Stores {
+  database_url: string
+  redis_url: string
+  pids: number[]
+}
+const LEFT_MS = 60_000
+
+/** Two instances under a mixed load of real clients for as long as it is asked for, looked at all the while. */
+export async function soak(
+  { seed, crowds: count, seconds, sample_s, collect_every, tell_s, ...crowd }: SoakSize,
+  stores: Stores,
+  progress: (line: string) => void,
+  file?: string,
+): Promise<Soaked> {
+  const sql = openPool(stores.database_url)
+  const redis = await createClient({ url: stores.redis_url }).connect()
+  if (file) rmSync(file, { force: true })
+  let crowds: Crowds | undefined
+  try {
+    const instances = await startInstances(stores.database_url, stores.redis_url)
+    const base_urls = instances.map(({ base_url }) => base_url)
+    crowds = new Crowds(Array.from({ length: count }, (_, i) => ({ ...crowd, seed: seed * 1_000 + i, base_urls })))
+    await crowds.started()
+    const sampler = new Sampler(instances, { sql, redis, parents: [process.pid, ...stores.pids] }, file)
+    const until = performance.now() + seconds * 1_000
+    let looks = 0
+    let tell_at = performance.now() + tell_s * 1_000
+    for (let at = performance.now(); at < until && crowds.deaths.length === 0; at += sample_s * 1_000) {
+      await pause(Math.max(0, at - performance.now()))
+      await sampler.look(++looks % collect_every === 0)
+      if (performance.now() < tell_at) continue
+      tell_at += tell_s * 1_000
+      progress(lineOf(sampler, await crowds.soFar(), seconds))
+    }
+    progress('everybody finishes, and every live board is held against the service')
+    const doings = await crowds.stop()
+    const counted = await Promise.all(instances.map(countIn))
+    const violations = [
+      ...doings.failures,
+      ...crowds.deaths,
+      ...sampler.missed.map((why) => `it could not be looked at ${why}`),
+      ...(await checkDatabase(sql)),
+    ]
+    for (const instance of instances) {
+      const code = await instance.end('SIGTERM')
+      if (code !== 0) violations.push(`an instance ended with ${code}`)
+      violations.push(...(await instance.errors()))
+    }
+    return { doings, samples: sampler.samples, counted, violations }
+  } finally {
+    crowds?.end()
+    redis.destroy()
+    await sql.end()
+  }
+}
+
+/** What it counted, once everybody has gone. Connections that were cut are noticed by the next heartbeat. */
+async function countIn({ base_url, metrics_token }: Instance): Promise<Counted> {
+  const read = () => scrape(base_url, metrics_token)
+  const isEmpty = async () => (await read()).sum('lockstep_sockets') === 0
+  await eventually('all sockets are gone', isEmpty, LEFT_MS).catch(() => {})
+  const found = await read()
+  const answered = (pattern: RegExp) =>
+    [...found.series]
+      .filter(([key]) => key.startsWith('lockstep_http_requests_total{') && pattern.test(key))
+      .reduce((sum, [, value]) => sum + value, 0)
+  return {
+    requests: answered(/./),
+    shed: answered(/status="503"/),
+    server_errors: answered(/status="5(?!03)/),
+    resumes: found.sum('lockstep_socket_resumes_total'),
+    events: found.sum('lockstep_events_committed_total'),
+    deliveries: found.sum('lockstep_deliveries_total'),
+    rule_runs: found.sum('lockstep_rule_runs_total'),
+    sockets_left: found.sum('lockstep_sockets'),
+    // The one that asks is there itself.
+    requests_left: Math.max(0, found.sum('lockstep_http_requests_in_flight') - 1),
+  }
+}
+
+function lineOf({ samples }: Sampler, { live, failures }: Doings, seconds: number) {
+  const { at_s, instances = [] } = samples.at(-1) ?? { at_s: 0 }
+  const each = (name: keyof (typeof instances)[number], digits = 0) =>
+    instances.map((one) => one[name].toFixed(digits)).join(' + ')
+  const lag = median(samples.slice(-6).flatMap((sample) => sample.instances.map((one) => one.lag_p99_ms)))
+  return [
+    `${(at_s / 60).toFixed(1)} of ${(seconds / 60).toFixed(0)} min: ${each('requests_per_second')} requests/s`,
+    `RSS ${each('rss_mib')} MiB, ${each('cpu_cores', 2)} cores, lag p99 ${lag.toFixed(1)} ms, pool wait ${each('pool_wait_ms', 2)} ms`,
+    `p99 ${each('latency_p99_ms')} ms, ${each('files')} files, ${live} live boards, ${failures.length} failures${failures[0] ? `: ${failures[0]}` : ''}`,
+  ].join(', ')
+}

@@ -1,0 +1,199 @@
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import type pg from 'pg'
+import type { createClient } from 'redis'
+import { cpuOf, residentOf } from '../../bench/measure.ts'
+import { Scrape, scrape } from '../../packages/server/testing/metrics.ts'
+import type { Instance } from './stage.ts'
+
+const MIB = 2 ** 20
+/** Milliseconds in a tick of /proc. */
+const TICK_MS = 10
+const COLLECT_MS = 700
+
+/** What one instance looked like, and what it did since it was last looked at. */
+export interface InstanceSample {
+  rss_mib: number
+  heap_mib: number
+  external_mib: number
+  lag_p50_ms: number
+  lag_p99_ms: number
+  pool_waiting: number
+  pool_wait_ms: number
+  pool_wait_p99_ms: number
+  sockets: number
+  files: number
+  requests_per_second: number
+  latency_p50_ms: number
+  latency_p99_ms: number
+  cpu_cores: number
+}
+/** What the stores look like. */
+export interface StoreSample {
+  content_mib: number
+  kept_mib: number
+  connections: number
+  redis_mib: number
+}
+export interface Sample {
+  at_s: number
+  /** Whether garbage was collected before: then its memory is what is kept. */
+  is_collected: boolean
+  /** What the machine did beside all this. */
+  other_cores: number
+  instances: InstanceSample[]
+  stores: StoreSample
+}
+/** What is looked at, beside the instances. */
+export interface Surroundings {
+  sql: pg.Pool
+  redis: Pick<ReturnType<typeof createClient>, 'info'>
+  /** The processes whose children, with themselves, are the whole run: whoever started it, and PostgreSQL. */
+  parents: number[]
+}
+
+/** These grow with what was done, by design: the log, the answers for retries, the runs of rules. */
+const KEPT = ['board_events', 'board_stream', 'stored_answers', 'automation_runs']
+
+/** Looks at the instances and the stores at once. What it saw is written down as it goes: a run that breaks off leaves it. */
+export class Sampler {
+  readonly samples: Sample[] = []
+  /** Why it could not look, each time that it could not. */
+  readonly missed: string[] = []
+  private readonly before: { at: number; scrape: Scrape; cpu_ms: number }[]
+  private readonly began = performance.now()
+  private readonly instances: readonly Instance[]
+  private readonly around: Surroundings
+  private machine: { at: number; busy_ms: number; own_ms: number }
+  private readonly file: string | undefined
+  private looks = 0
+
+  constructor(instances: readonly Instance[], around: Surroundings, file?: string) {
+    this.instances = instances
+    this.around = around
+    this.file = file
+    this.before = instances.map(({ pid }) => ({ at: this.began, scrape: new Scrape(''), cpu_ms: cpuOf(pid) }))
+    this.machine = this.lookAtMachine()
+  }
+
+  async look(is_collected = false) {
+    const at_s = (performance.now() - this.began) / 1_000
+    try {
+      if (is_collected) await this.collect()
+      const [stores, ...instances] = await Promise.all([
+        readStores(this.around),
+        ...this.instances.map((instance, i) => this.lookAt(instance, i)),
+      ])
+      const sample = { at_s, is_collected, other_cores: this.otherCores(), instances, stores }
+      this.looks++
+      // The first look tells what was done since the start of the process, and not since the look before.
+      if (this.looks === 1) return
+      this.samples.push(sample)
+      if (this.file) appendFileSync(this.file, `${JSON.stringify(sample)}\n`)
+    } catch (error) {
+      this.missed.push(`after ${at_s.toFixed(0)} s: ${(error as Error).message}`)
+    }
+  }
+
+  /** Collections hold the loop for a moment, and say nothing when they are done. */
+  private async collect() {
+    for (const { signal } of this.instances) signal('SIGCONT')
+    await pause(COLLECT_MS)
+  }
+
+  private lookAtMachine() {
+    const own_ms = this.around.parents.reduce((sum, pid) => sum + cpuOf(pid), 0)
+    return { at: performance.now(), busy_ms: busyOf(readFileSync('/proc/stat', 'utf8')), own_ms }
+  }
+
+  private otherCores(): number {
+    const [before, now] = [this.machine, this.lookAtMachine()]
+    this.machine = now
+    const other_ms = now.busy_ms - before.busy_ms - (now.own_ms - before.own_ms)
+    return Math.max(0, other_ms / (now.at - before.at))
+  }
+
+  private async lookAt({ pid, base_url, metrics_token }: Instance, nth: number): Promise<InstanceSample> {
+    const now = await scrape(base_url, metrics_token)
+    const [at, cpu_ms] = [performance.now(), cpuOf(pid)]
+    const before = this.before[nth] as (typeof this.before)[number]
+    this.before[nth] = { at, scrape: now, cpu_ms }
+    const since = (name: string) => now.sum(name) - before.scrape.sum(name)
+    const seconds = (at - before.at) / 1_000
+    const quantiles = (name: string) => quantilesOf(bucketsOf(now, name), bucketsOf(before.scrape, name))
+    const latency = quantiles('lockstep_http_request_duration_seconds')
+    const waits = since('lockstep_database_pool_wait_seconds_count')
+    return {
+      rss_mib: residentOf(pid) / MIB,
+      heap_mib: now.sum('nodejs_heap_size_used_bytes') / MIB,
+      external_mib: now.sum('nodejs_external_memory_bytes') / MIB,
+      lag_p50_ms: now.sum('nodejs_eventloop_lag_p50_seconds') * 1_000,
+      lag_p99_ms: now.sum('nodejs_eventloop_lag_p99_seconds') * 1_000,
+      pool_waiting: now.sum('lockstep_database_pool_waiting'),
+      pool_wait_ms: waits > 0 ? (since('lockstep_database_pool_wait_seconds_sum') / waits) * 1_000 : 0,
+      pool_wait_p99_ms: quantiles('lockstep_database_pool_wait_seconds')(0.99) * 1_000,
+      sockets: now.sum('lockstep_sockets'),
+      files: readdirSync(`/proc/${pid}/fd`).length,
+      requests_per_second: since('lockstep_http_requests_total') / seconds,
+      latency_p50_ms: latency(0.5) * 1_000,
+      latency_p99_ms: latency(0.99) * 1_000,
+      cpu_cores: (cpu_ms - before.cpu_ms) / (at - before.at),
+    }
+  }
+}
+
+/** How long all cores together were at work since the machine was started: neither idle nor waiting for a disk. */
+const busyOf = (stat: string) => {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (/^cpu +(.*)/.exec(stat)?.[1] ?? '')
+    .split(' ')
+    .map(Number)
+  return (user + nice + system + irq + softirq) * TICK_MS
+}
+
+/** How many were at most so long, by the bound, over all labels. */
+function bucketsOf({ series }: Scrape, name: string): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (const [key, count] of series) {
+    if (!key.startsWith(`${name}_bucket{`)) continue
+    const bound = Number(/[{,]le="([^"]+)"/.exec(key)?.[1]?.replace('+Inf', 'Infinity'))
+    counts.set(bound, (counts.get(bound) ?? 0) + count)
+  }
+  return counts
+}
+
+/** Quantiles of what came between two looks, as Prometheus estimates them: evenly spread within a bucket. */
+export function quantilesOf(now: Map<number, number>, before: Map<number, number>): (share: number) => number {
+  const buckets = [...now]
+    .map(([bound, count]) => ({ bound, count: count - (before.get(bound) ?? 0) }))
+    .sort((a, b) => a.bound - b.bound)
+  const total = buckets.at(-1)?.count ?? 0
+  return (share) => {
+    if (total === 0) return 0
+    const nth = buckets.findIndex(({ count }) => count >= share * total)
+    const [bucket, lower] = [buckets[nth], buckets[nth - 1] ?? { bound: 0, count: 0 }]
+    // Beyond the last bound nobody knows how far.
+    if (!bucket || bucket.bound === Infinity) return lower.bound
+    const into = (share * total - lower.count) / (bucket.count - lower.count || 1)
+    return lower.bound + into * (bucket.bound - lower.bound)
+  }
+}
+
+async function readStores({ sql, redis }: Surroundings): Promise<StoreSample> {
+  const [{ rows }, info] = await Promise.all([
+    sql.query<{ content: string; kept: string; connections: string }>(
+      `select coalesce(sum(pg_total_relation_size(oid)) filter (where relname <> all ($1)), 0) content,
+         coalesce(sum(pg_total_relation_size(oid)) filter (where relname = any ($1)), 0) kept,
+         (select count(*) from pg_stat_activity where datname = current_database()) connections
+       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+      [KEPT],
+    ),
+    redis.info('memory'),
+  ])
+  const [row] = rows
+  return {
+    content_mib: Number(row?.content) / MIB,
+    kept_mib: Number(row?.kept) / MIB,
+    connections: Number(row?.connections),
+    redis_mib: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) / MIB,
+  }
+}
