@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
@@ -8,7 +8,7 @@ import type { Progress, Report, Section } from '../tests/prove/report.ts'
 /**
  * Proves what a test run is too short for: `npm run prove -- <suite>`. A suite is a module of tests/prove; some are made
  * of several, and each of these can be proven again by itself (`npm run prove -- api reads`). The report is kept under
- * docs/proof, with its figures as data and its pictures beside it.
+ * docs/proof, with its figures as data and its pictures beside it. `npm run prove -- all` proves one suite after the other.
  */
 const combined: Record<string, string[]> = {
   realtime: ['realtime-simulation', 'realtime', 'realtime-scale'],
@@ -24,6 +24,7 @@ const combined: Record<string, string[]> = {
     'operate-metrics',
   ],
 }
+const suites = [...Object.keys(combined), 'capacity', 'race-pairs', 'fuzz', 'overload', 'soak']
 const FOLDER = new URL('../docs/proof/', import.meta.url)
 
 /** A part of a suite as it was proven: the module, when, and of which commit. */
@@ -36,6 +37,13 @@ const [suite, ...only] = process.argv.slice(2)
 if (!suite) {
   console.error('Which suite? npm run prove -- <suite>, for example realtime; with names of its parts, those alone')
   process.exit(1)
+}
+if (suite === 'all') {
+  const failed = suites.filter(
+    (one) => spawnSync(process.execPath, [import.meta.filename, one], { stdio: 'inherit' }).status !== 0,
+  )
+  console.log(failed.length === 0 ? '✓ all: no violation' : `✗ all: violations in ${failed.join(', ')}`)
+  process.exit(failed.length === 0 ? 0 : 1)
 }
 const began = performance.now()
 const progress: Progress = (line) =>

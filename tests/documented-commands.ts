@@ -168,6 +168,7 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', 'npm run prove -- fuzz'),
   'npm run prove -- overload': by('tests/overload.test.ts', 'npm run prove -- overload'),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', 'npm run prove -- race-pairs'),
+  'npm run prove -- all': not('is all the others, one after the other; it takes hours'),
   'npm run prove -- soak': by('tests/soak.test.ts', 'npm run prove -- soak'),
 
   // Dependencies

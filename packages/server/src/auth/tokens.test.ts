@@ -68,6 +68,15 @@ describe('a token', () => {
       await other.stop()
     }
   })
+
+  test('[AUTH-9] ends in its second, also one that was let in a moment ago', async () => {
+    const { api } = await service.user()
+    const token = forge({ ...claimsOf(api.token), exp: now() + 2 })
+    expect(await statusOf(token)).toBe(200)
+    await expect.poll(() => now() >= claimsOf(token).exp).toBe(true)
+    expect(await statusOf(token)).toBe(401)
+    expect((await withCookie(token)).status).toBe(401)
+  })
 })
 
 describe('a token that is not ours', () => {
