@@ -62,8 +62,19 @@ export class Doorkeeper {
     metrics.look(() => this.count())
   }
 
-  /** The listener of the server, before that of the framework. */
-  guard(handle: RequestListener): RequestListener {
+  /** Takes the place of the framework's own listener, and hands on to it whom it lets in. */
+  stand(app: FastifyInstance) {
+    const { server } = app
+    const [handle] = server.listeners('request') as RequestListener[]
+    if (handle) server.off('request', handle).on('request', this.guard(handle))
+    // An answer that is on its way needs no more work: a slow reader holds no place.
+    app.addHook('onSend', async (request) => placeOf(request)?.stepAside())
+    app.addHook('onClose', async () => {
+      for (const timer of this.timers) clearInterval(timer)
+    })
+  }
+
+  private guard(handle: RequestListener): RequestListener {
     return (request, response) => {
       if (isNeverShed.test(request.url ?? '')) return handle(request, response)
       let place: Place | undefined
@@ -81,14 +92,6 @@ export class Doorkeeper {
         place?.leave()
       })
     }
-  }
-
-  /** An answer that is on its way needs no more work: a slow reader holds no place. */
-  watch(app: FastifyInstance) {
-    app.addHook('onSend', async (request) => placeOf(request)?.stepAside())
-    app.addHook('onClose', async () => {
-      for (const timer of this.timers) clearInterval(timer)
-    })
   }
 
   private sendAway(request: IncomingMessage, response: ServerResponse) {
