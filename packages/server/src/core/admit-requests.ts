@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import { v7 as newUuid } from 'uuid'
 import { Admission, type Place } from './admission.ts'
 import { JSON_TYPE } from './json-answer.ts'
 import type { Metrics } from './metrics.ts'
@@ -98,9 +98,9 @@ export class Doorkeeper {
     const method = methodLabel(request.method)
     this.shed.set(method, (this.shed.get(method) ?? 0) + 1)
     this.untold++
-    const head = [...this.head, 'x-request-id', newUuid(), ...this.deps.crossOriginHeaders(request)]
+    const head = [...this.head, 'x-request-id', randomUUID(), ...this.deps.crossOriginHeaders(request)]
     if (this.deps.isLeaving()) head.push('connection', 'close')
-    response.writeHead(503, head).end(this.body)
+    response.writeHead(503, head).end(this.body, 'latin1')
   }
 
   /** One line a second, and not one for each: a flood must not fill the log too. */
