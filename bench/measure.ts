@@ -148,20 +148,32 @@ export async function withCpu<T, K extends string>(pids: Record<K, number>, work
   return { result, cpu: cpu as Record<K, number> }
 }
 
+/** The processor time of the machine so far, in milliseconds: what was used, by whomever, and all there was. */
+function machineTime() {
+  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = (
+    readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
+  )
+    .split(/\s+/)
+    .slice(1)
+    .map((ticks) => Number(ticks) * TICK_MS)
+  const busy = user + nice + system + irq + soft + steal
+  return { busy, all: busy + idle + wait }
+}
+
 /** How busy the machine is for a while, from 0 to 1: with what others do, when we do nothing. */
 export async function busyShare(ms: number): Promise<number> {
-  const read = () => {
-    const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = (
-      readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
-    )
-      .split(/\s+/)
-      .slice(1)
-      .map(Number)
-    const busy = user + nice + system + irq + soft + steal
-    return { busy, all: busy + idle + wait }
-  }
-  const before = read()
+  const before = machineTime()
   await pause(ms)
-  const after = read()
+  const after = machineTime()
   return (after.busy - before.busy) / Math.max(1, after.all - before.all)
+}
+
+/** How many cores were left by others while something was done by these processes and their children. */
+export async function withFreeCores<T>(pids: number[], work: () => Promise<T>) {
+  const ours = () => pids.reduce((sum, pid) => sum + cpuOf(pid), 0)
+  const [before, ours_before, begun] = [machineTime(), ours(), performance.now()]
+  const result = await work()
+  const [after, ms] = [machineTime(), performance.now() - begun]
+  const others = after.busy - before.busy - (ours() - ours_before)
+  return { result, free: (after.all - before.all - Math.max(0, others)) / ms }
 }

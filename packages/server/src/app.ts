@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
@@ -67,17 +67,6 @@ const BODY_SECONDS = 30
 const MAX_CHUNKS_AT_ONCE = 4
 /** Ten megabytes at ten kilobytes a second. */
 const UPLOAD_SECONDS = 1_200
-
-const httpOptions = {
-  // Other upgrades that a client offers are declined by answering as if it had not.
-  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
-  requireHostHeader: false,
-  headersTimeout: 10_000,
-  requestTimeout: UPLOAD_SECONDS * 1_000,
-  // Longer than proxies keep theirs: a connection must not be closed while its next request is under way.
-  keepAliveTimeout: 72_000,
-  connectionsCheckingInterval: 1_000,
-}
 
 export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
   /** How long a body that is no upload may take; replaced by tests that cannot wait so long. */
@@ -167,10 +156,17 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     genReqId: () => newUuid(),
     trustProxy: (_address, hop) => hop < config.TRUST_PROXY,
     bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: UPLOAD_SECONDS * 1_000,
     return503OnClosing: false,
     // An id of any length is judged as an id; the headers' own limit bounds it.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
-    serverFactory: (handle) => createServer(httpOptions, doorkeeper.guard(handle)),
+    http: {
+      // Other upgrades that a client offers are declined by answering as if it had not.
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+      requireHostHeader: false,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+    },
     rewriteUrl: ({ url = '/' }) => (/^\/api(?=[/?]|$)/.test(url) ? url.slice(4) || '/' : url),
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => {
@@ -206,7 +202,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     limits.close()
     await database.close()
   })
-  doorkeeper.watch(app)
+  doorkeeper.stand(app)
   logRequests(app)
   countRequests(app, metrics)
   metrics.look(() => {

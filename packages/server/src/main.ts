@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
 import { configOrExit } from './config.ts'
+import { listenAtManyDoors } from './core/doors.ts'
 import { demandDurable, NotDurable } from './core/durability.ts'
 import { createLog } from './core/log.ts'
 import { ensureDatabase, migrate } from './core/migrate.ts'
@@ -28,4 +29,4 @@ closeWithGrace(
     await app.close()
   },
 )
-await app.listen({ host: config.HOST, port: config.PORT })
+await listenAtManyDoors(app, { host: config.HOST, port: config.PORT })

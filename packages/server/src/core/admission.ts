@@ -1,7 +1,7 @@
 /** How long the line may be. What comes on top of it is sent away at once. */
 const MAX_WAITING = 1_000
 /** So long a rush is waited out. */
-const PATIENCE_MS = 1_000
+const PATIENCE_MS = 500
 /** So long somebody waits when there has been a line for longer than that: it will not go away by waiting. */
 const STANDING_PATIENCE_MS = 100
 /** For each place, requests that stepped aside: they wait for something that has a bound of its own. */
@@ -23,7 +23,7 @@ export interface AdmissionSettings {
 
 /**
  * Who is let in, and who is sent away before any work was done for him. A few at a time have a place, which is what
- * the database can do with; others stand in line. A rush is waited out for a second. A line that stands for longer
+ * the database can do with; others stand in line. A rush is waited out for half a second. A line that stands for longer
  * than that is no rush: from then on nobody waits for more than a tenth of a second, and the line is no longer than what
  * was let in within one; so whoever is let in is answered soon, and whoever is not hears it at once. (CoDel, as it is used
  * before servers.)

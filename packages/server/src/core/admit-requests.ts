@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import { v7 as newUuid } from 'uuid'
 import { Admission, type Place } from './admission.ts'
 import { JSON_TYPE } from './json-answer.ts'
 import type { Metrics } from './metrics.ts'
@@ -62,8 +62,19 @@ export class Doorkeeper {
     metrics.look(() => this.count())
   }
 
-  /** The listener of the server, before that of the framework. */
-  guard(handle: RequestListener): RequestListener {
+  /** Takes the place of the framework's own listener, and hands on to it whom it lets in. */
+  stand(app: FastifyInstance) {
+    const { server } = app
+    const [handle] = server.listeners('request') as RequestListener[]
+    if (handle) server.off('request', handle).on('request', this.guard(handle))
+    // An answer that is on its way needs no more work: a slow reader holds no place.
+    app.addHook('onSend', async (request) => placeOf(request)?.stepAside())
+    app.addHook('onClose', async () => {
+      for (const timer of this.timers) clearInterval(timer)
+    })
+  }
+
+  private guard(handle: RequestListener): RequestListener {
     return (request, response) => {
       if (isNeverShed.test(request.url ?? '')) return handle(request, response)
       let place: Place | undefined
@@ -83,21 +94,13 @@ export class Doorkeeper {
     }
   }
 
-  /** An answer that is on its way needs no more work: a slow reader holds no place. */
-  watch(app: FastifyInstance) {
-    app.addHook('onSend', async (request) => placeOf(request)?.stepAside())
-    app.addHook('onClose', async () => {
-      for (const timer of this.timers) clearInterval(timer)
-    })
-  }
-
   private sendAway(request: IncomingMessage, response: ServerResponse) {
     const method = methodLabel(request.method)
     this.shed.set(method, (this.shed.get(method) ?? 0) + 1)
     this.untold++
-    const head = [...this.head, 'x-request-id', newUuid(), ...this.deps.crossOriginHeaders(request)]
+    const head = [...this.head, 'x-request-id', randomUUID(), ...this.deps.crossOriginHeaders(request)]
     if (this.deps.isLeaving()) head.push('connection', 'close')
-    response.writeHead(503, head).end(this.body)
+    response.writeHead(503, head).end(this.body, 'latin1')
   }
 
   /** One line a second, and not one for each: a flood must not fill the log too. */
