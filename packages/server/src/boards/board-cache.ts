@@ -8,6 +8,9 @@ import { readFullBoard } from './board-queries.ts'
 
 /** What an entry costs beside its bytes. */
 const OVERHEAD = 256
+/** A board of some thousand cards, as it is sent. */
+const LARGE_BYTES = 65_536
+const MAX_LARGE = 20_000
 const MAX_WAITING = 500
 const WAIT_MS = 5_000
 
@@ -20,13 +23,14 @@ export const etagOfBoard = ({ position, profiles }: BoardVersion) => `"${positio
 
 /**
  * Full boards as they are sent, by their version, within a bound of bytes. A board that did not change is built once,
- * however many ask for it, also all at once. Large boards take long to build: a few are built at a time, so that they do
- * not hold each other up until all of them are too late, and leave connections to others.
+ * however many ask for it, also all at once. What turned out large takes long to build: a few of these are built at a time,
+ * so that they do not hold each other up until all of them are too late, and leave connections to others.
  */
 export class BoardCache {
   private readonly kept: LRUCache<string, Kept>
   private readonly building = new Map<string, Promise<Kept>>()
 
+  private readonly large = new LRUCache<string, true>({ max: MAX_LARGE })
   private readonly gate: Gate
 
   constructor(max_bytes: number, at_once: number) {
@@ -44,7 +48,7 @@ export class BoardCache {
     const known = this.kept.get(board_id)
     if (known && etagOfBoard(known) === etagOfBoard(version)) return known
     const name = `${board_id} ${etagOfBoard(version)}`
-    const building = this.building.get(name) ?? this.gate.pass(() => this.build(db, board_id))
+    const building = this.building.get(name) ?? this.buildInTurn(db, board_id)
     this.building.set(name, building)
     try {
       return await building
@@ -53,12 +57,19 @@ export class BoardCache {
     }
   }
 
+  private buildInTurn(db: Db, board_id: string): Promise<Kept> {
+    const build = () => this.build(db, board_id)
+    return this.large.has(board_id) ? this.gate.pass(build) : build()
+  }
+
   private async build(db: Db, board_id: string): Promise<Kept> {
     const board = await readFullBoard(db, board_id)
     if (!board) throw new Problem('board_not_found')
     const { json, ...version } = board
     const kept = { ...version, bytes: await pack(json) }
     this.kept.set(board_id, kept)
+    if (kept.bytes.length > LARGE_BYTES) this.large.set(board_id, true)
+    else this.large.delete(board_id)
     return kept
   }
 }

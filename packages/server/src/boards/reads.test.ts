@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { operations } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
@@ -135,6 +135,42 @@ describe('boards that are kept ready', () => {
     const tiny = new BoardCache(10, 2)
     await tiny.get(db, first.id, (await readBoardVersion(db, first.id)) as never)
     expect(tiny.size_bytes).toBe(0)
+    await database.close()
+  })
+
+  test('[LOAD-6] boards that turned out large are built a few at a time, and small ones do not wait for them', async () => {
+    const boards = await Promise.all(Array.from({ length: 3 }, () => service.board()))
+    const small = await service.board()
+    const grow = async ({ id, columns: [column], owner }: TestBoard) => {
+      const body = { title: 'Large', description: randomBytes(48_000).toString('base64') }
+      await owner.api.call('createCard', { params: { board_id: id, column_id: column.id }, body })
+    }
+    for (const large of boards) for (let i = 0; i < 2; i++) await grow(large)
+    const database = new Database({ url: service.database_url, size: 4, on_error: () => {} })
+    let [running, most, done] = [0, 0, 0]
+    const db: typeof database = Object.create(database, {
+      run: {
+        value: async (statement: { name: string }, args: { board_id: string }) => {
+          const isLarge = statement.name === 'read_full_board' && JSON.stringify(args).includes(small.id) === false
+          if (isLarge) most = Math.max(most, ++running)
+          const rows = await database.run(statement as never, args as never)
+          if (isLarge) {
+            running--
+            done++
+          }
+          return rows
+        },
+      },
+    })
+    const cache = new BoardCache(100_000_000, 1)
+    const read = async ({ id }: TestBoard) => cache.get(db, id, (await readBoardVersion(db, id)) as never)
+    const known = await Promise.all(boards.map(read))
+    for (const { bytes } of known) expect(bytes.length).toBeGreaterThan(65_536)
+    for (const large of boards) await grow(large)
+    most = 0
+    await Promise.all([...boards.map(read), read(small)])
+    expect(most).toBe(1)
+    expect(done).toBe(6)
     await database.close()
   })
 
