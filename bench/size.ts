@@ -32,7 +32,7 @@ export const FULL = {
     cards: [50, 500, 5_000],
     members: [10, 100, 1_000],
     events: [100_000, 1_000_000, 10_000_000],
-    sockets: [100, 1_000, 5_000],
+    sockets: [30, 300, 3_000],
   },
 }
 export type Size = typeof FULL
