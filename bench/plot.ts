@@ -8,7 +8,8 @@ const short = (value: number) =>
   Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(2)))
 
 function sheet(width: number, height: number, title: string, parts: string[]) {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" role="img">
+<title>${escaped(title)}</title>
 <rect width="${width}" height="${height}" fill="white"/>
 ${label(16, 22, title, 'start', 14)}
 ${parts.join('\n')}
