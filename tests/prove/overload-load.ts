@@ -76,8 +76,12 @@ interface Line {
 
 let requests: Prepared[] = []
 let reached = 0
-const free: Line[] = []
-let opened = 0
+/** The connections to a port: those that wait for nothing, and how many there are. */
+interface Pool {
+  free: Line[]
+  opened: number
+}
+const pools = new Map<number, Pool>()
 let finished: (line: Line) => void = () => {}
 
 function prepare({ method, path, token, body = '', status, changes = -1 }: Sending): Prepared {
@@ -86,17 +90,24 @@ function prepare({ method, path, token, body = '', status, changes = -1 }: Sendi
   return { bytes: Buffer.from(text), status, changes }
 }
 
+function poolOf(port: number): Pool {
+  const pool = pools.get(port) ?? { free: [], opened: 0 }
+  pools.set(port, pool)
+  return pool
+}
+
 function open(port: number): Promise<Line> {
-  opened++
+  const pool = poolOf(port)
+  pool.opened++
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(line))
     const line: Line = { socket, rest: undefined, due: -1, head: '', body: '', asked: undefined, sent_at: 0 }
     socket.on('error', reject)
     socket.on('data', (chunk: Buffer) => take(line, chunk))
     socket.on('close', () => {
-      opened--
-      const at = free.indexOf(line)
-      if (at !== -1) free.splice(at, 1)
+      pool.opened--
+      const at = pool.free.indexOf(line)
+      if (at !== -1) pool.free.splice(at, 1)
       // A connection that is closed instead of answered is no answer.
       line.head = ''
       if (line.asked) finished(line)
@@ -155,12 +166,18 @@ async function run(window: Window): Promise<Outcome> {
   const acknowledged: [number, number][] = []
   let unsent = 0
   let pending = 0
-  while (opened < window.connections) free.push(await open(port))
+  const pool = poolOf(port)
+  const { free } = pool
+  while (pool.opened < window.connections) free.push(await open(port))
   const begun = performance.now()
   const secondOf = (at: number) => Math.min(counts.length - 1, Math.floor((at - begun) / 1_000))
 
   const judge = ({ asked, head, body, sent_at }: Line, now: number) => {
-    const { status, changes } = asked as Prepared
+    if (!asked) {
+      wrong['an answer that nobody asked for'] = (wrong['an answer that nobody asked for'] ?? 0) + 1
+      return
+    }
+    const { status, changes } = asked
     const count = counts[secondOf(now)] as (typeof counts)[number]
     const took = now - sent_at
     if (head.startsWith(String(status), 9)) {
@@ -209,7 +226,7 @@ async function run(window: Window): Promise<Outcome> {
         for (const until = dueAfter(window.phases, elapsed); due < until; due++) {
           const line = free.pop()
           if (line) offer(line, now)
-          else if (opened < MAX_CONNECTIONS)
+          else if (pool.opened < MAX_CONNECTIONS)
             void open(port).then(
               (fresh) => offer(fresh, performance.now()),
               () => unsent++,

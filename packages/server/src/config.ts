@@ -3,7 +3,7 @@ import { envSchema } from 'env-schema'
 import Type, { type Static } from 'typebox'
 
 /** Enough to keep every connection busy while others are between two statements, and few enough to be answered soon. */
-const REQUESTS_PER_CONNECTION = 6
+const REQUESTS_PER_CONNECTION = 8
 const PLACEHOLDER_SECRET = 'change-me-this-placeholder-is-public'
 
 /** Every setting: its name in the environment, its default for development, and what it does. The docs are made of this. */
@@ -103,7 +103,7 @@ export const Settings = Type.Object({
   MAX_REQUESTS_AT_ONCE: Type.Integer({
     minimum: 1,
     description:
-      'Requests that are worked on at once; more wait for a moment, and get 503 when it does not pass. Default: six for each connection to PostgreSQL.',
+      'Requests that are worked on at once; more wait for a moment, and get 503 when it does not pass. Default: eight for each connection to PostgreSQL.',
   }),
   BOARD_WAIT_MS: Type.Integer({
     default: 5_000,
