@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
 import { withCpu, withFreeCores } from '../../bench/measure.ts'
 import { FULL as BENCH } from '../../bench/size.ts'
 import { freePort } from '../../packages/server/testing/ports.ts'
@@ -28,6 +29,8 @@ export interface FloodSize extends CrowdSize {
   seconds: number
   after_seconds: number
   without_seconds: number
+  /** How long it is measured what a refusal costs. */
+  shed_seconds: number
 }
 /** What was done in a second, and on how many cores: what others left of the machine. */
 export interface Rate {
@@ -126,8 +129,17 @@ export async function runFlood(size: FloodSize, progress: Progress) {
     await bystanders.run({ port: open_port, connections: 16, ms: 1_000 })
     const without = [{ rate, ms: size.without_seconds * 1_000 }]
     const unguarded = await bystanders.run({ port: open_port, connections, phases: without })
+    progress('what a refusal costs')
+    await using closed = await startClosed(sql, stores)
+    const shed_port = Number(new URL(closed.service.base_url).port)
+    const shed_phases = [{ rate, ms: size.shed_seconds * 1_000 }]
+    await bystanders.run({ port: shed_port, connections, phases: shed_phases })
+    const sheds = await withCpu({ service: closed.service.pid }, () =>
+      bystanders.run({ port: shed_port, connections, phases: shed_phases }),
+    )
     return {
       alone,
+      shed_us: (sheds.cpu.service * 1_000) / sheds.result.shed,
       pairs,
       flood,
       watched,
@@ -144,6 +156,21 @@ export async function runFlood(size: FloodSize, progress: Progress) {
     await viewers.end()
     await sql.end()
     await endProcesses()
+  }
+}
+
+/** An instance with one place, which is taken all the time: whoever has it waits for a lock. */
+async function startClosed(sql: pg.Pool, stores: Record<string, string>) {
+  const service = await startBare({ ...stores, MAX_REQUESTS_AT_ONCE: '1' })
+  const holder = await sql.connect()
+  await holder.query('begin')
+  await holder.query('lock table users in access exclusive mode')
+  return {
+    service,
+    [Symbol.asyncDispose]: async () => {
+      await holder.query('rollback')
+      holder.release()
+    },
   }
 }
 
