@@ -163,8 +163,12 @@ export const registry: Record<string, Covering> = {
 
   // Benchmarks, fuzzing, races, soak
   'npm run bench': by('tests/bench.test.ts', '--smoke'),
-  'npm run bench -- writes': by('tests/bench.test.ts', '--smoke'),
-  'npm run bench -- full-board': by('tests/bench.test.ts', '--smoke'),
+  ...Object.fromEntries(
+    ['writes', 'hot-board', 'full-board', 'fan-out', 'commit-to-client', 'login', 'peer'].map((name) => [
+      `npm run bench -- ${name}`,
+      by('tests/bench.test.ts', '--smoke'),
+    ]),
+  ),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', 'npm run prove -- fuzz'),
   'npm run prove -- overload': by('tests/overload.test.ts', 'npm run prove -- overload'),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', 'npm run prove -- race-pairs'),
