@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type ListenOptions, type Server, type S
 import type { FastifyInstance } from 'fastify'
 
 /** For all of them together about as many connections wait at once as for a single one. */
-const BACKLOG = 64
-const DOORS = process.platform === 'linux' ? 16 : 1
+const BACKLOG = 256
+const DOORS = process.platform === 'linux' ? 4 : 1
 
 /**
  * Listens at one address with several listeners. Node takes one connection of each in a turn of its event loop, and under load
