@@ -3,10 +3,19 @@ import { createClient, createCluster } from 'redis'
 const CONNECT_MS = 1_000
 
 const socket = { connectTimeout: CONNECT_MS, reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000) }
-/** Nothing is queued while Redis is away: whoever asks is told at once. Several addresses, with commas, are a cluster. */
-const makeClient = (url: string) => createClient({ url, disableOfflineQueue: true, socket })
+/**
+ * Nothing is queued while Redis is away: whoever asks is told at once, and whoever cannot wait has a clock of his own. (The
+ * client's is a timer for each command that stays for its five seconds, answered or not: thousands of them, on a busy day.)
+ */
+const options = { disableOfflineQueue: true, socket, commandOptions: { timeout: 0 } }
+/** Several addresses, with commas, are a cluster. */
+const makeClient = (url: string) => createClient({ url, ...options })
 const makeCluster = (urls: string[]) =>
-  createCluster({ rootNodes: urls.map((url) => ({ url })), defaults: { disableOfflineQueue: true, socket } })
+  createCluster({
+    rootNodes: urls.map((url) => ({ url })),
+    defaults: options,
+    commandOptions: options.commandOptions,
+  })
 export type Redis = ReturnType<typeof makeClient> | ReturnType<typeof makeCluster>
 export const makeRedis = (url: string): Redis => (url.includes(',') ? makeCluster(url.split(',')) : makeClient(url))
 
