@@ -1,8 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import { administrationOperations } from '@lockstep/contract/administration'
 import { attachmentOperations } from '@lockstep/contract/attachments'
 import { authOperations } from '@lockstep/contract/auth'
@@ -35,6 +34,7 @@ import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
 import { Doorkeeper } from './core/admit-requests.ts'
+import { headAnswers } from './core/answer-headers.ts'
 import { isOwnHost, ownOrigin } from './core/authenticate.ts'
 import type { Core } from './core/change.ts'
 import { keepHouse, removeOldAnswers, removeOldEvents } from './core/chores.ts'
@@ -142,18 +142,19 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     log,
   }
 
+  const headersFor = crossOriginHeaders(config.CORS_ORIGINS)
   let isClosing = false
   const doorkeeper = new Doorkeeper({
     places: config.MAX_REQUESTS_AT_ONCE,
     metrics,
     log,
-    crossOriginHeaders: crossOriginHeaders(config.CORS_ORIGINS),
+    crossOriginHeaders: headersFor,
     isLeaving: () => isClosing,
   })
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    genReqId: () => newUuid(),
+    genReqId: () => randomUUID(),
     trustProxy: (_address, hop) => hop < config.TRUST_PROXY,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: UPLOAD_SECONDS * 1_000,
@@ -183,8 +184,9 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     await pause(config.UNREADY_SECONDS * 1_000)
     await live.drain()
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) reply.header('connection', 'close')
+    done()
   })
   const chores = {
     retention: () => removeOldEvents(database, config.EVENT_RETENTION_DAYS),
@@ -203,6 +205,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     await database.close()
   })
   doorkeeper.stand(app)
+  headAnswers(app, headersFor)
   logRequests(app)
   countRequests(app, metrics)
   metrics.look(() => {
@@ -219,8 +222,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     host: config.METRICS_HOST,
     token: config.METRICS_TOKEN,
   })
-  app.addHook('onRequest', async ({ headers }) => {
-    if (headers.host === undefined) throw new Problem('malformed_request')
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    done(headers.host === undefined ? new Problem('malformed_request') : undefined)
   })
   takeRawBodies(app)
   renderProblems(app, ({ code }) => {
@@ -228,18 +231,16 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     if (shedding.includes(code)) meters.lockstep_http_shed_total.inc({ code })
   })
 
-  await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    referrerPolicy: { policy: 'no-referrer' },
+  // In a scope of its own: it answers who asks whether he may ask, and has nothing to do with other requests.
+  await app.register(async (scope) => {
+    await scope.register(cors, {
+      origin: isAnyOrigin ? '*' : config.CORS_ORIGINS,
+      credentials: !isAnyOrigin,
+      strictPreflight: false,
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      exposedHeaders: EXPOSED_HEADERS,
+    })
   })
-  await app.register(cors, {
-    origin: isAnyOrigin ? '*' : config.CORS_ORIGINS,
-    credentials: !isAnyOrigin,
-    strictPreflight: false,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: EXPOSED_HEADERS,
-  })
-  await app.register(cookie)
   await app.register(serveDocuments)
   await app.register(serveWebClient)
 

@@ -1,4 +1,3 @@
-import cookie from '@fastify/cookie'
 import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
 import { renderProblems } from '../src/core/errors.ts'
@@ -17,7 +16,6 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
   const app = Fastify()
   takeRawBodies(app)
   renderProblems(app)
-  await app.register(cookie)
   const uploads = { max_bytes: 1_000, take: reach, drop: reach }
   const core = { database: { run: () => slowly([sight]) }, turns: { take: reach }, uploads }
   const limits = { request: () => slowly(undefined) }

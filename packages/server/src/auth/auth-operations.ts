@@ -1,10 +1,11 @@
 import type { authOperations } from '@lockstep/contract/auth'
 import type { JsonText } from '@lockstep/contract/operation'
 import type { User } from '@lockstep/contract/users'
+import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { aside } from '../core/admit-requests.ts'
-import { COOKIE } from '../core/authenticate.ts'
+import { COOKIE, cookieOf } from '../core/authenticate.ts'
 import type { Db } from '../core/database.ts'
 import type { Limits } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
@@ -20,6 +21,9 @@ import {
   updateProfile,
 } from '../users/user-queries.ts'
 import type { Passwords } from './passwords.ts'
+
+/** What makes a browser forget a cookie. */
+const LONG_AGO = new Date(1)
 
 export interface AuthSettings {
   is_registration_open: boolean
@@ -47,9 +51,15 @@ export function authHandlers({
   isOwnOrigin,
   userChanged,
 }: AuthDeps): Handlers<typeof authOperations> {
-  const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure: settings.is_cookie_secure } as const
+  const cookie = {
+    name: COOKIE,
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: settings.is_cookie_secure,
+  } as const
   const setCookie = (reply: FastifyReply, token: string) =>
-    reply.setCookie(COOKIE, token, { ...cookie, maxAge: tokens.lifetime_seconds })
+    reply.header('set-cookie', stringifySetCookie({ ...cookie, value: token, maxAge: tokens.lifetime_seconds }))
   const tokenAnswer = (reply: FastifyReply, access_token: string) => {
     reply.header('cache-control', 'no-store')
     return { access_token, token_type: 'bearer' } as const
@@ -81,7 +91,7 @@ export function authHandlers({
     },
 
     async logout({ reply }) {
-      reply.clearCookie(COOKIE, cookie)
+      reply.header('set-cookie', stringifySetCookie({ ...cookie, value: '', expires: LONG_AGO }))
       return { detail: 'Logged out.' }
     },
 
@@ -89,7 +99,7 @@ export function authHandlers({
       const { logged_in_at, issued_at } = caller.credential
       if (caller.now_seconds - logged_in_at > settings.session_max_age_seconds) throw new Problem('session_too_old')
       const token = await tokens.issue(caller.id, Math.max(caller.now_seconds, issued_at), logged_in_at)
-      if (request.cookies[COOKIE] !== undefined) setCookie(reply, token)
+      if (cookieOf(request) !== undefined) setCookie(reply, token)
       return tokenAnswer(reply, token)
     },
 

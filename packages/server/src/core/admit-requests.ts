@@ -17,13 +17,15 @@ interface AdmissionDeps {
   metrics: Metrics
   log: FastifyBaseLogger
   /** What lets a page of another site read the answer. */
-  crossOriginHeaders: (request: IncomingMessage) => string[]
+  crossOriginHeaders: (request: IncomingMessage) => Record<string, string>
   isLeaving: () => boolean
 }
-const places = new WeakMap<IncomingMessage, Place>()
+/** On the request itself: a map with weak keys costs the collector of garbage more than the whole door costs. */
+const PLACE = Symbol('place')
+type Placed = IncomingMessage & { [PLACE]?: Place }
 
 /** The place of a request. One that is never sent away has none. */
-export const placeOf = ({ raw }: FastifyRequest): Place | undefined => places.get(raw)
+export const placeOf = ({ raw }: FastifyRequest): Place | undefined => (raw as Placed)[PLACE]
 
 /** Does something during which the request needs no place, for it waits for something of its own. */
 export const aside = <T>(request: FastifyRequest, wait: () => Promise<T>): Promise<T> =>
@@ -38,7 +40,7 @@ export class Doorkeeper {
   private readonly admission: Admission
   /** As text: then head and body are written in one go. */
   private readonly body: string
-  private readonly head: string[]
+  private readonly head: Record<string, string>
   private readonly shed = new Map<Method, number>()
   private untold = 0
   private readonly timers: NodeJS.Timeout[]
@@ -54,10 +56,12 @@ export class Doorkeeper {
     })
     const problem = new Problem('overloaded')
     this.body = JSON.stringify(problem.body())
-    this.head = [
-      ...['content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(this.body))],
-      ...['retry-after', String(problem.retry_after_seconds), 'cache-control', 'no-store'],
-    ]
+    this.head = {
+      'content-type': JSON_TYPE,
+      'content-length': String(Buffer.byteLength(this.body)),
+      'retry-after': String(problem.retry_after_seconds),
+      'cache-control': 'no-store',
+    }
     this.timers = [setInterval(() => this.admission.tick(), TICK_MS), setInterval(() => this.tell(), TOLD_MS)]
     metrics.look(() => this.count())
   }
@@ -68,7 +72,10 @@ export class Doorkeeper {
     const [handle] = server.listeners('request') as RequestListener[]
     if (handle) server.off('request', handle).on('request', this.guard(handle))
     // An answer that is on its way needs no more work: a slow reader holds no place.
-    app.addHook('onSend', async (request) => placeOf(request)?.stepAside())
+    app.addHook('onSend', (request, _reply, _payload, done) => {
+      placeOf(request)?.stepAside()
+      done()
+    })
     app.addHook('onClose', async () => {
       for (const timer of this.timers) clearInterval(timer)
     })
@@ -81,7 +88,7 @@ export class Doorkeeper {
       const leaveLine = this.admission.enter(
         (given) => {
           place = given
-          places.set(request, given)
+          ;(request as Placed)[PLACE] = given
           handle(request, response)
         },
         () => this.sendAway(request, response),
@@ -98,8 +105,8 @@ export class Doorkeeper {
     const method = methodLabel(request.method)
     this.shed.set(method, (this.shed.get(method) ?? 0) + 1)
     this.untold++
-    const head = [...this.head, 'x-request-id', randomUUID(), ...this.deps.crossOriginHeaders(request)]
-    if (this.deps.isLeaving()) head.push('connection', 'close')
+    const head = { ...this.head, 'x-request-id': randomUUID(), ...this.deps.crossOriginHeaders(request) }
+    if (this.deps.isLeaving()) response.setHeader('connection', 'close')
     response.writeHead(503, head).end(this.body, 'latin1')
   }
 

@@ -1,3 +1,4 @@
+import { parseCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import { Problem } from './problem.ts'
 import type { Tokens } from './tokens.ts'
@@ -13,7 +14,7 @@ export async function authenticate(
   const { authorization } = request.headers
   // Node keeps the first of several, and a proxy before us perhaps the last.
   if (request.raw.headersDistinct['authorization']?.[1] !== undefined) throw new Problem('not_authenticated')
-  const token = authorization === undefined ? request.cookies[COOKIE] : /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1]
+  const token = authorization === undefined ? cookieOf(request) : /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1]
   const credential = token === undefined ? undefined : await tokens.verify(token)
   if (credential === undefined) throw new Problem('not_authenticated')
   // A browser sends the cookie along with what other sites make it send.
@@ -21,6 +22,10 @@ export async function authenticate(
   if (authorization === undefined && !isRead && !isOwnOrigin(request)) throw new Problem('foreign_origin')
   return credential
 }
+
+/** The token that a browser keeps for us. Read when somebody asks: most requests bring a header, and are not searched. */
+export const cookieOf = ({ headers: { cookie } }: FastifyRequest) =>
+  cookie === undefined ? undefined : parseCookie(cookie)[COOKIE]
 
 /** Whether the browser that sent a request says that it came from this site or one the operator named. */
 export const ownOrigin = (allowed: readonly string[]) => (request: FastifyRequest) => {

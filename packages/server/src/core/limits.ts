@@ -119,7 +119,8 @@ export class Limits {
     this.redis?.destroy()
   }
 
-  private take(count: Count): Promise<Problem | undefined> {
+  private async take(count: Count): Promise<Problem | undefined> {
+    if (!this.limiters) return undefined
     return this.ask(count, (limiter, key) =>
       limiter.consume(key).then(
         () => undefined,

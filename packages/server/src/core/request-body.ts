@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, preParsingHookHandler, preValidationHookHandler } from 'fastify'
 import { placeOf } from './admit-requests.ts'
 import { invalid } from './input.ts'
 import { Problem } from './problem.ts'
@@ -20,24 +20,31 @@ export function leaveBodies(app: FastifyInstance) {
  * own limit is the one of uploads, which may take long.)
  */
 export function bodyWithin(seconds: number) {
-  const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>()
-  const stop = (request: FastifyRequest) => clearTimeout(timers.get(request))
-  const preParsing = async (request: FastifyRequest, reply: FastifyReply) => {
+  const stop = (request: Timed) => clearTimeout(request[TIMER])
+  const preParsing: preParsingHookHandler = (request: Timed, reply, payload, done) => {
+    if (!hasBody(request)) return done(null, payload)
     const giveUp = () => {
       reply.header('connection', 'close')
       // Whoever reads the body is told, as of any other error of it.
       request.raw.emit('error', new Problem('request_timeout'))
     }
-    timers.set(request, setTimeout(giveUp, seconds * 1_000))
+    request[TIMER] = setTimeout(giveUp, seconds * 1_000)
     placeOf(request)?.stepAside()
     reply.raw.once('close', () => stop(request))
+    done(null, payload)
   }
-  const preValidation = async (request: FastifyRequest) => {
+  const preValidation: preValidationHookHandler = (request: Timed, _reply, done) => {
     stop(request)
     placeOf(request)?.comeBack()
+    done()
   }
   return { preParsing, preValidation }
 }
+
+const TIMER = Symbol('timer of the body')
+type Timed = FastifyRequest & { [TIMER]?: NodeJS.Timeout }
+const hasBody = ({ headers }: FastifyRequest) =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
 /** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */
 export function readBody(request: FastifyRequest, type: 'json' | 'form'): unknown {

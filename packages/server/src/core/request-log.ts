@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { v7 as newUuid } from 'uuid'
 import { send } from './errors.ts'
 import { Problem } from './problem.ts'
 
@@ -9,10 +9,10 @@ import { Problem } from './problem.ts'
  * address can hold a token.
  */
 export function logRequests(app: FastifyInstance) {
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(request, reply)
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => logRequest(request, reply))
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply) {
@@ -38,7 +38,7 @@ export function answerEarly(problem: Problem, request: FastifyRequest, reply: Fa
 export const refuseExpectation = (log: FastifyBaseLogger) => (request: IncomingMessage, response: ServerResponse) => {
   const problem = new Problem('expectation_failed')
   const { status } = problem
-  const request_id = newUuid()
+  const request_id = randomUUID()
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': request_id })
   response.end(JSON.stringify(problem.body()))
   log.info(

@@ -147,7 +147,9 @@ interface Arrival {
   /** The board that was entered, or that lies behind the known way. */
   board_id?: string
 }
-const arrivals = new WeakMap<FastifyRequest, Arrival>()
+const ARRIVAL = Symbol('arrival')
+type Arrived = FastifyRequest & { [ARRIVAL]?: Arrival }
+const arrivalOf = (request: Arrived) => request[ARRIVAL]
 
 function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const { core, tokens, limits, isOwnOrigin, ways } = deps
@@ -161,7 +163,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   /** An upload is taken in before its board is locked, so nobody uploads who was not looked at. */
   const mayKnowWay = isWrite && board_access !== undefined && body_type === 'json'
 
-  const arrive = async (request: FastifyRequest) => {
+  const arrive = async (request: Arrived) => {
     const credential = await authenticate(request, tokens, isOwnOrigin)
     const path = attempt(() => readParams?.(request.params) ?? {})
     const key = attempt(() => (isWrite ? idempotencyKey(request) : null))
@@ -185,7 +187,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     if (threshold) enter(arrival, threshold)
     if (excess) throw excess
     if (key.problem) throw key.problem
-    arrivals.set(request, arrival)
+    request[ARRIVAL] = arrival
   }
 
   const enter = (arrival: Arrival, threshold: Threshold) => {
@@ -206,7 +208,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   })
 
   const change = async (request: FastifyRequest, reply: FastifyReply, upload?: Received): Promise<Answer> => {
-    const arrival = arrivals.get(request) as Arrival
+    const arrival = arrivalOf(request) as Arrival
     try {
       return await changeOnce(arrival, request, reply, upload)
     } catch (error) {
@@ -245,7 +247,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
 
   /** A file is taken in before the board's turn comes. A retry is only read, to see whether it is the same. */
   const changeWithUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    const { board_id } = arrivals.get(request) as Arrival
+    const { board_id } = arrivalOf(request) as Arrival
     const desk = board_id ? deskAt(core.uploads, board_id) : nowhere(core.uploads)
     const upload = await aside(request, () => receiveUpload(request, reply, desk))
     try {
@@ -260,7 +262,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   }
 
   const read = async (request: FastifyRequest, reply: FastifyReply) => {
-    const arrival = arrivals.get(request)
+    const arrival = arrivalOf(request)
     const inputs = inputsOf(request)
     const { params: ids = readParams?.(request.params) ?? {}, threshold, entry } = arrival ?? {}
     const who = { caller: threshold?.caller, board_id: entry?.board_id, version: entry?.version }
