@@ -114,7 +114,7 @@ export interface Change {
  */
 export async function changeBoard(core: Core, change: Change): Promise<Answer> {
   const { approach, board_id, is_new, request, place, ask, work } = change
-  const commit = () =>
+  const commit = (passOn: () => void) =>
     core.database.transaction<[Threshold, () => Promise<unknown>], { answer: Answer; committed?: Committed }>(
       async (tx) => {
         const threshold = is_new ? approachBoard(tx, approach) : approachLocked(tx, board_id, approach)
@@ -157,6 +157,7 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
         const answer: Answer = { status, body, position, is_replay: false }
         return { result: { answer, committed }, close }
       },
+      passOn,
     )
   try {
     const { answer, committed } = await core.turns.take(board_id, commit, place)
@@ -181,7 +182,7 @@ export async function changeUnasked(
   board_id: string,
   work: (change: { tx: Db; at: string; emit: Emit<EventKind> }) => Promise<void>,
 ) {
-  const commit = () =>
+  const commit = (passOn: () => void) =>
     core.database.transaction<Stream | undefined, Committed | undefined>(
       (tx) => lockUnasked(tx, board_id),
       async (tx, stream) => {
@@ -191,6 +192,7 @@ export async function changeUnasked(
         const { committed, append } = toLog(board_id, stream, events)
         return { result: committed, close: append }
       },
+      passOn,
     )
   const committed = await core.turns.take(board_id, commit)
   if (committed && committed.events.length > 0) core.announce(committed)

@@ -96,11 +96,13 @@ export class Database implements Db {
 
   /**
    * One transaction on one connection. `open` and `close` travel together with BEGIN and COMMIT, so that neither costs a
-   * round trip of its own; whatever is thrown on the way rolls everything back.
+   * round trip of its own; whatever is thrown on the way rolls everything back. `committing` is told when all is sent and only
+   * the disk is waited for.
    */
   transaction<Opened, T>(
     open: (tx: Db) => Promise<Opened>,
     work: (tx: Tx, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
+    committing: () => void = () => {},
   ): Promise<T> {
     return this.connected(async (flights) => {
       const tx: Tx = {
@@ -111,7 +113,9 @@ export class Database implements Db {
       try {
         const [, opened] = await Promise.all([flights.run(BEGIN), open(tx)])
         const { result, close } = await work(tx, opened)
-        const [, { tag }] = await Promise.all([close?.(tx), flights.run(COMMIT)])
+        const commit = Promise.all([close?.(tx), flights.run(COMMIT)])
+        committing()
+        const [, { tag }] = await commit
         if (tag !== 'COMMIT') throw new Error('The transaction was rolled back')
         return result
       } catch (error) {

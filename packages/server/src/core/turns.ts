@@ -5,8 +5,9 @@ import { Problem } from './problem.ts'
 const MAX_WAITING = 500
 
 /**
- * Lets the changes of one board wait for each other in this process, before they take a connection: a hot board holds one
- * connection and not the whole pool. Waiting is bounded, in number and in time; who waits too long is told to come back.
+ * Lets the changes of one board wait for each other in this process, before they take a connection: a hot board holds two
+ * connections at most (one commits, the next waits for its lock) and not the whole pool. Waiting is bounded, in number and in
+ * time; who waits too long is told to come back.
  */
 export class Turns {
   private readonly lines = new Map<string, { next: () => void }[]>()
@@ -21,8 +22,11 @@ export class Turns {
     this.waited = waited
   }
 
-  /** Whoever has a place among the requests lends it to others while he waits. */
-  async take<T>(board_id: string, work: () => Promise<T>, place?: Place): Promise<T> {
+  /**
+   * Whoever has a place among the requests lends it to others while he waits. `work` may pass its turn on before it is over,
+   * when all that is left is to wait.
+   */
+  async take<T>(board_id: string, work: (passOn: () => void) => Promise<T>, place?: Place): Promise<T> {
     const line = this.lines.get(board_id)
     if (line) {
       if (line.length >= MAX_WAITING) throw new Problem('board_busy')
@@ -31,12 +35,18 @@ export class Turns {
       this.lines.set(board_id, [])
       this.waited?.(0)
     }
-    try {
-      return await work()
-    } finally {
+    let hasPassed = false
+    const passOn = () => {
+      if (hasPassed) return
+      hasPassed = true
       const next = this.lines.get(board_id)?.shift()
       if (next) next.next()
       else this.lines.delete(board_id)
+    }
+    try {
+      return await work(passOn)
+    } finally {
+      passOn()
     }
   }
 
