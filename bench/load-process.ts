@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { obeying } from '../tests/prove/worker.ts'
 import { MARK, type Order, type Outcome, type Sending } from './load.ts'
 
 /**
@@ -114,7 +115,4 @@ async function obey(order: Order): Promise<Outcome | undefined> {
   return undefined
 }
 
-process.on('message', ({ nth, order }: { nth: number; order: Order }) => {
-  void obey(order).then((answer) => process.send?.({ nth, answer }))
-})
-process.on('disconnect', () => process.exit())
+obeying(obey)

@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { Worker } from '../tests/prove/worker.ts'
 import { demand } from './measure.ts'
 
 /** Stands in a body or a path for a number that no other request of the run has. */
@@ -25,31 +24,16 @@ export interface Outcome {
   p99: number
 }
 
-const FILE = fileURLToPath(new URL('load-process.ts', import.meta.url))
-
 /** Sends requests from a process of its own. Each list of requests is gone through in order, from window to window. */
 export class Load {
-  private readonly child: ChildProcess
-  private readonly waiting = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>()
+  private readonly worker = new Worker<Order>(new URL('load-process.ts', import.meta.url))
   private readonly reached = new Map<string, number>()
-  private orders = 0
-
-  constructor() {
-    this.child = fork(FILE, { serialization: 'advanced', execArgv: [] })
-    this.child.on('message', ({ nth, answer }: { nth: number; answer: unknown }) => {
-      this.waiting.get(nth)?.resolve(answer)
-      this.waiting.delete(nth)
-    })
-    this.child.once('exit', () => {
-      for (const { reject } of this.waiting.values()) reject(new Error('The load process ended'))
-    })
-  }
 
   get pid(): number {
-    return this.child.pid ?? -1
+    return this.worker.pid
   }
 
-  prepare = (list: string, requests: Sending[]) => this.ask({ do: 'prepare', list, requests })
+  prepare = (list: string, requests: Sending[]) => this.worker.ask({ do: 'prepare', list, requests })
 
   /** Sends for a while on so many connections, and demands that every answer has this status, or one of these. */
   async run(
@@ -60,7 +44,7 @@ export class Load {
   ) {
     const from = this.reached.get(list) ?? 0
     const window = { port: Number(new URL(base_url).port), connections, ms, list, from }
-    const outcome = (await this.ask({ do: 'run', window })) as Outcome
+    const outcome = (await this.worker.ask({ do: 'run', window })) as Outcome
     this.reached.set(list, from + outcome.sent)
     const right = expected.reduce((sum, status) => sum + (outcome.statuses[status] ?? 0), 0)
     demand(
@@ -71,14 +55,6 @@ export class Load {
   }
 
   [Symbol.dispose]() {
-    this.child.disconnect()
-  }
-
-  private ask(order: Order) {
-    const nth = ++this.orders
-    return new Promise<unknown>((resolve, reject) => {
-      this.waiting.set(nth, { resolve, reject })
-      this.child.send({ nth, order }, (error) => error && reject(error))
-    })
+    void this.worker.end()
   }
 }

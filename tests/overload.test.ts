@@ -26,7 +26,7 @@ describe('six times as much as can be done', () => {
     await askers.prepare(crowd.requests)
   }, 180_000)
   afterAll(async () => {
-    askers.end()
+    await askers.end()
     await viewers.end()
     await endProcesses()
     await sql?.end()

@@ -1,37 +1,25 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { eventually } from '../../packages/server/testing/processes.ts'
 import type { Arrivals, Counts, Order } from './socket-load.ts'
+import { Worker } from './worker.ts'
 
-const FILE = fileURLToPath(new URL('socket-load.ts', import.meta.url))
 /** The clock that all processes of a machine share, in milliseconds. */
 export const now = () => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
 /** Viewers in processes of their own, so that they share no thread with the service or with who measures. */
 export class LoadClients {
-  private readonly children: ChildProcess[]
-  private readonly waiting = new Map<number, (answer: unknown) => void>()
-  private orders = 0
+  private readonly workers: Worker<Order>[]
 
   constructor(processes = 1) {
-    this.children = Array.from({ length: processes }, () => {
-      const child = fork(FILE, { serialization: 'advanced', execArgv: [] })
-      child.on('message', ({ nth, answer }: { nth: number; answer: unknown }) => {
-        this.waiting.get(nth)?.(answer)
-        this.waiting.delete(nth)
-      })
-      return child
-    })
+    this.workers = Array.from({ length: processes }, () => new Worker(new URL('socket-load.ts', import.meta.url)))
   }
 
   /** Opens connections at a rate; resolves when all have been asked for. */
   async open(base_url: string, paths: string[], rate: number) {
     const port = Number(new URL(base_url).port)
-    const count = this.children.length
+    const count = this.workers.length
     await Promise.all(
-      this.children.map((child, nth) => {
+      this.workers.map((worker, nth) => {
         const own = paths.filter((_, i) => i % count === nth)
-        return this.ask(child, { do: 'open', opening: { port, paths: own, rate: rate / count } })
+        return worker.ask({ do: 'open', opening: { port, paths: own, rate: rate / count } })
       }),
     )
   }
@@ -83,20 +71,11 @@ export class LoadClients {
   close = () => this.askAll({ do: 'close' })
 
   async end() {
-    for (const child of this.children) if (child.connected) child.disconnect()
-    await eventually('the load clients end', () => this.children.every((child) => child.exitCode !== null))
+    await Promise.all(this.workers.map((worker) => worker.end()))
   }
 
   private askAll(order: Order) {
-    return Promise.all(this.children.map((child) => this.ask(child, order)))
-  }
-
-  private ask(child: ChildProcess, order: Order) {
-    const nth = ++this.orders
-    return new Promise<unknown>((resolve, reject) => {
-      this.waiting.set(nth, resolve)
-      child.send({ nth, order }, (error) => error && reject(error))
-    })
+    return Promise.all(this.workers.map((worker) => worker.ask(order)))
   }
 }
 

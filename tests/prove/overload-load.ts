@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { percentile } from './load-clients.ts'
 import { IN_TIME_MS, isRightRefusal } from './overload-judge.ts'
+import { obeying } from './worker.ts'
 
 /**
  * HTTP load from a process of its own, with as little work as can be: requests are bytes that were made before, answers
@@ -271,7 +272,4 @@ async function obey(order: Order): Promise<Outcome | undefined> {
   return undefined
 }
 
-process.on('message', ({ nth, order }: { nth: number; order: Order }) => {
-  void obey(order).then((answer) => process.send?.({ nth, answer }))
-})
-process.on('disconnect', () => process.exit())
+obeying(obey)

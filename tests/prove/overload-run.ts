@@ -150,8 +150,8 @@ export async function runFlood(size: FloodSize, progress: Progress) {
       wrong: seen.flatMap((outcome) => Object.entries(outcome.wrong)).map(([what, count]) => `${count} × ${what}`),
     }
   } finally {
-    askers.end()
-    bystanders.end()
+    await askers.end()
+    await bystanders.end()
     if (sink.connected) sink.disconnect()
     await viewers.end()
     await sql.end()

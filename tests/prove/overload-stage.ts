@@ -1,12 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { CARDS, COLUMNS, cardOf, columnOf, idOf, seedBoards, seedUsers, USERS } from '../../bench/seed.ts'
 import { Tokens } from '../../packages/server/src/core/tokens.ts'
 import type { Order, Outcome, Sending, Window } from './overload-load.ts'
 import { JWT_SECRET, pathOf } from './realtime-stage.ts'
+import { Worker } from './worker.ts'
 
-const FILE = fileURLToPath(new URL('overload-load.ts', import.meta.url))
 /** Requests that are made before, and sent again and again in this order. */
 const REQUESTS = 20_000
 
@@ -75,39 +73,16 @@ export async function lastEvents(sql: pg.Pool, boards: number): Promise<number[]
 
 /** Everybody who asks, in a process of his own. */
 export class Askers {
-  private readonly child: ChildProcess
-  private readonly waiting = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>()
-  private orders = 0
-
-  constructor() {
-    this.child = fork(FILE, { serialization: 'advanced', execArgv: [] })
-    this.child.on('message', ({ nth, answer }: { nth: number; answer: unknown }) => {
-      this.waiting.get(nth)?.resolve(answer)
-      this.waiting.delete(nth)
-    })
-    this.child.once('exit', () => {
-      for (const { reject } of this.waiting.values()) reject(new Error('The askers ended'))
-    })
-  }
+  private readonly worker = new Worker<Order>(new URL('overload-load.ts', import.meta.url))
 
   get pid(): number {
-    return this.child.pid ?? -1
+    return this.worker.pid
   }
 
-  prepare = (requests: Sending[]) => this.ask({ do: 'prepare', requests })
-  run = (window: Window) => this.ask({ do: 'run', window }) as Promise<Outcome>
+  prepare = (requests: Sending[]) => this.worker.ask({ do: 'prepare', requests })
+  run = (window: Window) => this.worker.ask({ do: 'run', window }) as Promise<Outcome>
 
-  end() {
-    if (this.child.connected) this.child.disconnect()
-  }
-
-  private ask(order: Order) {
-    const nth = ++this.orders
-    return new Promise<unknown>((resolve, reject) => {
-      this.waiting.set(nth, { resolve, reject })
-      this.child.send({ nth, order }, (error) => error && reject(error))
-    })
-  }
+  end = () => this.worker.end()
 }
 
 /** Numbers below a bound, the same in every run. */

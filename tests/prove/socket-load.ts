@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { obeying } from './worker.ts'
 
 /**
  * Many WebSocket clients in one process, with as little work as can be: the handshake and the frames by hand, one buffer
@@ -243,7 +244,4 @@ async function obey(order: Order): Promise<unknown> {
   }
 }
 
-process.on('message', ({ nth, order }: { nth: number; order: Order }) => {
-  void obey(order).then((answer) => process.send?.({ nth, answer }))
-})
-process.on('disconnect', () => process.exit())
+obeying(obey)

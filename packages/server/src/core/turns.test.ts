@@ -56,7 +56,7 @@ describe('a board whose changes take long to commit', () => {
     const seen = new Set<number>()
     while (!isOver) seen.add(await waitingForLock())
     const positions = (await answers).map(({ headers }) => headers.get('board-position'))
-    expect(positions.toSorted()).toEqual(['1.4', '1.5', '1.6', '1.7'])
+    expect(new Set(positions)).toEqual(new Set(['1.4', '1.5', '1.6', '1.7']))
     expect(seen).toEqual(new Set([0, 1]))
   })
 })
