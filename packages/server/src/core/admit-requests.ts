@@ -20,7 +20,7 @@ interface AdmissionDeps {
   crossOriginHeaders: (request: IncomingMessage) => Record<string, string>
   isLeaving: () => boolean
 }
-/** On the request itself: a map with weak keys costs the collector of garbage more than the whole door costs. */
+/** On the request itself: a map with weak keys is work for the collector of garbage, at each of its rounds. */
 const PLACE = Symbol('place')
 type Placed = IncomingMessage & { [PLACE]?: Place }
 

@@ -22,7 +22,7 @@ const preparedOn = new WeakMap<object, Map<string, Reader>>()
 
 /** The part of pg's connection that bytes are written to. */
 interface Wire {
-  stream: { write: (bytes: Buffer) => void }
+  stream: { writable: boolean; write: (bytes: Buffer) => void }
 }
 
 /**
@@ -68,7 +68,8 @@ class Flight implements pg.Submittable {
     messages.push(serialize.sync())
     // In one piece: to write seventeen of them costs more than to copy them.
     const { stream } = connection as unknown as Wire
-    stream.write(Buffer.concat(messages))
+    // A connection that is closing tells by itself that nothing will come of it.
+    if (stream.writable) stream.write(Buffer.concat(messages))
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }) {
