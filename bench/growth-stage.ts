@@ -86,7 +86,7 @@ export class Probe {
 export async function measureAll(probes: readonly Probe[], samples: number): Promise<Times[]> {
   for (const probe of probes) await probe.warmUp()
   const few = Math.max(3, Math.ceil(samples / 5))
-  const counts = { create: samples, move: samples, load: few, resume: few }
+  const counts = { create: samples, move: samples, load: few, resume: samples }
   const found = probes.map(() => ({ create: [], move: [], load: [], resume: [] }) as Record<keyof Times, number[]>)
   for (const [what, count] of Object.entries(counts) as [keyof Times, number][]) {
     for (let i = 0; i < count; i++) {
@@ -117,6 +117,7 @@ export async function fillLog(sql: pg.Pool, more: number) {
   await sql.query('update board_stream set last_seq = last_seq + $1', [each])
   // As the database itself would do it, but now and not in the midst of a measurement.
   await sql.query('vacuum (analyze, freeze) board_events')
+  await sql.query('checkpoint')
   const { rows: counted } = await sql.query<{ n: string }>('select sum(last_seq) as n from board_stream')
   return Number(counted[0]?.n)
 }

@@ -63,11 +63,13 @@ export async function run(stage: Stage): Promise<Findings> {
       for (const each of probes) each.close()
       progress(`  ${sizes.join(', ')} ${factor}`)
     }
+    // Each step has a board of its own: what the steps before did to theirs is not what is measured.
+    let untouched = BASE
     const inSteps = async (factor: Factor, sizes: number[], grow: (to: number, nth: number) => Promise<unknown>) => {
       const times: Times[] = []
       for (const [nth, to] of sizes.entries()) {
         await grow(to, nth)
-        const base = probe(BASE)
+        const base = probe(untouched++)
         times.push(...(await measureAll([base], samples)))
         base.close()
         progress(`  ${to} ${factor}`)
