@@ -47,7 +47,7 @@ import { Limits } from './core/limits.ts'
 import { shedding } from './core/metric-definitions.ts'
 import { Metrics } from './core/metrics.ts'
 import { Problem } from './core/problem.ts'
-import { takeRawBodies } from './core/request-body.ts'
+import { MAX_BODY_BYTES, takeRawBodies } from './core/request-body.ts'
 import { answerEarly, logRequests, refuseExpectation } from './core/request-log.ts'
 import { countEarly, countRequests } from './core/request-metrics.ts'
 import { serve } from './core/serve.ts'
@@ -62,7 +62,6 @@ import { realtimeHandlers } from './realtime/realtime-operations.ts'
 import { representations } from './representations.ts'
 import { userHandlers } from './users/user-operations.ts'
 
-const MAX_BODY_BYTES = 1_048_576
 const BODY_SECONDS = 30
 const MAX_CHUNKS_AT_ONCE = 4
 /** Ten megabytes at ten kilobytes a second. */

@@ -1,6 +1,7 @@
 import type { administrationOperations } from '@lockstep/contract/administration'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Passwords } from '../auth/passwords.ts'
+import { aside } from '../core/admit-requests.ts'
 import { Problem } from '../core/problem.ts'
 import { type Handlers, pathOf } from '../core/serve.ts'
 import { listAccounts, listActions, readAccount, readStatistics } from './admin-queries.ts'
@@ -36,9 +37,9 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
       return account
     },
 
-    async resetPassword({ caller, params: { user_id }, body }) {
+    async resetPassword({ caller, params: { user_id }, body, request }) {
       passwords.demandStrong(body.new_password)
-      const hashed_password = await passwords.hash(body.new_password)
+      const hashed_password = await aside(request, () => passwords.hash(body.new_password))
       await resetPassword(database, { actor_id: caller.id }, user_id, hashed_password)
       userChanged(user_id)
       return { detail: 'Password changed.' }

@@ -108,6 +108,41 @@ describe('who is let in', () => {
     expect(refused).toEqual(['second'])
   })
 
+  test('[LOAD-2] places that were all taken for longer are no line, as long as nobody waited', () => {
+    const { come, refused, pass } = door(1)
+    come('first')
+    pass(700)
+    for (const name of ['second', 'third', 'fourth']) come(name)
+    pass(480)
+    expect(refused).toEqual([])
+  })
+
+  test('[LOAD-1] a line of which everybody is answered at once is let in one after the other, and not within each other', () => {
+    const admission = new Admission({ places: 1, now: () => 0 })
+    let first: Place | undefined
+    admission.enter(
+      (place) => {
+        first = place
+      },
+      () => {},
+    )
+    const depths: number[] = []
+    const limit = Error.stackTraceLimit
+    Error.stackTraceLimit = Number.POSITIVE_INFINITY
+    for (let i = 0; i < 1_000; i++)
+      admission.enter(
+        (place) => {
+          depths.push(new Error('here').stack?.split('\n').length ?? 0)
+          place.leave()
+        },
+        () => {},
+      )
+    first?.leave()
+    Error.stackTraceLimit = limit
+    expect(depths).toHaveLength(1_000)
+    expect(Math.max(...depths)).toBe(depths[0])
+  })
+
   test('[LOAD-2] a line that is full takes nobody', () => {
     const { come, refused, admission } = door(1)
     for (let i = 0; i < 1_001; i++) come(String(i))
@@ -399,6 +434,18 @@ describe('a service that has too much to do', () => {
       expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
       socket.destroy()
     }
+  })
+
+  test('[LOAD-5] a body that never comes, of a request that leads nowhere, holds no place and is not waited for', async () => {
+    const nowhere = ['POST /nowhere', 'PUT /boards', 'DELETE /nowhere', 'POST /app/nowhere'].map((start) => {
+      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      socket.write(`${start} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n`)
+      return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
+    })
+    const answers = await Promise.all(nowhere.map(({ answer }) => answer))
+    expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['404', '405', '404', '404'])
+    for (let i = 0; i < 5; i++) expect((await api.send('getBoard', read)).status).toBe(200)
+    for (const { socket } of nowhere) socket.destroy()
   })
 
   test('[LOAD-5] an upload that comes slowly holds no place', async () => {

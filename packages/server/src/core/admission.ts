@@ -32,6 +32,7 @@ export class Admission {
   private readonly settings: AdmissionSettings
   private line: Waiting[] = []
   private working = 0
+  private isLettingIn = false
   private open = 0
   /** When there was last a place for somebody who came, and nobody had been sent away for a while. */
   private calm_at: number
@@ -55,10 +56,10 @@ export class Admission {
   enter(begin: (place: Place) => void, refuse: () => void): (() => void) | undefined {
     const came_at = this.settings.now()
     const one: Waiting = { came_at, begin, refuse, hasLeft: false }
-    if (this.hasRoom() && this.line.length === 0) {
-      this.noteCalm(came_at)
-      this.letIn(one, came_at)
-    } else if (this.line.length >= this.longestLine(came_at)) {
+    // Places that were all taken for a while are no line.
+    if (this.line.length === 0) this.noteCalm(came_at)
+    if (this.hasRoom() && this.line.length === 0) this.letIn(one, came_at)
+    else if (this.line.length >= this.longestLine(came_at)) {
       this.sendAway(one, came_at)
       return undefined
     } else this.line.push(one)
@@ -109,12 +110,19 @@ export class Admission {
     refuse()
   }
 
+  /** Not from within itself: whoever is answered at once leaves while the next is being let in, and so would the one after him. */
   private next() {
-    const now = this.settings.now()
-    while (this.hasRoom()) {
-      const one = this.line.shift()
-      if (!one) return this.noteCalm(now)
-      if (!one.hasLeft) this.letIn(one, now)
+    if (this.isLettingIn) return
+    this.isLettingIn = true
+    try {
+      const now = this.settings.now()
+      while (this.hasRoom()) {
+        const one = this.line.shift()
+        if (!one) return this.noteCalm(now)
+        if (!one.hasLeft) this.letIn(one, now)
+      }
+    } finally {
+      this.isLettingIn = false
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ProblemCode } from '@lockstep/contract/problems'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from './input.ts'
 import { Problem, problemOfDatabase } from './problem.ts'
 
@@ -13,12 +13,18 @@ export function renderProblems(app: FastifyInstance, told: (problem: Problem) =>
     if (problem.status >= 500) request.log.error({ err: error }, problem.message)
     return send(reply, problem)
   })
-  app.setNotFoundHandler((request, reply) => {
+  const answerNowhere = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = methodsAt(request.url.split('?')[0] as string)
     const problem = new Problem(allowed.length === 0 ? 'not_found' : 'method_not_allowed')
     told(problem)
     return send(allowed.length === 0 ? reply : reply.header('allow', allowed.join(', ')), problem)
+  }
+  // Before the body, which nobody reads: whoever sends none of it would hold his place until it comes.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) void answerNowhere(request, reply)
+    else done()
   })
+  app.setNotFoundHandler(answerNowhere)
 }
 
 /** The methods that a path answers to, whatever stands for its parameters. */

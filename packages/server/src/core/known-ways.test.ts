@@ -46,6 +46,26 @@ test('[ACCESS-8] a user who is deactivated is refused on the next change', async
   expect(await refusal()).toEqual([401, 'not_authenticated'])
 })
 
+test('[ACCESS-8] [REQ-15] [LIMIT-5] neither a body that is too large, nor one that cannot be read, nor too many requests come before that', async () => {
+  const limited = await startService({ RATE_LIMITS: 'on', MAX_REQUESTS_PER_MINUTE: '5' }, { beside: service })
+  try {
+    const send = (body: string, type = 'application/json') =>
+      fetch(`${limited.base_url}/cards/${card.card_id}`, {
+        method: 'PATCH',
+        body,
+        headers: { authorization: `Bearer ${board.member.api.token}`, 'content-type': type },
+      }).then(({ status }) => status)
+    expect([await send('{"title":"One"}'), await send('{"title":"Two"}')]).toEqual([200, 200])
+    const params = { board_id: board.id, user_id: board.member.id }
+    await board.owner.api.call('removeMember', { params })
+    expect(await send(`{"title":"${'x'.repeat(1_100_000)}"}`)).toBe(403)
+    expect(await send('{"title":"Three"}', 'nonsense')).toBe(403)
+    for (let i = 0; i < 4; i++) expect(await send('{"title":"Four"}')).toBe(403)
+  } finally {
+    await limited.stop()
+  }
+})
+
 test('[ACCESS-8] what is gone is not found, whatever is sent', async () => {
   await board.owner.api.call('deleteCard', { params: card })
   expect(await refusal()).toEqual([404, 'card_not_found'])

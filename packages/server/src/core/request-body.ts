@@ -24,6 +24,8 @@ export function bodyWithin(seconds: number) {
   const preParsing: preParsingHookHandler = (request: Timed, reply, payload, done) => {
     if (!hasBody(request)) return done(null, payload)
     const giveUp = () => {
+      // Refused already, and on its way to somebody who does not read: nobody listens any more.
+      if (reply.sent) return
       reply.header('connection', 'close')
       // Whoever reads the body is told, as of any other error of it.
       request.raw.emit('error', new Problem('request_timeout'))
@@ -45,6 +47,14 @@ const TIMER = Symbol('timer of the body')
 type Timed = FastifyRequest & { [TIMER]?: NodeJS.Timeout }
 const hasBody = ({ headers }: FastifyRequest) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+
+export const MAX_BODY_BYTES = 1_048_576
+/** Whether nothing can be said against a JSON body, or its absence, before it is read. */
+export function mayBeRead(request: FastifyRequest): boolean {
+  const { 'content-length': length, 'content-type': declared = '' } = request.headers
+  if (!hasBody(request)) return true
+  return length !== undefined && Number(length) <= MAX_BODY_BYTES && accepted.json.test(declared)
+}
 
 /** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */
 export function readBody(request: FastifyRequest, type: 'json' | 'form'): unknown {

@@ -284,6 +284,19 @@ describe('what is hardly HTTP', () => {
     await hasty.stop()
   })
 
+  test('[REQ-20] one that was refused before it came, behind answers that nobody reads, ends nothing', async () => {
+    const hasty = await startService({}, { beside: service, body_seconds: 0.2 })
+    const { port, hostname } = new URL(hasty.base_url)
+    const socket = connect(Number(port), hostname).pause()
+    const large = 'GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'
+    const login = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded'
+    socket.write(`${large.repeat(12)}${login}\r\nContent-Length: 2000000\r\n\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect((await fetch(`${hasty.base_url}/health`)).status).toBe(200)
+    socket.destroy()
+    await hasty.stop()
+  })
+
   test('[FUZZ-5] a client that hangs up in the middle of its body is its own doing, and no error of ours', async () => {
     const { port, hostname } = new URL(service.base_url)
     const socket = connect(Number(port), hostname)

@@ -30,7 +30,7 @@ import type { KnownWays } from './known-ways.ts'
 import type { Limits } from './limits.ts'
 import { precondition, type Representations } from './precondition.ts'
 import { Problem } from './problem.ts'
-import { bodyWithin, leaveBodies, readBody } from './request-body.ts'
+import { bodyWithin, leaveBodies, mayBeRead, readBody } from './request-body.ts'
 import type { Tokens } from './tokens.ts'
 import { deskAt, fingerprintOfUpload, nowhere, type Received, receiveUpload, type UploadedFile } from './upload.ts'
 
@@ -176,7 +176,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       ...(board_access && path.value && { access: board_access }),
       ...(ids['user_id'] && { self_id: ids['user_id'] }),
     }
-    const board_id = mayKnowWay && !key.problem ? ways.get(approach) : undefined
+    const board_id = mayKnowWay && !key.problem && mayBeRead(request) ? ways.get(approach) : undefined
     const arrival: Arrival = { params: ids, approach, ...(board_id && { board_id }) }
     const [threshold, excess] = await Promise.all([
       board_id ? undefined : approachBoard(core.database, approach),
@@ -185,7 +185,10 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     if (path.problem) throw path.problem
     if (access === 'superuser') threshold?.demandSuperuser()
     if (threshold) enter(arrival, threshold)
-    if (excess) throw excess
+    if (excess) {
+      if (!threshold) enter(arrival, await approachBoard(core.database, approach))
+      throw excess
+    }
     if (key.problem) throw key.problem
     request[ARRIVAL] = arrival
   }
