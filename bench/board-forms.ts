@@ -115,7 +115,7 @@ export async function fillDocuments(pool: pg.Pool, board_id: string) {
 }
 
 type Row = Record<string, string>
-/** Nine plain statements, and the board put together by the process that answers. */
+/** Eleven plain statements, and the board put together by the process that answers. */
 export async function assembleInNode(client: pg.Client, board_id: string): Promise<string> {
   const ask = async (text: string) =>
     (await client.query<Row>({ name: text.slice(0, 60), text, values: [board_id] })).rows

@@ -20,8 +20,8 @@ export async function readConditions(size: Size, isSmoke: boolean): Promise<Cond
     date: new Date().toISOString().slice(0, 16).replace('T', ' '),
     commit:
       said('git', 'rev-parse', '--short', 'HEAD') +
-      (said('git', 'status', '--porcelain', 'packages') && ' with changes'),
-    machine: `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
+      (said('git', 'status', '--porcelain', 'packages', 'bench/*.ts') && ' with changes'),
+    machine: `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release().split('.', 2).join('.')}`,
     'busy with other work before the run': `${Math.round(busy * 100)} %`,
     'fdatasync of a page': `${rounded(syncMicros())} µs`,
     'Node.js': process.versions.node,
@@ -31,6 +31,7 @@ export async function readConditions(size: Size, isSmoke: boolean): Promise<Cond
       .map(([name, value]) => `${name}=${value}`)
       .join(', ')}`,
     Redis: said('redis-server', '--version').replace(/^.*v=(\S+).*$/, '$1'),
+    service: 'ENVIRONMENT=development: no rate limits; LOG_LEVEL=warn: no line for each request',
     'connections of the service to PostgreSQL': POOL,
     boards: size.boards,
     rounds: size.rounds,

@@ -115,7 +115,7 @@ export async function run(stage: Stage): Promise<Findings> {
       tables: [
         {
           heading: 'Fan-out',
-          text: `One event of ${Buffer.byteLength(body)} bytes to ${size.sockets} sockets of one board, from the first arrival to the last; a burst is one change with ${BURST} events. The bare one writes the same event to as many sockets of \`net\`. Both are counted by clients of the same kind in a process of their own. Memory is the growth of the resident memory for each socket.`,
+          text: `One event of ${Buffer.byteLength(body)} bytes to ${size.sockets} sockets of one board, from the first arrival to the last; a burst is one change with ${BURST} events. The bare one writes the same event to as many sockets of \`net\`. Both are counted by clients of the same kind in a process of their own. The kernel tells processor time in steps of about 1 µs a message. Memory of a socket, in the table of goals, is how much the resident memory grew for each.`,
           columns: ['sender', 'messages /s', 'CPU of the sender, µs a message'],
           rows: [
             ['the service, single events', rounded(rates.ours), rounded(cpus.ours)],

@@ -186,7 +186,7 @@ export async function run(stage: Stage): Promise<Findings> {
         text: 'The same board, read in other ways; each was checked to give the same JSON. Statements by pgbench on one connection; the assembled form is eleven plain statements and the work of Node. Documents are the text of each card, kept when the card is written: the last two columns are what a write of a card takes without and in addition for the upkeep.',
         columns: [
           'cards',
-          'nested json_build_object ms',
+          'plain: nested json_build_object ms',
           'the service’s own ms',
           'concatenated text ms',
           'assembled in Node ms',

@@ -84,7 +84,7 @@ export async function run(stage: Stage): Promise<Findings> {
     `  ${rounded(rates.ours)} logins/s, bare ${rounded(rates.bare)}/s; others ${rounded(reads.ours)} ms, quiet ${rounded(reads.bare)} ms`,
   )
   return {
-    limits: `The hash: ${THREADS} at a time, whatever the number of cores, so that logins never take all of them.`,
+    limits: `The hash, ${THREADS} at a time. On a machine with no more cores than that, the service, its database and the load need them too; on a larger one logins leave the rest to others.`,
     figures: [
       figure('login, to bare argon2 on two threads', '/s', rates, { ratio: { least: LEAST_SHARE } }),
       figure(`other requests during ${size.logins} logins, to quiet`, 'ms', reads, { ratio: { most: MOST_TIMES } }),
@@ -100,7 +100,7 @@ export async function run(stage: Stage): Promise<Findings> {
           ['a read when it is quiet, p50 ms', rounded(reads.bare)],
           [`a read during ${size.logins} logins, p50 ms`, rounded(reads.ours)],
           ['such reads', besieged.length],
-          ['logins of those that were told to come back', refused],
+          ['of these logins, told to come back (503)', refused],
         ],
       },
     ],

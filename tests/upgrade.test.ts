@@ -41,8 +41,7 @@ test('[UPG-11] [UPG-1] an old and a new version serve together, and back again: 
   expect(upgrade.deliveries).toBeGreaterThan(upgrade.events)
   const together = upgrade.stages.find(({ name }) => name === 'one old, one new')
   for (const version of ['old', 'new'] as const) expect(together?.requests[version]).toBeGreaterThan(0)
-  // The old version's dependencies are installed first.
-}, 60_000)
+})
 
 describe('the check of the load', () => {
   let service: TestService

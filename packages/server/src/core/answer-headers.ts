@@ -19,7 +19,10 @@ const securityHeaders = () => {
   return headers
 }
 
-/** Gives every answer its id, what protects a browser, and what lets a page of an allowed origin read it. */
+/**
+ * Gives every answer of the framework its id, what protects a browser, and what lets a page of an allowed origin read it. Who is
+ * refused before that, at the door or by the parser, gets JSON without the second.
+ */
 export function headAnswers(
   app: FastifyInstance,
   crossOriginHeaders: (request: IncomingMessage) => Record<string, string>,

@@ -66,7 +66,7 @@ class Flight implements pg.Submittable {
       messages.push(serialize.bind({ statement: name, values: this.values[i] as unknown[] }), serialize.execute())
     }
     messages.push(serialize.sync())
-    // In one piece: to write seventeen of them costs more than to copy them.
+    // In one piece: to write a dozen of them costs more than to copy them.
     const { stream } = connection as unknown as Wire
     // A connection that is closing tells by itself that nothing will come of it.
     if (stream.writable) stream.write(Buffer.concat(messages))

@@ -3,11 +3,19 @@ import { createClient, createCluster } from 'redis'
 const CONNECT_MS = 1_000
 
 const socket = { connectTimeout: CONNECT_MS, reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000) }
+/** More than are ever under way at once to a Redis that answers. */
+const MAX_COMMANDS = 5_000
 /**
  * Nothing is queued while Redis is away: whoever asks is told at once, and whoever cannot wait has a clock of his own. (The
  * client's is a timer for each command that stays for its five seconds, answered or not: thousands of them, on a busy day.)
+ * What is asked of one that is frozen is queued up to a bound.
  */
-const options = { disableOfflineQueue: true, socket, commandOptions: { timeout: 0 } }
+const options = {
+  disableOfflineQueue: true,
+  commandsQueueMaxLength: MAX_COMMANDS,
+  socket,
+  commandOptions: { timeout: 0 },
+}
 /** Several addresses, with commas, are a cluster. */
 const makeClient = (url: string) => createClient({ url, ...options })
 const makeCluster = (urls: string[]) =>
