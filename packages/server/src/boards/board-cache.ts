@@ -66,10 +66,20 @@ export class BoardCache {
     const board = await readFullBoard(db, board_id)
     if (!board) throw new Problem('board_not_found')
     const { json, ...version } = board
-    const kept = { ...version, bytes: await pack(json) }
+    const kept = { ...version, bytes: alone(await pack(json)) }
     this.kept.set(board_id, kept)
     if (kept.bytes.length > LARGE_BYTES) this.large.set(board_id, true)
     else this.large.delete(board_id)
     return kept
   }
+}
+
+/**
+ * Bytes in memory of their own. What Node hands out is often a piece of a slab of 64 KiB: to keep two kilobytes of it would keep
+ * all of it, and the bound would be one of bytes that were counted and not of those that are held.
+ */
+function alone(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(own)
+  return own
 }

@@ -119,6 +119,8 @@ describe('boards that are kept ready', () => {
       const version = (await readBoardVersion(db, id)) as { position: string; profiles: string }
       const kept = await cache.get(db, id, version)
       expect(cache.size_bytes).toBeLessThanOrEqual(bound)
+      // What is kept holds no more memory than what is counted.
+      expect(kept.bytes.buffer.byteLength).toBe(kept.bytes.length)
       return JSON.parse(gunzipSync(kept.bytes).toString())
     }
     const [first] = boards as [TestBoard, ...TestBoard[]]
