@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest, preParsingHookHandler, preValidat
 import { placeOf } from './admit-requests.ts'
 import { invalid } from './input.ts'
 import { Problem } from './problem.ts'
+import { hasBody } from './unread-body.ts'
 
 /** Leaves every body as bytes: it is read only after it is known that the caller may do what he asks. */
 export function takeRawBodies(app: FastifyInstance) {
@@ -45,9 +46,6 @@ export function bodyWithin(seconds: number) {
 
 const TIMER = Symbol('timer of the body')
 type Timed = FastifyRequest & { [TIMER]?: NodeJS.Timeout }
-const hasBody = ({ headers }: FastifyRequest) =>
-  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-
 export const MAX_BODY_BYTES = 1_048_576
 /** Whether nothing can be said against a JSON body, or its absence, before it is read. */
 export function mayBeRead(request: FastifyRequest): boolean {

@@ -319,6 +319,16 @@ describe('what is hardly HTTP', () => {
     expect(await write(`GET /health HTTP/1.1\r\n${offer}\r\n`)).toMatch(/^HTTP\/1\.1 200 OK/)
   })
 
+  test.each(['/nowhere', '/boards'])(
+    '[REQ-14] with a body that is not read, at %s, the connection is closed and said to be',
+    async (path) => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Type: application/json`
+      const answer = await write(`${head}\r\nContent-Length: 300000\r\n\r\n${' '.repeat(300_000)}`)
+      expect(answer).toMatch(/^HTTP\/1\.1 40[14] /)
+      expect(answer).toMatch(/\r\nconnection: close\r\n/i)
+    },
+  )
+
   test.each<[string, string, keyof typeof problems]>([
     ['garbage', `${CANARY}\r\n\r\n`, 'malformed_request'],
     ['a TLS greeting', `\x16\x03\x01\x02\x00\x01\x00${CANARY}\r\n\r\n`, 'malformed_request'],
