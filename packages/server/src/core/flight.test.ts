@@ -54,6 +54,17 @@ describe('statements of one flight', () => {
     expect(await kept()).toEqual([4])
   })
 
+  test('[WRITE-10] fail with one for which nobody waited, also when it left behind the last that was waited for', async () => {
+    await flights.run(command('begin'))
+    const before = flights.run(insert(1))
+    flights.later(insert('x'))
+    expect(await settled([before])).toEqual([[{ n: 1 }]])
+    expect(await settled([flights.run(insert(2)), flights.run(command('commit'))])).toEqual(['22P02', '22P02'])
+    await flights.rollBack()
+    expect(await settled([flights.run(insert(3))])).toEqual([[{ n: 3 }]])
+    expect(await kept()).toEqual([3])
+  })
+
   test.each([1, 2, 3, 4])('[WRITE-10] fail at COMMIT when they failed before it: statement %i', async (bad) => {
     const begun = [flights.run(command('begin')), ...[1, 2, 3, 4].map((n) => flights.run(insert(n === bad ? 'x' : n)))]
     const outcomes = await settled([...begun, flights.run(command('commit'))])

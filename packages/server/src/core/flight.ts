@@ -119,6 +119,8 @@ export class Flights {
   private isAwaited = false
   private isUnderway = false
   private isOver = false
+  /** What went wrong with a statement for which nobody waited. */
+  private untold: Error | undefined
   /** Why the connection is of no use any more: the server went away, or takes no writes. The next one finds the one that does. */
   broken: Error | undefined
 
@@ -127,6 +129,7 @@ export class Flights {
   }
 
   run(call: Call): Promise<Outcome> {
+    if (this.untold) return Promise.reject(this.untold)
     return new Promise((landed, failed) => {
       this.board({ call, landed, failed })
       if (!this.isAwaited && !this.isUnderway) queueMicrotask(() => this.depart())
@@ -134,7 +137,7 @@ export class Flights {
     })
   }
 
-  /** Travels with the next one that is waited for, before it: whoever waits for that one is told if this one fails. */
+  /** Travels with the next one that is waited for. If it fails, so does that one, or whatever comes after it. */
   later(call: Call) {
     this.board({ call })
   }
@@ -142,6 +145,7 @@ export class Flights {
   /** Takes back what was done, with all that has not left yet. A connection on which even that fails is broken. */
   async rollBack() {
     this.forget()
+    this.untold = undefined
     if (this.broken) return
     await this.run(ROLLBACK).catch((error: Error) => {
       this.broken = error
@@ -176,6 +180,7 @@ export class Flights {
         if (outcome) passenger.landed?.(outcome)
         else passenger.failed?.(error)
       }
+      if (!passengers.some(({ failed }, i) => failed && !outcomes[i])) this.untold = error
       if (this.isAwaited) this.depart()
     }
     try {
