@@ -20,7 +20,8 @@ export interface Dispatch {
   is_last?: boolean
 }
 
-const PATIENCE_MS = 15_000
+/** Somewhat more than a body may take to come. */
+const PATIENCE_MS = 35_000
 const END = Buffer.from('\r\n\r\n')
 
 /** HTTP by hand on a connection that stays open: one request at a time, made of any bytes at all. */

@@ -19,7 +19,8 @@ export function learn(
   if (operation.id === 'createBoard' && met === '201' && who) world.addBoard(String(json?.['id']), who)
   else if (operation.id === 'deleteBoard' && met === '204') world.forget(params['board_id'] ?? '')
   else if (operation.id === 'changePassword' && met === '200' && who && body)
-    who.password = (JSON.parse(body.toString()) as { new_password: string }).new_password
+    // With a mark of its byte order at the beginning it counts too.
+    who.password = (JSON.parse(body.toString().replace(/^\uFEFF/, '')) as { new_password: string }).new_password
   if (!board) return
   const missing = /^404 (\w+)_not_found$/.exec(met)?.[1]
   if (verb === 'create' && met === '201') world.add(board, parameter, String(json?.['id']))

@@ -54,7 +54,6 @@ import { serve } from './core/serve.ts'
 import { serveMetrics } from './core/serve-metrics.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
-import { isUnreadOffer } from './core/unread-body.ts'
 import { serveWebClient } from './core/web-client.ts'
 import { healthHandlers } from './health/health-operations.ts'
 import { labelHandlers } from './labels/label-operations.ts'
@@ -184,8 +183,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     await pause(config.UNREADY_SECONDS * 1_000)
     await live.drain()
   })
-  app.addHook('onSend', ({ raw }, reply, _payload, done) => {
-    if (isClosing || isUnreadOffer(raw)) reply.header('connection', 'close')
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
     done()
   })
   const chores = {

@@ -6,7 +6,7 @@ import { JSON_TYPE } from './json-answer.ts'
 import type { Metrics } from './metrics.ts'
 import { Problem } from './problem.ts'
 import { type Method, methodLabel } from './request-metrics.ts'
-import { isUnreadOffer } from './unread-body.ts'
+import { isOfferWithBody } from './unread-body.ts'
 
 const TICK_MS = 10
 const TOLD_MS = 1_000
@@ -84,6 +84,7 @@ export class Doorkeeper {
 
   private guard(handle: RequestListener): RequestListener {
     return (request, response) => {
+      if (isOfferWithBody(request)) response.shouldKeepAlive = false
       if (isNeverShed.test(request.url ?? '')) return handle(request, response)
       let place: Place | undefined
       const leaveLine = this.admission.enter(
@@ -107,7 +108,7 @@ export class Doorkeeper {
     this.shed.set(method, (this.shed.get(method) ?? 0) + 1)
     this.untold++
     const head = { ...this.head, 'x-request-id': randomUUID(), ...this.deps.crossOriginHeaders(request) }
-    if (this.deps.isLeaving() || isUnreadOffer(request)) response.setHeader('connection', 'close')
+    if (this.deps.isLeaving()) response.setHeader('connection', 'close')
     response.writeHead(503, head).end(this.body, 'latin1')
   }
 

@@ -4,8 +4,7 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
 /**
- * Whether a connection is of no more use after an answer: Node reads nothing more from it when another protocol was offered and
- * declined, and the body was left unread. Whoever sent it must be told, or he waits in vain.
+ * Whether a request offers another protocol, which is declined, and has a body. When such a body is left unread, Node reads
+ * nothing more from its connection: whoever sent it must be told that it is over, or he waits for his next answer in vain.
  */
-export const isUnreadOffer = (raw: IncomingMessage) =>
-  raw.headers.upgrade !== undefined && hasBody(raw) && !raw.complete
+export const isOfferWithBody = (raw: IncomingMessage) => raw.headers.upgrade !== undefined && hasBody(raw)
