@@ -48,6 +48,9 @@ export interface DocumentedAnswer {
   /** What is wrong with a body. */
   complaint: (body: unknown) => string | undefined
 }
+/** What only superusers may do. Nobody who fuzzes is one. */
+export const isAdministration = ({ path }: DocumentedOperation) => path.startsWith('/admin/')
+
 /** An operation as the published document describes it: the fuzzer knows nothing else of the service. */
 export interface DocumentedOperation {
   id: string

@@ -73,7 +73,9 @@ export async function fuzz(
     const tally = found.operations.get(request.operation.id) ?? { asked: 0, succeeded: 0 }
     found.operations.set(request.operation.id, tally)
     tally.asked++
-    if (/^[23]/.test(verdict.met) && request.method === request.operation.method) tally.succeeded++
+    // Another path or method is another operation, whatever it was to be.
+    const isItself = request.method === request.operation.method && !request.tricks.has('path')
+    if (isItself && /^[23]/.test(verdict.met)) tally.succeeded++
     for (const complaint of verdict.complaints) {
       if (found.violations.length < SHOWN)
         found.violations.push(
