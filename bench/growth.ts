@@ -172,7 +172,15 @@ function report(
       {
         heading: 'How cost grows',
         text: 'The median time in ms at each size, as a client sees it, one request at a time. The exponent is the slope on logarithmic axes: 0 is the same however much there is, 1 is proportional, n log n is about 1.2 here. What need not touch what grows may have 0.15 at most, which is twice the time for a hundred times as much. A resume is a socket that comes back 20 events behind; a fan-out is from the first arrival to the last.',
-        columns: ['figure', 'what grows', 'at the first', 'at the second', 'at the third', 'exponent', 'must touch what grows'],
+        columns: [
+          'figure',
+          'what grows',
+          'at the first',
+          'at the second',
+          'at the third',
+          'exponent',
+          'must touch what grows',
+        ],
         rows,
       },
     ],
