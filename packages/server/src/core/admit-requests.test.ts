@@ -192,6 +192,24 @@ describe('a service that has too much to do', () => {
     for (const { socket } of nowhere) socket.destroy()
   })
 
+  test('[LOAD-6] bodies of strangers that never come leave room for those who have a credential', async () => {
+    const login = 'POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded'
+    const refused: string[] = []
+    const sockets = Array.from({ length: 80 }, () => {
+      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      socket.write(`${login}\r\nContent-Length: 17\r\n\r\n`)
+      socket.once('data', (answer) => refused.push(String(answer)))
+      return socket
+    })
+    // Thirty-two are waited for.
+    await expect.poll(() => refused.length).toBe(48)
+    for (const answer of refused) expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"overloaded"/)
+    for (let i = 0; i < 5; i++) expect((await api.send('getBoard', read)).status).toBe(200)
+    for (const socket of sockets) socket.destroy()
+    const logIn = () => api.send('login', { body: { username: board.owner.email, password: PASSWORD } })
+    await expect.poll(async () => (await logIn()).status).toBe(200)
+  })
+
   test('[LOAD-5] an upload that comes slowly holds no place', async () => {
     const { id: card_id } = await api.call('createCard', {
       params: { board_id: board.id, column_id: board.columns[0].id },
@@ -243,6 +261,38 @@ describe('a service that has too much to do', () => {
     await held.release()
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(6).fill(201))
     expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(Array(6).fill(401))
+  })
+
+  test('[LOAD-10] requests that are sent without waiting are answered one after the other, in their order', async () => {
+    const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+    const paths = Array.from({ length: 60 }, (_, i) => ['/auth/me', '/nowhere', '/boards', '/health'][i % 4])
+    const asked = paths.map(
+      (path, i) =>
+        `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\n${i === 59 ? 'Connection: close\r\n' : ''}\r\n`,
+    )
+    socket.write(asked.join(''))
+    let text = ''
+    for await (const piece of socket) text += piece
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+    expect(statuses).toEqual(paths.map((path) => (path === '/nowhere' ? 404 : 200)))
+  })
+
+  test.each([
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['an upgrade', 'GET /nowhere HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    ['nothing', ''],
+    ['too many', 'GET /boards HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(200)],
+  ])('[LOAD-10] a connection that ends with %s behind such requests holds nothing', async (_, end) => {
+    for (let i = 0; i < 3; i++) {
+      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(`GET /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\n\r\n`.repeat(90) + end)
+      await pause(30)
+      socket.destroy()
+    }
+    expect((await api.send('listBoards', {})).status).toBe(200)
+    const inFlight = async () => (await scrape(service.base_url, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
+    await expect.poll(inFlight).toBe(1)
   })
 
   test('[LOAD-1] a rush is served, by few places and by many', async () => {
