@@ -10,6 +10,8 @@ import { inTime, makeRedis, type Redis } from './redis.ts'
 const PATIENCE_MS = 50
 /** A store that is silent for so long has failed, and is left alone for as long before it is tried again. */
 const PAUSE_MS = 1_000
+/** So often in a row it is tried on one connection. */
+const TRIES = 3
 
 /** What is counted, each over its own time. */
 const seconds: Record<Bucket, number> = {
@@ -116,7 +118,7 @@ export class Limits {
 
   close() {
     this.closing.abort()
-    this.redis?.destroy()
+    if (this.redis?.isOpen) this.redis.destroy()
   }
 
   private async take(count: Count): Promise<Problem | undefined> {
@@ -185,10 +187,13 @@ export class Limits {
     void this.watch(this.redis)
   }
 
-  /** Tries a store in doubt until it answers. A moment of slowness is not worth a word. */
+  /**
+   * Tries a store in doubt until it answers. A moment of slowness is not worth a word. A connection that is silent for longer
+   * is given up: its other end may be gone, and nobody would say so for a quarter of an hour.
+   */
   private async watch(redis: Redis) {
     const { signal } = this.closing
-    while (!signal.aborted) {
+    for (let tries = 1; !signal.aborted; tries++) {
       try {
         await inTime(this.probe(redis), PAUSE_MS)
         if (this.isFailing) this.log.info('Redis can be asked for the rate limits again')
@@ -199,6 +204,7 @@ export class Limits {
         if (!this.isFailing && !signal.aborted)
           this.log.warn({ err: error }, 'Redis cannot be asked for the rate limits; requests pass uncounted')
         this.isFailing = true
+        if (tries % TRIES === 0 && redis.isReady) redis.destroy()
         await pause(PAUSE_MS, undefined, { ref: false, signal }).catch(() => {})
       }
     }
