@@ -46,6 +46,7 @@ import { KnownWays } from './core/known-ways.ts'
 import { Limits } from './core/limits.ts'
 import { shedding } from './core/metric-definitions.ts'
 import { Metrics } from './core/metrics.ts'
+import { oneAtATime } from './core/one-at-a-time.ts'
 import { Problem } from './core/problem.ts'
 import { MAX_BODY_BYTES, StrangersBodies, takeRawBodies } from './core/request-body.ts'
 import { answerEarly, logRequests, refuseExpectation } from './core/request-log.ts'
@@ -180,7 +181,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       countEarly(metrics, request, reply)
     },
   })
-  app.server.on('checkExpectation', refuseExpectation(log))
+  app.server.on('checkExpectation', oneAtATime(refuseExpectation(log)))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
   // It is not ready any more, and serves on until whoever asked has noticed. Only then it lets go of its sockets and of
   // its port. A connection that stays open after its answer would hold the end up.

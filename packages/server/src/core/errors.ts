@@ -11,7 +11,8 @@ export function renderProblems(app: FastifyInstance, told: (problem: Problem) =>
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error)
     told(problem)
-    if (problem.status >= 500) request.log.error({ err: error }, problem.message)
+    // Who is one too many is no error, and there may be many.
+    if (problem.status >= 500 && problem.code !== 'overloaded') request.log.error({ err: error }, problem.message)
     return send(reply, problem)
   })
   const answerNowhere = (request: FastifyRequest, reply: FastifyReply) => {

@@ -9,8 +9,9 @@ type Lined = Socket & { [WAITING]?: (() => void)[] | undefined }
 
 /**
  * Hands on the requests of a connection one after the other. A client may send many without waiting, and gets the answers
- * in their order: if all were worked for at once, one connection could have the places of hundreds. And when a connection is
- * lost, Node tells the end only of the request that is being answered on it; what the others held would be held for ever.
+ * in their order: if all were worked for at once, one connection could have the places of hundreds. And when it ends with
+ * an upgrade or CONNECT, Node tells the end only of the request that is being answered; what the others held would be held for
+ * ever. (Older versions of Node do so however it ends.)
  */
 export function oneAtATime(handle: RequestListener): RequestListener {
   return (request, response) => {
@@ -27,7 +28,8 @@ export function oneAtATime(handle: RequestListener): RequestListener {
 }
 
 function next(socket: Lined) {
-  const begin = socket.destroyed ? undefined : socket[WAITING]?.shift()
+  // The answer before it may have been the last on this connection.
+  const begin = socket.writable ? socket[WAITING]?.shift() : undefined
   if (begin) begin()
   else socket[WAITING] = undefined
 }

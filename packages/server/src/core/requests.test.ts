@@ -300,7 +300,7 @@ describe('what is hardly HTTP', () => {
   test('[REQ-21] a reader who takes nothing is given up after a while', async () => {
     const hasty = await startService({}, { beside: service, stalled_seconds: 0.3 })
     const { port, hostname } = new URL(hasty.base_url)
-    const large = await (await fetch(`${hasty.base_url}/redoc/redoc.standalone.js`)).arrayBuffer()
+    const large = await (await fetch(`${service.base_url}/redoc/redoc.standalone.js`)).arrayBuffer()
     const socket = connect(Number(port), hostname).pause()
     socket.on('error', () => {})
     socket.write('GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(12))

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '#testing/processes'
 import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
@@ -51,6 +50,4 @@ test('[LIVE-9] connections that died without a word are replaced, both of them',
   await bus.ping()
   ring(board_id)
   await expect.poll(() => heard).toContain(board_id)
-  await pause(6_000)
-  expect(bus.isSuspect).toBe(false)
 })

@@ -37,7 +37,7 @@ export class Bus {
   private readonly url: string
   private readonly log: Log
   private readonly listener: Listener
-  private readonly speaker: Redis
+  private speaker: Redis
   private hearer: Redis
   /** The channels to be heard, and who wants to know when they are. */
   private readonly wanted = new Map<string, { done: () => void; isAsked: boolean }>()
@@ -186,13 +186,13 @@ export class Bus {
     return Math.min(...this.canaries.values())
   }
 
-  /** Which of the two does not work cannot be told from here. The speaker is opened again when it is next looked at. */
+  /** Which of the two does not work cannot be told from here. One that hangs as it connects would hang for ever. */
   private renew(now: number) {
     this.renewed_at = now
-    if (this.speaker.isReady) this.speaker.destroy()
-    const deaf = this.hearer
+    const broken = [this.speaker, this.hearer]
+    this.speaker = this.connect()
     this.hearer = this.connect()
-    deaf.destroy()
+    for (const redis of broken) if (redis.isOpen) redis.destroy()
     for (const [channel, want] of this.wanted) this.ask(channel, want)
   }
 
