@@ -1,3 +1,5 @@
+import { operations } from '@lockstep/contract'
+import type { Operation } from '@lockstep/contract/operation'
 import type { Pair } from './writes.ts'
 
 /** Two writes that met. */
@@ -22,9 +24,10 @@ const isRefused = ({ met }: Answered) => !met.startsWith('2')
 /** Whoever takes something away, or somebody's place, may leave nothing for the other to write on. */
 const takesAway = (name: string) => name.startsWith('delete') || name.endsWith('Member')
 const isCreate = (name: string) => name.startsWith('create')
-/** Writes that always change the board they race on when they succeed: their titles are new each time. */
-const alwaysChanges = (name: string) =>
-  name !== 'createBoard' && /^(?:create|delete|update(?:Board|Column|Card|Label|Checklist)$)/.test(name)
+/** Writes that always tell of a change of the board they race on when they succeed: their titles are new each time. */
+const alwaysTells = (name: string) =>
+  /^(?:create|delete|update(?:Board|Column|Card|Label|Checklist)$)/.test(name) &&
+  (operations as Record<string, Operation>)[name]?.emits?.length !== 0
 
 /** What two answers must not be, whatever became of the board. */
 export function judgeAnswers(meeting: Meeting, answers: readonly [Answered, Answered]): string[] {
@@ -44,7 +47,7 @@ export function judgeAnswers(meeting: Meeting, answers: readonly [Answered, Answ
       complaints.push(`${pair[i]} was refused with ${answer.met}, and nothing was in its way`)
   }
   // A write that was acknowledged and never happened names a position that was there before it, or that is another's.
-  const changes = answers.filter((answer, i) => !isRefused(answer) && alwaysChanges(pair[i] as string))
+  const changes = answers.filter((answer, i) => !isRefused(answer) && alwaysTells(pair[i] as string))
   for (const change of changes)
     if (!(change.position > position)) complaints.push(`a change at ${change.position}, where the board stood already`)
   if (changes.length === 2 && one.position === two.position)
