@@ -47,12 +47,6 @@ export interface Rate {
   rate: number
   free: number
 }
-/**
- * So much more is offered than `times` what was seen before: in the flood the service may do more than that, and what is
- * offered is held against the most of all. One process can offer it: for 2,000 a second it needed a tenth of a core. What it
- * cannot send does not count as offered.
- */
-const MARGIN = 1.1
 const SINK = fileURLToPath(new URL('overload-sink.ts', import.meta.url))
 
 /** Measures what the service can do, asks it for several times as much, and leaves it in peace again. */
@@ -87,13 +81,9 @@ export async function runFlood(size: FloodSize, progress: Progress) {
       seen.push(outcome)
       return { outcome, cpu, free: measured.free }
     }
-    /** The most that it was seen to do in a second, whoever asked. */
-    let most = 0
-    const floodRate = () => size.times * MARGIN * most
     const peakOf = async (at_once: number) => {
       const { outcome, free } = await run({ port, connections: at_once, ms: size.peak_seconds * 1_000 })
       const rate = outcome.good / size.peak_seconds
-      most = Math.max(most, rate)
       progress(`${at_once} who wait for their answers: ${Math.round(rate)} a second, ${outcome.shed} sent away`)
       return { rate, free, at_once }
     }
@@ -104,22 +94,23 @@ export async function runFlood(size: FloodSize, progress: Progress) {
     const peaks: Awaited<ReturnType<typeof peakOf>>[] = []
     for (const at_once of size.askers) peaks.push(await peakOf(at_once))
     const alone = peaks.reduce((a, b) => (b.rate > a.rate ? b : a))
+    // What one process cannot send does not count as offered: for 7,000 a second it needed a fifth of a core.
+    const rate = size.times * alone.rate
 
     /** One second for the rush at the beginning; what follows it is counted. */
     const floodBriefly = async (): Promise<Rate> => {
       const { outcome, free } = await run({
         port,
         connections,
-        phases: [{ rate: floodRate(), ms: (size.peak_seconds + 1) * 1_000 }],
+        phases: [{ rate, ms: (size.peak_seconds + 1) * 1_000 }],
       })
-      const rate = outcome.moments.slice(1).reduce((sum, { good }) => sum + good, 0) / size.peak_seconds
-      most = Math.max(most, rate)
-      progress(`${size.times} times as much: ${Math.round(rate)} a second`)
-      return { rate, free }
+      const done = outcome.moments.slice(1).reduce((sum, { good }) => sum + good, 0) / size.peak_seconds
+      progress(`${size.times} times as much: ${Math.round(done)} a second`)
+      return { rate: done, free }
     }
     const peakBesideOthers = async (): Promise<Rate> => {
       const ms = size.peak_seconds * 1_000
-      const phases = [{ rate: floodRate() - most, ms }]
+      const phases = [{ rate: rate - alone.rate, ms }]
       const [peak] = await Promise.all([
         peakOf(alone.at_once),
         bystanders.run({ port: sink_port, connections, phases }),
@@ -129,7 +120,6 @@ export async function runFlood(size: FloodSize, progress: Progress) {
     const turns = await byTurns(size.pairs, { peak: peakBesideOthers, flood: floodBriefly })
     const pairs = turns.peak.map((peak, i) => ({ peak, flood: turns.flood[i] as Rate }))
 
-    const rate = floodRate()
     progress(`${size.times} times as much, for ${size.flood_seconds} s`)
     const rest = { rate: alone.rate / 2, isRest: true }
     const phases = [
@@ -160,7 +150,6 @@ export async function runFlood(size: FloodSize, progress: Progress) {
     const costs = await measureCosts(bystanders, { sql, stores, size, at_once: alone.at_once, rate })
     return {
       alone,
-      most,
       costs,
       pairs,
       flood,
