@@ -20,7 +20,8 @@ export const FULL = {
   connections: [8, 32],
   hot_writers: 32,
   cards: [100, 1_000, 5_000],
-  loads: 4,
+  /** Loads of full boards in a row, in cards that are loaded. */
+  loaded_cards: 20_000,
   sockets: 10_000,
   sockets_rate: 400,
   events: 9,
@@ -46,7 +47,7 @@ export const SMOKE: Size = {
   connections: [8],
   hot_writers: 8,
   cards: [20],
-  loads: 2,
+  loaded_cards: 40,
   sockets: 50,
   sockets_rate: 1_000,
   events: 2,

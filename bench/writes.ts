@@ -156,7 +156,7 @@ export async function run(stage: Stage): Promise<Findings> {
     'function /s',
     'its PostgreSQL ms',
   ]
-  const text = `Over ${size.boards} boards, with a token on each request. The columns in ms after p99 are processor time for each write, by process. “Statements” are what the service sends for this request, taken from PostgreSQL's log, sent by pgbench in the same order; “function” is the same work as one function on the server. Both on ${POOL} connections, which is what the service holds: the connections of a row are those of the load to the service, so the bare figures of its rows differ only by what the machine did.`
+  const text = `Over ${size.boards} boards, with a token on each request. The columns in ms after p99 are processor time for each write, by process. “Statements” are what the service sends for this request, taken from PostgreSQL's log, sent by pgbench in the same order, one after the other, each when the one before was answered (the service sends several at once, and pays for fewer ways); “function” is the same work as one function on the server. Both on ${POOL} connections, which is what the service holds: the connections of a row are those of the load to the service, so the bare figures of its rows differ only by what the machine did.`
   return {
     figures,
     tables: [{ heading: 'Writes by process', text, columns, rows }],

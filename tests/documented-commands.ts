@@ -169,11 +169,11 @@ export const registry: Record<string, Covering> = {
       by('tests/bench.test.ts', '--smoke'),
     ]),
   ),
-  'npm run prove -- fuzz': by('tests/fuzz.test.ts', 'npm run prove -- fuzz'),
-  'npm run prove -- overload': by('tests/overload.test.ts', 'npm run prove -- overload'),
-  'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', 'npm run prove -- race-pairs'),
+  'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
+  'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-stage.ts'"),
+  'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', "from './race-pairs/run.ts'"),
   'npm run prove -- all': not('is all the others, one after the other; it takes hours'),
-  'npm run prove -- soak': by('tests/soak.test.ts', 'npm run prove -- soak'),
+  'npm run prove -- soak': by('tests/soak.test.ts', "from './soak/run.ts'"),
 
   // Dependencies
   'npm run sbom': by('tests/sbom.test.ts', "['scripts/sbom.ts']"),

@@ -7,9 +7,11 @@ import { judgeEnd, judgeMessage, judgeOdd } from './fuzz/frame-judge.ts'
 import { fuzzFrames } from './fuzz/frame-run.ts'
 import { judge } from './fuzz/judge.ts'
 import { newPerson } from './fuzz/person.ts'
-import { plainRequest } from './fuzz/requests.ts'
+import { type FuzzRequest, plainRequest } from './fuzz/requests.ts'
 import { fuzz } from './fuzz/run.ts'
+import { badCredentials, goodCredential } from './fuzz/tricks.ts'
 import { errorsIn, growthOf, watch } from './fuzz/watch.ts'
+import { seeded } from './rig/history.ts'
 import { startSpoilingProxy } from './spoiling-proxy.ts'
 
 /** A few of what `npm run prove -- fuzz` sends. */
@@ -137,29 +139,128 @@ describe('the judge', () => {
     expect(idsIn(violations, /must be integer/)).toContain('createLabel')
   })
 
-  test('[FUZZ-2] finds that something was accepted that the document refuses', () => {
-    const operation = operationsOf(readOpenApi()).find(({ id }) => id === 'createLabel')
-    if (!operation) throw new Error('There is no createLabel in the document')
-    const somebody = { id: '', token: '', email: '', password: '' }
-    const accepted = { status: 201, headers: new Map<string, string>(), bytes: Buffer.from('{}') }
-    const complaintsOf = (fields: object) =>
-      judge({ ...plainRequest(operation, somebody, {}, fields), tricks: new Set(['body']) }, accepted).complaints
-    const sentence = 'a body that does not fit the document was accepted with 201'
-    for (const fields of [{ name: 'x'.repeat(256) }, { name: null }, {}, { name: 'x', color: 5 }, { name: ' ' }])
-      expect(complaintsOf(fields)).toContain(sentence)
-    expect(complaintsOf({ name: 'x', color: '', unknown: 5 })).not.toContain(sentence)
+  describe('of what was accepted', () => {
+    const operations = operationsOf(readOpenApi())
+    const operationOf = (id: string) => {
+      const operation = operations.find((each) => each.id === id)
+      if (!operation) throw new Error(`There is no ${id} in the document`)
+      return operation
+    }
+    const ID = '00000000-0000-4000-8000-00000000abcd'
+    const somebody = { id: ID, token: 'head.claims.sign', email: 'x@example.com', password: '' }
+    /** A valid request for an operation, but for what is said. */
+    const ask = (id: string, bent: Partial<FuzzRequest> = {}, fields?: object): FuzzRequest => ({
+      ...plainRequest(operationOf(id), somebody, { board_id: ID, card_id: ID }, fields),
+      ...bent,
+    })
+    const complaintsOf = (request: FuzzRequest, status = 200) =>
+      judge(request, { status, headers: new Map(), bytes: Buffer.alloc(0) }, operations).complaints
+
+    test('[FUZZ-2] finds a body of JSON that the document refuses', () => {
+      const sentence = 'a body that does not fit the document was accepted with 201'
+      const complaints = (fields: object) => complaintsOf(ask('createLabel', {}, fields), 201)
+      for (const fields of [{ name: 'x'.repeat(256) }, { name: null }, {}, { name: 'x', color: 5 }, { name: ' ' }])
+        expect(complaints(fields)).toContain(sentence)
+      expect(complaints([{ name: 'x' }])).toContain(sentence)
+      expect(complaints({ name: 'x', color: '', unknown: 5 })).not.toContain(sentence)
+    })
+
+    test('[FUZZ-2] finds a form that the document refuses', () => {
+      const sentence = 'a body that does not fit the document was accepted with 200'
+      const type = 'application/x-www-form-urlencoded'
+      const complaints = (form: string, sent = type) =>
+        complaintsOf(ask('login', { body: Buffer.from(form), headers: [['Content-Type', sent]] }))
+      const good = 'username=x%40example.com&password=x'
+      const bad = ['', 'username=x', `${good}&password=y`, `${good}&cookie=perhaps`, `${good}%00`, '{}']
+      for (const form of bad) expect(complaints(form)).toContain(sentence)
+      expect(complaints(good, 'application/json')).toContain(sentence)
+      for (const form of [good, `${good}&cookie=TRUE`, `${good}&unknown=x&unknown=y`])
+        expect(complaints(form)).not.toContain(sentence)
+    })
+
+    test('[FUZZ-2] finds a form with no file, with two, or with an id that is none', () => {
+      const sentence = 'a body that does not fit the document was accepted with 201'
+      const upload = ask('createAttachment', {}, { id: ID })
+      const form = upload.body?.toString('latin1') ?? ''
+      const complaints = (text: string) => complaintsOf({ ...upload, body: Buffer.from(text, 'latin1') }, 201)
+      expect(complaints(form)).not.toContain(sentence)
+      expect(complaints(`${form}epilogue`)).not.toContain(sentence)
+      for (const text of ['', form.replace('name="file"; filename', 'x'), form.replace(ID, 'x'), form.slice(0, -6)])
+        expect(complaints(text)).toContain(sentence)
+      // All of it twice.
+      expect(complaints(form.replace(/--\r\n$/, form.slice(form.indexOf('\r\n'))))).toContain(sentence)
+      expect(complaintsOf({ ...upload, headers: [['Content-Type', 'multipart/mixed']] }, 201)).toContain(sentence)
+    })
+
+    test('[FUZZ-2] finds a query and a header that the document refuses', () => {
+      const inQuery = (query: string) => complaintsOf(ask('findCards', { target: `/boards/${ID}/cards?${query}` }))
+      const sentence = 'a query that does not fit the document was accepted with 200'
+      const bad = ['limit=0', 'limit=201', 'limit=', 'limit', 'limit=1e1', 'limit=5&limit=5', 'label=x', 'search=%00']
+      for (const query of bad) expect(inQuery(query)).toContain(sentence)
+      for (const query of ['', '&&&', 'limit=5', 'search=', 'limit[]=0', '?limit=0', '=0', `label=${ID.toUpperCase()}`])
+        expect(inQuery(query)).not.toContain(sentence)
+      const withKey = (key: string) => complaintsOf(ask('deleteBoard', { headers: [['Idempotency-Key', key]] }), 204)
+      for (const key of ['', 'x'.repeat(256)])
+        expect(withKey(key)).toContain('a header that does not fit the document was accepted with 204')
+      expect(withKey('x')).toEqual(['204 has no board-position'])
+    })
+
+    test('[FUZZ-2] finds a success at an address that no operation has, and judges another by its own', () => {
+      const nowhere = '200 is of no operation of the document'
+      const at = (target: string, method = 'GET') => complaintsOf(ask('getHealth', { target, method }))
+      for (const target of ['/healthy', '/health//', '/api/api/health', '/HEALTH', '//x/health', '/boards/x', '/'])
+        expect(at(target)).toEqual([nowhere])
+      for (const method of ['POST', 'QUERY', 'TRACE', 'OPTIONS']) expect(at('/health', method)).toEqual([nowhere])
+      for (const target of ['/health', '/api/health/', 'http://x/health', '/health#x', '/health?x'])
+        expect(at(target, 'HEAD')).toEqual([])
+      expect(at(`/boards/%30${ID.slice(1).toUpperCase()}`, 'HEAD')).toEqual([
+        '200 has no board-position',
+        '200 has no etag',
+      ])
+      expect(complaintsOf(ask('getHealth', { target: `/boards/${ID}`, method: 'DELETE' }))).toEqual([
+        '200 is not documented',
+      ])
+      expect(complaintsOf(ask('getHealth', { target: '/boards', method: 'POST' }), 201)).toContain(
+        'a body that does not fit the document was accepted with 201',
+      )
+      // The root leads to the pages, and a browser may ask everywhere whether it may ask.
+      for (const target of ['/?x', '*']) expect(complaintsOf(ask('getHealth', { target }), 302)).toEqual([])
+      expect(complaintsOf(ask('getHealth', { target: '//evil.example/health' }), 302)).toHaveLength(1)
+      expect(complaintsOf(ask('getHealth', { target: '/x', method: 'OPTIONS' }), 204)).toEqual([])
+    })
+
+    test('[FUZZ-2] finds that a bad credential was accepted, and makes no good one by mistake', () => {
+      const bent = { tricks: new Set(['credentials'] as const) }
+      expect(complaintsOf(ask('logout', bent))).toEqual(['a bad credential was accepted with 200'])
+      expect(complaintsOf(ask('getMe', { ...bent, method: 'HEAD', framing: 'old' }), 304)).toHaveLength(1)
+      const sentence = expect.stringContaining('bad credential')
+      expect(complaintsOf(ask('logout'))).not.toContainEqual(sentence)
+      expect(complaintsOf(ask('getHealth', bent))).not.toContainEqual(sentence)
+      const good = /^Bearer +head\.claims\.sign$/i
+      for (let seed = 0; seed < 500; seed++) {
+        for (const [, value] of badCredentials(seeded(seed), somebody.token)) expect(value).not.toMatch(good)
+        expect(goodCredential(seeded(seed), somebody.token)[1].replace('svc_auth=', 'Bearer ')).toMatch(good)
+      }
+    })
   })
 
-  test('[FUZZ-3] finds a wrong code, a cut line, a refusal in prose and a message that nobody knows', () => {
+  test('[FUZZ-3] finds a wrong code, a cut line, a refusal in prose, a guest who is none and an unknown message', () => {
     const ending = { code: 1000, refusal: undefined, messages: [], garbled: [] } as const
     const sent = [{ what: 'a binary message', codes: [1003] }]
     const end = { ...ending, messages: [], garbled: [] }
     expect(judgeEnd({ ...end, code: 1003 }, sent)).toEqual([])
     for (const code of [1000, 1006, 'cut', 'open'] as const) expect(judgeEnd({ ...end, code }, sent)).toHaveLength(1)
     expect(judgeEnd({ ...end, code: 1002 }, [{ what: 'a message', codes: [] }])).toHaveLength(1)
-    expect(judgeOdd({ ...end, code: 'cut' })).toHaveLength(1)
-    expect(judgeOdd({ ...end, refusal: { status: 400, text: 'Bad Request' } })).toHaveLength(1)
-    expect(judgeOdd({ ...end, refusal: { status: 400, text: '{"detail":"No."}' } })).toEqual([])
+    expect(judgeOdd({ ...end, code: 'cut' }, false)).toHaveLength(1)
+    expect(judgeOdd({ ...end, refusal: { status: 400, text: 'Bad Request' } }, false)).toHaveLength(1)
+    expect(judgeOdd({ ...end, refusal: { status: 400, text: '{"detail":"No."}' } }, true)).toEqual([])
+    const letIn = { ...end, messages: [{ type: 'hello', epoch: 1, seq: 1 }] }
+    expect(judgeOdd(letIn, true)).toEqual(['a bad handshake was let in'])
+    expect(judgeOdd({ ...letIn, code: 1008 }, true)).toHaveLength(1)
+    expect(judgeOdd({ ...end, code: 'open' }, true)).toHaveLength(1)
+    expect(judgeOdd({ ...end, code: 1008 }, true)).toEqual([])
+    expect(judgeOdd(letIn, false)).toEqual([])
+    expect(judgeOdd({ ...letIn, code: 'open' }, false)).toEqual([])
     const documented = readMessages()
     const joined = { type: 'user_joined', user_id: '00000000-0000-4000-8000-000000000000', username: 'x' }
     expect(judgeMessage(documented, joined)).toEqual([])

@@ -5,14 +5,23 @@ import { errorsIn } from './fuzz/watch.ts'
 import { Asker } from './prove/asking.ts'
 import { LoadClients } from './prove/load-clients.ts'
 import { isRightRefusal, lostWrites } from './prove/overload-judge.ts'
-import { Askers, type Crowd, lastEvents, makeCrowd } from './prove/overload-stage.ts'
+import { Askers, type Crowd, makeCrowd, readLog } from './prove/overload-stage.ts'
 import { openPool, startBare } from './prove/realtime-stage.ts'
 
 /** A few seconds; `npm run prove -- overload` takes a minute, and measures. */
-const SIZE = { boards: 40, watched: 20, watchers: 2, learn_ms: 2_000, flood_ms: 4_000, times: 6, connections: 200 }
+const SIZE = {
+  boards: 40,
+  watched: 20,
+  watchers: 2,
+  warm_ms: 3_000,
+  learn_ms: 2_000,
+  flood_ms: 4_000,
+  times: 6,
+  connections: 200,
+}
 const NAME = `lockstep_overload_${process.pid}`
 
-describe('six times as much as can be done', () => {
+describe('several times as much as can be done', () => {
   let sql: ReturnType<typeof openPool>
   let service: ServiceProcess
   let crowd: Crowd
@@ -39,9 +48,11 @@ describe('six times as much as can be done', () => {
     await viewers.open(service.base_url, crowd.sockets, 200)
     await viewers.until('all are there', ({ hellos }) => hellos === crowd.sockets.length)
     const port = Number(new URL(service.base_url).port)
+    // What it does while it is cold is less than what it can do.
+    const warm = await askers.run({ port, connections: 8, ms: SIZE.warm_ms })
     const learned = await askers.run({ port, connections: 8, ms: SIZE.learn_ms })
     const rate = (learned.good + learned.late) / (SIZE.learn_ms / 1_000)
-    expect([learned.shed, learned.wrong]).toEqual([0, {}])
+    for (const { shed, wrong } of [warm, learned]) expect([shed, wrong]).toEqual([0, {}])
 
     using asker = new Asker(service.base_url, '')
     const health: number[] = []
@@ -63,7 +74,7 @@ describe('six times as much as can be done', () => {
     expect(new Set(health)).toEqual(new Set([200]))
     // As soon as it is asked for less again, nobody is sent away any more.
     const calm = () => askers.run({ port, connections: SIZE.connections, phases: [{ rate: rate / 4, ms: 1_000 }] })
-    const outcomes = [learned, flood]
+    const outcomes = [warm, learned, flood]
     await expect
       .poll(
         async () => {
@@ -75,13 +86,13 @@ describe('six times as much as can be done', () => {
       )
       .toEqual([0, {}])
 
-    const last = await lastEvents(sql, crowd.boards)
-    const expected = last.slice(0, SIZE.watched).reduce((sum, seq) => sum + seq, 0) * SIZE.watchers
+    const log = await readLog(sql, crowd.boards)
+    const expected = log.slice(0, SIZE.watched).reduce((sum, seqs) => sum + seqs.size, 0) * SIZE.watchers
     const counts = await viewers.until('every event has come', ({ events }) => events >= expected)
     expect(counts).toMatchObject({ open: crowd.sockets.length, events: expected, gaps: 0, repeats: 0, closes: {} })
     const acknowledged = outcomes.flatMap((outcome) => outcome.acknowledged)
     expect(acknowledged.length).toBeGreaterThan(0)
-    expect(lostWrites(acknowledged, last)).toEqual([])
+    expect(lostWrites(acknowledged, log)).toEqual([])
     expect(errorsIn(service.output())).toEqual([])
   })
 })
@@ -105,16 +116,18 @@ describe('the judge', () => {
   ])('[LOAD-8] and none with %s', (_, wrongHead, wrongBody) => expect(isRightRefusal(wrongHead, wrongBody)).toBe(false))
 
   test('[LOAD-8] notices a change that is not in the log, and a number that was given twice', () => {
-    const last = [3, 0, 7]
+    const log = [new Set([1, 3]), new Set<number>(), new Set([7])]
     const right: [number, number][] = [
       [1, 1],
       [1, 3],
       [3, 7],
     ]
-    expect(lostWrites(right, last)).toEqual([])
-    expect(lostWrites([...right, [1, 4]], last)).toEqual(['change 4 of board 1 was acknowledged and is not in the log'])
-    expect(lostWrites([...right, [2, 1]], last)).toHaveLength(1)
-    expect(lostWrites([...right, [3, -1]], last)).toHaveLength(1)
-    expect(lostWrites([...right, [1, 3]], last)).toEqual(['change 3 of board 1 was acknowledged twice'])
+    expect(lostWrites(right, log)).toEqual([])
+    expect(lostWrites([...right, [1, 4]], log)).toEqual(['change 4 of board 1 was acknowledged and is not in the log'])
+    // Later ones are there, but it is not.
+    expect(lostWrites([...right, [1, 2]], log)).toEqual(['change 2 of board 1 was acknowledged and is not in the log'])
+    expect(lostWrites([...right, [2, 1]], log)).toHaveLength(1)
+    expect(lostWrites([...right, [3, -1]], log)).toHaveLength(1)
+    expect(lostWrites([...right, [1, 3]], log)).toEqual(['change 3 of board 1 was acknowledged twice'])
   })
 })

@@ -5,6 +5,7 @@ import { endProcesses } from '../packages/server/testing/processes.ts'
 import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
 import { countDeadlocks, errorsIn } from './fuzz/watch.ts'
 import { checkBoard, checkDatabase, checkDeleted, type Logged, readLog, type Standing } from './race-pairs/check.ts'
+import { type Answered, judgeAnswers, type Meeting } from './race-pairs/judge-answers.ts'
 import { race } from './race-pairs/run.ts'
 import { setTrack } from './race-pairs/stage.ts'
 import { pairs, writeNames } from './race-pairs/writes.ts'
@@ -13,6 +14,9 @@ import { startSpoilingProxy } from './spoiling-proxy.ts'
 /** A few rounds for every pair; `npm run prove -- race-pairs` runs 200. */
 const SIZE = { rounds: 3, at_once: 6 }
 const NAME = `lockstep_race_pairs_${process.pid}`
+
+const usual: Meeting = { pair: ['updateCard', 'updateCard'], isRepeated: false, isSharedId: false, position: 7 }
+const ok = (position: number): Answered => ({ met: '200', position })
 
 let track: Awaited<ReturnType<typeof setTrack>>
 beforeAll(async () => {
@@ -25,13 +29,14 @@ afterAll(async () => {
   await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
 })
 
-test('[RACE-1] [RACE-2] every two writes meet on one board, at two instances: each is answered, and the board is whole', {
+test('[RACE-1] [RACE-2] every two writes meet on one board, at two instances and at one: each is answered, and the board is whole', {
   timeout: 600_000,
 }, async () => {
   const raced = await race(track, pairs, SIZE)
   expect(raced.violations).toEqual([])
   expect(raced.pairs).toBe((writeNames.length * (writeNames.length + 1)) / 2)
   expect(raced.rounds).toBe(raced.pairs * SIZE.rounds)
+  expect(raced.at_one_instance).toBe(raced.pairs)
   // They did collide.
   expect([...raced.refusals.keys()]).toEqual(expect.arrayContaining(['404 card_not_found', '404 board_not_found']))
   expect(await checkDatabase(track.sql)).toEqual([])
@@ -102,7 +107,32 @@ describe('the check of a race', () => {
       expect.stringMatching(/a log with a hole, 1 times/),
     ])
   })
-  test('[RACE-1] finds a refusal of both, a 5xx, and a write that was lost', async () => {
+  test.each<[string, Partial<Meeting>, [Answered, Answered], string]>([
+    [
+      'a refusal for no reason',
+      {},
+      [ok(8), { met: '404 card_not_found', position: Number.NaN }],
+      'nothing was in its way',
+    ],
+    ['a change that never happened', {}, [ok(8), ok(7)], 'where the board stood already'],
+    ['a change that is another’s', {}, [ok(8), ok(8)], 'two changes at one position'],
+    ['a change without a position', {}, [ok(8), ok(Number.NaN)], 'where the board stood already'],
+    ['a repetition with another answer', { isRepeated: true }, [ok(8), { ...ok(8), json: 1 }], 'answered differently'],
+  ])('[RACE-1] finds %s', (_, meeting, answers, complaint) => {
+    const complaints = judgeAnswers({ ...usual, ...meeting }, answers)
+    expect(complaints).toEqual([expect.stringContaining(complaint)])
+  })
+  test('[RACE-1] is content with a refusal that has a reason, and with writes that change nothing', () => {
+    const refused = (met: string): [Answered, Answered] => [ok(8), { met, position: Number.NaN }]
+    expect(judgeAnswers(usual, [ok(9), ok(8)])).toEqual([])
+    expect(judgeAnswers({ ...usual, pair: ['deleteCard', 'updateCard'] }, refused('404 card_not_found'))).toEqual([])
+    expect(judgeAnswers({ ...usual, pair: ['removeMember', 'updateCard'] }, refused('403 not_a_member'))).toEqual([])
+    const creates = { ...usual, pair: ['createCard', 'createCard'] as const }
+    expect(judgeAnswers({ ...creates, isSharedId: true }, refused('409 id_taken'))).toEqual([])
+    expect(judgeAnswers(creates, refused('409 id_taken'))).toHaveLength(1)
+    expect(judgeAnswers({ ...usual, pair: ['moveCard', 'moveCard'] }, [ok(8), ok(8)])).toEqual([])
+  })
+  test('[RACE-1] finds a refusal of both, and a 5xx', async () => {
     await using proxy = await startSpoilingProxy(track.urls[0], {
       answer: ({ method, path }, answer) =>
         method === 'PATCH' && path.startsWith('/labels')

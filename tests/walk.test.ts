@@ -28,6 +28,7 @@ beforeAll(() => {
     'package.json',
     'tsconfig.json',
     'vitest.config.ts',
+    '.oxlintrc.json',
   ]) {
     cpSync(join(root, part), join(copy, part), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
   }
@@ -60,6 +61,8 @@ const generate = () => {
   })
   expect([status, stderr]).toEqual([0, ''])
 }
+const lint = () =>
+  spawnSync('oxlint', ['--type-aware', '--deny-warnings', cards], { cwd: copy, encoding: 'utf8' }).stdout
 const compile = () => spawnSync('tsc', ['-p', copy, '--pretty', 'false'], { cwd: copy, encoding: 'utf8' }).stdout
 
 test('[DOC-5] the walk in CONTRIBUTING adds an operation in four files, and the compiler leads the way', () => {
@@ -81,6 +84,7 @@ test('[DOC-5] the walk in CONTRIBUTING adds an operation in four files, and the 
 
   edit(`${cards}/card-queries.ts`, (text) => `${text}\n${queries?.code}`)
   expect(compile()).toBe('')
+  expect(lint()).toMatch(/Found 0 warnings and 0 errors/)
 
   edit(`${cards}/cards.test.ts`, (text) => `${text}\n${tests?.code}`)
   expect(compile()).toBe('')

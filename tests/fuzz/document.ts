@@ -25,6 +25,7 @@ interface PublishedOperation {
   operationId: string
   parameters?: { name: string; in: 'path' | 'query' | 'header'; schema: Schema; required?: boolean }[]
   requestBody?: Media
+  security?: unknown[]
   responses: Record<string, Media & { description: string; headers?: Record<string, unknown> }>
   'x-emits'?: string[]
 }
@@ -37,6 +38,7 @@ export interface Field {
   name: string
   schema: Schema
   is_required: boolean
+  isValid: (value: unknown) => boolean
 }
 /** What may be answered with a status. */
 export interface DocumentedAnswer {
@@ -56,11 +58,14 @@ export interface DocumentedOperation {
   id: string
   method: string
   path: string
+  /** What addresses look like that name it, with a group for each field of the path. */
+  address: RegExp
   path_fields: Field[]
   query_fields: Field[]
-  header_names: string[]
+  header_fields: Field[]
   body: { type: string; schema: Schema; isValid: (value: unknown) => boolean } | undefined
   is_write: boolean
+  needs_credential: boolean
   answers: Map<number, DocumentedAnswer>
 }
 
@@ -91,17 +96,16 @@ export function operationsOf({ paths, components }: Published): DocumentedOperat
 function operationOf(
   path: string,
   method: string,
-  { operationId: id, parameters = [], requestBody, responses, 'x-emits': emits }: PublishedOperation,
+  { operationId: id, parameters = [], requestBody, security = [], responses, 'x-emits': emits }: PublishedOperation,
   schemas: Record<string, Schema>,
 ): DocumentedOperation {
   const fieldsIn = (place: string): Field[] =>
     parameters
       .filter((parameter) => parameter.in === place)
-      .map(({ name, schema, required = false }) => ({
-        name,
-        schema: resolved(schema, schemas),
-        is_required: required,
-      }))
+      .map(({ name, schema: published, required = false }) => {
+        const schema = resolved(published, schemas)
+        return { name, schema, is_required: required, isValid: openCheck(schema) }
+      })
   const [content] = Object.entries(requestBody?.content ?? {})
   const body = content && { type: content[0], schema: resolved(content[1].schema, schemas) }
   const answers = Object.entries(responses).map(([status, { content: media = {}, headers = {}, description }]) => {
@@ -118,11 +122,13 @@ function operationOf(
     id,
     method: method.toUpperCase(),
     path,
+    address: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
     path_fields: fieldsIn('path'),
     query_fields: fieldsIn('query'),
-    header_names: fieldsIn('header').map(({ name }) => name),
+    header_fields: fieldsIn('header'),
     body: body && { ...body, isValid: openCheck(body.schema) },
     is_write: emits !== undefined,
+    needs_credential: security.length > 0,
     answers: new Map(answers),
   }
 }

@@ -40,6 +40,22 @@ const field = (name: string, value: string) => part(`Content-Disposition: form-d
 const END = Buffer.from(`--${B}--\r\n`)
 const own = `multipart/form-data; boundary=${B}`
 
+/** Reads such a form again: a part with a file's name is the file. Throws when it does not end. */
+export function fieldsOfMultipart(bytes: Buffer): Record<string, string | string[]> {
+  const [, ...parts] = `\r\n${bytes.toString('latin1')}`.split(`\r\n--${B}`)
+  const end = parts.findIndex((each) => each.startsWith('--'))
+  if (end === -1) throw new Error('The form does not end')
+  const fields: Record<string, string | string[]> = Object.create(null)
+  for (const each of parts.slice(0, end)) {
+    const [head = '', ...content] = each.split('\r\n\r\n')
+    const name = head.includes('filename') ? 'file' : (/\bname="?([^"]*)/.exec(head)?.[1] ?? '')
+    const value = content.join('\r\n\r\n')
+    // What stands twice is a list, which no schema takes for one text.
+    fields[name] = name in fields ? [fields[name] as string, value].flat() : value
+  }
+  return fields
+}
+
 /** A form with a file, as any browser would send it, or one that no browser would. */
 export function multipart(fields: Record<string, unknown>, isSpoilt: boolean, random: Random): Form {
   const size = random.pick([0, 1, 5, 100, 3_000, 66_000])

@@ -24,8 +24,12 @@ export function judgeEnd({ code, refusal }: Ending, sent: readonly Pick<FuzzFram
   return expected.includes(Number(code)) ? [] : [`it ended with ${code} instead of ${expected.join(' or ')}`]
 }
 
-/** Whoever is not let in is told so: with JSON while it is HTTP, with a code once it is a socket. */
-export function judgeOdd({ code, refusal }: Ending): string[] {
+/**
+ * Whoever is not let in is told so: with JSON while it is HTTP, with a code once it is a socket. Whose handshake is bad is
+ * not let in: he is told nothing else, and his socket is not left open.
+ */
+export function judgeOdd({ code, refusal, messages }: Ending, isBad: boolean): string[] {
+  if (isBad && (messages.length > 0 || (!refusal && code === 'open'))) return ['a bad handshake was let in']
   if (!refusal) return typeof code === 'number' && isLegal(code) ? [] : code === 'open' ? [] : [`it ended with ${code}`]
   const { status, text } = refusal
   if (status >= 500) return [`the handshake was answered ${status}`]

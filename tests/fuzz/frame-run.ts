@@ -54,10 +54,8 @@ export async function fuzzFrames(
 
   const session = async (nth: number) => {
     const random = seeded(Math.imul(seed, 0x85ebca6b) ^ nth)
-    const isOdd = random.below(6) === 0
-    const handshake = isOdd
-      ? oddHandshake(target, board_id, random)
-      : handshakeTo(target + random.pick(['', '&seq=1', '&since=1.0', '&since=x', '&since=9.9']))
+    const odd = random.below(6) === 0 ? oddHandshake(target, board_id, random) : undefined
+    const handshake = odd ?? handshakeTo(target + random.pick(['', '&seq=1', '&since=1.0', '&since=x', '&since=9.9']))
     const client = new FrameSession(api.base_url, handshake)
     const sent: FuzzFrame[] = []
     await Promise.race([client.begun, pause(PATIENCE_MS)])
@@ -82,12 +80,12 @@ export async function fuzzFrames(
     for (const { what } of sent) count(found.kinds, what)
     count(found.ends, ending.refusal ? String(ending.refusal.status) : String(ending.code))
     const complaints = [
-      ...(isOdd ? judgeOdd(ending) : judgeEnd(ending, sent)),
+      ...(odd ? judgeOdd(ending, odd.is_bad) : judgeEnd(ending, sent)),
       ...ending.garbled,
       ...ending.messages.flatMap((message) => judgeMessage(documented, message)),
     ]
     const shown = sent.slice(-3).map(({ what, bytes }) => `${what} ${bytes.subarray(0, 60).toString('hex')}`)
-    const how = isOdd
+    const how = odd
       ? ` after ${JSON.stringify({ ...handshake, target: handshake.target.replace(api.token ?? '', '…') })}`
       : ''
     found.violations.push(

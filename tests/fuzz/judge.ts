@@ -1,5 +1,6 @@
 import type { Outcome, Reply } from './connection.ts'
-import type { DocumentedAnswer } from './document.ts'
+import type { DocumentedAnswer, DocumentedOperation } from './document.ts'
+import { misfitOf, operationAt, pathOf } from './fit.ts'
 import { isUnframed } from './framing.ts'
 import type { FuzzRequest } from './requests.ts'
 import { CANARY } from './values.ts'
@@ -27,8 +28,12 @@ const INSIDES = /\.ts:\d|node_modules|\bat \w+ \(|\bselect \w|\binsert into\b|re
 /** What a valid body may still be refused for: rules among several fields, and rules that the operator sets. */
 const HAS_FURTHER_RULES = new Set(['createRule', 'updateRule', 'register', 'changePassword'])
 
-/** Holds an answer against the published document. */
-export function judge(request: FuzzRequest, outcome: Outcome): Verdict {
+/** Holds an answer against the published document, of which a bent request may reach any operation. */
+export function judge(
+  request: FuzzRequest,
+  outcome: Outcome,
+  operations: readonly DocumentedOperation[] = [request.operation],
+): Verdict {
   if (typeof outcome === 'string') {
     const isExcused = outcome === 'closed' && isUnframed(request.framing)
     return { complaints: isExcused ? [] : [`there was no answer: ${outcome}`], met: outcome, json: undefined }
@@ -36,7 +41,10 @@ export function judge(request: FuzzRequest, outcome: Outcome): Verdict {
   const { status } = outcome
   const json = jsonOf(outcome) as Record<string, unknown> | undefined
   const code = typeof json?.['code'] === 'string' && status >= 400 ? json['code'] : ''
-  const complaints = status < 400 ? judgeSuccess(request, outcome, json) : judgeRefusal(request, outcome, json, code)
+  const complaints =
+    status < 400
+      ? judgeSuccess(request, outcome, json, operationAt(operations, request))
+      : judgeRefusal(request, outcome, json, code)
   return {
     complaints,
     met: code ? `${status} ${code}` : String(status),
@@ -56,44 +64,36 @@ function jsonOf({ headers, bytes }: Reply): unknown {
 const isAsDocumented = ({ tricks, framing }: FuzzRequest) =>
   !tricks.has('path') && !tricks.has('method') && !isUnframed(framing)
 
-function judgeSuccess(request: FuzzRequest, reply: Reply, json: unknown): string[] {
-  const { operation, method } = request
+/** What succeeded must be an operation of the document, and asked for as the document says. */
+function judgeSuccess(
+  request: FuzzRequest,
+  reply: Reply,
+  json: unknown,
+  operation: DocumentedOperation | undefined,
+): string[] {
+  const { method, tricks, framing } = request
   const { status, headers, bytes } = reply
-  if (!isAsDocumented(request)) return []
+  if (!operation) return isBeside(request, status) ? [] : [`${status} is of no operation of the document`]
+  if (tricks.has('credentials') && operation.needs_credential) return [`a bad credential was accepted with ${status}`]
+  if (isUnframed(framing)) return []
   const answer = operation.answers.get(status)
   if (!answer) return [`${status} is not documented`]
   const complaints = answer.headers.filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`)
   if (answer.media === undefined && bytes.length > 0) complaints.push(`${status} has a body`)
   if (answer.media === 'application/json' && method !== 'HEAD') complaints.push(...judgeBody(answer, json))
-  if (isRefusable(request)) complaints.push(`a body that does not fit the document was accepted with ${status}`)
+  const misfit = misfitOf(operation, request)
+  if (misfit) complaints.push(`a ${misfit} that does not fit the document was accepted with ${status}`)
   return complaints
 }
+
+/** What is answered beside the operations: whether another site may ask, and where the pages are. `*` counts as the root. */
+const isBeside = ({ method, target }: FuzzRequest, status: number) =>
+  method === 'OPTIONS' ? status === 204 : status === 302 && ['', '*'].includes(pathOf(target))
 
 function judgeBody(answer: DocumentedAnswer, json: unknown): string[] {
   if (json === undefined) return ['the body is no JSON']
   const complaint = answer.complaint(json)
   return complaint === undefined ? [] : [complaint]
-}
-
-/** Whether the document itself says that the body is wrong. Enums are taken in any case, which it does not say. */
-function isRefusable({ operation: { body }, body: bytes, tricks, framing }: FuzzRequest): boolean {
-  if (body?.type !== 'application/json' || !tricks.has('body') || tricks.has('type') || framing !== 'whole')
-    return false
-  try {
-    return !body.isValid(withEnums(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))))
-  } catch {
-    return true
-  }
-}
-const withEnums = (value: unknown) => {
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => {
-      if (typeof field !== 'string') return [key, field]
-      if (key === 'role') return [key, field.toLowerCase()]
-      return [key, key.endsWith('_type') ? field.toUpperCase() : field]
-    }),
-  )
 }
 
 function judgeRefusal(

@@ -2,7 +2,7 @@ import { type Random, seeded } from '../rig/history.ts'
 import type { DocumentedOperation } from './document.ts'
 import { multipart, urlencoded } from './forms.ts'
 import { type Framing, framings } from './framing.ts'
-import { badCredentials, type Header, oddHeaders, oddId, oddPath, oddQuery } from './tricks.ts'
+import { badCredentials, goodCredential, type Header, oddHeaders, oddId, oddPath, oddQuery } from './tricks.ts'
 import { asText, jsonText, spoilJson, textsOf, validFields, validValue } from './values.ts'
 import { type KnownBoard, newId, type Person, type World } from './world.ts'
 
@@ -51,7 +51,7 @@ export function makeRequest(
   const queries = operation.query_fields
     .filter(({ is_required }) => is_required || random.below(3) === 0)
     .map(({ name, schema }) => `${name}=${encodeURIComponent(asText(validValue(name, schema, place)))}`)
-  if (isBent('query')) queries.push(oddQuery(operation.query_fields[0]?.name ?? 'limit', random))
+  if (isBent('query')) queries.push(oddQuery(random.pick(operation.query_fields)?.name ?? 'limit', random))
   const method = isBent('method')
     ? random.pick(['GET', 'HEAD', 'OPTIONS', 'PUT', 'POST', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])
     : operation.method
@@ -59,7 +59,7 @@ export function makeRequest(
   const who = whoAsks(world, board, random)
   const headers: Header[] = isBent('credentials')
     ? badCredentials(random, who.token)
-    : [random.below(12) === 0 ? ['Cookie', `svc_auth=${who.token}`] : ['Authorization', `Bearer ${who.token}`]]
+    : [goodCredential(random, who.token)]
   headers.push(...documentedHeaders(operation, world, random))
   const { body, type } = bodyOf(operation, who, place, isBent('body'), tricks)
   if (type !== undefined) headers.push(['Content-Type', type])
@@ -81,8 +81,8 @@ function whoAsks(world: World, board: KnownBoard | undefined, random: Random): P
   return random.pick(random.below(3) === 0 ? board.people.slice(0, 1) : board.people)
 }
 
-function documentedHeaders({ header_names }: DocumentedOperation, world: World, random: Random): Header[] {
-  return header_names.flatMap((name): Header[] => {
+function documentedHeaders({ header_fields }: DocumentedOperation, world: World, random: Random): Header[] {
+  return header_fields.flatMap(({ name }): Header[] => {
     if (random.below(6) > 0) return []
     if (name === 'Range') return [[name, random.pick(['bytes=0-', 'bytes=0-1', 'bytes=-2'])]]
     if (name !== 'Idempotency-Key') return [[name, random.pick(world.tags)]]

@@ -66,7 +66,7 @@ export async function fuzz(
 
   const ask = async (connection: Connection, nth: number, request: FuzzRequest): Promise<Verdict> => {
     const outcome = await connection.ask(dispatchOf(request))
-    const verdict = judge(request, outcome)
+    const verdict = judge(request, outcome, operations)
     found.requests++
     count(found.met, verdict.met)
     for (const trick of request.tricks) count(found.tricks, trick)

@@ -152,7 +152,14 @@ export function oddHeaders(random: Random, world: World): Header[] {
   ])()
 }
 
-/** What may stand in Authorization when it is no token of anybody. */
+/** A token where it may stand, in the spellings that HTTP allows: the scheme in any case, more than one space. */
+export function goodCredential(random: Random, token: string): Header {
+  const dice = random.below(24)
+  if (dice < 2) return ['Cookie', `svc_auth=${token}`]
+  return ['Authorization', `${dice === 2 ? 'bearer  ' : 'Bearer '}${token}`]
+}
+
+/** What may stand in Authorization when it is no token of anybody. Nobody is let in with any of them. */
 export function badCredentials(random: Random, token: string): Header[] {
   const [head = '', claims = '', sign = ''] = token.split('.')
   const none = Buffer.from('{"alg":"none"}').toString('base64url')
@@ -162,7 +169,6 @@ export function badCredentials(random: Random, token: string): Header[] {
     `Bearer ${head}.${claims.slice(0, -2)}.${sign}`,
     `Bearer ${head}.${claims}.${sign.slice(1)}x`,
     `Bearer ${token}.x`,
-    `bearer  ${token}`,
     `Basic ${Buffer.from('a:b').toString('base64')}`,
     `Bearer ${CANARY}`,
     'Bearer',

@@ -74,7 +74,7 @@ export async function prove(progress: Progress): Promise<Report> {
     const frames_memory = frames_end.growth[0] ?? { early: 0, late: 0, growth: Number.NaN }
     goals.add(
       'Requests',
-      'Every operation and field of openapi.json, by several people on boards that live: valid, or with something bent. Every answer is held against the document: its status, its problem code, its headers and its body, in which nothing may stand that is not documented.',
+      'Every operation and field of openapi.json, by several people on boards that live: valid, or with something bent. Every answer is held against the document: its status, its problem code, its headers and its body, in which nothing may stand that is not documented. What succeeded must be an operation of the document, asked for as it says: with a good credential, and with a path, a query, headers and a body that fit it.',
       [
         atLeast('requests', fuzzed.requests, REQUESTS),
         told('requests each second', fuzzed.requests / fuzzed.seconds),
@@ -98,7 +98,7 @@ export async function prove(progress: Progress): Promise<Report> {
     )
     goals.add(
       'Frames',
-      'Messages of asyncapi.json, whole and bent, frames that no client would make, and handshakes that are none, while somebody writes and somebody else follows.',
+      'Messages of asyncapi.json, whole and bent, frames that no client would make, and handshakes that are none or may let nobody in, while somebody writes and somebody else follows.',
       [
         atLeast('frames', framed.frames, FRAMES),
         told('connections', framed.sessions),

@@ -19,13 +19,13 @@ export function isRightRefusal(head: string, body: string): boolean {
   }
 }
 
-/** Changes that were acknowledged under a number that their board never reached, or under the same as another. */
-export function lostWrites(acknowledged: [board: number, seq: number][], last: number[]): string[] {
+/** Changes that were acknowledged under a number that their board's log does not have, or under the same as another. */
+export function lostWrites(acknowledged: [board: number, seq: number][], log: Set<number>[]): string[] {
   const known = new Set<string>()
   return acknowledged.flatMap(([board, seq]) => {
     const name = `change ${seq} of board ${board}`
     if (known.has(name)) return [`${name} was acknowledged twice`]
     known.add(name)
-    return seq >= 1 && seq <= (last[board - 1] ?? 0) ? [] : [`${name} was acknowledged and is not in the log`]
+    return log[board - 1]?.has(seq) ? [] : [`${name} was acknowledged and is not in the log`]
   })
 }

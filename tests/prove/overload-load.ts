@@ -13,6 +13,8 @@ export interface Sending {
   path: string
   token: string
   body?: string
+  /** A part of the body that is filled with another number each time: a change that changes nothing is not in the log. */
+  blank?: string
   /** What it is answered with when it is let in. */
   status: number
   /** The board that it changes. */
@@ -26,6 +28,8 @@ export type Window = { port: number; connections: number } & ({ ms: number } | {
 export interface Phase {
   rate: number
   ms: number
+  /** Whoever asks in it does not count in how long it takes. */
+  isRest?: boolean
 }
 export type Order = { do: 'prepare'; requests: Sending[] } | { do: 'run'; window: Window }
 
@@ -50,6 +54,7 @@ export interface Outcome {
   wrong: Record<string, number>
   /** Requests that could not be sent, for all connections waited for answers. */
   unsent: number
+  /** Milliseconds of those who did not ask in a phase of rest. */
   let_in: { p50: number; p99: number; max: number }
   sent_away: { p50: number; p99: number; max: number }
   /** The numbers of the events of acknowledged changes: the board, and its number. */
@@ -61,6 +66,8 @@ const TICK_MS = 2
 
 interface Prepared {
   bytes: Buffer
+  /** A part of the bytes. */
+  blank: Buffer | undefined
   status: number
   changes: number
 }
@@ -85,10 +92,12 @@ interface Pool {
 const pools = new Map<number, Pool>()
 let finished: (line: Line) => void = () => {}
 
-function prepare({ method, path, token, body = '', status, changes = -1 }: Sending): Prepared {
+function prepare({ method, path, token, body = '', blank, status, changes = -1 }: Sending): Prepared {
   const content = body && `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
   const text = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nAccept-Encoding: gzip\r\n${content}\r\n${body}`
-  return { bytes: Buffer.from(text), status, changes }
+  const bytes = Buffer.from(text)
+  const at = blank ? bytes.indexOf(blank) : -1
+  return { bytes, blank: blank ? bytes.subarray(at, at + blank.length) : undefined, status, changes }
 }
 
 function poolOf(port: number): Pool {
@@ -140,7 +149,9 @@ function take(line: Line, chunk: Buffer) {
 }
 
 function send(line: Line, now: number) {
-  const asked = requests[reached++ % requests.length] as Prepared
+  const nth = reached++
+  const asked = requests[nth % requests.length] as Prepared
+  asked.blank?.write(String(nth).padStart(asked.blank.length, '0'))
   line.asked = asked
   line.sent_at = now
   line.socket.write(asked.bytes)
@@ -157,11 +168,22 @@ function dueAfter(phases: Phase[], elapsed_ms: number): number {
   return Math.floor(due)
 }
 
+/** The phase at some time after the beginning. */
+function phaseAt(phases: Phase[], elapsed_ms: number): Phase | undefined {
+  let left = elapsed_ms
+  const isNow = ({ ms }: Phase) => {
+    left -= ms
+    return left < 0
+  }
+  return phases.find(isNow) ?? phases.at(-1)
+}
+
 async function run(window: Window): Promise<Outcome> {
   const { port } = window
   const ms = 'phases' in window ? window.phases.reduce((sum, phase) => sum + phase.ms, 0) : window.ms
   const counts = Array.from({ length: Math.ceil(ms / 1_000) }, () => ({ offered: 0, good: 0, late: 0, shed: 0 }))
   const times = counts.map(() => [] as number[])
+  const let_in: number[] = []
   const sent_away: number[] = []
   const wrong: Record<string, number> = {}
   const acknowledged: [number, number][] = []
@@ -172,6 +194,7 @@ async function run(window: Window): Promise<Outcome> {
   while (pool.opened < window.connections) free.push(await open(port))
   const begun = performance.now()
   const secondOf = (at: number) => Math.min(counts.length - 1, Math.floor((at - begun) / 1_000))
+  const isRest = (at: number) => 'phases' in window && phaseAt(window.phases, at - begun)?.isRest
 
   const judge = ({ asked, head, body, sent_at }: Line, now: number) => {
     if (!asked) {
@@ -185,11 +208,12 @@ async function run(window: Window): Promise<Outcome> {
       if (took <= IN_TIME_MS) count.good++
       else count.late++
       times[secondOf(now)]?.push(took)
+      if (!isRest(sent_at)) let_in.push(took)
       if (changes === -1) return
       acknowledged.push([changes, Number(/\r\nboard-position: \d+\.(\d+)/i.exec(head)?.[1] ?? -1)])
     } else if (isRightRefusal(head, body)) {
       count.shed++
-      sent_away.push(took)
+      if (!isRest(sent_at)) sent_away.push(took)
     } else {
       const what = head.slice(9, 12) || 'no answer'
       wrong[what] = (wrong[what] ?? 0) + 1
@@ -260,7 +284,7 @@ async function run(window: Window): Promise<Outcome> {
     shed: total('shed'),
     wrong,
     unsent,
-    let_in: spread(sorted(times.flat())),
+    let_in: spread(sorted(let_in)),
     sent_away: spread(sorted(sent_away)),
     acknowledged,
   }

@@ -3,15 +3,20 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { withCpu, withFreeCores } from '../../bench/measure.ts'
+import { byTurns, withCpu, withFreeCores } from '../../bench/measure.ts'
 import { FULL as BENCH } from '../../bench/size.ts'
 import { freePort } from '../../packages/server/testing/ports.ts'
-import { endProcesses, startPostgres, startRedis } from '../../packages/server/testing/processes.ts'
+import {
+  endProcesses,
+  type ServiceProcess,
+  startPostgres,
+  startRedis,
+} from '../../packages/server/testing/processes.ts'
 import { Asker } from './asking.ts'
 import { LoadClients } from './load-clients.ts'
 import { lostWrites } from './overload-judge.ts'
-import type { Outcome } from './overload-load.ts'
-import { Askers, type CrowdSize, lastEvents, makeCrowd } from './overload-stage.ts'
+import type { Outcome, Window } from './overload-load.ts'
+import { Askers, type CrowdSize, makeCrowd, readLog } from './overload-stage.ts'
 import { openPool, type ProbedService, startBare, startProbed } from './realtime-stage.ts'
 import type { Progress } from './report.ts'
 
@@ -20,17 +25,22 @@ export interface FloodSize extends CrowdSize {
   times: number
   /** Connections of those who ask in the flood, all open before it begins. */
   connections: number
-  /** How many ask at once when it is measured how much the service can do. */
+  /** How long an instance works before anything is measured of it: until its code is compiled. */
+  warm_seconds: number
+  /**
+   * How many ask at once when it is measured how much the service can do. No more than it has places: whoever is sent away
+   * would ask again at once, and refusals would be measured with the answers.
+   */
   askers: number[]
   peak_seconds: number
   /** Short floods, each beside a measurement of the peak. */
   pairs: number
   before_seconds: number
-  seconds: number
+  flood_seconds: number
   after_seconds: number
   without_seconds: number
-  /** How long it is measured what a refusal costs. */
-  shed_seconds: number
+  /** How long it is measured what an answer costs, and a refusal. */
+  cost_seconds: number
 }
 /** What was done in a second, and on how many cores: what others left of the machine. */
 export interface Rate {
@@ -55,11 +65,16 @@ export async function runFlood(size: FloodSize, progress: Progress) {
     await Promise.all([askers.prepare(crowd.requests), bystanders.prepare(crowd.requests)])
     await viewers.open(service.base_url, crowd.sockets, 200)
     await viewers.until('all are there', ({ hellos }) => hellos === crowd.sockets.length)
-    const port = Number(new URL(service.base_url).port)
+    const port = portOf(service)
     const { connections } = size
+    const warmUp = (at_port: number): Window => ({
+      port: at_port,
+      connections: Math.max(...size.askers),
+      ms: size.warm_seconds * 1_000,
+    })
     const seen: Outcome[] = []
     const pids = { service: service.pid, postgres: postgres.process().pid, askers: askers.pid }
-    const run = async (window: Parameters<Askers['run']>[0]) => {
+    const run = async (window: Window) => {
       // All that works here: this process with its children, and the backends of PostgreSQL.
       const measured = await withFreeCores([process.pid, pids.postgres], () => withCpu(pids, () => askers.run(window)))
       const { result: outcome, cpu } = measured.result
@@ -67,17 +82,19 @@ export async function runFlood(size: FloodSize, progress: Progress) {
       return { outcome, cpu, free: measured.free }
     }
     const peakOf = async (at_once: number) => {
-      const { outcome, cpu, free } = await run({ port, connections: at_once, ms: size.peak_seconds * 1_000 })
+      const { outcome, free } = await run({ port, connections: at_once, ms: size.peak_seconds * 1_000 })
       const rate = outcome.good / size.peak_seconds
-      progress(`${at_once} who wait for their answers: ${Math.round(rate)} a second`)
-      return { rate, free, at_once, service_us: (cpu.service * 1_000) / outcome.good }
+      progress(`${at_once} who wait for their answers: ${Math.round(rate)} a second, ${outcome.shed} sent away`)
+      return { rate, free, at_once }
     }
 
+    progress(`it warms up, for ${size.warm_seconds} s`)
+    await run(warmUp(port))
     progress('how much it can do')
-    await askers.run({ port, connections: 16, ms: 3_000 })
     const peaks: Awaited<ReturnType<typeof peakOf>>[] = []
     for (const at_once of size.askers) peaks.push(await peakOf(at_once))
     const alone = peaks.reduce((a, b) => (b.rate > a.rate ? b : a))
+    // What one process cannot send does not count as offered: for 7,000 a second it needed a fifth of a core.
     const rate = size.times * alone.rate
 
     /** One second for the rush at the beginning; what follows it is counted. */
@@ -87,7 +104,9 @@ export async function runFlood(size: FloodSize, progress: Progress) {
         connections,
         phases: [{ rate, ms: (size.peak_seconds + 1) * 1_000 }],
       })
-      return { rate: outcome.moments.slice(1).reduce((sum, { good }) => sum + good, 0) / size.peak_seconds, free }
+      const done = outcome.moments.slice(1).reduce((sum, { good }) => sum + good, 0) / size.peak_seconds
+      progress(`${size.times} times as much: ${Math.round(done)} a second`)
+      return { rate: done, free }
     }
     const peakBesideOthers = async (): Promise<Rate> => {
       const ms = size.peak_seconds * 1_000
@@ -98,17 +117,14 @@ export async function runFlood(size: FloodSize, progress: Progress) {
       ])
       return peak
     }
-    const pairs: { peak: Rate; flood: Rate }[] = []
-    for (let nth = 0; nth < size.pairs; nth++) {
-      pairs.push({ peak: await peakBesideOthers(), flood: await floodBriefly() })
-      progress(`${size.times} times as much: ${Math.round(pairs.at(-1)?.flood.rate ?? 0)} a second`)
-    }
+    const turns = await byTurns(size.pairs, { peak: peakBesideOthers, flood: floodBriefly })
+    const pairs = turns.peak.map((peak, i) => ({ peak, flood: turns.flood[i] as Rate }))
 
-    progress(`${size.times} times as much, for ${size.seconds} s`)
-    const rest = { rate: alone.rate / 2 }
+    progress(`${size.times} times as much, for ${size.flood_seconds} s`)
+    const rest = { rate: alone.rate / 2, isRest: true }
     const phases = [
       { ...rest, ms: size.before_seconds * 1_000 },
-      { rate, ms: size.seconds * 1_000 },
+      { rate, ms: size.flood_seconds * 1_000 },
       { ...rest, ms: size.after_seconds * 1_000 },
     ]
     const watch = startWatch(service)
@@ -116,8 +132,8 @@ export async function runFlood(size: FloodSize, progress: Progress) {
     const watched = await watch.end()
 
     progress('every event has reached every socket')
-    const last = await lastEvents(sql, crowd.boards)
-    const events = last.slice(0, size.watched).reduce((sum, seq) => sum + seq, 0) * size.watchers
+    const log = await readLog(sql, crowd.boards)
+    const events = log.slice(0, size.watched).reduce((sum, seqs) => sum + seqs.size, 0) * size.watchers
     const counts = await viewers
       .until('every event has come', (now) => now.events >= events, 20_000)
       .catch(() => viewers.count())
@@ -125,28 +141,23 @@ export async function runFlood(size: FloodSize, progress: Progress) {
 
     progress('the same without the door')
     const open = await startBare({ ...stores, MAX_REQUESTS_AT_ONCE: '1000000' })
-    const open_port = Number(new URL(open.base_url).port)
-    await bystanders.run({ port: open_port, connections: 16, ms: 1_000 })
+    await bystanders.run(warmUp(portOf(open)))
     const without = [{ rate, ms: size.without_seconds * 1_000 }]
-    const unguarded = await bystanders.run({ port: open_port, connections, phases: without })
-    progress('what a refusal costs')
-    await using closed = await startClosed(sql, stores)
-    const shed_port = Number(new URL(closed.service.base_url).port)
-    const shed_phases = [{ rate, ms: size.shed_seconds * 1_000 }]
-    await bystanders.run({ port: shed_port, connections, phases: shed_phases })
-    const sheds = await withCpu({ service: closed.service.pid }, () =>
-      bystanders.run({ port: shed_port, connections, phases: shed_phases }),
-    )
+    const unguarded = await bystanders.run({ port: portOf(open), connections, phases: without })
+    // It still works for those who have gone, and would go on beside what is measured next.
+    await open.end('SIGKILL')
+    progress('what an answer costs, and a refusal')
+    const costs = await measureCosts(bystanders, { sql, stores, size, at_once: alone.at_once, rate })
     return {
       alone,
-      shed_us: (sheds.cpu.service * 1_000) / sheds.result.shed,
+      costs,
       pairs,
       flood,
       watched,
       unguarded,
       sockets: { expected: crowd.sockets.length, events, counts },
       acknowledged: acknowledged.length,
-      lost: lostWrites(acknowledged, last),
+      lost: lostWrites(acknowledged, log),
       wrong: seen.flatMap((outcome) => Object.entries(outcome.wrong)).map(([what, count]) => `${count} × ${what}`),
     }
   } finally {
@@ -159,20 +170,49 @@ export async function runFlood(size: FloodSize, progress: Progress) {
   }
 }
 
-/** An instance with one place, which is taken all the time: whoever has it waits for a lock. */
-async function startClosed(sql: pg.Pool, stores: Record<string, string>) {
-  const service = await startBare({ ...stores, MAX_REQUESTS_AT_ONCE: '1' })
+interface CostSetting {
+  sql: pg.Pool
+  stores: Record<string, string>
+  size: FloodSize
+  at_once: number
+  rate: number
+}
+/** Microseconds of processor time for an answer and for a refusal, of one instance that has long given both. */
+async function measureCosts(askers: Askers, { sql, stores, size, at_once, rate }: CostSetting) {
+  const service = await startBare(stores)
+  const port = portOf(service)
+  const { connections, cost_seconds } = size
+  // One second before it, until all is as it stays, and one after it: the end of the asking is not measured.
+  const ms = (1 + cost_seconds + 1) * 1_000
+  const costOf = async (what: 'good' | 'shed', window: Window) => {
+    const asking = askers.run(window)
+    await pause(1_000)
+    const { cpu } = await withCpu({ service: service.pid }, () => pause(cost_seconds * 1_000))
+    const { moments } = await asking
+    const given = moments.slice(1, 1 + cost_seconds).reduce((sum, moment) => sum + moment[what], 0)
+    return (cpu.service * 1_000) / given
+  }
+  // In a flood it gives both, and so warms up for both.
+  await askers.run({ port, connections, phases: [{ rate, ms: size.warm_seconds * 1_000 }] })
+  const answer_us = await costOf('good', { port, connections: at_once, ms })
+  await using _ = await lockUsers(sql)
+  return { answer_us, refusal_us: await costOf('shed', { port, connections, phases: [{ rate, ms }] }) }
+}
+
+/** Nobody can be answered any more: whoever has a place waits for this lock, and all others are sent away. */
+async function lockUsers(sql: pg.Pool) {
   const holder = await sql.connect()
   await holder.query('begin')
   await holder.query('lock table users in access exclusive mode')
   return {
-    service,
     [Symbol.asyncDispose]: async () => {
       await holder.query('rollback')
       holder.release()
     },
   }
 }
+
+const portOf = ({ base_url }: ServiceProcess) => Number(new URL(base_url).port)
 
 /** Looks at the service from outside and from inside, until it is told to end. */
 function startWatch(service: ProbedService) {

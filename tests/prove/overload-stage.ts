@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { CARDS, COLUMNS, cardOf, columnOf, idOf, seedBoards, seedUsers, USERS } from '../../bench/seed.ts'
+import { CARDS, COLUMNS, cardOf, columnOf, idIn, idOf, seedBoards, seedUsers, USERS } from '../../bench/seed.ts'
 import { Tokens } from '../../packages/server/src/core/tokens.ts'
 import type { Order, Outcome, Sending, Window } from './overload-load.ts'
 import { JWT_SECRET, pathOf } from './realtime-stage.ts'
@@ -7,6 +7,7 @@ import { Worker } from './worker.ts'
 
 /** Requests that are made before, and sent again and again in this order. */
 const REQUESTS = 20_000
+const BLANK = '########'
 
 /** Boards with people, and the requests that they send. */
 export interface Crowd {
@@ -48,8 +49,8 @@ export async function makeCrowd(
       return { method: 'POST', path: `/cards/${card}/move`, token, body, status: 200, changes: board }
     }
     if (kind < 19) {
-      const body = JSON.stringify({ title: `Card ${random(1e6)}`, description: 'What is to be done. '.repeat(10) })
-      return { method: 'PATCH', path: `/cards/${card}`, token, body, status: 200 }
+      const body = JSON.stringify({ title: `Card ${BLANK}`, description: 'What is to be done. '.repeat(10) })
+      return { method: 'PATCH', path: `/cards/${card}`, token, body, blank: BLANK, status: 200, changes: board }
     }
     const path = `/boards/${idOf('board', board)}/columns/${column}/cards`
     return { method: 'POST', path, token, body: '{"title":"One more"}', status: 201, changes: board }
@@ -62,13 +63,14 @@ export async function makeCrowd(
   }
 }
 
-/** The numbers of the last events of the boards, by the number of the board. */
-export async function lastEvents(sql: pg.Pool, boards: number): Promise<number[]> {
-  const { rows } = await sql.query<{ last_seq: string }>(
-    'select last_seq from generate_series(1, $1::int) n join board_stream on board_id = ($2 || lpad(n::text, 12, $3))::uuid order by n',
-    [boards, idOf('board', 0).slice(0, -12), '0'],
+/** The numbers of the events that are in the log, by the number of the board. */
+export async function readLog(sql: pg.Pool, boards: number): Promise<Set<number>[]> {
+  const { rows } = await sql.query<{ seqs: number[] }>(
+    `select array(select seq::int from board_events where board_id = ${idIn('board', 'n')}) as seqs
+    from generate_series(1, $1::int) n order by n`,
+    [boards],
   )
-  return rows.map(({ last_seq }) => Number(last_seq))
+  return rows.map(({ seqs }) => new Set(seqs))
 }
 
 /** Everybody who asks, in a process of his own. */

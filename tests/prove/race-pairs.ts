@@ -9,7 +9,7 @@ import type { Progress, Report } from './report.ts'
 
 const SIZE = { rounds: Number(process.env['ROUNDS'] ?? 200), at_once: 6 }
 
-/** Every two writes of the contract race on one board, at two instances, many times over. */
+/** Every two writes of the contract race on one board, at two instances and at one, many times over. */
 export async function prove(progress: Progress): Promise<Report> {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
   const goals = collectGoals(progress)
@@ -28,12 +28,13 @@ export async function prove(progress: Progress): Promise<Report> {
     await track.sql.end()
     goals.add(
       'Two at once',
-      `Each of the ${writeNames.length} operations that change a board against each, itself included: by two owners, about the same things, each at another instance. Whoever came first must succeed, since everything was there for him; the board is held against its log after each pair.`,
+      `Each of the ${writeNames.length} operations that change a board against each, itself included: by two owners, about the same things, each at another instance, and in every third round both at the same one. Whoever came first must succeed, since everything was there for him, and the second unless the first took something away; what was acknowledged has a position of its own. The board is held against its log after each pair.`,
       [
         is('pairs', raced.pairs, (writeNames.length * (writeNames.length + 1)) / 2),
         atLeast('rounds', raced.rounds, pairs.length * SIZE.rounds),
         told('requests, those that prepare included', raced.requests),
         told('requests each second', raced.requests / raced.seconds),
+        told('rounds in which both came to one instance', raced.at_one_instance),
         told('rounds in which both succeeded', raced.both_succeeded),
         is('answers of 5xx', server_errors, 0),
         is('deadlocks that PostgreSQL counted', deadlocks, 0),

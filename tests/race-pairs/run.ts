@@ -7,8 +7,9 @@ import { judge, type Verdict } from '../fuzz/judge.ts'
 import { plainRequest } from '../fuzz/requests.ts'
 import type { Person } from '../fuzz/world.ts'
 import { checkBoard, checkDeleted, readLog, type Standing } from './check.ts'
+import { judgeAnswers } from './judge-answers.ts'
 import { type Cast, RaceBoard, type Write } from './race-board.ts'
-import { goneBy, type Pair, writeOf } from './writes.ts'
+import { goneBy, isSharedId, type Pair, writeOf } from './writes.ts'
 
 export interface Track {
   /** Two instances of one service. */
@@ -27,6 +28,8 @@ export interface Raced {
   requests: number
   seconds: number
   both_succeeded: number
+  /** Of all rounds, those in which both writes came to the same instance. */
+  at_one_instance: number
   /** What the second of two was told, and how often. */
   refusals: Map<string, number>
   violations: string[]
@@ -35,8 +38,10 @@ export interface Raced {
 /** A board is left after so many rounds: it must not fill up. */
 const ROUNDS_ON_A_BOARD = 45
 const changesMembers = (name: string) => name.endsWith('Member')
+/** A connection to each instance, and one more to the first: two writes also meet within one process. */
+type Line = 0 | 1 | 2
 
-/** Lets every pair of writes race on one board, each write at another instance, and checks the board afterwards. */
+/** Lets every pair of writes race on one board, at two instances and at one, and checks the board afterwards. */
 export async function race(
   track: Track,
   pairs: readonly Pair[],
@@ -49,6 +54,7 @@ export async function race(
     requests: 0,
     seconds: 0,
     both_succeeded: 0,
+    at_one_instance: 0,
     refusals: new Map(),
     violations: [],
   }
@@ -72,16 +78,18 @@ interface Told extends Verdict {
   position: number
 }
 
-const reversed = async <T>(second: Promise<T>, first: Promise<T>) => Promise.all([first, second])
+const reversed = async <T>(second: Promise<T>, first: Promise<T>) => Promise.all([first, second] as const)
 
-/** One lane: a board at a time, and a connection to each instance. */
+/** One lane: a board at a time. */
 class Course {
   private readonly track: Track
   private readonly found: Raced
-  private readonly lines: readonly [Connection, Connection]
+  private readonly lines: readonly [Connection, Connection, Connection]
   private readonly board: RaceBoard
   private standing: Standing | undefined
   private rounds_here = 0
+  /** The furthest position that an answer about this board has named. */
+  private told_position = 0
   /** Goes on from pair to pair: what is varied by it is varied over all of them, also when each has few rounds. */
   private turn = 0
   private readonly deleted: string[] = []
@@ -90,10 +98,11 @@ class Course {
   constructor(track: Track, found: Raced) {
     this.track = track
     this.found = found
-    this.lines = [new Connection(track.urls[0]), new Connection(track.urls[1])]
+    this.lines = [new Connection(track.urls[0]), new Connection(track.urls[1]), new Connection(track.urls[0])]
     this.board = new RaceBoard(track.cast, async (who, name, write) => {
-      const { json, met } = await this.send(0, who, name, write)
+      const { json, met, position } = await this.send(0, who, name, write)
       if (!/^2/.test(met)) throw new Error(`${this.where}: ${name} could not be prepared: ${met}`)
+      this.told_position = name === 'createBoard' ? position : Math.max(this.told_position, position)
       return { id: String(json?.['id']) }
     })
   }
@@ -126,27 +135,21 @@ class Course {
     const first = await writeOf(pair[0], { board: this.board, side: 0, round, shared_id })
     const second = isRepeated ? first : await writeOf(pair[1], { board: this.board, side: 1, round, shared_id })
     const key = isRepeated ? shared_id : undefined
+    const line = round % 3 === 2 ? 2 : 1
+    if (line === 2) this.found.at_one_instance++
     const start = () => this.send(0, racer, pair[0], first, key)
-    const answer = () => this.send(1, isRepeated ? racer : rival, pair[1], second, key)
+    const answer = () => this.send(line, isRepeated ? racer : rival, pair[1], second, key)
     // Who is sent first takes turns.
     const told = await (round % 2 === 0 ? Promise.all([start(), answer()]) : reversed(answer(), start()))
     this.rounds_here++
     this.found.rounds++
-    this.judgeRound(told, isRepeated)
-    await this.restore(pair, told)
-  }
-
-  private judgeRound(told: readonly Told[], isRepeated: boolean) {
     const refused = told.filter(({ met }) => !/^2/.test(met))
     for (const { met } of refused) this.found.refusals.set(met, (this.found.refusals.get(met) ?? 0) + 1)
     if (refused.length === 0) this.found.both_succeeded++
-    // Everything was there for either of them: whoever came first had no reason to fail.
-    if (refused.length === told.length)
-      this.complain(`both were refused, with ${refused.map(({ met }) => met).join(' and ')}`)
-    for (const { met } of refused) if (/^5/.test(met)) this.complain(`one was answered ${met}`)
-    const [one, two] = told
-    if (isRepeated && (one?.met !== two?.met || JSON.stringify(one?.json) !== JSON.stringify(two?.json)))
-      this.complain('the same request was answered differently')
+    const meeting = { pair, isRepeated, isSharedId: isSharedId(round), position: this.told_position }
+    for (const complaint of judgeAnswers(meeting, told)) this.complain(complaint)
+    for (const { position } of told) if (position > this.told_position) this.told_position = position
+    await this.restore(pair, told)
   }
 
   /** What was deleted is forgotten, and made anew when somebody needs it; members go back to their places. */
@@ -168,6 +171,8 @@ class Course {
     const after = await this.read()
     const log = await readLog(this.track.sql, this.board.id, this.standing.seq)
     for (const complaint of checkBoard(this.standing, log, after)) this.complain(complaint)
+    if (after.seq < this.told_position)
+      this.complain(`an answer named the position ${this.told_position}, and the board stands at ${after.seq}`)
     this.standing = after
   }
 
@@ -191,7 +196,7 @@ class Course {
     throw new Error('neither racer is a member any more')
   }
 
-  private async send(line: 0 | 1, who: Person, name: string, { params, body }: Write, key?: string): Promise<Told> {
+  private async send(line: Line, who: Person, name: string, { params, body }: Write, key?: string): Promise<Told> {
     const operation = operations.get(name)
     if (!operation) throw new Error(`The document has no ${name}`)
     const request = plainRequest(operation, who, params, body)

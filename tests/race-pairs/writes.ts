@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import type { Kind, RaceBoard, Write } from './race-board.ts'
@@ -31,7 +30,8 @@ function whom({ board: { cast }, side, round }: Start): string {
 /** Both ask for the same place, or for the two ends. */
 const place = ({ side, round }: Start) => ({ position: round % 2 === 0 ? 0 : side * 5 })
 /** In every fifth round both want to give their own the same id. */
-const ownId = ({ round, shared_id }: Start) => (round % 5 === 4 ? { id: shared_id } : {})
+export const isSharedId = (round: number) => round % 5 === 4
+const ownId = ({ round, shared_id }: Start) => (isSharedId(round) ? { id: shared_id } : {})
 const title = ({ side, round }: Start) => `Written by ${side} in ${round}`
 const people = (start: Start) => ({ user_ids: [start.board.cast.member.id, whom(start)] })
 const withPerson =
@@ -43,10 +43,7 @@ const withLabel: Make = async ({ board }) => ({
 
 /** One valid write for each operation that changes a board; the same things for both, so that they meet. */
 const writes: Record<string, Make> = {
-  createBoard: async (start) => ({
-    params: {},
-    body: { id: start.round % 2 === 0 ? start.shared_id : randomUUID(), title: title(start) },
-  }),
+  createBoard: async (start) => ({ params: {}, body: { ...ownId(start), title: title(start) } }),
   updateBoard: onBoard((start) => ({ title: title(start) })),
   deleteBoard: async ({ board }) => ({ params: { board_id: board.id } }),
   inviteMember: onBoard(({ board }) => ({ user_id: board.cast.stranger.id })),

@@ -233,7 +233,7 @@ export class Crowd {
     const board = this.anyBoard()
     const { client } = this.random.pick(board.members)
     for await (const events of client.pages('listEvents', { board_id: board.id, limit: 100 }))
-      if (events.length < 100 || this.over.signal.aborted) return
+      if (events.length < 100 || this.over.signal.aborted) break
     await client.listRuns({ board_id: board.id, limit: 20 })
   }
 

@@ -46,8 +46,9 @@ import { KnownWays } from './core/known-ways.ts'
 import { Limits } from './core/limits.ts'
 import { shedding } from './core/metric-definitions.ts'
 import { Metrics } from './core/metrics.ts'
+import { oneAtATime } from './core/one-at-a-time.ts'
 import { Problem } from './core/problem.ts'
-import { MAX_BODY_BYTES, takeRawBodies } from './core/request-body.ts'
+import { MAX_BODY_BYTES, StrangersBodies, takeRawBodies } from './core/request-body.ts'
 import { answerEarly, logRequests, refuseExpectation } from './core/request-log.ts'
 import { countEarly, countRequests } from './core/request-metrics.ts'
 import { serve } from './core/serve.ts'
@@ -63,13 +64,18 @@ import { representations } from './representations.ts'
 import { userHandlers } from './users/user-operations.ts'
 
 const BODY_SECONDS = 30
+/** A connection on which nothing moves for so long, in either direction, is given up: a reader who takes nothing. */
+const STALLED_SECONDS = 120
+/** Half of the requests that may be under way without a place. */
+const STRANGERS_FOR_EACH_PLACE = 16
 const MAX_CHUNKS_AT_ONCE = 4
 /** Ten megabytes at ten kilobytes a second. */
 const UPLOAD_SECONDS = 1_200
 
 export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
-  /** How long a body that is no upload may take; replaced by tests that cannot wait so long. */
+  /** How long a body that is no upload may take, and a reader who takes nothing; replaced by tests that cannot wait so long. */
   body_seconds?: number
+  stalled_seconds?: number
 }
 
 /** The whole service, ready to listen: the one place that knows every domain. */
@@ -157,6 +163,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     trustProxy: (_address, hop) => hop < config.TRUST_PROXY,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: UPLOAD_SECONDS * 1_000,
+    connectionTimeout: (options.stalled_seconds ?? STALLED_SECONDS) * 1_000,
     return503OnClosing: false,
     // An id of any length is judged as an id; the headers' own limit bounds it.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
@@ -174,7 +181,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       countEarly(metrics, request, reply)
     },
   })
-  app.server.on('checkExpectation', refuseExpectation(log))
+  app.server.on('checkExpectation', oneAtATime(refuseExpectation(log)))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
   // It is not ready any more, and serves on until whoever asked has noticed. Only then it lets go of its sockets and of
   // its port. A connection that stays open after its answer would hold the end up.
@@ -245,7 +252,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
 
   const { body_seconds = BODY_SECONDS } = options
   const ways = new KnownWays()
-  const deps = { core, tokens, limits, isOwnOrigin, ways, representations, body_seconds }
+  const strangers = new StrangersBodies(config.MAX_REQUESTS_AT_ONCE * STRANGERS_FOR_EACH_PLACE)
+  const deps = { core, tokens, limits, isOwnOrigin, ways, representations, body_seconds, strangers }
   const settings = {
     is_registration_open: config.REGISTRATION === 'open',
     is_cookie_default: config.AUTH_COOKIE,

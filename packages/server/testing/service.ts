@@ -55,14 +55,15 @@ interface Circumstances {
   seconds?: { heartbeat: number; pong: number }
   /** Another instance on the database of this service, which must be stopped first. */
   beside?: TestService
-  /** How long a body may take, for a test that cannot wait half a minute. */
+  /** How long a body may take, and a reader who takes nothing, for a test that cannot wait half a minute. */
   body_seconds?: number
+  stalled_seconds?: number
 }
 
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
 export async function startService(
   settings: Record<string, string> = {},
-  { seconds, beside, body_seconds }: Circumstances = {},
+  { beside, ...options }: Circumstances = {},
 ): Promise<TestService> {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
   if (!beside) await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
@@ -77,7 +78,7 @@ export async function startService(
   })
   const log_file = fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT))
   const log = createLog({ level: config.LOG_LEVEL, file: log_file })
-  const app = await buildApp(config, log, { ...(seconds && { seconds }), ...(body_seconds && { body_seconds }) })
+  const app = await buildApp(config, log, options)
   const base_url = await listen(app)
   const sql = new pg.Pool({ connectionString: database_url, max: 4 })
   sql.on('error', () => {})

@@ -14,6 +14,8 @@ export interface TcpProxy {
   during: (work: () => Promise<unknown>) => Promise<Traffic>
   /** Breaks every connection that is open now. */
   cut: () => void
+  /** Connections that are open now are dead from now on, and nobody is told; new ones are served. */
+  forget: () => void
   /** From now on nothing gets through in either direction, and nobody is told. */
   freeze: () => void
   thaw: () => void
@@ -80,6 +82,9 @@ export async function startProxy(target: string, hear?: (note: string) => void):
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
+  const forget = () => {
+    for (const socket of sockets) socket.pause()
+  }
   return {
     url: Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(port) }).href,
     during: async (work) => {
@@ -91,9 +96,10 @@ export async function startProxy(target: string, hear?: (note: string) => void):
       }
     },
     cut,
+    forget,
     freeze: () => {
       isFrozen = true
-      for (const socket of sockets) socket.pause()
+      forget()
     },
     thaw: () => {
       isFrozen = false

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify
 import { Admission, type Place } from './admission.ts'
 import { JSON_TYPE } from './json-answer.ts'
 import type { Metrics } from './metrics.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { Problem } from './problem.ts'
 import { type Method, methodLabel } from './request-metrics.ts'
 import { isOfferWithBody } from './unread-body.ts'
@@ -83,7 +84,7 @@ export class Doorkeeper {
   }
 
   private guard(handle: RequestListener): RequestListener {
-    return (request, response) => {
+    return oneAtATime((request, response) => {
       if (isOfferWithBody(request)) response.shouldKeepAlive = false
       if (isNeverShed.test(request.url ?? '')) return handle(request, response)
       let place: Place | undefined
@@ -100,7 +101,7 @@ export class Doorkeeper {
         leaveLine()
         place?.leave()
       })
-    }
+    })
   }
 
   private sendAway(request: IncomingMessage, response: ServerResponse) {

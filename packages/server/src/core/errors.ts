@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { ProblemCode } from '@lockstep/contract/problems'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from './input.ts'
@@ -10,7 +11,8 @@ export function renderProblems(app: FastifyInstance, told: (problem: Problem) =>
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error)
     told(problem)
-    if (problem.status >= 500) request.log.error({ err: error }, problem.message)
+    // Who is one too many is no error, and there may be many.
+    if (problem.status >= 500 && problem.code !== 'overloaded') request.log.error({ err: error }, problem.message)
     return send(reply, problem)
   })
   const answerNowhere = (request: FastifyRequest, reply: FastifyReply) => {
@@ -63,6 +65,16 @@ function problemOfFramework(error: unknown): Problem | undefined {
   return undefined
 }
 
+/** As long as a client may take to read why it is refused. */
+const READING_MS = 2_000
+
+/** Says the last words on a connection, and leaves it, also when nobody at the other end does. */
+export function endConnection(socket: Duplex, words: string) {
+  socket.end(words)
+  const timer = setTimeout(() => socket.destroy(), READING_MS)
+  socket.once('close', () => clearTimeout(timer))
+}
+
 /** What the HTTP parser refuses before there is a request: answered on the bare connection. */
 export function refuseConnection(error: Error & { code?: string }, socket: Socket) {
   if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
@@ -74,7 +86,8 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
         : 'malformed_request'
   const problem = new Problem(code)
   const body = JSON.stringify(problem.body())
-  socket.end(
+  endConnection(
+    socket,
     `HTTP/1.1 ${problem.status} ${code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
   return socket

@@ -49,7 +49,7 @@ export function readableQuery(schema: TObject, query: Fields): Fields {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
       const isInteger = (schema.properties[name] as { type?: string } | undefined)?.type === 'integer'
-      return [name, isInteger && typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value]
+      return [name, isInteger && typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value]
     }),
   )
 }

@@ -6,6 +6,7 @@ import { type Answer, Client, type Failure } from '#testing/client'
 import { endProcesses, eventually, type Store, startRedis } from '#testing/processes'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
 import { openSocket } from '#testing/socket'
+import { startProxy } from '#testing/tcp-proxy'
 import { OUTPUT } from '#testing/template-database'
 import { Passwords } from '../auth/passwords.ts'
 import { Limits, networkOf } from './limits.ts'
@@ -390,6 +391,18 @@ describe('a Redis that fails', () => {
     // A hundred times 50 ms would be five seconds.
     expect(performance.now() - start).toBeLessThan(1_500)
     limits.close()
+  })
+
+  test('[LIMIT-8] because its connection died without a word is asked on a new one', async () => {
+    const store = await startRedis()
+    const proxy = await startProxy(store.url)
+    const service = await limited({ ...few, REDIS_URL: proxy.url })
+    const ada = await service.user()
+    proxy.forget()
+    await tryEverything(service, ada)
+    expect(await saysSo(service)).toEqual(once.slice(0, 1))
+    expect(await hold(service, ada)).toEqual(once)
+    await proxy.close()
   })
 
   test('[LIMIT-8] because it is gone refuses nobody, and the limits hold again when it is back', async () => {

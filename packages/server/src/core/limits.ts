@@ -10,6 +10,8 @@ import { inTime, makeRedis, type Redis } from './redis.ts'
 const PATIENCE_MS = 50
 /** A store that is silent for so long has failed, and is left alone for as long before it is tried again. */
 const PAUSE_MS = 1_000
+/** So often in a row it is tried on one connection. */
+const TRIES = 3
 
 /** What is counted, each over its own time. */
 const seconds: Record<Bucket, number> = {
@@ -57,8 +59,10 @@ export class Limits {
   private readonly log: Log
   private readonly secrets: string[]
   private readonly refused: (limit: Bucket) => void
-  private readonly limiters: Record<Bucket, RateLimiterAbstract> | undefined
-  private readonly redis: Redis | undefined
+  private readonly redis_url: string
+  private readonly allowed: LimitSettings['allowed']
+  private limiters: Record<Bucket, RateLimiterAbstract> | undefined
+  private redis: Redis | undefined
   private connected: Promise<unknown> = Promise.resolve()
   /** Hardly anybody waits for a store that was slow once; it still counts. */
   private isDoubted = false
@@ -70,6 +74,13 @@ export class Limits {
     this.log = log
     this.refused = refused
     this.secrets = secrets
+    this.redis_url = redis_url
+    this.allowed = allowed
+    this.openStore()
+  }
+
+  private openStore() {
+    const { redis_url, allowed } = this
     if (!allowed) return
     if (redis_url !== '') {
       this.redis = makeRedis(redis_url)
@@ -116,7 +127,7 @@ export class Limits {
 
   close() {
     this.closing.abort()
-    this.redis?.destroy()
+    if (this.redis?.isOpen) this.redis.destroy()
   }
 
   private async take(count: Count): Promise<Problem | undefined> {
@@ -182,13 +193,17 @@ export class Limits {
   private doubt() {
     if (this.isDoubted || !this.redis) return
     this.isDoubted = true
-    void this.watch(this.redis)
+    void this.watch()
   }
 
-  /** Tries a store in doubt until it answers. A moment of slowness is not worth a word. */
-  private async watch(redis: Redis) {
+  /**
+   * Tries a store in doubt until it answers. A moment of slowness is not worth a word. A connection that is silent for longer
+   * is given up: its other end may be gone, and nobody would say so for a quarter of an hour.
+   */
+  private async watch() {
     const { signal } = this.closing
-    while (!signal.aborted) {
+    for (let tries = 1; !signal.aborted; tries++) {
+      const redis = this.redis as Redis
       try {
         await inTime(this.probe(redis), PAUSE_MS)
         if (this.isFailing) this.log.info('Redis can be asked for the rate limits again')
@@ -199,6 +214,10 @@ export class Limits {
         if (!this.isFailing && !signal.aborted)
           this.log.warn({ err: error }, 'Redis cannot be asked for the rate limits; requests pass uncounted')
         this.isFailing = true
+        if (tries % TRIES === 0 && !signal.aborted) {
+          this.openStore()
+          if (redis.isOpen) redis.destroy()
+        }
         await pause(PAUSE_MS, undefined, { ref: false, signal }).catch(() => {})
       }
     }

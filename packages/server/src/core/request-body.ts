@@ -16,14 +16,42 @@ export function leaveBodies(app: FastifyInstance) {
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 }
 
+/** How many bodies are waited for of people who have shown no credential: else they could take the room of everybody. */
+export class StrangersBodies {
+  private readonly most: number
+  private count = 0
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  /** Answers how to stop waiting; nothing when there are too many. */
+  wait(): (() => void) | undefined {
+    if (this.count >= this.most) return undefined
+    this.count++
+    let isOver = false
+    return () => {
+      if (!isOver) this.count--
+      isOver = true
+    }
+  }
+}
+
 /**
  * Hooks that let a body which is read as a whole arrive soon or not at all, and lend its place to others until then. (Node's
  * own limit is the one of uploads, which may take long.)
  */
-export function bodyWithin(seconds: number) {
-  const stop = (request: Timed) => clearTimeout(request[TIMER])
+export function bodyWithin(seconds: number, strangers?: StrangersBodies) {
+  const stop = (request: Timed) => {
+    clearTimeout(request[TIMER])
+    request[STOP]?.()
+  }
   const preParsing: preParsingHookHandler = (request: Timed, reply, payload, done) => {
     if (!hasBody(request)) return done(null, payload)
+    if (strangers) {
+      request[STOP] = strangers.wait()
+      if (!request[STOP]) return done(new Problem('overloaded'))
+    }
     const giveUp = () => {
       // Refused already, and on its way to somebody who does not read: nobody listens any more.
       if (reply.sent) return
@@ -45,7 +73,8 @@ export function bodyWithin(seconds: number) {
 }
 
 const TIMER = Symbol('timer of the body')
-type Timed = FastifyRequest & { [TIMER]?: NodeJS.Timeout }
+const STOP = Symbol('stops waiting for a body')
+type Timed = FastifyRequest & { [TIMER]?: NodeJS.Timeout; [STOP]?: (() => void) | undefined }
 export const MAX_BODY_BYTES = 1_048_576
 /** Whether nothing can be said against a JSON body, or its absence, before it is read. */
 export function mayBeRead(request: FastifyRequest): boolean {

@@ -297,6 +297,49 @@ describe('what is hardly HTTP', () => {
     await hasty.stop()
   })
 
+  test('[REQ-21] a reader who takes nothing is given up after a while', async () => {
+    const hasty = await startService({}, { beside: service, stalled_seconds: 0.3 })
+    const { port, hostname } = new URL(hasty.base_url)
+    const large = await (await fetch(`${service.base_url}/redoc/redoc.standalone.js`)).arrayBuffer()
+    const socket = connect(Number(port), hostname).pause()
+    socket.on('error', () => {})
+    socket.write('GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(12))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    let received = 0
+    socket.on('data', (piece) => {
+      received += piece.length
+    })
+    socket.resume()
+    await new Promise((resolve) => socket.on('close', resolve))
+    expect(received).toBeLessThan(12 * large.byteLength)
+    await hasty.stop()
+  })
+
+  test.each([
+    ['a handshake', 'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n', 404],
+    ['what is no HTTP', 'NONSENSE\r\n\r\n', 400],
+  ])(
+    '[REQ-21] %s that is refused leaves no connection behind, also when its sender does not hang up',
+    async (_, sent, status) => {
+      const { port, hostname } = new URL(service.base_url)
+      const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+      socket.write(sent)
+      let text = ''
+      socket.on('data', (piece) => {
+        text += String(piece)
+      })
+      await new Promise((resolve) => socket.on('end', resolve))
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      await new Promise((resolve) => setTimeout(resolve, 2_300))
+      // Nobody is there any more who could take a word.
+      const lost = new Promise((resolve) => socket.on('error', resolve))
+      socket.write('a')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      socket.write('b')
+      expect(await lost).toMatchObject({ code: expect.stringMatching(/EPIPE|ECONNRESET/) })
+    },
+  )
+
   test('[FUZZ-5] a client that hangs up in the middle of its body is its own doing, and no error of ours', async () => {
     const { port, hostname } = new URL(service.base_url)
     const socket = connect(Number(port), hostname)

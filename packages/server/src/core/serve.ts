@@ -30,7 +30,7 @@ import type { KnownWays } from './known-ways.ts'
 import type { Limits } from './limits.ts'
 import { precondition, type Representations } from './precondition.ts'
 import { Problem } from './problem.ts'
-import { bodyWithin, leaveBodies, mayBeRead, readBody } from './request-body.ts'
+import { bodyWithin, leaveBodies, mayBeRead, readBody, type StrangersBodies } from './request-body.ts'
 import type { Tokens } from './tokens.ts'
 import { deskAt, fingerprintOfUpload, nowhere, type Received, receiveUpload, type UploadedFile } from './upload.ts'
 
@@ -100,6 +100,7 @@ export interface ServeDeps {
   representations: Representations
   /** How long a body that is no upload may take to arrive. */
   body_seconds: number
+  strangers: StrangersBodies
 }
 
 /** The path as the client wrote it, for links that lead on from it. */
@@ -125,7 +126,7 @@ export function serve<Ops extends Record<string, Operation>>(
     const route = {
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ...(!isUpload && bodyWithin(deps.body_seconds)),
+      ...(!isUpload && bodyWithin(deps.body_seconds, operation.access === 'public' ? deps.strangers : undefined)),
       ...routeOf(deps, operation, handle),
     }
     if (!isUpload) app.route(route)

@@ -26,6 +26,17 @@ describe('the turns of a board', () => {
     expect(begun).toEqual(['first', 'second', 'third', 'fourth'])
     expect(turns.waiting).toBe(0)
   })
+
+  test('[LOAD-6] 500 changes wait for one board, and not one more; other boards have lines of their own', async () => {
+    const turns = new Turns(10_000)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const all = Array.from({ length: 501 }, () => turns.take('hot', () => promise))
+    await expect(turns.take('hot', () => promise)).rejects.toMatchObject({ code: 'board_busy' })
+    expect(await turns.take('quiet', async () => 'done')).toBe('done')
+    resolve()
+    await Promise.all(all)
+    expect(await turns.take('hot', async () => 'done')).toBe('done')
+  })
 })
 
 describe('a board whose changes take long to commit', () => {

@@ -37,7 +37,7 @@ export class Bus {
   private readonly url: string
   private readonly log: Log
   private readonly listener: Listener
-  private readonly speaker: Redis
+  private speaker: Redis
   private hearer: Redis
   /** The channels to be heard, and who wants to know when they are. */
   private readonly wanted = new Map<string, { done: () => void; isAsked: boolean }>()
@@ -83,7 +83,8 @@ export class Bus {
   unsubscribe(board_id: string) {
     const channel = channelOf(board_id)
     this.wanted.delete(channel)
-    this.hearer.sUnsubscribe(channel).catch((error: Error) => this.failed(error))
+    // With its listener: else the client does not know, until Redis has answered, that whoever asks meanwhile must ask anew.
+    this.hearer.sUnsubscribe(channel, this.hear).catch((error: Error) => this.failed(error))
   }
 
   /** Runs a script on the keys of one board. Rejects when Redis does not answer in time. */
@@ -105,8 +106,7 @@ export class Bus {
 
   close() {
     clearInterval(this.timer)
-    this.speaker.destroy()
-    this.hearer.destroy()
+    for (const redis of [this.speaker, this.hearer]) if (redis.isOpen) redis.destroy()
   }
 
   private connect(): Redis {
@@ -169,7 +169,7 @@ export class Bus {
     })
   }
 
-  /** Rings for itself, asks again for what is not heard yet, and replaces a connection that has gone deaf. */
+  /** Rings for itself, asks again for what is not heard yet, and replaces connections that have gone deaf, or dumb. */
   private check() {
     for (const redis of [this.speaker, this.hearer]) if (!redis.isOpen) this.open(redis)
     for (const channel of this.canaries.keys()) this.publish(channel, 'canary')
@@ -186,11 +186,13 @@ export class Bus {
     return Math.min(...this.canaries.values())
   }
 
+  /** Which of the two does not work cannot be told from here. One that hangs as it connects would hang for ever. */
   private renew(now: number) {
     this.renewed_at = now
-    const deaf = this.hearer
+    const broken = [this.speaker, this.hearer]
+    this.speaker = this.connect()
     this.hearer = this.connect()
-    deaf.destroy()
+    for (const redis of broken) if (redis.isOpen) redis.destroy()
     for (const [channel, want] of this.wanted) this.ask(channel, want)
   }
 

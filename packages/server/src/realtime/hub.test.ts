@@ -102,6 +102,7 @@ describe('the hub in simulation', () => {
 
 describe('what the hub tells of itself', () => {
   const AUDIENCE = 10_000
+  const PAGE = 100
   const message = (seq: number, at: string): LiveEvent => ({
     seq,
     type: 'card.updated',
@@ -119,7 +120,8 @@ describe('what the hub tells of itself', () => {
       after: () => () => {},
       soon: (next) => void work.push(next),
       random: () => 0.5,
-      readEvents: (_board_id, after, done) => void work.push(() => done(log.filter(({ seq }) => seq > after))),
+      readEvents: (_board_id, after, done) =>
+        void work.push(() => done(log.filter(({ seq }) => seq > after).slice(0, PAGE))),
       readHeads: (_ids, done) => void work.push(() => done(new Map([['b', { epoch: 1, seq: log.length }]]))),
       subscribe: () => {},
       unsubscribe: () => {},
@@ -174,6 +176,18 @@ describe('what the hub tells of itself', () => {
     hub.heard('b', 1, message(4, '2026-01-01T00:00:00.000Z'))
     settle()
     expect(told).toHaveLength(3)
+  })
+
+  test('[LIVE-2] what comes behind a gap while the log cannot be read is kept up to a bound, and the rest read later', () => {
+    const { hub, log, viewer, settle, written } = bareHub()
+    hub.join('b', 1, viewer())
+    settle()
+    for (let seq = 1; seq <= 10_000; seq++) log.push(message(seq, '2026-01-01T00:00:00.000Z'))
+    for (const event of log.slice(1)) hub.heard('b', 1, event)
+    hub.reconcile()
+    settle()
+    expect(written()).toBe(10_000)
+    expect(hub.counts.filled).toBeGreaterThan(9_000)
   })
 
   test('[OBS-5] a commit of this instance is measured by its own clock, any other by the time in the event', () => {

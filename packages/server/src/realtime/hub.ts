@@ -95,6 +95,8 @@ interface Stage {
   last: number
   /** The highest number that is known to exist. */
   target: number
+  /** The highest number that the bell told of. */
+  heard: number
   hold: Map<number, LiveEvent>
   ring: LiveEvent[]
   ring_bytes: number
@@ -173,7 +175,9 @@ export class Hub {
   heard(board_id: string, epoch: number, event: LiveEvent) {
     const stage = this.stages.get(board_id)
     if (!stage || epoch !== stage.epoch || event.seq <= stage.last) return
-    stage.hold.set(event.seq, event)
+    stage.heard = Math.max(stage.heard, event.seq)
+    // The others are in the log, which may take a while to be reached.
+    if (stage.hold.size < RING_EVENTS || event.seq === stage.last + 1) stage.hold.set(event.seq, event)
     this.takeHeld(stage)
   }
 
@@ -257,6 +261,7 @@ export class Hub {
       epoch,
       last,
       target: last,
+      heard: last,
       hold: new Map(),
       ring: [],
       ring_bytes: 0,
@@ -290,6 +295,7 @@ export class Hub {
       epoch: head.epoch,
       last: head.seq,
       target: head.seq,
+      heard: head.seq,
       ring: [],
       ring_bytes: 0,
       batch: [],
@@ -306,11 +312,11 @@ export class Hub {
     for (let next = stage.hold.get(stage.last + 1); next; next = stage.hold.get(stage.last + 1)) {
       this.take(stage, next, next.committed_at === undefined ? 'bus' : 'here')
     }
-    if (stage.hold.size === 0 || stage.is_waiting) return
+    if (stage.heard <= stage.last || stage.is_waiting) return
     stage.is_waiting = true
     this.outside.after(REORDER_GRACE_MS, () => {
       stage.is_waiting = false
-      if (stage.hold.size > 0) this.fill(stage, Math.max(...stage.hold.keys()))
+      if (stage.heard > stage.last) this.fill(stage, stage.heard)
     })
   }
 

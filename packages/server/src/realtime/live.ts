@@ -8,6 +8,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { approachBoard, type Entry, readUnwelcome } from '../core/access.ts'
 import type { Committed } from '../core/change.ts'
 import type { Database } from '../core/database.ts'
+import { endConnection } from '../core/errors.ts'
 import { Gate } from '../core/gate.ts'
 import type { Limits } from '../core/limits.ts'
 import type { Metrics } from '../core/metrics.ts'
@@ -363,7 +364,8 @@ function refuseHandshake(socket: Duplex, method: string | undefined) {
 
 function refuseUpgrade(socket: Duplex, problem = new Problem('not_found'), headers = '') {
   const body = JSON.stringify(problem.body())
-  socket.end(
+  endConnection(
+    socket,
     `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
   )
 }
