@@ -19,6 +19,8 @@ const steps = [
 beforeAll(() => {
   rmSync(copy, { recursive: true, force: true })
   mkdirSync(join(copy, 'node_modules'), { recursive: true })
+  // What the repository ignores lies within it: a repository of its own is not ignored.
+  mkdirSync(join(copy, '.git'))
   for (const part of [
     'packages',
     'tests',
