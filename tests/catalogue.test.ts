@@ -1,6 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { databaseUrl, onServer } from '../packages/server/testing/template-database.ts'
+import { databaseUrl, onServer, openSql } from '../packages/server/testing/template-database.ts'
 import { type Catalogue, judgeCatalogue, readCatalogue } from '../scripts/catalogue.ts'
 
 const name = `lockstep_test_catalogue_${process.pid}`
@@ -8,7 +8,7 @@ let sql: pg.Pool
 let catalogue: Catalogue
 beforeAll(async () => {
   await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
-  sql = new pg.Pool({ connectionString: databaseUrl(name), max: 1 })
+  sql = openSql(databaseUrl(name), 1)
   catalogue = await readCatalogue(sql)
 })
 afterAll(async () => {

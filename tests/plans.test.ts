@@ -1,7 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endProcesses } from '../packages/server/testing/processes.ts'
-import { databaseUrl, onServer } from '../packages/server/testing/template-database.ts'
+import { databaseUrl, onServer, openSql } from '../packages/server/testing/template-database.ts'
 import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
 import { filledTables, judge, type Mode, OPERATIONS, type Sight, watchPlans } from './prove/plan-checks.ts'
 
@@ -18,7 +18,7 @@ let seeded: Seeded
 let before: Sight[]
 beforeAll(async () => {
   seeded = await seedBoards({ database_url, boards: FEW, cards: CARDS })
-  sql = new pg.Pool({ connectionString: database_url, max: 2 })
+  sql = openSql(database_url, 2)
   before = await watchPlans(sql, database_url, seeded, 'force_generic_plan')
   await seedBoards({ database_url, boards: MORE, cards: CARDS })
 })

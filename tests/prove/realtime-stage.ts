@@ -1,10 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { Tokens } from '../../packages/server/src/core/tokens.ts'
 import { Client } from '../../packages/server/testing/client.ts'
 import { eventually, type ServiceProcess, startServiceProcess } from '../../packages/server/testing/processes.ts'
+import { openSql } from '../../packages/server/testing/template-database.ts'
 import { now } from './load-clients.ts'
 
 export const JWT_SECRET = 'hush-hush-signing-secret-of-the-load-tests'
@@ -132,8 +133,4 @@ export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audien
 }
 export type Board = Awaited<ReturnType<typeof makeBoard>>
 
-export const openPool = (url: string) => {
-  const sql = new pg.Pool({ connectionString: url, max: 4 })
-  sql.on('error', () => {})
-  return sql
-}
+export const openPool = (url: string) => openSql(url)

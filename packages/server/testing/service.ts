@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { BoardMember } from '@lockstep/contract/boards'
 import type { Column } from '@lockstep/contract/columns'
-import pg from 'pg'
+import type pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/core/log.ts'
 import { Client } from './client.ts'
 import { freePort } from './ports.ts'
-import { databaseUrl, OUTPUT, onServer, REDIS } from './template-database.ts'
+import { databaseUrl, OUTPUT, onServer, openSql, REDIS } from './template-database.ts'
 
 /** Every secret of a test holds this word, so that a scan of what the service says can find it. */
 export const MARK = 'hush-hush'
@@ -80,8 +80,7 @@ export async function startService(
   const log = createLog({ level: config.LOG_LEVEL, file: log_file })
   const app = await buildApp(config, log, options)
   const base_url = await listen(app)
-  const sql = new pg.Pool({ connectionString: database_url, max: 4 })
-  sql.on('error', () => {})
+  const sql = openSql(database_url)
   const anybody = new Client(base_url)
 
   const user = async (username = `user-${randomBytes(5).toString('hex')}`): Promise<TestUser> => {

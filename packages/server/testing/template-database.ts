@@ -38,3 +38,14 @@ export async function setup(project: TestProject) {
   project.provide('template', template)
   return () => onServer((client) => client.query(`drop database if exists ${template} with (force)`))
 }
+
+/**
+ * Connections for a test's own questions. A pool says that it has ended as soon as it has said goodbye; when the database is
+ * dropped before a connection is closed, PostgreSQL's word about it must find somebody to listen, or it ends the process.
+ */
+export function openSql(connectionString: string, max = 4): pg.Pool {
+  const sql = new pg.Pool({ connectionString, max })
+  sql.on('error', () => {})
+  sql.on('connect', (client) => client.on('error', () => {}))
+  return sql
+}

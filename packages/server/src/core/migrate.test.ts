@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endProcesses, eventually, lockWaiters, startAdmin } from '#testing/processes'
-import { databaseUrl, onServer } from '#testing/template-database'
+import { databaseUrl, onServer, openSql } from '#testing/template-database'
 import { ensureDatabase, migrate } from './migrate.ts'
 import { demandSchema, SchemaMismatch } from './schema.ts'
 
@@ -25,8 +25,7 @@ beforeEach(async () => {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
   url = databaseUrl(name)
   await ensureDatabase(url)
-  sql = new pg.Pool({ connectionString: url, max: 4 })
-  sql.on('error', () => {})
+  sql = openSql(url)
   said = []
   onTestFinished(async () => {
     await sql.end()
