@@ -33,6 +33,7 @@ import { checklistHandlers } from './checklists/checklist-operations.ts'
 import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
+import { OPEN_FOR_EACH_PLACE } from './core/admission.ts'
 import { Doorkeeper } from './core/admit-requests.ts'
 import { headAnswers } from './core/answer-headers.ts'
 import { isOwnHost, ownOrigin } from './core/authenticate.ts'
@@ -67,7 +68,7 @@ const BODY_SECONDS = 30
 /** A connection on which nothing moves for so long, in either direction, is given up: a reader who takes nothing. */
 const STALLED_SECONDS = 120
 /** Half of the requests that may be under way without a place. */
-const STRANGERS_FOR_EACH_PLACE = 16
+const STRANGERS_FOR_EACH_PLACE = OPEN_FOR_EACH_PLACE / 2
 const MAX_CHUNKS_AT_ONCE = 4
 /** Ten megabytes at ten kilobytes a second. */
 const UPLOAD_SECONDS = 1_200

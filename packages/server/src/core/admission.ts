@@ -5,7 +5,7 @@ const PATIENCE_MS = 500
 /** So long somebody waits when there has been a line for longer than that: it will not go away by waiting. */
 const STANDING_PATIENCE_MS = 100
 /** For each place, requests that stepped aside: they wait for something that has a bound of its own. */
-const OPEN_FOR_EACH_PLACE = 32
+export const OPEN_FOR_EACH_PLACE = 32
 
 interface Waiting {
   came_at: number

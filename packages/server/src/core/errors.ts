@@ -68,9 +68,12 @@ function problemOfFramework(error: unknown): Problem | undefined {
 /** As long as a client may take to read why it is refused. */
 const READING_MS = 2_000
 
-/** Says the last words on a connection, and leaves it, also when nobody at the other end does. */
-export function endConnection(socket: Duplex, words: string) {
-  socket.end(words)
+/** Answers on a bare connection, without a framework, and leaves it, also when nobody at the other end does. */
+export function endConnection(socket: Duplex, problem: Problem, headers = '') {
+  const body = JSON.stringify(problem.body())
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
+  )
   const timer = setTimeout(() => socket.destroy(), READING_MS)
   socket.once('close', () => clearTimeout(timer))
 }
@@ -84,11 +87,6 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'request_timeout'
         : 'malformed_request'
-  const problem = new Problem(code)
-  const body = JSON.stringify(problem.body())
-  endConnection(
-    socket,
-    `HTTP/1.1 ${problem.status} ${code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  endConnection(socket, new Problem(code))
   return socket
 }

@@ -170,7 +170,7 @@ export class Live {
     const board_id = /^(?:\/api)?\/ws\/boards\/([^/]+)\/?$/.exec(url?.pathname ?? '')?.[1]
     // Somebody who goes away in the middle of the handshake must not take the process along.
     socket.on('error', hangUp)
-    if (!url || board_id === undefined) return refuseUpgrade(socket)
+    if (!url || board_id === undefined) return endConnection(socket, new Problem('not_found'))
     this.server.handleUpgrade(request, socket, head, (ws) => {
       this.meet(ws, request, board_id.toLowerCase(), url.searchParams)
     })
@@ -357,15 +357,7 @@ function hangUp(this: Duplex) {
 
 /** Another method, or headers that make no handshake. */
 function refuseHandshake(socket: Duplex, method: string | undefined) {
-  if (method !== 'GET') return refuseUpgrade(socket, new Problem('method_not_allowed'), 'Allow: GET\r\n')
+  if (method !== 'GET') return endConnection(socket, new Problem('method_not_allowed'), 'Allow: GET\r\n')
   const problem = new Problem('malformed_request', { detail: 'The request is not a valid WebSocket handshake.' })
-  return refuseUpgrade(socket, problem, 'Sec-WebSocket-Version: 13\r\n')
-}
-
-function refuseUpgrade(socket: Duplex, problem = new Problem('not_found'), headers = '') {
-  const body = JSON.stringify(problem.body())
-  endConnection(
-    socket,
-    `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
-  )
+  return endConnection(socket, problem, 'Sec-WebSocket-Version: 13\r\n')
 }
