@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import { Components, type Json } from './components.ts'
 import { events } from './index.ts'
 import { Uuid } from './operation.ts'
-import { closeCodes, eventEnvelope, HEARTBEAT_SECONDS, OnlineUser, PONG_SECONDS } from './realtime.ts'
+import { closeCodes, eventEnvelope, HEARTBEAT_SECONDS, OnlineUser, PONG_SECONDS, protocolCodes } from './realtime.ts'
 
 const description = `One socket for each board. It brings every event of the board in the order of the commits, without a gap, once.
 
@@ -15,12 +15,15 @@ comes first, then what happens. \`resync\` says that it is no longer kept: load 
 
 **Heartbeat.** Every ${HEARTBEAT_SECONDS} seconds comes a \`ping\`; answer \`{"type":"pong"}\` within ${PONG_SECONDS} seconds.
 
+**What a client sends.** Only \`pong\` has a meaning. Any other message, text or binary, is ignored.
+
 **Own changes.** Recognise them by position: every write answers \`Board-Position\`. Skipping events by one's own \`user_id\` loses
 the changes that the same user makes in another tab.
 
 | Code | What it means |
 |---|---|
-${Object.values(closeCodes)
+${[...Object.values(closeCodes), ...protocolCodes]
+  .toSorted((a, b) => a.code - b.code)
   .map(({ code, help }) => `| ${code} | ${help} |`)
   .join('\n')}`
 

@@ -28,7 +28,7 @@ export const attachmentOperations = {
     body_type: 'upload',
     returns: { status: 201, schema: Attachment },
     emits: ['attachment.created'],
-    problems: ['file_too_large', 'id_taken'],
+    problems: ['file_too_large', 'id_taken', 'board_file_limit'],
   }),
   getAttachment: operation({
     method: 'GET',
@@ -36,11 +36,11 @@ export const attachmentOperations = {
     tag: 'attachments',
     summary: 'Download a file',
     description:
-      'Always as a download, never shown in place. `Range` asks for a part of it, `If-None-Match` for news only.',
+      'Always as a download, never shown in place. `Range` asks for a part of it, `If-None-Match` for news only. A browser that wants it as a script, style sheet, worker, frame or object (`Sec-Fetch-Dest`) gets 403.',
     access: member('attachment'),
     params: AttachmentPath,
     returns: { status: 200, schema: Bytes },
-    problems: ['range_not_satisfiable'],
+    problems: ['download_only', 'range_not_satisfiable'],
   }),
   deleteAttachment: operation({
     method: 'DELETE',

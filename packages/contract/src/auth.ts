@@ -2,8 +2,9 @@ import Type, { type Static } from 'typebox'
 import { Changes, Message, Nullable, named, Optional, operation, Text } from './operation.ts'
 import { User } from './users.ts'
 
-const Username = Type.String({ format: 'visible-text', minLength: 3, maxLength: 50 })
-const PersonName = Text(255)
+/** For new names: no invisible characters and no look-alikes by mixed scripts. */
+const Username = Type.String({ format: 'username', minLength: 3, maxLength: 50 })
+const PersonName = Type.String({ format: 'person-name', maxLength: 255 })
 /** The rules for a new password are the operator's; what no rule allows is refused here, before anything is hashed. */
 export const Password = Type.String({ format: 'text', maxLength: 1024 })
 
@@ -65,6 +66,16 @@ export const authOperations = {
     access: 'authenticated',
     returns: { status: 200, schema: Message },
   }),
+  logoutEverywhere: operation({
+    method: 'POST',
+    path: '/auth/logout-everywhere',
+    tag: 'authentication',
+    summary: 'End all sessions',
+    description:
+      'Every token issued until then is refused from then on, the one of this request too; sockets close with 1008. Clears the cookie.',
+    access: 'authenticated',
+    returns: { status: 200, schema: Message },
+  }),
   refresh: operation({
     method: 'POST',
     path: '/auth/refresh',
@@ -107,7 +118,8 @@ export const authOperations = {
     path: '/auth/change-password',
     tag: 'authentication',
     summary: 'Change the own password',
-    description: 'Every other token issued before the change is refused from then on; the one that made it lives on.',
+    description:
+      'Every other token issued until then is refused from then on; the one that made the change stays valid.',
     access: 'authenticated',
     body: Type.Object({ current_password: Password, new_password: Password }),
     returns: { status: 200, schema: Message },

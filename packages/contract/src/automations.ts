@@ -59,7 +59,7 @@ export const automationOperations = {
     tag: 'automations',
     summary: 'Create an automation rule',
     description:
-      'What the trigger and the action need must be given: a column, a label or a member of the board. A board has at most 100 rules.',
+      'Whatever column, label or user is given must belong to the board. A rule without the one that its trigger or its action needs is accepted and matches nothing. A board has at most 100 rules.',
     access: owner('board'),
     params: BoardPath,
     body: Type.Object({
@@ -91,7 +91,7 @@ export const automationOperations = {
     path: '/automations/{rule_id}',
     tag: 'automations',
     summary: 'Change an automation rule',
-    description: 'The rule as it would be afterwards is validated.',
+    description: 'Only the fields that are sent are validated: a rule can always be renamed, enabled or disabled.',
     access: owner('rule'),
     params: RulePath,
     body: Changes({

@@ -44,6 +44,17 @@ const deletedShape = Type.Object({ id: Uuid })
 export interface DeletedBoard extends Static<typeof deletedShape> {}
 export const DeletedBoard = named<DeletedBoard>('DeletedBoard', deletedShape)
 
+const Quota = Type.Object({ used: Type.Integer(), limit: Nullable(Type.Integer()) })
+const usageShape = Type.Object({
+  text_bytes: Quota,
+  cards: Quota,
+  file_bytes: Quota,
+  log_bytes_per_minute: Quota,
+})
+/** How much a board holds. No board and no event carries it. */
+export interface BoardUsage extends Static<typeof usageShape> {}
+export const BoardUsage = named<BoardUsage>('BoardUsage', usageShape)
+
 const BoardPath = Type.Object({ board_id: Uuid })
 const MemberPath = Type.Object({ board_id: Uuid, user_id: Uuid })
 const Description = Text(65_536)
@@ -58,7 +69,7 @@ export const boardOperations = {
     body: Type.Object({ ...NewId, title: Title, description: Optional(Description) }),
     returns: { status: 201, schema: Board },
     emits: [],
-    problems: ['id_taken'],
+    problems: ['id_taken', 'owned_board_limit'],
   }),
   listBoards: operation({
     method: 'GET',
@@ -98,6 +109,17 @@ export const boardOperations = {
     params: BoardPath,
     returns: nothing,
     emits: ['board.deleted'],
+  }),
+  getBoardUsage: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/usage',
+    tag: 'boards',
+    summary: 'Read how much a board holds, and how much it may hold',
+    description:
+      'Text counts as JSON, with 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null where the operator has set none.',
+    access: member('board'),
+    params: BoardPath,
+    returns: { status: 200, schema: BoardUsage },
   }),
 }
 
@@ -150,7 +172,7 @@ export const memberOperations = {
     params: MemberPath,
     returns: nothing,
     emits: ['card.unassigned', 'checklist_item.unassigned', 'board.member_removed'],
-    problems: ['member_not_found', 'last_owner'],
+    problems: ['member_not_found', 'last_owner', 'board_log_limit'],
   }),
 }
 

@@ -51,7 +51,7 @@ export const cardOperations = {
     body: Type.Object({ ...NewId, title: Title, description: Optional(Description), ...Place }),
     returns: { status: 201, schema: Card },
     emits: ['card.created', 'card.moved'],
-    problems: ['column_not_found', 'id_taken'],
+    problems: ['column_not_found', 'id_taken', 'board_card_limit'],
   }),
   findCards: operation({
     method: 'GET',
@@ -140,6 +140,7 @@ export const cardOperations = {
     params: Type.Object({ card_id: Uuid, user_id: Uuid }),
     returns: nothing,
     emits: ['card.unassigned'],
+    problems: ['board_log_limit', 'change_too_large'],
   }),
   addCardLabel: operation({
     method: 'POST',
@@ -162,7 +163,7 @@ export const cardOperations = {
     params: Type.Object({ card_id: Uuid, label_id: Uuid }),
     returns: nothing,
     emits: ['card.unlabeled'],
-    problems: ['label_not_found'],
+    problems: ['label_not_found', 'board_log_limit', 'change_too_large'],
   }),
 }
 

@@ -9,6 +9,7 @@ import {
   operation,
   Place,
   Rank,
+  REQUIRED_PLACE,
   RequiredPlace,
   Title,
   Uuid,
@@ -81,6 +82,7 @@ export const checklistOperations = {
     path: '/checklists/{checklist_id}/move',
     tag: 'checklists',
     summary: 'Move a checklist within its card',
+    description: REQUIRED_PLACE,
     access: member('checklist'),
     params: ChecklistPath,
     body: RequiredPlace,
@@ -158,6 +160,7 @@ export const itemOperations = {
     params: Type.Object({ item_id: Uuid, user_id: Uuid }),
     returns: nothing,
     emits: ['checklist_item.unassigned'],
+    problems: ['board_log_limit', 'change_too_large'],
   }),
 }
 

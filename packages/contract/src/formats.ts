@@ -6,6 +6,37 @@ interface Format {
 /** PostgreSQL stores neither NUL nor half a surrogate pair; we refuse them rather than change what was typed. */
 const isStorable = (value: string) => value.isWellFormed() && !value.includes('\0')
 
+/** What a text takes in UTF-8, as JSON: a quotation mark and a backslash take two bytes. */
+const jsonBytes = (value: string) => new TextEncoder().encode(JSON.stringify(value)).length - 2
+const MAX_EMAIL_BYTES = 254
+const MAX_NAME_BYTES = 255
+
+/** The scripts that identifiers are recommended to use, by what may stand together in one name (UTS 39, highly restrictive). */
+const scriptSets: string[][] = [
+  ...[
+    'Han Hiragana Katakana Latin',
+    'Han Bopomofo Latin',
+    'Han Hangul Latin',
+    'Greek',
+    'Cyrillic',
+    'Armenian',
+    'Hebrew',
+  ],
+  ...['Arabic', 'Thaana', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada'],
+  ...['Malayalam', 'Sinhala', 'Thai', 'Lao', 'Tibetan', 'Myanmar', 'Georgian', 'Ethiopic', 'Khmer'],
+].map((scripts) => scripts.split(' '))
+const inScripts = (scripts: string[]) => scripts.map((script) => `\\p{Script_Extensions=${script}}`).join('')
+const NEUTRAL = '\\p{Script=Common}\\p{Script=Inherited}'
+const oneScript = scriptSets.map((scripts) => new RegExp(`^[${NEUTRAL}${inScripts(scripts)}]*$`, 'u'))
+/** One letter of these scripts. It is searched for: a pattern that matches all letters but these would backtrack exponentially. */
+const listedScript = new RegExp(`(?![${NEUTRAL}])[${scriptSets.map(inScripts).join('')}]`, 'u')
+const isOneScript = (value: string) => {
+  // As names are compared: a letter that only looks styled is that letter.
+  const plain = value.normalize('NFKC')
+  // All other scripts are not mixed with these by accident.
+  return oneScript.some((script) => script.test(plain)) || !listedScript.test(plain)
+}
+
 /** What a string may look like, and how we say so. The service, the documents and a client share these tests. */
 export const formats = {
   uuid: {
@@ -15,6 +46,7 @@ export const formats = {
   email: {
     test: (value: string) =>
       isStorable(value) &&
+      jsonBytes(value) <= MAX_EMAIL_BYTES &&
       /^(?!\.)(?!.*\.\.)[^\s@"(),:;<>[\]\\\p{C}]{1,64}(?<!\.)@(?:(?!-)[\p{L}\p{N}-]{1,63}(?<!-)\.)+(?!-)[\p{L}\p{N}-]{2,63}(?<!-)$/u.test(
         value,
       ),
@@ -27,6 +59,17 @@ export const formats = {
   'visible-text': {
     test: (value: string) => isStorable(value) && /[^\s\p{Z}\p{Cc}\p{Cf}]/u.test(value),
     says: 'must contain a visible character, and neither a NUL character nor an unpaired surrogate',
+  },
+  'person-name': {
+    test: (value: string) => isStorable(value) && !/\p{Cc}/u.test(value) && jsonBytes(value) <= MAX_NAME_BYTES,
+    says: `must have no control characters and at most ${MAX_NAME_BYTES} bytes in UTF-8, in which a quotation mark and a backslash count two`,
+  },
+  username: {
+    test: (value: string) =>
+      isStorable(value) &&
+      !/^[\s\p{Z}]|[\s\p{Z}]$|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(value) &&
+      isOneScript(value),
+    says: 'must have no invisible characters, no white space at its ends, and letters of one script',
   },
   position: {
     test: (value: string) => /^\d{1,15}(\.\d{1,15})?$/.test(value),

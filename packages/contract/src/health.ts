@@ -5,6 +5,9 @@ const shape = Type.Object({
   status: Type.Enum(['ok', 'degraded', 'error']),
   database: Type.Enum(['connected', 'disconnected']),
   redis: Type.Enum(['connected', 'disconnected', 'disabled']),
+  writes: Type.Optional(
+    Type.Enum(['refused'], { description: 'Present while the database refuses changes because its disk is full.' }),
+  ),
 })
 export interface Health extends Static<typeof shape> {}
 export const Health = named<Health>('Health', shape)
@@ -17,6 +20,13 @@ const liveness = Type.Object({ status: Type.Enum(['alive']) })
 export interface Liveness extends Static<typeof liveness> {}
 export const Liveness = named<Liveness>('Liveness', liveness)
 
+/** What is known when the service cannot work. */
+const failed = Type.Object({
+  status: Type.Enum(['error']),
+  database: Type.Enum(['disconnected']),
+  redis: shape.properties.redis,
+})
+
 export const healthOperations = {
   getHealth: operation({
     method: 'GET',
@@ -26,6 +36,7 @@ export const healthOperations = {
     description: '200 while the database answers, also without Redis; else 503 with the same fields and a `detail`.',
     access: 'public',
     returns: { status: 200, schema: Health },
+    unavailable_fields: failed,
     problems: ['unavailable'],
   }),
   getReadiness: operation({

@@ -34,8 +34,10 @@ const acceptsIfMatch = ({ method, emits }: Operation) =>
 
 /** The problems an operation can answer with: those that follow from what it is, and those that it names. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const { method, tag, access, params, query, problems: named = [], emits } = operation
+  const { method, path, tag, access, params, query, problems: named = [], emits } = operation
   const isBoard = typeof access !== 'string'
+  const isLimited = isBoard && method !== 'DELETE' && emits !== undefined
+  const isLogged = isLimited && emits.length > 0
   const implied: (ProblemCode | false)[] = [
     access !== 'public' && 'not_authenticated',
     access !== 'public' && 'foreign_origin',
@@ -49,8 +51,14 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     method !== 'GET' && 'body_too_large',
     emits !== undefined && 'idempotency_key_reused',
     emits !== undefined && 'board_busy',
+    isLimited && 'board_log_limit',
+    isLogged && !path.endsWith('/move') && 'board_text_limit',
+    isLogged && 'change_too_large',
     acceptsIfMatch(operation) && 'precondition_failed',
     tag !== 'health' && 'overloaded',
+    method !== 'GET' && 'storage_full',
+    tag !== 'health' && 'query_timeout',
+    tag !== 'health' && 'result_too_large',
     'unavailable',
   ]
   return [...new Set([...implied.filter((code) => code !== false), ...named])]
@@ -111,7 +119,7 @@ function describe(operationId: string, operation: Operation, components: Compone
       [returns.status]: success(operation, components),
       ...(isFile(operation) && { 206: { ...success(operation, components), description: 'A part of it' } }),
       ...(isConditional(operation) && { 304: { description: 'As it is known already' } }),
-      ...failures(operation),
+      ...failures(operation, components),
     },
     ...(emits && { 'x-emits': emits }),
   }
@@ -166,7 +174,9 @@ const boardPosition = {
 const etag = { ETag: { description: 'The state of what is answered.', schema: { type: 'string' } } }
 
 /** One entry for each status, naming the codes behind it. */
-function failures(operation: Operation): Json {
+function failures(operation: Operation, components: Components): Json {
+  const { unavailable_fields: extra } = operation
+  const problem = { $ref: '#/components/schemas/Problem' }
   const byStatus = Map.groupBy(problemsOf(operation), (code) => problems[code].status)
   const entries = [...byStatus].sort(([a], [b]) => a - b)
   return Object.fromEntries(
@@ -174,7 +184,11 @@ function failures(operation: Operation): Json {
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${problems[code].detail}`).join('\n\n'),
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: {
+          'application/json': {
+            schema: status === 503 && extra ? { allOf: [problem, components.reference(extra)] } : problem,
+          },
+        },
       },
     ]),
   )

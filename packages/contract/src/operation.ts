@@ -36,6 +36,7 @@ export const Place = {
 }
 
 /** Where an item goes when it must be said: a position, an anchor, or both. */
+export const REQUIRED_PLACE = '`position` or `after_id` is required. When both are sent, `after_id` decides.'
 export const RequiredPlace = Type.Object(Place, {
   anyOf: [{ required: ['position'], properties: { position: { type: 'integer' } } }, { required: ['after_id'] }],
 })
@@ -96,6 +97,8 @@ export interface Operation {
   /** How the body is written; JSON unless said otherwise. An upload is a form of several parts, one of them a file. */
   body_type?: 'json' | 'form' | 'upload'
   returns: { status: 200 | 201 | 204; schema: TSchema }
+  /** What a 503 of this operation carries beside `detail` and `code`. */
+  unavailable_fields?: TObject
   /** The event kinds a change may emit. Present, even when empty, on every operation that changes a board. */
   emits?: readonly string[]
   /** The problems this operation knows besides those that follow from its access and its inputs. */

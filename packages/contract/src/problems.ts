@@ -23,6 +23,11 @@ export const problems = {
     detail: 'The file is too large.',
     help: '`detail` names the largest size in bytes. The operator sets it (`MAX_ATTACHMENT_BYTES`).',
   },
+  unusable_host: {
+    status: 400,
+    detail: 'Open this page under a host name or an IPv4 address.',
+    help: 'The pages name the host in their Content-Security-Policy, which cannot hold an IPv6 address. The API works under any host.',
+  },
   not_authenticated: {
     status: 401,
     detail: 'Not authenticated.',
@@ -42,6 +47,11 @@ export const problems = {
     status: 403,
     detail: 'A request that rests on a cookie must come from this site.',
     help: 'The browser says that another site sent this request. Use a bearer token, or add the site to `CORS_ORIGINS`.',
+  },
+  download_only: {
+    status: 403,
+    detail: 'An attachment is a download. A page cannot load it as a script, style sheet, worker, frame or object.',
+    help: 'The browser says in `Sec-Fetch-Dest` what it wants the file for. Fetch it, or open its address; pictures of a raster type can be shown by `<img>`.',
   },
   registration_closed: {
     status: 403,
@@ -157,6 +167,31 @@ export const problems = {
     detail: 'A board has at most 100 automation rules.',
     help: 'One change may set off all of them, and every other change of the board waits for it. Delete rules that are not needed.',
   },
+  board_text_limit: {
+    status: 409,
+    detail: 'The board holds as much text as a board may. Delete something first.',
+    help: 'The operator sets the limit (`MAX_BOARD_TEXT_BYTES`); `GET /boards/{board_id}/usage` shows it. Deletes and edits that make a text shorter still work.',
+  },
+  board_card_limit: {
+    status: 409,
+    detail: 'The board has as many cards as a board may have. Delete some first.',
+    help: 'The operator sets the limit (`MAX_CARDS_PER_BOARD`); `GET /boards/{board_id}/usage` shows it. Existing cards can still be changed, moved and deleted.',
+  },
+  board_file_limit: {
+    status: 409,
+    detail: 'The files of this board take as much space as they may. Delete some first.',
+    help: 'The operator sets the limit (`MAX_BOARD_FILE_BYTES`); `GET /boards/{board_id}/usage` shows it. A smaller file may still fit.',
+  },
+  owned_board_limit: {
+    status: 409,
+    detail: 'You have created as many boards as one user may. Delete one first.',
+    help: 'The operator sets the limit (`MAX_OWNED_BOARDS_PER_USER`). A board counts for the user who created it until it is deleted, also when somebody else owns it now. Boards of others do not count.',
+  },
+  change_too_large: {
+    status: 409,
+    detail: 'This change is too large for the history of the board. Make it in smaller steps.',
+    help: 'Every event carries the whole card or column, once for each user that is assigned. Assign fewer users at once, or split the card or the column.',
+  },
   history_gone: {
     status: 410,
     detail: 'Events behind this position are no longer kept.',
@@ -197,7 +232,12 @@ export const problems = {
   too_many_requests: {
     status: 429,
     detail: 'Too many requests. Try again later.',
-    help: 'Wait as long as `Retry-After` says. Failed logins count for an account and an address, registrations for an address, everything else for a user.',
+    help: 'Wait as long as `Retry-After` says. Logins count for an account and an address; registrations, rejected payloads, new sockets and all requests for an address; requests and searches for a user.',
+  },
+  board_log_limit: {
+    status: 429,
+    detail: 'This board is changing too fast. Try again later.',
+    help: 'Wait as long as `Retry-After` says, then send the request again. The changes of a board may write a limited amount to its history each minute (`MAX_BOARD_LOG_BYTES_PER_MINUTE`): a change of a column writes the whole column. Deletes still work, unless they free much less than they write: taking a label or a user off a card writes the whole card.',
   },
   headers_too_large: { status: 431, detail: 'The request headers are too large.', help: 'Send smaller headers.' },
   internal: {
@@ -205,10 +245,25 @@ export const problems = {
     detail: 'Something went wrong on our side.',
     help: 'A defect. The log line with the same request id tells the operator more.',
   },
+  result_too_large: {
+    status: 500,
+    detail: 'The result is too large to be read.',
+    help: 'What the request asks for has more than 128 MiB. Ask for a part of it, or delete some of it. Retrying does not help.',
+  },
   unavailable: {
     status: 503,
     detail: 'The service cannot reach its database.',
     help: 'Wait as long as `Retry-After` says, then send the request again with the same Idempotency-Key.',
+  },
+  query_timeout: {
+    status: 503,
+    detail: 'The database took too long for this request.',
+    help: 'It was stopped, and nothing was changed. Ask for less at once, or send it again as `Retry-After` says.',
+  },
+  storage_full: {
+    status: 503,
+    detail: 'The database has no room left. Nothing can be changed for now.',
+    help: 'Reading still works. The operator must make room.',
   },
   overloaded: {
     status: 503,

@@ -30,13 +30,16 @@ export const userOperations = {
     method: 'GET',
     path: '/users',
     tag: 'users',
-    summary: 'Find active users by a part of their username or e-mail address',
+    summary: 'Find active users by a part of their username, e-mail address or name',
     description:
-      'Case-insensitive, ordered by username. `%`, `_` and `\\` are plain characters. E-mail addresses match from two characters on. There is no second page: nobody downloads the directory.',
+      'Case-insensitive, ordered by username. `%`, `_` and `\\` are plain characters. With `USER_SEARCH=limited`, the default in production, an e-mail address matches as a whole, and by a part only for people on a common board. There is no second page, and searches are limited by minute and by day.',
     access: 'authenticated',
     query: Type.Object({
       search: Type.Optional(Text(254)),
       q: Type.Optional({ ...Text(254), description: 'Another name for `search`.' }),
+      names: Type.Optional(
+        Type.Enum(['true', 'false'], { description: '`true`: also by a part of the first and last name.' }),
+      ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 50 })),
     }),
     returns: { status: 200, schema: Type.Array(User) },
