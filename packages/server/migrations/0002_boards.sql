@@ -31,6 +31,8 @@ create table boards (
   created_at timestamptz not null default clock_timestamp()
 );
 
+create index boards_by_creator on boards (created_by);
+
 create table board_members (
   board_id uuid not null references boards on delete cascade,
   user_id uuid not null references users,

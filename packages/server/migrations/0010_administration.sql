@@ -24,3 +24,19 @@ end
 $$;
 create trigger admin_actions_append_only before update or delete or truncate on admin_actions
   for each statement execute function refuse_to_rewrite();
+
+-- New tables are granted to the role of the service by default privileges. Here it may only read and add.
+do $$
+declare
+  granted regrole;
+begin
+  for granted in
+    select distinct acl.grantee::regrole
+    from pg_class, aclexplode(relacl) acl
+    where pg_class.oid = 'admin_actions'::regclass and acl.grantee not in (0, relowner)
+      and acl.privilege_type in ('UPDATE', 'DELETE')
+  loop
+    execute format('revoke update, delete on admin_actions from %s', granted);
+  end loop;
+end
+$$;

@@ -38,6 +38,14 @@ const logIn = (email: string) => service.anybody.send('login', { body: { usernam
 const countOf = async (username: string) =>
   (await service.sql.query('select from users where username = $1', [username])).rowCount
 
+test.each([['migrate'], ['statistics']])(
+  '[SHIP-17] %s runs in production without the signing secret',
+  async (command) => {
+    const { code, stderr } = await admin([command], '', { ENVIRONMENT: 'production' })
+    expect([code, stderr]).toEqual([0, ''])
+  },
+)
+
 describe('create-superuser', () => {
   test.each([
     ['ended', '\n'],
@@ -106,7 +114,7 @@ describe('what is done to a user', () => {
   test('[ADMIN-13] [ADMIN-6] reset-password takes the new one from standard input, or makes one and prints it once', async () => {
     const { id, email, api } = await service.user()
     const typed = `${PASSWORD} renewed`
-    const weak = await admin(['reset-password', email], 'short\n')
+    const weak = await admin(['reset-password', email], 'short\n', { PASSWORD_MIN_LENGTH: '8' })
     expect(weak).toMatchObject({ code: 1, stderr: 'The password must have at least 8 characters.\n' })
     expect(await admin(['reset-password', email], `${typed}\n`)).toMatchObject({
       code: 0,
@@ -190,7 +198,17 @@ test('[ADMIN-13] every command of the page on administering does what it says, a
   const { stderr: usage } = await admin([])
   const known = [...usage.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name as string)
   const documented = new Set(commands.map((command) => command.split(' ')[0]))
-  expect(known.filter((name) => !documented.has(name))).toEqual(['migrate', 'new-epoch'])
+  expect(known.filter((name) => !documented.has(name))).toEqual(['migrate', 'new-epoch', 'recount'])
+})
+
+test('[QUOTA-9] recount has every board counted again when its numbers are next needed', async () => {
+  const { id: board_id, owner } = await service.board()
+  await service.sql.query('update board_stream set text_bytes = 1 where board_id = $1', [board_id])
+  const shown = async () => (await owner.api.call('getBoardUsage', { params: { board_id } })).text_bytes.used
+  expect(await shown()).toBe(1)
+  expect((await admin(['recount'])).stdout).toMatch(/^\d+ boards will be counted again\n$/)
+  const { rows } = await service.sql.query('select text_bytes::int from board_usage where board_id = $1', [board_id])
+  expect(rows).toEqual([{ text_bytes: await shown() }])
 })
 
 test('[AUTH-23] without a command that it knows it says how it is used', async () => {

@@ -5,15 +5,16 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import type { AdminAction, Statistics } from '@lockstep/contract/administration'
+import type { Account, AdminAction, Statistics } from '@lockstep/contract/administration'
 import { authOperations } from '@lockstep/contract/auth'
 import { formats } from '@lockstep/contract/formats'
 import type { Body } from '@lockstep/contract/operation'
 import { v7 as newUuid } from 'uuid'
-import { findAccount, listActions, readStatistics } from './administration/admin-queries.ts'
+import { findAccount, listActions, readAccount, readStatistics } from './administration/admin-queries.ts'
 import { changeAccount, createSuperuser, exportAccount, resetPassword } from './administration/admin-steps.ts'
 import { eraseUser } from './administration/erase-steps.ts'
 import { auditTable, statisticsTable } from './administration/statistics-table.ts'
+import { passwordRules } from './auth/password-rules.ts'
 import { Passwords } from './auth/passwords.ts'
 import { configOrExit } from './config.ts'
 import { startNewEpoch } from './core/chores.ts'
@@ -21,6 +22,7 @@ import { Database } from './core/database.ts'
 import { inputReader } from './core/input.ts'
 import { migrate } from './core/migrate.ts'
 import { Problem, problemOfDatabase } from './core/problem.ts'
+import { forgetUsage, Quotas } from './core/quotas.ts'
 import { Turns } from './core/turns.ts'
 import { ringForUser } from './realtime/bus.ts'
 
@@ -36,6 +38,7 @@ const usage = `npm run admin -- <command>
   audit [--limit <number>] [--json]                      what was done to accounts, the newest first
   migrate [--stopped]                                    bring the schema up to date; --stopped: no instance runs
   new-epoch                                              after a restore: every client loads its boards anew
+  recount                                                count again what each board holds, at its next change
 
 An <address> is an e-mail address, or the id of a user.`
 
@@ -53,13 +56,9 @@ const { values, positionals } = parseArgs({
   },
 })
 const [command = '', address] = positionals
-const config = configOrExit()
+const config = configOrExit({ signs_tokens: false })
 const actor = { operator: operatorName() }
-const passwords = new Passwords({
-  min_length: config.PASSWORD_MIN_LENGTH,
-  max_length: config.PASSWORD_MAX_LENGTH,
-  requires: config.PASSWORD_REQUIRES,
-})
+const passwords = new Passwords(passwordRules(config))
 
 /** What is done to the user whom the address names. */
 const toUser: Record<string, (db: Database, user_id: string) => Promise<void>> = {
@@ -74,6 +73,7 @@ const others: Record<string, () => Promise<void>> = {
   statistics: () => withDatabase(printStatistics),
   audit: () => withDatabase(printAudit),
   migrate: migrateTelling,
+  recount: () => withDatabase(async (db) => console.log(`${await forgetUsage(db)} boards will be counted again`)),
   'new-epoch': () => withDatabase(async (db) => console.log(`${await startNewEpoch(db)} boards begin a new epoch`)),
 }
 
@@ -100,10 +100,10 @@ async function migrateTelling() {
 async function makeSuperuser() {
   const { email, username } = values
   if (!email || !username) return fail(usage)
-  const readAccount = inputReader<Body<typeof authOperations.register>>(authOperations.register.body)
+  const readNewAccount = inputReader<Body<typeof authOperations.register>>(authOperations.register.body)
   await withDatabase(async (db) => {
-    const account = readAccount({ email, username, password: await askSecretly('Password: ') })
-    const hashed_password = await hashStrong(account.password)
+    const account = readNewAccount({ email, username, password: await askSecretly('Password: ') })
+    const hashed_password = await hashStrong(account.password, account)
     await createSuperuser(db, actor, { email, username, id: newUuid(), hashed_password })
     console.log(`${email}: created`)
   })
@@ -117,7 +117,8 @@ async function setActive(db: Database, user_id: string, is_active: boolean) {
 
 async function resetTo(db: Database, user_id: string) {
   const password = values.generate ? generatedPassword() : await askSecretly('New password: ')
-  await resetPassword(db, actor, user_id, await hashStrong(password))
+  const account = await readAccount(db, user_id)
+  await resetPassword(db, actor, user_id, await hashStrong(password, account && (JSON.parse(account) as Account)))
   console.log(values.generate ? password : `${address}: password changed`)
   await ring(user_id)
 }
@@ -135,7 +136,8 @@ async function erase(db: Database, user_id: string) {
     process.stderr.write('All personal data of the user will be gone for ever. Type the address again to go on: ')
     if ((await readLine()) !== address) return fail('Nothing was erased.')
   }
-  const core = { database: db, turns: new Turns(config.BOARD_WAIT_MS), announce: () => {} }
+  const turns = new Turns(config.BOARD_WAIT_MS)
+  const core = { database: db, turns, quotas: new Quotas(config), announce: () => {} }
   try {
     const erased = await eraseUser({ core, retention_days: config.EVENT_RETENTION_DAYS }, actor, user_id)
     console.log(`${user_id}: erased ${JSON.stringify(erased)}`)
@@ -157,8 +159,8 @@ async function printAudit(db: Database) {
   console.log(values.json ? json : auditTable(JSON.parse(json) as AdminAction[]))
 }
 
-async function hashStrong(password: string): Promise<string> {
-  passwords.demandStrong(password)
+async function hashStrong(password: string, user?: { email: string; username: string }): Promise<string> {
+  passwords.demandStrong(password, user)
   return passwords.hash(password)
 }
 

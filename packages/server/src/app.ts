@@ -21,6 +21,7 @@ import { attachmentHandlers } from './attachments/attachment-operations.ts'
 import { ChunkStore } from './attachments/file-store.ts'
 import { sweepFiles, uploadsTo } from './attachments/unclaimed-files.ts'
 import { authHandlers } from './auth/auth-operations.ts'
+import { passwordRules } from './auth/password-rules.ts'
 import { Passwords } from './auth/passwords.ts'
 import { automationHandlers } from './automations/automation-operations.ts'
 import { removeOldRuns } from './automations/automation-queries.ts'
@@ -33,26 +34,31 @@ import { checklistHandlers } from './checklists/checklist-operations.ts'
 import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config.ts'
-import { OPEN_FOR_EACH_PLACE } from './core/admission.ts'
+import { OPEN_FOR_EACH_PLACE, openRequestShares } from './core/admission.ts'
 import { Doorkeeper } from './core/admit-requests.ts'
 import { headAnswers } from './core/answer-headers.ts'
-import { isOwnHost, ownOrigin } from './core/authenticate.ts'
+import { siteCheck } from './core/authenticate.ts'
 import type { Core } from './core/change.ts'
 import { keepHouse, removeOldAnswers, removeOldEvents } from './core/chores.ts'
 import { crossOriginHeaders, EXPOSED_HEADERS } from './core/cross-origin.ts'
 import { Database } from './core/database.ts'
+import { DatabaseClock } from './core/database-clock.ts'
 import { serveDocuments } from './core/documents.ts'
 import { problemOf, refuseConnection, renderProblems } from './core/errors.ts'
+import { FairShare, UserAndAddressShare } from './core/fair-share.ts'
 import { KnownWays } from './core/known-ways.ts'
+import { limitConnections } from './core/limit-connections.ts'
 import { Limits } from './core/limits.ts'
 import { shedding } from './core/metric-definitions.ts'
 import { Metrics } from './core/metrics.ts'
 import { oneAtATime } from './core/one-at-a-time.ts'
 import { Problem } from './core/problem.ts'
-import { MAX_BODY_BYTES, StrangersBodies, takeRawBodies } from './core/request-body.ts'
+import { Quotas } from './core/quotas.ts'
+import { MAX_BODY_BYTES, takeRawBodies } from './core/request-body.ts'
 import { answerEarly, logRequests, refuseExpectation } from './core/request-log.ts'
 import { countEarly, countRequests } from './core/request-metrics.ts'
-import { serve } from './core/serve.ts'
+import { Semaphore } from './core/semaphore.ts'
+import { serve, type UserShares } from './core/serve.ts'
 import { serveMetrics } from './core/serve-metrics.ts'
 import { Tokens } from './core/tokens.ts'
 import { Turns } from './core/turns.ts'
@@ -68,7 +74,11 @@ const BODY_SECONDS = 30
 /** A connection on which nothing moves for so long, in either direction, is given up: a reader who takes nothing. */
 const STALLED_SECONDS = 120
 /** Half of the requests that may be under way without a place. */
-const STRANGERS_FOR_EACH_PLACE = OPEN_FOR_EACH_PLACE / 2
+const UNAUTHENTICATED_BODIES_PER_PLACE = OPEN_FOR_EACH_PLACE / 2
+/** What one address may have once half of them are in use. */
+const UNAUTHENTICATED_BODIES_PER_ADDRESS = 16
+const MAX_LISTS_WAITING = 500
+const LIST_WAIT_MS = 5_000
 const MAX_CHUNKS_AT_ONCE = 4
 /** Ten megabytes at ten kilobytes a second. */
 const UPLOAD_SECONDS = 1_200
@@ -77,34 +87,34 @@ export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
   /** How long a body that is no upload may take, and a reader who takes nothing; replaced by tests that cannot wait so long. */
   body_seconds?: number
   stalled_seconds?: number
+  /** How often the database's clock is read; replaced by tests that count statements. */
+  clock_seconds?: number
 }
 
 /** The whole service, ready to listen: the one place that knows every domain. */
 export async function buildApp(config: Config, log: FastifyBaseLogger, options: AppOptions = {}) {
   const metrics = new Metrics(config.METRICS_PORT !== 0 || config.METRICS_TOKEN !== '')
   const { meters } = metrics
+  const is_fair = config.FAIR_SHARES === 'on'
   const database = new Database({
     url: config.DATABASE_URL,
     size: config.DATABASE_POOL_SIZE,
+    is_fair,
     on_error: (err) => log.warn({ err }, 'A connection to PostgreSQL was lost'),
     observer: {
       waited: (seconds) => meters.lockstep_database_pool_wait_seconds.observe({}, seconds),
       failed: (kind) => meters.lockstep_database_errors_total.inc({ kind }),
     },
   })
+  const clock = new DatabaseClock(database, log, options.clock_seconds)
   const tokens = new Tokens({
     secret: config.JWT_SECRET,
     previous_secret: config.JWT_SECRET_PREVIOUS,
     algorithm: config.JWT_ALGORITHM,
     lifetime_seconds: config.TOKEN_LIFETIME_SECONDS,
   })
-  const passwords = new Passwords(
-    {
-      min_length: config.PASSWORD_MIN_LENGTH,
-      max_length: config.PASSWORD_MAX_LENGTH,
-      requires: config.PASSWORD_REQUIRES,
-    },
-    (seconds) => meters.lockstep_argon2_wait_seconds.observe({}, seconds),
+  const passwords = new Passwords(passwordRules(config), (seconds) =>
+    meters.lockstep_argon2_wait_seconds.observe({}, seconds),
   )
   const limits = new Limits(
     {
@@ -112,21 +122,23 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       secrets: [config.JWT_SECRET, config.JWT_SECRET_PREVIOUS].filter((secret) => secret !== ''),
       allowed: limitsOf(config),
       refused: (limit) => meters.lockstep_limit_refusals_total.inc({ limit }),
+      uncounted: (limit) => meters.lockstep_limit_uncounted_total.inc({ limit }),
     },
     log,
   )
   /** What takes long, or comes in crowds, gets half of the connections: others find the other half. */
   const half_of_pool = Math.floor(config.DATABASE_POOL_SIZE / 2)
-  const isOwnOrigin = ownOrigin(config.CORS_ORIGINS)
-  const isAnyOrigin = config.CORS_ORIGINS.includes('*')
-  const isAllowedOrigin = ({ headers: { origin, host = '' } }: IncomingMessage) =>
-    origin === undefined || isAnyOrigin || isOwnHost(origin, host, config.CORS_ORIGINS)
+  const quarter_of_pool = Math.ceil(config.DATABASE_POOL_SIZE / 4)
+  const { CORS_ORIGINS: origins } = config
+  const { isOwnOrigin, isAllowedOrigin } = siteCheck({ origins, trusts_proxy: config.TRUST_PROXY > 0 })
   const live = new Live(
-    { database, tokens, limits, log, metrics, isAllowedOrigin },
+    { database, clock, tokens, limits, log, metrics, isAllowedOrigin },
     {
       redis_url: config.REDIS_URL,
       max_sockets: config.MAX_SOCKETS,
+      shares: config.FAIR_SHARES === 'off' ? undefined : socketShares(config),
       at_door: half_of_pool,
+      pages_at_once: quarter_of_pool,
       drain_seconds: config.DRAIN_SECONDS,
       trusted_hops: config.TRUST_PROXY,
       ...(options.seconds && { seconds: options.seconds }),
@@ -139,16 +151,21 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   const turns = new Turns(config.BOARD_WAIT_MS, (seconds) =>
     meters.lockstep_board_queue_wait_seconds.observe({}, seconds),
   )
+  const quotas = new Quotas(config)
   const core: Core = {
     database,
     turns,
+    quotas,
     announce: (committed) => live.announce(committed),
     reaction: automationEngine((outcome) => meters.lockstep_rule_runs_total.inc({ outcome })),
-    uploads: uploadsTo(database, files, config.MAX_ATTACHMENT_BYTES),
+    uploads: uploadsTo(database, files, quotas, {
+      max_bytes: config.MAX_ATTACHMENT_BYTES,
+      min_bytes_per_second: is_fair ? config.MIN_UPLOAD_BYTES_PER_SECOND : 0,
+    }),
     log,
   }
 
-  const headersFor = crossOriginHeaders(config.CORS_ORIGINS)
+  const headersFor = crossOriginHeaders(origins)
   let isClosing = false
   const doorkeeper = new Doorkeeper({
     places: config.MAX_REQUESTS_AT_ONCE,
@@ -156,6 +173,8 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     log,
     crossOriginHeaders: headersFor,
     isLeaving: () => isClosing,
+    is_fair,
+    trusted_hops: config.TRUST_PROXY,
   })
   const app = Fastify({
     loggerInstance: log,
@@ -182,6 +201,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       countEarly(metrics, request, reply)
     },
   })
+  const stopLimiting = limitConnections(app.server, { is_by_address: is_fair && config.TRUST_PROXY === 0, log })
   app.server.on('checkExpectation', oneAtATime(refuseExpectation(log)))
   app.server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head))
   // It is not ready any more, and serves on until whoever asked has noticed. Only then it lets go of its sockets and of
@@ -195,18 +215,22 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     if (isClosing) reply.header('connection', 'close')
     done()
   })
+  const for_chores = database.forKey('chores')
   const chores = {
-    retention: () => removeOldEvents(database, config.EVENT_RETENTION_DAYS),
-    runs: () => removeOldRuns(database, config.EVENT_RETENTION_DAYS),
-    'stored answers': () => removeOldAnswers(database),
-    'unclaimed files': () => sweepFiles(database, files),
+    retention: () => removeOldEvents(for_chores, config.EVENT_RETENTION_DAYS),
+    runs: () => removeOldRuns(for_chores, config.EVENT_RETENTION_DAYS),
+    'stored answers': () => removeOldAnswers(for_chores),
+    'unclaimed files': () => sweepFiles(for_chores, files),
   }
-  const stopChores = keepHouse(database, newUuid(), chores, log, (chore, removed) => {
+  const stopChores = keepHouse(for_chores, newUuid(), chores, log, (chore, removed) => {
     meters.lockstep_chore_runs_total.inc({ chore, outcome: removed === undefined ? 'failed' : 'done' })
     meters.lockstep_chore_removed_total.inc({ chore }, removed ?? 0)
   })
+  app.addHook('onReady', () => clock.read())
   app.addHook('onClose', async () => {
     stopChores()
+    stopLimiting()
+    clock.close()
     live.close()
     limits.close()
     await database.close()
@@ -216,11 +240,12 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   logRequests(app)
   countRequests(app, metrics)
   metrics.look(() => {
-    const { idleCount: idle, totalCount, waitingCount } = database.pool
+    const { idleCount: idle, totalCount } = database.pool
     meters.lockstep_database_pool_connections.set({ state: 'idle' }, idle)
     meters.lockstep_database_pool_connections.set({ state: 'busy' }, totalCount - idle)
     meters.lockstep_database_pool_max_connections.set({}, config.DATABASE_POOL_SIZE)
-    meters.lockstep_database_pool_waiting.set({}, waitingCount)
+    meters.lockstep_database_pool_waiting.set({}, database.waiting)
+    meters.lockstep_clock_skew_seconds.set({}, clock.skew_seconds)
     meters.lockstep_board_queue_waiting.set({}, turns.waiting)
     meters.lockstep_argon2_waiting.set({}, passwords.waiting)
   })
@@ -241,20 +266,35 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   // In a scope of its own: it answers who asks whether he may ask, and has nothing to do with other requests.
   await app.register(async (scope) => {
     await scope.register(cors, {
-      origin: isAnyOrigin ? '*' : config.CORS_ORIGINS,
-      credentials: !isAnyOrigin,
+      origin: origins.includes('*') ? true : origins,
+      credentials: true,
       strictPreflight: false,
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       exposedHeaders: EXPOSED_HEADERS,
     })
   })
-  await app.register(serveDocuments)
-  await app.register(serveWebClient)
+  await app.register(serveDocuments, { isTokenKept: !config.IS_PRODUCTION })
+  await app.register(serveWebClient, { max_attachment_bytes: config.MAX_ATTACHMENT_BYTES })
 
   const { body_seconds = BODY_SECONDS } = options
   const ways = new KnownWays()
-  const strangers = new StrangersBodies(config.MAX_REQUESTS_AT_ONCE * STRANGERS_FOR_EACH_PLACE)
-  const deps = { core, tokens, limits, isOwnOrigin, ways, representations, body_seconds, strangers }
+  const max_bodies = config.MAX_REQUESTS_AT_ONCE * UNAUTHENTICATED_BODIES_PER_PLACE
+  const unauthenticated_bodies = new FairShare(max_bodies, is_fair ? UNAUTHENTICATED_BODIES_PER_ADDRESS : max_bodies)
+  const overloaded = () => new Problem('overloaded')
+  const list_limit = { waiting: MAX_LISTS_WAITING, wait_ms: LIST_WAIT_MS, refuse: overloaded }
+  const lists = is_fair ? new Semaphore(quarter_of_pool, list_limit) : undefined
+  const deps = {
+    core,
+    tokens,
+    limits,
+    isOwnOrigin,
+    ways,
+    representations,
+    body_seconds,
+    unauthenticated_bodies,
+    lists,
+    shares: is_fair ? userShares(config) : undefined,
+  }
   const settings = {
     is_registration_open: config.REGISTRATION === 'open',
     is_cookie_default: config.AUTH_COOKIE,
@@ -263,9 +303,9 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   }
   const userChanged = (user_id: string) => live.userChanged(user_id)
   serve(app, deps, authOperations, authHandlers({ tokens, passwords, limits, settings, isOwnOrigin, userChanged }))
-  serve(app, deps, userOperations, userHandlers)
+  serve(app, deps, userOperations, userHandlers(limits, { is_open: config.USER_SEARCH === 'open' }))
   serve(app, deps, healthOperations, healthHandlers({ database, ping: live.ping, isLeaving: () => isClosing }))
-  serve(app, deps, boardOperations, boardHandlers(new BoardCache(config.BOARD_CACHE_BYTES, half_of_pool)))
+  serve(app, deps, boardOperations, boardHandlers(new BoardCache(config.BOARD_CACHE_BYTES, half_of_pool), quotas))
   serve(app, deps, memberOperations, memberHandlers)
   serve(app, deps, columnOperations, columnHandlers)
   serve(app, deps, cardOperations, cardHandlers)
@@ -280,14 +320,31 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   return app
 }
 
+const socketShares = (config: Config) => ({
+  user: config.MAX_SOCKETS_PER_USER,
+  user_and_board: config.MAX_SOCKETS_PER_USER_AND_BOARD,
+  address: config.MAX_SOCKETS_PER_ADDRESS,
+})
+
+const userShares = (config: Config): UserShares => ({
+  requests: openRequestShares(config.MAX_REQUESTS_AT_ONCE),
+  uploads: new UserAndAddressShare(config.MAX_UPLOADS_AT_ONCE, config.MAX_UPLOADS_AT_ONCE / 16),
+  response_bytes: new UserAndAddressShare(config.MAX_UNREAD_RESPONSE_BYTES, config.MAX_UNREAD_RESPONSE_BYTES / 8),
+})
+
 const limitsOf = (config: Config) =>
   config.RATE_LIMITS === 'off'
     ? undefined
     : {
+        login: config.MAX_LOGINS_PER_MINUTE,
         failed_login: config.MAX_FAILED_LOGINS,
         failed_login_address: config.MAX_FAILED_LOGINS_PER_ADDRESS,
         wrong_password: config.MAX_FAILED_LOGINS,
         registration: config.MAX_REGISTRATIONS_PER_HOUR,
+        bad_payload: config.MAX_BAD_PAYLOADS_PER_MINUTE,
         request: config.MAX_REQUESTS_PER_MINUTE,
+        request_address: config.MAX_REQUESTS_PER_MINUTE_PER_ADDRESS,
         upgrade: config.MAX_UPGRADES_PER_MINUTE,
+        search: config.MAX_USER_SEARCHES_PER_MINUTE,
+        search_day: config.MAX_USER_SEARCHES_PER_DAY,
       }

@@ -35,7 +35,9 @@ describe('development', () => {
       JWT_ALGORITHM: 'HS256',
       TOKEN_LIFETIME_SECONDS: 3600,
       CORS_ORIGINS: ['*'],
+      PASSWORD_MIN_LENGTH: 1,
       PASSWORD_REQUIRES: [],
+      REFUSE_COMMON_PASSWORDS: 'off',
       RATE_LIMITS: 'off',
     })
   })
@@ -59,6 +61,7 @@ describe('production', () => {
   test('[RUN-1] starts with a secret of 32 characters and no origins unless named', () => {
     const JWT_SECRET = SECRET.slice(0, 32)
     expect(inProduction({ JWT_SECRET })).toMatchObject({ IS_PRODUCTION: true, CORS_ORIGINS: [] })
+    expect(inProduction({ JWT_SECRET })).toMatchObject({ PASSWORD_MIN_LENGTH: 8, REFUSE_COMMON_PASSWORDS: 'on' })
     expect(inProduction({ CORS_ORIGINS: 'https://a.example' })).toMatchObject({ CORS_ORIGINS: ['https://a.example'] })
   })
 

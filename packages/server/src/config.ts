@@ -68,16 +68,19 @@ export const Settings = Type.Object({
     default: 'open',
     description: 'Whether anybody may create an account, or only `npm run admin`.',
   }),
+  USER_SEARCH: Type.Enum(['open', 'limited'], {
+    description:
+      'Whether users are found by a part of any e-mail address, or only by the whole address and by a part for people on a common board. Default: `open` in development, `limited` in production.',
+  }),
   ADMIN_API: Type.Enum(['on', 'off'], {
     default: 'off',
     description:
       'Whether superusers may administer over HTTP, under `/admin`. Off, those paths do not exist; `npm run admin` works in any case.',
   }),
   PASSWORD_MIN_LENGTH: Type.Integer({
-    default: 8,
     minimum: 1,
     maximum: 1024,
-    description: 'Shortest new password, in characters.',
+    description: 'Shortest new password, in characters. Default: 1 in development, 8 in production.',
   }),
   PASSWORD_MAX_LENGTH: Type.Integer({
     default: 128,
@@ -90,9 +93,13 @@ export const Settings = Type.Object({
     pattern: '^((lower|upper|digit|symbol)(,(?=.)|$))*$',
     description: 'What a new password must contain: a list of `lower`, `upper`, `digit`, `symbol`, with commas.',
   }),
+  REFUSE_COMMON_PASSWORDS: Type.Enum(['on', 'off'], {
+    description:
+      'Whether a new password may be neither one of the 13,000 commonest nor the own username or e-mail address. Default: `off` in development, `on` in production.',
+  }),
   CORS_ORIGINS: Type.String({
     description:
-      'Origins of other sites whose pages may call the API, with commas. Default: `*` in development, none in production, where `*` is refused.',
+      'Origins of other sites whose pages may call the API, with commas. Default: `*` in development, which is any, with cookies too; none in production, where `*` is refused.',
   }),
   TRUST_PROXY: Type.Integer({
     default: 0,
@@ -105,6 +112,28 @@ export const Settings = Type.Object({
     description:
       'Requests that are worked on at once; more wait for a moment, and get 503 when it does not pass. Default: eight for each connection to PostgreSQL.',
   }),
+  FAIR_SHARES: Type.Enum(['on', 'off'], {
+    description:
+      'Whether users and addresses are limited to a share. Queues (requests, connections to PostgreSQL, lists and searches, sockets to be admitted) are served in turn; of what is held (open requests, bodies without a credential, TCP connections, uploads, unread responses) each gets a share once half is in use; sockets have fixed numbers. Default: `off` in development, `on` in production.',
+  }),
+  MAX_UPLOADS_AT_ONCE: Type.Integer({
+    default: 64,
+    minimum: 2,
+    description:
+      'Uploads in progress; more get 503. Above half of it, one user may have a sixteenth, and the users of one address a quarter together. With `FAIR_SHARES`.',
+  }),
+  MIN_UPLOAD_BYTES_PER_SECOND: Type.Integer({
+    default: 1_638,
+    minimum: 0,
+    description:
+      'The slowest upload, measured over 10 seconds in which the service waits for the client; a slower one gets 408. With `FAIR_SHARES`.',
+  }),
+  MAX_UNREAD_RESPONSE_BYTES: Type.Integer({
+    default: 134_217_728,
+    minimum: 1_048_576,
+    description:
+      'How much memory large responses may take until clients have read them; more get 503. Above half of it, one user may have an eighth, and the users of one address half of it together. With `FAIR_SHARES`.',
+  }),
   BOARD_WAIT_MS: Type.Integer({
     default: 5_000,
     minimum: 1,
@@ -114,11 +143,33 @@ export const Settings = Type.Object({
     default: 20_000,
     minimum: 1,
     description:
-      'Connections that one instance takes; more are closed with 1013. The system must allow as many open files.',
+      'Connections that one instance takes; more are closed with 1013. The system must allow a quarter more open files.',
+  }),
+  MAX_SOCKETS_PER_USER: Type.Integer({
+    default: 200,
+    minimum: 1,
+    description:
+      'Connections for real time that one user has to one instance; more are closed with 1013. With `FAIR_SHARES`.',
+  }),
+  MAX_SOCKETS_PER_USER_AND_BOARD: Type.Integer({
+    default: 20,
+    minimum: 1,
+    description: 'The same to one board. With `FAIR_SHARES`.',
+  }),
+  MAX_SOCKETS_PER_ADDRESS: Type.Integer({
+    default: 2_000,
+    minimum: 1,
+    description:
+      'Connections for real time that one address has to one instance; more are closed with 1013. With `FAIR_SHARES`.',
   }),
   RATE_LIMITS: Type.Enum(['on', 'off'], {
     description:
-      'Whether the five limits below hold. They are counted in Redis, for all instances together, and in the process without Redis. Default: `off` in development, `on` in production.',
+      'Whether the limits below hold. They are counted in Redis, for all instances together, and in the process without Redis. Default: `off` in development, `on` in production.',
+  }),
+  MAX_LOGINS_PER_MINUTE: Type.Integer({
+    default: 20,
+    minimum: 1,
+    description: 'Logins to one account from one address, right or wrong; then 429 for that pair.',
   }),
   MAX_FAILED_LOGINS: Type.Integer({
     default: 10,
@@ -132,19 +183,71 @@ export const Settings = Type.Object({
     description: 'Failed logins in 15 minutes from one address to whatever accounts.',
   }),
   MAX_REGISTRATIONS_PER_HOUR: Type.Integer({
-    default: 300,
+    default: 20,
     minimum: 1,
     description: 'Registrations from one address; then 429.',
+  }),
+  MAX_BAD_PAYLOADS_PER_MINUTE: Type.Integer({
+    default: 300,
+    minimum: 1,
+    description: 'Logins and registrations from one address that are rejected with 422; then 429.',
   }),
   MAX_REQUESTS_PER_MINUTE: Type.Integer({
     default: 6_000,
     minimum: 1,
     description: 'Requests of one user; then 429.',
   }),
+  MAX_REQUESTS_PER_MINUTE_PER_ADDRESS: Type.Integer({
+    default: 30_000,
+    minimum: 1,
+    description: 'Requests of all users from one address to one instance; then 429.',
+  }),
   MAX_UPGRADES_PER_MINUTE: Type.Integer({
     default: 3_000,
     minimum: 1,
     description: 'New connections for real time from one address; more are closed with 1013.',
+  }),
+  MAX_USER_SEARCHES_PER_MINUTE: Type.Integer({
+    default: 30,
+    minimum: 1,
+    description: 'Searches for users by one user; then 429.',
+  }),
+  MAX_USER_SEARCHES_PER_DAY: Type.Integer({
+    default: 500,
+    minimum: 1,
+    description: 'Searches for users by one user in 24 hours; then 429.',
+  }),
+  QUOTAS: Type.Enum(['on', 'off'], {
+    description:
+      'Whether the five quotas below hold. Boards that were counted stay counted when they are off. Default: `off` in development, `on` in production.',
+  }),
+  MAX_BOARD_TEXT_BYTES: Type.Integer({
+    default: 33_554_432,
+    minimum: 1,
+    description:
+      'How much text a board may hold, as bytes of JSON and 200 bytes for each object, 640 for each member and assignee; then 409 for whatever adds more.',
+  }),
+  MAX_CARDS_PER_BOARD: Type.Integer({
+    default: 10_000,
+    minimum: 1,
+    description: 'Cards of one board; then 409.',
+  }),
+  MAX_BOARD_FILE_BYTES: Type.Integer({
+    default: 1_073_741_824,
+    minimum: 1,
+    description: 'The size of all files of one board together; then 409.',
+  }),
+  MAX_OWNED_BOARDS_PER_USER: Type.Integer({
+    default: 500,
+    minimum: 1,
+    description:
+      'Boards that one user has created and nobody has deleted; then 409. Boards of others do not count, also as an owner.',
+  }),
+  MAX_BOARD_LOG_BYTES_PER_MINUTE: Type.Integer({
+    default: 67_108_864,
+    minimum: 1,
+    description:
+      'How much the changes of one board may write to its log in a minute; then 429 for everything but deletes that free as much as they write. Renaming a column writes the whole column.',
   }),
   UNREADY_SECONDS: Type.Integer({
     default: 0,
@@ -203,7 +306,17 @@ export const Settings = Type.Object({
 })
 type Values = Static<typeof Settings>
 /** Settings whose defaults depend on others. */
-const decidedHere = new Set(['CORS_ORIGINS', 'RATE_LIMITS', 'LOG_FORMAT', 'MAX_REQUESTS_AT_ONCE'])
+const decidedHere = new Set([
+  'PASSWORD_MIN_LENGTH',
+  'REFUSE_COMMON_PASSWORDS',
+  'CORS_ORIGINS',
+  'RATE_LIMITS',
+  'FAIR_SHARES',
+  'QUOTAS',
+  'USER_SEARCH',
+  'LOG_FORMAT',
+  'MAX_REQUESTS_AT_ONCE',
+])
 
 /** The settings that are secrets. Each can also be read from the file that its name with `_FILE` names. */
 export const SECRETS = [
@@ -214,9 +327,24 @@ export const SECRETS = [
   'METRICS_TOKEN',
 ] as const satisfies (keyof Values)[]
 
-export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'LOG_FORMAT' | 'PASSWORD_REQUIRES' | 'RATE_LIMITS'> {
+export interface Config
+  extends Omit<
+    Values,
+    | 'CORS_ORIGINS'
+    | 'LOG_FORMAT'
+    | 'PASSWORD_REQUIRES'
+    | 'RATE_LIMITS'
+    | 'FAIR_SHARES'
+    | 'QUOTAS'
+    | 'REFUSE_COMMON_PASSWORDS'
+    | 'USER_SEARCH'
+  > {
   IS_PRODUCTION: boolean
   RATE_LIMITS: 'on' | 'off'
+  FAIR_SHARES: 'on' | 'off'
+  QUOTAS: 'on' | 'off'
+  REFUSE_COMMON_PASSWORDS: 'on' | 'off'
+  USER_SEARCH: 'open' | 'limited'
   LOG_FORMAT: 'json' | 'pretty'
   CORS_ORIGINS: string[]
   PASSWORD_REQUIRES: ('lower' | 'upper' | 'digit' | 'symbol')[]
@@ -225,10 +353,15 @@ export interface Config extends Omit<Values, 'CORS_ORIGINS' | 'LOG_FORMAT' | 'PA
 /** A setting that does not fit. Its sentence names the setting and says what to do. */
 export class BadSetting extends Error {}
 
+interface Use {
+  /** Whether the process signs tokens. One that does not needs no signing secret, and should not be given one. */
+  signs_tokens?: boolean
+}
+
 /** The configuration of this process; a setting that does not fit ends it with its sentence. */
-export function configOrExit(): Config {
+export function configOrExit(use: Use = {}): Config {
   try {
-    return readConfig(process.env)
+    return readConfig(process.env, use)
   } catch (error) {
     if (!(error instanceof BadSetting)) throw error
     console.error(error.message)
@@ -237,7 +370,7 @@ export function configOrExit(): Config {
 }
 
 /** Strings → values → a configuration that was checked. */
-export function readConfig(environment: Record<string, string | undefined>): Config {
+export function readConfig(environment: Record<string, string | undefined>, { signs_tokens = true }: Use = {}): Config {
   const values = readValues(withFiles(environment))
   const IS_PRODUCTION = values.ENVIRONMENT === 'production'
   const config: Config = {
@@ -245,7 +378,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     IS_PRODUCTION,
     MAX_REQUESTS_AT_ONCE: values.MAX_REQUESTS_AT_ONCE ?? values.DATABASE_POOL_SIZE * REQUESTS_PER_CONNECTION,
     RATE_LIMITS: values.RATE_LIMITS ?? (IS_PRODUCTION ? 'on' : 'off'),
+    USER_SEARCH: values.USER_SEARCH ?? (IS_PRODUCTION ? 'limited' : 'open'),
+    FAIR_SHARES: values.FAIR_SHARES ?? (IS_PRODUCTION ? 'on' : 'off'),
+    QUOTAS: values.QUOTAS ?? (IS_PRODUCTION ? 'on' : 'off'),
     LOG_FORMAT: values.LOG_FORMAT ?? (!IS_PRODUCTION && process.stdout.isTTY ? 'pretty' : 'json'),
+    PASSWORD_MIN_LENGTH: values.PASSWORD_MIN_LENGTH ?? (IS_PRODUCTION ? 8 : 1),
+    REFUSE_COMMON_PASSWORDS: values.REFUSE_COMMON_PASSWORDS ?? (IS_PRODUCTION ? 'on' : 'off'),
     CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
     PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as Config['PASSWORD_REQUIRES'],
   }
@@ -258,6 +396,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   demandAddresses(config)
   if (config.JWT_SECRET_PREVIOUS === config.JWT_SECRET)
     throw new BadSetting('JWT_SECRET_PREVIOUS is the same as JWT_SECRET: leave it out, or set the other secret.')
+  if (IS_PRODUCTION && signs_tokens) demandStrong('JWT_SECRET', config.JWT_SECRET)
   if (IS_PRODUCTION) demandSafe(config)
   return config
 }
@@ -302,8 +441,7 @@ function readValues(environment: Record<string, string | undefined>): Values {
   }
 }
 
-function demandSafe({ JWT_SECRET, JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN }: Config) {
-  demandStrong('JWT_SECRET', JWT_SECRET)
+function demandSafe({ JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN }: Config) {
   if (JWT_SECRET_PREVIOUS !== '') demandStrong('JWT_SECRET_PREVIOUS', JWT_SECRET_PREVIOUS)
   if (CORS_ORIGINS.includes('*')) throw unsafe('CORS_ORIGINS is the wildcard: list the origins you trust.')
   if (LOG_FORMAT !== 'json') throw unsafe('LOG_FORMAT is pretty, which no program can read: leave it out.')

@@ -271,7 +271,7 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
         write: (events) => {
           client.inbox.push(...events)
           client.unread += events.length
-          return !(client.is_slow && client.unread >= 4)
+          return client.is_slow && client.unread >= 4 ? { length: 0 } : undefined
         },
         resync: () => violation(`${client.name} was told to resync although nothing is gone`),
         end: (why) => {

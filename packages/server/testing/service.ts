@@ -58,6 +58,8 @@ interface Circumstances {
   /** How long a body may take, and a reader who takes nothing, for a test that cannot wait half a minute. */
   body_seconds?: number
   stalled_seconds?: number
+  /** How often the database's clock is read, for a test that counts statements. */
+  clock_seconds?: number
 }
 
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
@@ -72,6 +74,8 @@ export async function startService(
     DATABASE_URL: database_url,
     REDIS_URL: REDIS,
     JWT_SECRET: SECRET,
+    // All tests register from one address.
+    MAX_REGISTRATIONS_PER_HOUR: '100000',
     LOG_LEVEL: 'trace',
     CORS_ORIGINS: '',
     ...settings,
@@ -99,10 +103,13 @@ export async function startService(
     const done = await owner.api.call('createColumn', { params, body: { title: 'Done', is_done_column: true } })
     const events = async () => {
       const { rows } = await sql.query(
-        'select seq::int, type, user_id, subject_id, body from board_events where board_id = $1 order by seq',
+        'select seq::int, type, subject_id, body from board_events where board_id = $1 order by seq',
         [id],
       )
-      return rows.map(({ body, ...row }) => ({ ...row, data: JSON.parse(body).data }))
+      return rows.map(({ body, ...row }) => {
+        const { data, user_id } = JSON.parse(body)
+        return { ...row, user_id, data }
+      })
     }
     return { id, owner, member, columns: [todo, done], events }
   }

@@ -1,8 +1,10 @@
 import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
 import { renderProblems } from '../src/core/errors.ts'
+import { FairShare } from '../src/core/fair-share.ts'
 import { KnownWays } from '../src/core/known-ways.ts'
 import { takeRawBodies } from '../src/core/request-body.ts'
+import { Semaphore } from '../src/core/semaphore.ts'
 import { serve } from '../src/core/serve.ts'
 import { freePort } from './ports.ts'
 
@@ -16,14 +18,24 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
   const app = Fastify()
   takeRawBodies(app)
   renderProblems(app)
-  const uploads = { max_bytes: 1_000, take: reach, drop: reach }
-  const core = { database: { run: () => slowly([sight]) }, turns: { take: reach }, uploads }
+  const uploads = { max_bytes: 1_000, min_bytes_per_second: 0, take: reach, drop: reach }
+  const db = { run: () => slowly([sight]) }
+  const core = { database: { ...db, forKey: () => db }, turns: { take: reach }, uploads }
   const limits = { request: () => slowly(undefined) }
   const tokens = { verify: () => slowly(sight && { user_id: sight.user_id }) }
   const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
   serve(
     app,
-    { core, tokens, limits, ways: new KnownWays(), isOwnOrigin: () => true, body_seconds: 30 } as never,
+    {
+      core,
+      tokens,
+      limits,
+      ways: new KnownWays(),
+      isOwnOrigin: () => true,
+      body_seconds: 30,
+      unauthenticated_bodies: new FairShare(1_000, 1_000),
+      lists: new Semaphore(1_000),
+    } as never,
     operations,
     handlers as never,
   )

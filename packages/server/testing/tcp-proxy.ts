@@ -12,6 +12,8 @@ export interface TcpProxy {
   url: string
   /** What crosses while the work is done. */
   during: (work: () => Promise<unknown>) => Promise<Traffic>
+  /** How many bytes the store has sent so far. */
+  sentBytes: () => number
   /** Breaks every connection that is open now. */
   cut: () => void
   /** Connections that are open now are dead from now on, and nobody is told; new ones are served. */
@@ -32,12 +34,16 @@ const ANSWER_DELAY_MS = 4
 
 /**
  * Stands between the service and a store, to count what is said and to fail on demand. It counts PostgreSQL's protocol, and
- * hears what PostgreSQL notes on the side.
+ * hears what PostgreSQL notes on the side. With `ask_delay_ms` the store is far away.
  */
-export async function startProxy(target: string, hear?: (note: string) => void): Promise<TcpProxy> {
+export async function startProxy(
+  target: string,
+  { hear, ask_delay_ms = 0 }: { hear?: (note: string) => void; ask_delay_ms?: number } = {},
+): Promise<TcpProxy> {
   let { hostname, port: target_port } = new URL(target)
   const traffic: Traffic = { statements: 0, round_trips: 0 }
   const sockets = new Set<Socket>()
+  let sent_bytes = 0
   let isFrozen = false
 
   const keep = (socket: Socket) => {
@@ -66,9 +72,11 @@ export async function startProxy(target: string, hear?: (note: string) => void):
     })
     client.on('data', (bytes) => {
       asked(bytes)
-      store.write(bytes)
+      if (ask_delay_ms === 0) store.write(bytes)
+      else setTimeout(() => store.write(bytes), ask_delay_ms)
     })
     store.on('data', (bytes) => {
+      sent_bytes += bytes.length
       setTimeout(() => {
         answered(bytes)
         client.write(bytes)
@@ -95,6 +103,7 @@ export async function startProxy(target: string, hear?: (note: string) => void):
         round_trips: traffic.round_trips - before.round_trips,
       }
     },
+    sentBytes: () => sent_bytes,
     cut,
     forget,
     freeze: () => {

@@ -1,4 +1,4 @@
-import type { administrationOperations } from '@lockstep/contract/administration'
+import type { Account, administrationOperations } from '@lockstep/contract/administration'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Passwords } from '../auth/passwords.ts'
 import { aside } from '../core/admit-requests.ts'
@@ -37,8 +37,10 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
       return account
     },
 
-    async resetPassword({ caller, params: { user_id }, body, request }) {
-      passwords.demandStrong(body.new_password)
+    async resetPassword({ db, caller, params: { user_id }, body, request }) {
+      const account = await readAccount(db, user_id)
+      if (!account) throw new Problem('user_not_found')
+      passwords.demandStrong(body.new_password, JSON.parse(account) as Account)
       const hashed_password = await aside(request, () => passwords.hash(body.new_password))
       await resetPassword(database, { actor_id: caller.id }, user_id, hashed_password)
       userChanged(user_id)

@@ -3,7 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Database, type Db, statement } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
-import { insertUser } from '../users/user-queries.ts'
+import { insertUser, nextTokenSecond } from '../users/user-queries.ts'
 import { insertAction, readAccount } from './admin-queries.ts'
 import { readExport } from './export-queries.ts'
 
@@ -55,6 +55,7 @@ export async function administer<T>(database: Database, deed: Deed<T>): Promise<
       if (!details) return { result }
       return { result, close: (end) => record(end, actor, action, target_id, details) }
     },
+    { key: actor_id ?? '' },
   )
 }
 
@@ -113,12 +114,12 @@ export async function changeAccount(database: Database, actor: Actor, target_id:
   })
 }
 
-/** From the next second on: a token that was renewed in this one is no better than those before it. */
+/** `administer` has locked the row before the clock is read here. */
 const replacePassword = statement(
   'reset_password',
   (args: { id: string; hashed_password: string }) => sql`
     update users set hashed_password = ${args.hashed_password}, surviving_token_hash = null,
-      tokens_valid_from = date_trunc('second', clock_timestamp()) + interval '1 second'
+      tokens_valid_from = ${nextTokenSecond}
     where id = ${args.id}`,
 )
 /** No token of before is good any more. The limit on failed logins goes by the hash that is guessed at, and so ends too. */

@@ -6,7 +6,13 @@ import { openSocket } from '#testing/socket'
 let service: TestService
 let root: TestUser
 beforeAll(async () => {
-  service = await startService({ ADMIN_API: 'on', RATE_LIMITS: 'on', MAX_FAILED_LOGINS: '2', JWT_SECRET: SECRET })
+  service = await startService({
+    ADMIN_API: 'on',
+    RATE_LIMITS: 'on',
+    MAX_FAILED_LOGINS: '2',
+    PASSWORD_MIN_LENGTH: '8',
+    JWT_SECRET: SECRET,
+  })
   root = await superuser()
 })
 afterAll(() => service.stop())

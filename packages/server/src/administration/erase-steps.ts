@@ -4,14 +4,14 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { deleteBoard, readBoard } from '../boards/board-queries.ts'
 import { readMember, setRole } from '../boards/member-queries.ts'
 import { removeMember } from '../boards/member-steps.ts'
-import { type Core, changeUnasked } from '../core/change.ts'
+import { changeUnasked, type UnaskedCore } from '../core/change.ts'
 import { readUser } from '../users/user-queries.ts'
 import { type Actor, administer, record } from './admin-steps.ts'
 import { buryUser, findBoardsLeft, findHeir, forgetBoard, listBoardsToLeave, renameInEvents } from './erase-queries.ts'
 
 /** What erasing rests on: the part of the service that changes boards, and how long events are kept. */
 export interface Eraser {
-  core: Pick<Core, 'database' | 'turns' | 'announce'>
+  core: UnaskedCore
   retention_days: number
 }
 export interface Erased {

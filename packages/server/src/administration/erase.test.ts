@@ -200,4 +200,15 @@ describe('erasing', () => {
     expect(rows[1]?.details).toMatchObject({ boards_handed_over: 1 })
     expect((await service.sql.query('select from board_members where user_id = $1', [him.id])).rowCount).toBe(0)
   })
+
+  test('[QUOTA-9] the counters of the boards that were left, handed over or deleted are right', async () => {
+    const { him, owned, joined, alone } = await makeLife()
+    await erase(him)
+    const { rows } = await service.sql.query(
+      `select stream.text_bytes is not distinct from coalesce(usage.text_bytes, 0) as is_right
+      from board_stream stream left join board_usage usage using (board_id) where board_id = any ($1)`,
+      [[owned.id, joined.id, alone.id]],
+    )
+    expect(rows).toEqual([{ is_right: true }, { is_right: true }, { is_right: true }])
+  })
 })

@@ -1,5 +1,6 @@
-import type { attachmentOperations } from '@lockstep/contract/attachments'
+import type { Attachment, attachmentOperations } from '@lockstep/contract/attachments'
 import { Problem } from '../core/problem.ts'
+import { objectBytes } from '../core/quotas.ts'
 import type { Handlers } from '../core/serve.ts'
 import { deleteAttachment, insertAttachment, readAttachedFile, readAttachment } from './attachment-queries.ts'
 import type { FileStore } from './file-store.ts'
@@ -8,7 +9,8 @@ export const attachmentHandlers = (files: FileStore): Handlers<typeof attachment
   async createAttachment({ db, board_id, params: { card_id }, new_id, body: { file }, emit }) {
     const attachment = await insertAttachment(db, { ...file, board_id, id: new_id, card_id })
     if (!attachment) throw new Error('A file was swept away before it was claimed')
-    emit('attachment.created', attachment)
+    const { name, mime_type, size } = file
+    emit('attachment.created', attachment, { growth: { text_bytes: objectBytes(name, mime_type), file_bytes: size } })
     return attachment
   },
 
@@ -27,7 +29,8 @@ export const attachmentHandlers = (files: FileStore): Handlers<typeof attachment
     const key = { board_id, id: params.attachment_id }
     const attachment = await readAttachment(db, key)
     if (!attachment) throw new Problem('attachment_not_found')
-    emit('attachment.deleted', attachment)
     await deleteAttachment(db, key)
+    const { name, mime_type, size } = JSON.parse(attachment) as Attachment
+    emit('attachment.deleted', attachment, { growth: { text_bytes: -objectBytes(name, mime_type), file_bytes: -size } })
   },
 })

@@ -261,6 +261,18 @@ describe('names', () => {
   })
 
   test.each([
+    ['a quote', 'the \\"best\\".txt', 'the "best".txt'],
+    ['a backslash', 'a\\\\b.txt', 'a\\b.txt'],
+    ['a backslash before a quote', 'a\\\\\\"b', 'a\\"b'],
+    ['a backslash at the end', 'a\\\\', 'a\\'],
+    ['a backslash that escapes nothing', 'C:\\new\\system', 'C:\\new\\system'],
+    ['a backslash that a browser wrote before the closing quote', 'a\\', 'a\\'],
+    ['both ways of writing a quote', '%22\\"', '""'],
+  ])('[ATT-16] %s is decoded', async (_, written, name) => {
+    expect(await send(formOf(filePart(written)))).toMatchObject({ status: 201, body: { name } })
+  })
+
+  test.each([
     ['nothing', ''],
     ['nothing to see', ' \t'],
     ['256 characters', 'x'.repeat(256)],
@@ -271,6 +283,34 @@ describe('names', () => {
 })
 
 describe('downloading', () => {
+  const wanted = ['script', 'style', 'worker', 'sharedworker', 'serviceworker', 'iframe', 'frame', 'object', 'embed']
+  test.each([...wanted, 'audio', 'video', 'font', 'xslt', 'json', 'no such', 'empty, script'])(
+    '[ATT-11] [V41] a file that a browser wants as %s is 403, also one that it has kept',
+    async (destination) => {
+      const attachment = await attach(new File(['alert(1)'], 'a.js', { type: 'text/javascript' }))
+      const known = (await download(attachment)).headers.get('etag') ?? ''
+      for (const more of [{}, { 'if-none-match': known }]) {
+        const answer = await download(attachment, { 'sec-fetch-dest': destination, ...more })
+        expect(answer).toMatchObject({ status: 403, body: { code: 'download_only' } })
+        expect(answer.text).not.toContain('alert')
+        expect(answer.headers.get('vary')).toContain('Sec-Fetch-Dest')
+      }
+    },
+  )
+
+  test('[ATT-11] a file can be read and opened, and a raster picture shown', async () => {
+    const png = await attach(new File(['png'], 'a.png', { type: 'image/PNG; x=y' }))
+    const svg = await attach(new File(['<svg/>'], 'a.svg', { type: 'image/svg+xml' }))
+    const statuses = async (attachment: Attachment) =>
+      Promise.all(
+        ['empty', 'document', 'image'].map(
+          async (destination) => (await download(attachment, { 'sec-fetch-dest': destination })).status,
+        ),
+      )
+    expect(await statuses(png)).toEqual([200, 200, 200])
+    expect(await statuses(svg)).toEqual([200, 200, 403])
+  })
+
   const content = randomBytes(200_000)
   let attachment: Attachment
   beforeAll(async () => {
@@ -345,6 +385,33 @@ describe('downloading', () => {
   })
 })
 
+test('[LOAD-11] chunks that wait for a connection are served in turn by board', async () => {
+  const db = new Database({ url: service.database_url, size: 1, is_fair: true, on_error: () => {} })
+  const files = new ChunkStore(db, 8)
+  const other = await service.board()
+  const stored: string[] = []
+  const put = async (name: string, board_id: string) => {
+    async function* content() {
+      yield Buffer.from('x')
+    }
+    await files.put({ board_id, file_id: randomUUID() }, content())
+    stored.push(name)
+  }
+  const gate = Promise.withResolvers<{ result: undefined }>()
+  const occupied = db.transaction(
+    async () => {},
+    () => gate.promise,
+  )
+  const puts = [1, 2, 3, 4].map(() => put('greedy', board.id))
+  puts.push(put('other', other.id))
+  await eventually('all wait', () => db.waiting === 5)
+  gate.resolve({ result: undefined })
+  await Promise.all([occupied, ...puts])
+  expect(stored.indexOf('other')).toBeLessThan(2)
+  await service.sql.query('delete from file_chunks where bytes = $1', [Buffer.from('x')])
+  await db.close()
+})
+
 describe('removing', () => {
   const sweep = async () => {
     const db = new Database({ url: service.database_url, size: 2, on_error: () => {} })
@@ -402,6 +469,42 @@ describe('removing', () => {
     expect(await sweep()).toBe(1)
     const { rowCount } = await service.sql.query('select 1 from file_chunks where file_id = $1', [file_id])
     expect(rowCount).toBe(0)
+  })
+
+  test('[ATT-9] an upload that is 503 before anything was committed leaves nothing', async () => {
+    const own = await newCard()
+    const before = await kept()
+    const client = await service.sql.connect()
+    await client.query('begin')
+    await client.query('select from board_stream where board_id = $1 for update', [board.id])
+    const body = { file: new File([randomBytes(70_000)], 'a.bin') }
+    const upload = () => api.send('createAttachment', { params: { card_id: own.id }, body })
+    try {
+      const answers = await Promise.all([upload(), upload()])
+      expect(answers.map(({ status }) => status)).toEqual([503, 503])
+      expect(await kept()).toEqual(before)
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+
+  test('[ATT-9] an upload whose commit was sent and not confirmed keeps its bytes, because it may be committed', async () => {
+    const own = await newCard()
+    const before = await kept()
+    // The connection is lost at COMMIT.
+    await service.sql.query(`
+      create function lose() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$;
+      create constraint trigger lose after insert on attachments deferrable initially deferred
+        for each row when (new.card_id = '${own.id}') execute function lose()`)
+    try {
+      const body = { file: new File(['content'], 'a.txt') }
+      const { status } = await api.send('createAttachment', { params: { card_id: own.id }, body })
+      expect(status).toBe(503)
+      expect(await kept()).toEqual({ chunks: (before.chunks ?? 0) + 1, unclaimed: (before.unclaimed ?? 0) + 1 })
+    } finally {
+      await service.sql.query('drop trigger lose on attachments; drop function lose')
+    }
   })
 
   test('[ATT-9] an upload that breaks off leaves nothing', async () => {

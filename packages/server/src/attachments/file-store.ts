@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
-import { Gate } from '../core/gate.ts'
+import { type Database, type Db, statement } from '../core/database.ts'
+import { Semaphore } from '../core/semaphore.ts'
 
 export interface FileKey {
   board_id: string
@@ -36,14 +36,14 @@ const erase = statement('erase_file_chunks', (args: FileKey, query) =>
 
 /** Files in PostgreSQL, in chunks, each in a short statement of its own: between two of them no connection is held. */
 export class ChunkStore implements FileStore {
-  private readonly db: Db
-  private readonly gate: Gate
+  private readonly database: Pick<Database, 'forKey'>
+  private readonly semaphore: Semaphore
   private readonly moved: (direction: 'stored' | 'fetched', bytes: number) => void
 
   /** However many files come and go, no more chunks are on their way at once: other connections are left to others. */
-  constructor(db: Db, at_once: number, moved: ChunkStore['moved'] = () => {}) {
-    this.db = db
-    this.gate = new Gate(at_once)
+  constructor(database: Pick<Database, 'forKey'>, at_once: number, moved: ChunkStore['moved'] = () => {}) {
+    this.database = database
+    this.semaphore = new Semaphore(at_once)
     this.moved = moved
   }
 
@@ -51,7 +51,7 @@ export class ChunkStore implements FileStore {
     let nth = 0
     for await (const bytes of inChunks(content)) {
       const chunk = { ...key, nth: nth++, bytes }
-      await this.gate.pass(() => this.db.run(write, chunk))
+      await this.inTurn(key, (db) => db.run(write, chunk))
       this.moved('stored', bytes.length)
     }
   }
@@ -59,7 +59,7 @@ export class ChunkStore implements FileStore {
   async *get(key: FileKey, start: number, end: number) {
     for (let from = start; from < end; ) {
       const nth = Math.floor(from / CHUNK_BYTES)
-      const [chunk] = await this.gate.pass(() => this.db.run(read, { ...key, nth }))
+      const [chunk] = await this.inTurn(key, (db) => db.run(read, { ...key, nth }))
       if (!chunk) throw new Error('A file is not complete')
       const offset = nth * CHUNK_BYTES
       const bytes = chunk.bytes.subarray(from - offset, end - offset)
@@ -70,7 +70,11 @@ export class ChunkStore implements FileStore {
   }
 
   async remove(key: FileKey) {
-    await this.db.run(erase, key)
+    await this.database.forKey(key.board_id).run(erase, key)
+  }
+
+  private inTurn<T>({ board_id }: FileKey, work: (db: Db) => Promise<T>): Promise<T> {
+    return this.semaphore.run(() => work(this.database.forKey(board_id)), { key: board_id })
   }
 }
 

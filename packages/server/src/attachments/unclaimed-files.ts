@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { v7 as newUuid } from 'uuid'
 import { inBatches } from '../core/chores.ts'
-import { type Db, statement } from '../core/database.ts'
+import { type Database, type Db, statement } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
+import type { Quotas } from '../core/quotas.ts'
 import type { Uploads } from '../core/upload.ts'
 import type { FileKey, FileStore } from './file-store.ts'
 
@@ -29,14 +31,24 @@ async function removeFile(db: Db, files: FileStore, key: FileKey) {
   await db.run(forget, key)
 }
 
-/** Takes files in. Each is written down before its first byte, so that a crash leaves nothing that nobody knows of. */
-export const uploadsTo = (db: Db, files: FileStore, max_bytes: number): Uploads => ({
-  max_bytes,
+/**
+ * Takes files in. Each is written down before its first byte, so that a crash leaves nothing that nobody knows of. What does
+ * not fit on the board any more is not stored; the change that claims the file checks again, under the board's lock.
+ */
+export const uploadsTo = (
+  database: Pick<Database, 'forKey'>,
+  files: FileStore,
+  quotas: Quotas,
+  bounds: Pick<Uploads, 'max_bytes' | 'min_bytes_per_second'>,
+): Uploads => ({
+  ...bounds,
   async take(board_id, content) {
     const key = { board_id, file_id: newUuid() }
+    const db = database.forKey(board_id)
+    const room = await quotas.fileRoom(db, board_id)
     await db.run(announce, key)
     try {
-      await files.put(key, content)
+      await files.put(key, within(room, content))
     } catch (error) {
       // If this fails too, the sweeper will do it.
       await removeFile(db, files, key).catch(() => {})
@@ -44,8 +56,17 @@ export const uploadsTo = (db: Db, files: FileStore, max_bytes: number): Uploads 
     }
     return key.file_id
   },
-  drop: (board_id, file_id) => removeFile(db, files, { board_id, file_id }).catch(() => {}),
+  drop: (board_id, file_id) => removeFile(database.forKey(board_id), files, { board_id, file_id }).catch(() => {}),
 })
+
+async function* within(room: number, content: AsyncIterable<Buffer>) {
+  let size = 0
+  for await (const piece of content) {
+    size += piece.length
+    if (size > room) throw new Problem('board_file_limit')
+    yield piece
+  }
+}
 
 /** Removes the files that belong to no attachment any more. Answers how many. */
 export const sweepFiles = (db: Db, files: FileStore): Promise<number> =>

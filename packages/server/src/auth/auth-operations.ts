@@ -4,8 +4,9 @@ import type { User } from '@lockstep/contract/users'
 import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { v7 as newUuid } from 'uuid'
+import { isRevoked } from '../core/access.ts'
 import { aside } from '../core/admit-requests.ts'
-import { COOKIE, cookieOf } from '../core/authenticate.ts'
+import { COOKIE, hasCookie } from '../core/authenticate.ts'
 import type { Db } from '../core/database.ts'
 import type { Limits } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
@@ -13,10 +14,12 @@ import type { Handlers } from '../core/serve.ts'
 import { TICKET_SECONDS, type Tokens } from '../core/tokens.ts'
 import {
   changePassword,
+  endAllSessions,
   insertUser,
   keyOf,
-  readHashedPassword,
   readLogin,
+  readOwnPassword,
+  readTokenStart,
   readUser,
   updateProfile,
 } from '../users/user-queries.ts'
@@ -60,6 +63,8 @@ export function authHandlers({
   } as const
   const setCookie = (reply: FastifyReply, token: string) =>
     reply.header('set-cookie', stringifySetCookie({ ...cookie, value: token, maxAge: tokens.lifetime_seconds }))
+  const clearCookie = (reply: FastifyReply) =>
+    reply.header('set-cookie', stringifySetCookie({ ...cookie, value: '', expires: LONG_AGO }))
   const tokenAnswer = (reply: FastifyReply, access_token: string) => {
     reply.header('cache-control', 'no-store')
     return { access_token, token_type: 'bearer' } as const
@@ -69,37 +74,53 @@ export function authHandlers({
     async register({ db, body, request }) {
       if (!settings.is_registration_open) throw new Problem('registration_closed')
       const { password, firstname = null, lastname = null, ...user } = body
-      passwords.demandStrong(password)
+      passwords.demandStrong(password, user)
       const excess = await limits.registration(request.ip)
       if (excess) throw excess
-      const hashed_password = await aside(request, () => passwords.hash(password))
+      const hashed_password = await aside(request, () => passwords.hash(password, request.ip))
       return insertUser(db, { ...user, id: newUuid(), hashed_password, firstname, lastname, is_superuser: false })
     },
 
     async login({ db, body, request, reply }) {
       const wantsCookie = settings.is_cookie_default || body.cookie === 'true'
       if (wantsCookie && !isOwnOrigin(request)) throw new Problem('foreign_origin')
+      const excess = await limits.loginAttempt(keyOf(body.username), request.ip)
+      if (excess) throw excess
       const user = await readLogin(db, body.username)
-      const guesses = limits.login(keyOf(body.username), user?.hashed_password ?? '', request.ip)
-      await guesses.demand()
+      const failures = limits.login(keyOf(body.username), user?.hashed_password ?? '', request.ip)
+      await failures.demand()
       const hashed_password = user?.is_active ? user.hashed_password : undefined
-      const isRight = await aside(request, () => passwords.isRight(hashed_password, body.password, guesses))
+      const isRight = await aside(request, () =>
+        passwords.isRight(hashed_password, body.password, { failures, address: request.ip }),
+      )
       if (!user || !isRight) throw new Problem('login_failed')
-      const token = await tokens.issue(user.id, user.now_seconds)
+      const current = await readTokenStart(db, user.id)
+      if (!current?.is_active || current.hashed_password !== user.hashed_password) throw new Problem('login_failed')
+      const token = await tokens.issue(user.id, current.issued_at)
       if (wantsCookie) setCookie(reply, token)
       return tokenAnswer(reply, token)
     },
 
     async logout({ reply }) {
-      reply.header('set-cookie', stringifySetCookie({ ...cookie, value: '', expires: LONG_AGO }))
+      clearCookie(reply)
       return { detail: 'Logged out.' }
     },
 
-    async refresh({ caller, request, reply }) {
-      const { logged_in_at, issued_at } = caller.credential
+    async logoutEverywhere({ db, caller, reply }) {
+      await endAllSessions(db, caller.id)
+      userChanged(caller.id)
+      clearCookie(reply)
+      return { detail: 'All sessions are logged out.' }
+    },
+
+    async refresh({ db, caller, request, reply }) {
+      const { credential } = caller
+      const { logged_in_at } = credential
       if (caller.now_seconds - logged_in_at > settings.session_max_age_seconds) throw new Problem('session_too_old')
-      const token = await tokens.issue(caller.id, Math.max(caller.now_seconds, issued_at), logged_in_at)
-      if (cookieOf(request) !== undefined) setCookie(reply, token)
+      const current = await readTokenStart(db, caller.id)
+      if (!current || isRevoked(credential, current)) throw new Problem('not_authenticated')
+      const token = await tokens.issue(caller.id, current.issued_at, logged_in_at)
+      if (hasCookie(request)) setCookie(reply, token)
       return tokenAnswer(reply, token)
     },
 
@@ -115,13 +136,15 @@ export function authHandlers({
     },
 
     async changePassword({ db, caller, body, request }) {
-      const old_hash = await readHashedPassword(db, caller.id)
-      const guesses = limits.passwordChange(caller.id, old_hash)
-      await guesses.demand()
-      const isRight = await aside(request, () => passwords.isRight(old_hash, body.current_password, guesses))
+      const { hashed_password: old_hash, ...user } = await readOwnPassword(db, caller.id)
+      const failures = limits.passwordChange(caller.id, old_hash)
+      await failures.demand()
+      const isRight = await aside(request, () =>
+        passwords.isRight(old_hash, body.current_password, { failures, address: request.ip }),
+      )
       if (!isRight) throw new Problem('wrong_password')
-      passwords.demandStrong(body.new_password)
-      const new_hash = await aside(request, () => passwords.hash(body.new_password))
+      passwords.demandStrong(body.new_password, user)
+      const new_hash = await aside(request, () => passwords.hash(body.new_password, request.ip))
       const { token_hash } = caller.credential
       if (!(await changePassword(db, { id: caller.id, old_hash, new_hash, token_hash })))
         throw new Problem('wrong_password')

@@ -97,7 +97,80 @@ describe('registering', () => {
     },
   )
 
-  test.each(['abc', 'x'.repeat(50), '🦊'.repeat(50), ' spaced out '])('[AUTH-2] %j is a username', async (username) => {
+  const deceptive: [what: string, name: string][] = [
+    ['a zero width space', 'alice\u200b'],
+    ['a zero width joiner', 'al\u200dice'],
+    ['a soft hyphen', 'al\u00adice'],
+    ['a change of direction', '\u202ealice'],
+    ['a line break', 'alice\r\nbob'],
+    ['a line separator', 'alice\u2028bob'],
+    ['an escape', 'alice\u001b[2J'],
+    ['a variation selector', 'alice\ufe0f'],
+    ['a grapheme joiner', 'al\u034fice'],
+    ['an invisible letter', 'alice\u3164'],
+    ['an empty Braille cell', 'alice\u2800'],
+    ['a tag', 'alice\u{e0061}'],
+    ['a space at its end', 'alice '],
+    ['a space at its beginning', ' alice'],
+    ['a no-break space at its end', 'alice\u00a0'],
+    ['an ideographic space at its end', 'alice\u3000'],
+    ['a Cyrillic а', '\u0430lice'],
+    ['a Greek ο', 'b\u03bfb'],
+    ['a micro sign', '\u00b5ser'],
+    ['a Cherokee Ꭺ', '\u13aalice'],
+    ['an Armenian օ', 'b\u0585b'],
+    ['Kana and Hangul', 'さくら은하'],
+    ['Cyrillic and Han', 'Иван漢字'],
+  ]
+  test('[AUTH-28] a long username of two scripts is refused without backtracking', async () => {
+    const began = performance.now()
+    expect((await register({ username: `${'1'.repeat(48)}aя` })).status).toBe(422)
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  test.each(deceptive)('[AUTH-28] a new username has not %s', async (_, username) => {
+    const { status, body } = await register({ username })
+    expect([status, wrongFields(body)]).toEqual([422, ['username']])
+    const { api } = await service.user()
+    expect(await api.fail('updateMe', { body: { username } })).toMatchObject({ status: 422, code: 'invalid_input' })
+  })
+
+  test.each([
+    ...[
+      'Anna-Lena Ødegård',
+      'O’Brien_42',
+      'Ἀριστοτέλης',
+      'Иван Петров',
+      'أحمد علي',
+      'דוד כהן',
+      'अनिल कुमार',
+      'สมชาย ใจดี',
+    ],
+    ...[
+      '山田 Taro さん',
+      'ハロー Kitty 漢字',
+      '김철수 Kim 金',
+      '陳大文 ㄅㄆㄇ',
+      'გიორგი',
+      'Հայկ 1',
+      'ᏣᎳᎩ',
+      'ⴰⵎⴰⵣⵉⵖ',
+      '4711 ✓',
+      '🦊 fox',
+    ],
+  ])('[AUTH-28] %s is a username', async (username) => {
+    expect((await register({ username })).body).toMatchObject({ username })
+  })
+
+  test('[AUTH-28] who has such a name from before logs in and changes everything else', async () => {
+    const { id, email, api } = await service.user()
+    const username = '\u0430lice\u200b '
+    await service.sql.query('update users set username = $2, username_key = $2 where id = $1', [id, username])
+    expect((await logIn({ username: email })).status).toBe(200)
+    expect(await api.call('updateMe', { body: { firstname: 'Ada' } })).toMatchObject({ username, firstname: 'Ada' })
+  })
+
+  test.each(['abc', 'x'.repeat(50), '🦊'.repeat(50), 'spaced out'])('[AUTH-2] %j is a username', async (username) => {
     expect((await register({ username })).body).toMatchObject({ username })
   })
 
@@ -270,6 +343,35 @@ describe('the own account', () => {
     expect([status, code]).toEqual([409, 'username_taken'])
     const own = one.username.toUpperCase()
     expect(await one.api.call('updateMe', { body: { username: own } })).toMatchObject({ username: own })
+  })
+
+  test('[AUTH-30] names have no control characters and at most 255 bytes', async () => {
+    const { api } = await service.user()
+    const fine = ['x'.repeat(255), '山'.repeat(85), '"'.repeat(127), 'Ada "the Countess" O’Neill\u{1F600}', '']
+    for (const name of fine)
+      expect(await api.call('updateMe', { body: { firstname: name, lastname: name } })).toMatchObject({
+        firstname: name,
+      })
+    const refused = ['Ada\n', '\u0001', '\u007f', '\u0085', 'x'.repeat(256), '山'.repeat(86), '"'.repeat(128)]
+    for (const name of refused)
+      for (const body of [{ firstname: name }, { lastname: name }])
+        expect(await api.fail('updateMe', { body }), JSON.stringify(name)).toMatchObject({ status: 422 })
+    const account = {
+      email: `${crypto.randomUUID()}@example.com`,
+      username: `user-${crypto.randomUUID()}`.slice(0, 30),
+    }
+    const json = { ...account, password: PASSWORD, firstname: 'Ada\u001b' }
+    expect(await service.anybody.fail('register', { body: json })).toMatchObject({ status: 422, code: 'invalid_input' })
+  })
+
+  test('[AUTH-2] an e-mail address has at most 254 bytes', async () => {
+    const domain = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(40)}.example.com`
+    const register = (local: string) =>
+      service.anybody.send('register', {
+        body: { email: `${local}@${domain}`, username: `user-${crypto.randomUUID()}`.slice(0, 30), password: PASSWORD },
+      })
+    expect((await register('é'.repeat(39))).status).toBe(201)
+    expect((await register('é'.repeat(40))).status).toBe(422)
   })
 
   test.each([{ username: null }, { username: 'ab' }, { username: 'x'.repeat(51) }, { firstname: 5 }])(

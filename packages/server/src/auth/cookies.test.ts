@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openBrowser } from '#testing/browser'
 import type { Answer } from '#testing/client'
 import { PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
 
@@ -92,6 +96,21 @@ describe('the cookie', () => {
     },
   )
 
+  test('[AUTH-26] two of them are 401, in whatever order or header, and a bearer beside them counts', async () => {
+    const other = await service.user()
+    const [mine, theirs] = [user, other].map(({ api }) => `svc_auth=${api.token}`)
+    for (const cookie of [`${mine}; ${theirs}`, `${theirs};${mine}`, `${mine}; ${mine}`, `svc_auth=; a=b; ${mine}`]) {
+      expect(await service.anybody.fail('getMe', { headers: { cookie } })).toMatchObject({ status: 401 })
+      expect(await service.anybody.fail('refresh', { headers: { cookie } })).toMatchObject({ status: 401 })
+      const authorization = `Bearer ${other.api.token}`
+      expect(await service.anybody.call('getMe', { headers: { cookie, authorization } })).toMatchObject({
+        id: other.id,
+      })
+    }
+    const cookie = `a=svc_auth; xsvc_auth=1; ${mine}; svc_authx=2`
+    expect(await service.anybody.call('getMe', { headers: { cookie } })).toMatchObject({ id: user.id })
+  })
+
   test('[AUTH-14] logging out clears it with the attributes it was set with', async () => {
     const answer = await service.anybody.send('logout', { headers: browser() })
     expect([answer.status, answer.body]).toEqual([200, { detail: expect.any(String) }])
@@ -106,6 +125,25 @@ describe('the cookie', () => {
     await user.api.call('logout', {})
     expect(await user.api.call('getMe', {})).toMatchObject({ id: user.id })
     expect((await service.anybody.fail('logout', {})).status).toBe(401)
+  })
+
+  test('[AUTH-25] logging out everywhere clears it and ends every session, and a new login works at once', async () => {
+    const leaving = await service.user()
+    const other = tokenOf(await logIn(service, leaving))
+    const ticket = (await leaving.api.call('createTicket', {})).ticket
+    const answer = await service.anybody.send('logoutEverywhere', { headers: browser(leaving) })
+    expect([answer.status, answer.body]).toEqual([200, { detail: expect.any(String) }])
+    expect(cookieOf(answer)).toMatchObject({ name: 'svc_auth', value: '' })
+    for (const token of [leaving.api.token, other, ticket]) {
+      const headers = { authorization: `Bearer ${token}` }
+      for (const name of ['getMe', 'refresh', 'logoutEverywhere'] as const)
+        expect((await service.anybody.send(name, { headers })).status).toBe(401)
+    }
+    const renewed = tokenOf(await logIn(service, leaving))
+    await service.anybody.call('getMe', { headers: { authorization: `Bearer ${renewed}` } })
+    // Nobody else is logged out.
+    await user.api.call('getMe', {})
+    expect((await service.anybody.fail('logoutEverywhere', {})).status).toBe(401)
   })
 
   test('[AUTH-20] is renewed by a refresh that it was sent with, and by no other', async () => {
@@ -139,6 +177,7 @@ describe('requests that another site makes a browser send', () => {
     expect(await service.anybody.fail('updateMe', { body: { firstname: 'Mallory' }, headers })).toMatchObject(refusal)
     expect(await service.anybody.fail('logout', { headers })).toMatchObject(refusal)
     expect(await service.anybody.fail('refresh', { headers })).toMatchObject(refusal)
+    expect(await service.anybody.fail('logoutEverywhere', { headers })).toMatchObject(refusal)
     expect(await user.api.call('getMe', {})).toMatchObject({ firstname: null })
     expect((await user.api.call('listBoards', {})).filter(({ title }) => title === body.title)).toEqual([])
   })
@@ -186,11 +225,33 @@ describe('requests that another site makes a browser send', () => {
       expect([origin, await write(origin)]).toEqual([origin, 403])
   })
 
-  test('[AUTH-15] where every site may call, none may with the cookie', async () => {
+  test('[AUTH-15] where every site may call, every site may with the cookie too', async () => {
     const anyone = await open.user()
-    const headers = browser(anyone, { origin: EVIL })
-    expect(await open.anybody.fail('updateMe', { body: {}, headers })).toMatchObject(refusal)
-    expect((await logIn(open, anyone, { origin: EVIL }, asking)).status).toBe(403)
+    for (const said of [{ origin: EVIL }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
+      await open.anybody.call('updateMe', { body: {}, headers: browser(anyone, said) })
+      expect((await logIn(open, anyone, said, asking)).status).toBe(200)
+    }
+  })
+
+  test('[AUTH-15] the own site is what the Host header says, also behind a proxy, and X-Forwarded-Host is ignored', async () => {
+    const proxied = await startService({ TRUST_PROXY: '1' })
+    const visitor = await proxied.user()
+    const write = async (said: Record<string, string>) =>
+      (await proxied.anybody.send('updateMe', { body: {}, headers: browser(visitor, said) })).status
+    const { host } = new URL(proxied.base_url)
+    const forged = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-host': 'evil.example', origin: EVIL }
+    expect(await write(forged)).toBe(403)
+    expect((await logIn(proxied, visitor, forged, asking)).status).toBe(403)
+    expect(await write({ ...forged, origin: `https://${host}` })).toBe(200)
+    // A page that was fetched in the clear may be anybody's.
+    const https = { 'x-forwarded-proto': 'https' }
+    expect(await write({ ...https, origin: `https://${host}` })).toBe(200)
+    expect(await write({ ...https, origin: `http://${host}` })).toBe(403)
+    expect(await write({ 'x-forwarded-proto': 'http', origin: `http://${host}` })).toBe(200)
+    await proxied.stop()
+    // Without a trusted proxy the header says nothing.
+    const headers = browser(user, { ...https, origin: own })
+    await service.anybody.call('updateMe', { body: {}, headers })
   })
 })
 
@@ -244,8 +305,39 @@ describe('pages of other sites', () => {
     },
   )
 
-  test('[REQ-18] may call from anywhere under the wildcard, but never with the cookie', async () => {
-    expect(allowedBy(await preflight(open, EVIL))).toEqual(['*', null])
-    expect(allowedBy(await open.anybody.send('getHealth', { headers: { origin: EVIL } }))).toEqual(['*', null])
+  test('[REQ-18] may call from anywhere under the wildcard, with the cookie too', async () => {
+    for (const origin of [EVIL, 'null', 'http://localhost:3000']) {
+      expect(allowedBy(await preflight(open, origin))).toEqual([origin, 'true'])
+      for (const path of ['/health', '/auth/me', '/nowhere'])
+        expect(allowedBy(await open.anybody.request('GET', path, { headers: { origin } }))).toEqual([origin, 'true'])
+    }
+    expect(allowedBy(await open.anybody.send('getHealth', {}))).toEqual([null, 'true'])
+  })
+
+  test('[REQ-18] under the wildcard a page of another origin logs in with the cookie, and writes with it, in a browser', async () => {
+    const visitor = await open.user()
+    const site = createServer((_request, response) => response.end('<!doctype html>')).listen(0, '127.0.0.1')
+    await once(site, 'listening')
+    const browser = await openBrowser()
+    const page = await browser.newPage()
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
+    const seen = await page.evaluate(
+      async ({ at, email, password }) => {
+        const credentials = 'include'
+        const form = new URLSearchParams({ username: email, password, cookie: 'true' })
+        const login = await fetch(`${at}/auth/login`, { method: 'POST', credentials, body: form })
+        const headers = { 'content-type': 'application/json' }
+        const body = JSON.stringify({ firstname: 'Ada' })
+        const write = await fetch(`${at}/auth/me`, { method: 'PATCH', credentials, headers, body })
+        const { firstname } = (await (await fetch(`${at}/auth/me`, { credentials })).json()) as { firstname: string }
+        const logout = await fetch(`${at}/auth/logout`, { method: 'POST', credentials })
+        const after = await fetch(`${at}/auth/me`, { credentials })
+        return { firstname, statuses: [login, write, logout, after].map(({ status }) => status) }
+      },
+      { at: open.base_url, email: visitor.email, password: PASSWORD },
+    )
+    expect(seen).toEqual({ firstname: 'Ada', statuses: [200, 200, 200, 401] })
+    await browser.close()
+    site.close()
   })
 })

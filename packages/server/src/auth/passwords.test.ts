@@ -6,10 +6,12 @@ import { Problem } from '../core/problem.ts'
 import { type PasswordRules, Passwords } from './passwords.ts'
 
 let service: TestService
+let production: TestService
 beforeAll(async () => {
-  service = await startService()
+  const operated = { ENVIRONMENT: 'production', RATE_LIMITS: 'off' }
+  ;[service, production] = await Promise.all([startService(), startService(operated)])
 })
-afterAll(() => service.stop())
+afterAll(() => Promise.all([service.stop(), production.stop()]))
 
 const registerWith = (at: TestService, password: unknown) => {
   const username = `user-${crypto.randomUUID()}`
@@ -22,11 +24,49 @@ const ofLength = (length: number) => MARK + '🐎'.repeat(length - MARK.length)
 const detailOf = ({ body }: Answer) => (body as Failure).detail
 
 describe('rules', () => {
-  test('[AUTH-4] a password has at least 8 characters by default', async () => {
+  test('[AUTH-4] a password has at least 1 character in development and 8 in production', async () => {
+    const empty = await registerWith(service, '')
+    expect([empty.status, detailOf(empty)]).toEqual([422, 'The password must have at least 1 character.'])
+    expect((await registerWith(service, '🐎')).status).toBe(201)
     // Too short for the mark of the tests' secrets, so a part of it has to do.
-    const refused = await registerWith(service, MARK.slice(0, 7))
+    const refused = await registerWith(production, MARK.slice(0, 7))
     expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at least 8 characters.'])
-    expect((await registerWith(service, MARK.slice(0, 8))).status).toBe(201)
+    expect((await registerWith(production, MARK.slice(0, 8))).status).toBe(201)
+  })
+
+  test('[AUTH-29] in production a common password is refused, whatever its case, and in development it is not', async () => {
+    for (const password of ['password', '12345678', 'PassWord', 'TRUSTNO1', 'qwertyuiop', 'baseball1']) {
+      const refused = await registerWith(production, password)
+      expect([password, refused.status, refused.body]).toEqual([
+        password,
+        422,
+        expect.objectContaining({ code: 'password_refused', detail: expect.stringContaining('common') }),
+      ])
+    }
+    expect((await registerWith(service, 'password')).status).toBe(201)
+    const lax = await startService({ ENVIRONMENT: 'production', REFUSE_COMMON_PASSWORDS: 'off', RATE_LIMITS: 'off' })
+    expect((await registerWith(lax, 'password')).status).toBe(201)
+    await lax.stop()
+  })
+
+  test('[AUTH-29] nor is the own username or e-mail address a password there, at registration and at a change', async () => {
+    const username = `own-name-${crypto.randomUUID().slice(0, 8)}`
+    const email = `Local.${username}@example.com`
+    const { email: own, api } = await production.user(`${username}-2`)
+    for (const password of [username, username.toUpperCase(), email, email.toLowerCase(), `local.${username}`]) {
+      const refused = await production.anybody.send('register', { body: { email, username, password } })
+      expect([password, refused.status, detailOf(refused)]).toEqual([
+        password,
+        422,
+        'The password must differ from the username and the e-mail address.',
+      ])
+    }
+    const change = (new_password: string) =>
+      api.send('changePassword', { body: { current_password: PASSWORD, new_password } })
+    for (const password of [own, `${username}-2`, 'password1']) expect((await change(password)).status).toBe(422)
+    expect((await change(`${username}-3`)).status).toBe(200)
+    const body = { email: `${username}-4@example.com`, username: `${username}-4`, password: `${username}-4` }
+    await service.anybody.call('register', { body })
   })
 
   test('[AUTH-4] a password has at most 128 characters by default', async () => {
@@ -78,7 +118,7 @@ describe('rules', () => {
   })
 
   test('[AUTH-4] [AUTH-18] a change of password follows them too', async () => {
-    const { api } = await service.user()
+    const { api } = await production.user()
     const change = (new_password: string) =>
       api.send('changePassword', { body: { current_password: PASSWORD, new_password } })
     const refused = await change(MARK.slice(0, 7))

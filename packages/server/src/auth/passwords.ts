@@ -1,12 +1,16 @@
 import { hash, verify } from '@node-rs/argon2'
-import { Gate } from '../core/gate.ts'
-import type { Guesses } from '../core/limits.ts'
+import { networkOf } from '../core/client-address.ts'
+import type { FailureCount } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
+import { Semaphore } from '../core/semaphore.ts'
+import { keyOf as nameKeyOf } from '../users/user-queries.ts'
 
 export interface PasswordRules {
   min_length: number
   max_length: number
   requires: readonly ('lower' | 'upper' | 'digit' | 'symbol')[]
+  /** Passwords that are refused, in lower case, and with them the user's own names; undefined when all are allowed. */
+  common?: ReadonlySet<string> | undefined
 }
 
 const kinds = {
@@ -29,7 +33,7 @@ const argon2id = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
  */
 export class Passwords {
   private readonly rules: PasswordRules
-  private readonly gate: Gate
+  private readonly semaphore: Semaphore
   /** What the password of an unknown user is compared with, so that it takes as long as any other. */
   private readonly decoy = hash('an unknown user has no password', argon2id)
 
@@ -37,40 +41,54 @@ export class Passwords {
   constructor(rules: PasswordRules, waited?: (seconds: number) => void) {
     this.rules = rules
     const refuse = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
-    this.gate = new Gate(AT_ONCE, { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse }, waited)
+    this.semaphore = new Semaphore(AT_ONCE, { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse }, waited)
   }
 
   /** How many wait. */
   get waiting(): number {
-    return this.gate.length
+    return this.semaphore.waiting
   }
 
   /** Refuses a new password that breaks a rule, and says which. */
-  demandStrong(password: string) {
-    const { min_length, max_length, requires } = this.rules
+  demandStrong(password: string, user?: { email: string; username: string }) {
+    const { min_length, max_length, requires, common } = this.rules
     const length = Array.from(password).length
     const refuse = (rule: string) => new Problem('password_refused', { detail: `The password must ${rule}.` })
-    if (length < min_length) throw refuse(`have at least ${min_length} characters`)
+    if (length < min_length) throw refuse(`have at least ${min_length} character${min_length === 1 ? '' : 's'}`)
     if (length > max_length) throw refuse(`have at most ${max_length} characters`)
     for (const kind of requires) if (!kinds[kind][0].test(password)) throw refuse(`contain ${kinds[kind][1]}`)
+    if (common?.has(password.toLowerCase()))
+      throw refuse('be less common: this one is among the first that are guessed')
+    if (common && user && isOwnName(password, user)) throw refuse('differ from the username and the e-mail address')
   }
 
-  hash(password: string): Promise<string> {
-    return this.gate.pass(() => hash(password, argon2id))
+  /** `address` is where the request came from: each gets its turn, so a flood from one does not delay the others. */
+  hash(password: string, address?: string): Promise<string> {
+    return this.semaphore.run(() => hash(password, argon2id), { key: keyOf(address) })
   }
 
   /**
    * Without a hash the answer is no, and takes just as long. Guesses are judged when their turn has come: of many that
    * are sent at once, the later ones know how the first went.
    */
-  async isRight(hashed_password: string | undefined, password: string, guesses?: Guesses): Promise<boolean> {
+  async isRight(
+    hashed_password: string | undefined,
+    password: string,
+    { failures, address }: { failures?: FailureCount; address?: string } = {},
+  ): Promise<boolean> {
     const against = hashed_password ?? (await this.decoy)
-    return this.gate.pass(async () => {
-      await guesses?.demand()
+    const check = async () => {
+      await failures?.demand()
       const isEqual = await verify(against, password)
       const isRight = isEqual && hashed_password !== undefined
-      await guesses?.tell(isRight)
+      await failures?.report(isRight)
       return isRight
-    })
+    }
+    return this.semaphore.run(check, { key: keyOf(address) })
   }
 }
+
+const keyOf = (address: string | undefined) => (address === undefined ? '' : networkOf(address))
+
+const isOwnName = (password: string, { email, username }: { email: string; username: string }) =>
+  [username, email, email.split('@')[0] as string].some((name) => nameKeyOf(name) === nameKeyOf(password))

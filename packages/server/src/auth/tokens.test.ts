@@ -3,9 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Client } from '#testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
 import { openSocket } from '#testing/socket'
+import { Tokens } from '../core/tokens.ts'
 
 const SECRET = `${MARK}-signing-secret-that-these-tests-know-0123456789`
 const DAY = 86_400
+const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds: 3600 })
 
 let service: TestService
 beforeAll(async () => {
@@ -305,15 +307,64 @@ describe('a change of the password', () => {
     await user.api.call('getMe', {})
   })
 
-  test('[AUTH-19] the second of the change is the boundary', async () => {
+  test('[AUTH-19] tokens of the second of the change are refused, those of the next are not', async () => {
+    const before = now()
     await change(user.api, PASSWORD, NEW)
     const { rows } = await service.sql.query(
-      'select floor(extract(epoch from tokens_valid_from))::int as second from users where id = $1',
+      'select extract(epoch from tokens_valid_from)::float as second from users where id = $1',
       [user.id],
     )
+    const { second } = rows[0] as { second: number }
+    expect([second % 1, second > before]).toEqual([0, true])
     const claims = claimsOf(user.api.token)
-    expect(await statusOf(forge({ ...claims, iat: rows[0].second, n: 1 }))).toBe(200)
-    expect(await statusOf(forge({ ...claims, iat: rows[0].second - 1, n: 1 }))).toBe(401)
+    expect(await statusOf(forge({ ...claims, iat: second, n: 1 }))).toBe(200)
+    expect(await statusOf(forge({ ...claims, iat: second - 1, n: 1 }))).toBe(401)
+  })
+
+  test('[AUTH-19] of two changes in one second, the second ends the login after the first', async () => {
+    const logIn = async (password: string) =>
+      (await service.anybody.call('login', { body: { username: user.email, password } })).access_token
+    await change(user.api, PASSWORD, NEW)
+    const between = await logIn(NEW)
+    // As if the clock had not moved since.
+    await service.sql.query(
+      `update users set tokens_valid_from = clock_timestamp() + interval '1 hour' where id = $1`,
+      [user.id],
+    )
+    const first = await logIn(NEW)
+    await change(user.api, NEW, PASSWORD)
+    const second = await logIn(PASSWORD)
+    expect(await Promise.all([between, first, second].map(statusOf))).toEqual([401, 401, 200])
+    await user.api.call('getMe', {})
+  })
+
+  test('[AUTH-19] a refresh and a login that meet a change wait for it, and then obey it', async () => {
+    const { token_hash = '' } = (await tokens.verify(user.api.token ?? '')) ?? {}
+    const changing = await service.sql.connect()
+    try {
+      await changing.query('begin')
+      // The clock was read an hour ago, and the commit takes until now.
+      await changing.query(
+        `update users set hashed_password = 'another', surviving_token_hash = $2, tokens_valid_from = now() - interval '1 hour' where id = $1`,
+        [user.id, token_hash],
+      )
+      elsewhere.token = forge({ ...claimsOf(user.api.token), iat: now() - 7200 })
+      const answers = [
+        elsewhere.send('refresh', {}),
+        user.api.send('refresh', {}),
+        service.anybody.send('login', { body: { username: user.email, password: PASSWORD } }),
+      ]
+      await expect
+        .poll(async () => {
+          const waiting = `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+          return (await service.sql.query(waiting)).rows[0].n
+        })
+        .toBe(3)
+      await changing.query('commit')
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([401, 200, 401])
+    } finally {
+      changing.release()
+    }
   })
 
   test('[AUTH-19] the next change ends the token that survived the one before', async () => {

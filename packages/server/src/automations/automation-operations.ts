@@ -7,7 +7,6 @@ import {
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
-import { invalid } from '../core/input.ts'
 import { Problem } from '../core/problem.ts'
 import { type Handlers, pathOf } from '../core/serve.ts'
 import {
@@ -34,7 +33,7 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
       action_user_id: body.action_user_id ?? null,
       is_enabled: body.is_enabled ?? true,
     }
-    const { rules } = await demandSound(db, rule)
+    const { rules } = await requireReferences(db, board_id, body)
     if (rules >= MAX_RULES) throw new Problem('too_many_rules')
     await insertRule(db, rule)
     return rule
@@ -44,7 +43,7 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
 
   async updateRule({ db, board_id, params, body }) {
     const rule = { ...(await requireRule(db, { board_id, id: params.rule_id })), ...body } as AutomationRule
-    await demandSound(db, rule)
+    await requireReferences(db, board_id, body)
     await replaceRule(db, rule)
     return rule
   },
@@ -66,20 +65,18 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
   },
 }
 
-/** What a rule needs must be there (422), and whatever it names must be of its board (404, 403). Tells how many rules there are. */
-async function demandSound(db: Db, rule: AutomationRule) {
-  const needs = { CARD_CREATED: undefined, CARD_MOVED: 'trigger_column_id', LABEL_ADDED: 'trigger_label_id' } as const
-  const acts = { MOVE_TO_COLUMN: 'action_column_id', ASSIGN_MEMBER: 'action_user_id' } as const
-  for (const field of [needs[rule.trigger_type], acts[rule.action_type]]) {
-    if (field && rule[field] === null) throw invalid([{ field, message: `is required for this rule` }])
-  }
-  const given = (...ids: (string | null)[]) => [...new Set(ids.filter((id) => id !== null))]
-  const column_ids = given(rule.trigger_column_id, rule.action_column_id)
-  const label_ids = given(rule.trigger_label_id)
-  const { columns, labels, rules } = await countReferences(db, rule.board_id, column_ids, label_ids)
+type References = Partial<
+  Record<'trigger_column_id' | 'trigger_label_id' | 'action_column_id' | 'action_user_id', string | null>
+>
+/** Whatever a rule is given to refer to must be of its board (404, 403); null is fine. Returns how many rules there are. */
+async function requireReferences(db: Db, board_id: string, given: References) {
+  const ids = (...some: (string | null | undefined)[]) => [...new Set(some.filter((id) => id != null))]
+  const column_ids = ids(given.trigger_column_id, given.action_column_id)
+  const label_ids = ids(given.trigger_label_id)
+  const { columns, labels, rules } = await countReferences(db, board_id, column_ids, label_ids)
   if (columns !== column_ids.length) throw new Problem('column_not_found')
   if (labels !== label_ids.length) throw new Problem('label_not_found')
-  await requireMembers(db, rule.board_id, given(rule.action_user_id))
+  await requireMembers(db, board_id, ids(given.action_user_id))
   return { rules }
 }
 

@@ -70,9 +70,12 @@ const match = statement(
       and case rule.trigger_type
         when 'CARD_MOVED' then rule.trigger_column_id = ${args.column_id}::uuid
         else rule.trigger_label_id = ${args.label_id}::uuid end
+      and case rule.action_type
+        when 'MOVE_TO_COLUMN' then rule.action_column_id is not null
+        else rule.action_user_id is not null end
     order by rule.created_at, rule.id`,
 )
-/** The enabled rules that what happened sets off, in the order in which they were made. */
+/** The enabled rules that what happened sets off, in the order in which they were made. A rule without what it needs matches nothing. */
 export const matchRules = (db: Db, trigger: Trigger): Promise<AutomationRule[]> => db.run(match, trigger)
 
 const disable = statement(

@@ -2,8 +2,10 @@ import type { AutomationRule } from '@lockstep/contract/automations'
 import type { Card } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client } from '#testing/client'
 import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService } from '#testing/service'
+import { startProxy } from '#testing/tcp-proxy'
 import { Database } from '../core/database.ts'
 import { removeOldRuns } from './automation-queries.ts'
 
@@ -90,21 +92,49 @@ describe('rules', () => {
     })
   })
 
-  test('[AUTO-2] need what their trigger and action need, also after a change', async () => {
+  test('[AUTO-12] without what they need are accepted, and match nothing', async () => {
     const s = await scene()
-    const create = (fields: object) =>
-      s.owner.api.fail('createRule', { params: s.params, body: { name: 'Rule', ...fields } as never })
     const incomplete = [
       { ...s.onMove, ...s.assign, trigger_column_id: null },
       { ...s.onLabel, ...s.assign, trigger_label_id: null },
       { ...s.onMove, ...s.assign, action_user_id: null },
-      { ...s.onMove, ...s.toTodo, action_column_id: undefined },
-    ]
-    for (const fields of incomplete) expect(await create(fields)).toMatchObject({ status: 422, code: 'invalid_input' })
-    const { id } = await s.rule({ ...s.onMove, ...s.assign })
-    const change = { params: { rule_id: id }, body: { trigger_type: 'LABEL_ADDED' as const } }
-    expect(await s.owner.api.fail('updateRule', change)).toMatchObject({ status: 422 })
-    await s.rule({ trigger_type: 'CARD_CREATED', ...s.assign })
+      { trigger_type: 'CARD_MOVED', trigger_column_id: s.done.id, action_type: 'MOVE_TO_COLUMN' },
+      { trigger_type: 'LABEL_ADDED', action_type: 'ASSIGN_MEMBER' },
+    ] as const
+    for (const fields of incomplete) {
+      const created = await s.rule(fields)
+      expect(created).toMatchObject({ ...fields, is_enabled: true })
+    }
+    const { events } = await witness(s.board, async () => {
+      await s.move()
+      return s.addLabel()
+    })
+    expect(told(events)).toEqual([
+      ['card.moved', s.member.id],
+      ['card.labeled', s.member.id],
+    ])
+    expect(await s.runs()).toEqual([])
+    expect(await s.rules()).toHaveLength(incomplete.length)
+  })
+
+  test('[AUTO-13] a PATCH validates what it sends: a rule whose references are gone is renamed, enabled, disabled', async () => {
+    const s = await scene()
+    const guest = await service.user()
+    await s.owner.api.call('inviteMember', { params: s.params, body: { user_id: guest.id } })
+    const { id } = await s.rule({ ...s.onLabel, action_type: 'ASSIGN_MEMBER', action_user_id: guest.id })
+    await s.owner.api.call('deleteLabel', { params: { label_id: s.label.id } })
+    await s.owner.api.call('removeMember', { params: { ...s.params, user_id: guest.id } })
+    const update = (body: Partial<AutomationRule>) => s.owner.api.call('updateRule', { params: { rule_id: id }, body })
+    const broken = { trigger_label_id: null, action_user_id: null }
+    expect(await update({ name: 'Renamed' })).toMatchObject({ name: 'Renamed', is_enabled: false, ...broken })
+    expect(await update({ is_enabled: true })).toMatchObject({ is_enabled: true, ...broken })
+    expect(await update({ is_enabled: false })).toMatchObject({ is_enabled: false, ...broken })
+    expect(await update({ trigger_type: 'CARD_MOVED' })).toMatchObject({ trigger_type: 'CARD_MOVED', ...broken })
+    expect(await update({ action_user_id: s.owner.id })).toMatchObject({ action_user_id: s.owner.id })
+    const foreign = { trigger_column_id: elsewhere.columns[0].id }
+    const refused = { params: { rule_id: id }, body: { name: 'Not this', ...foreign } }
+    expect(await s.owner.api.fail('updateRule', refused)).toMatchObject({ status: 404, code: 'column_not_found' })
+    expect((await s.rules())[0]).toMatchObject({ name: 'Renamed', trigger_column_id: null })
   })
 
   test('[AUTO-2] [ACCESS-5] name nothing of another board, needed or not', async () => {
@@ -144,6 +174,51 @@ test('[AUTO-10] a board has at most 100 rules, also when several are made at onc
   const [first] = await s.rules()
   await s.owner.api.call('deleteRule', { params: { rule_id: first?.id as string } })
   expect((await create()).status).toBe(201)
+})
+
+test('[AUTO-14] the card is read for rules that change it, and not for those that do nothing or exceed a quota', async () => {
+  const CARD_BYTES = 50_000
+  const proxy = await startProxy(service.database_url)
+  const quotas = { QUOTAS: 'on', MAX_BOARD_TEXT_BYTES: '100000', MAX_BOARD_LOG_BYTES_PER_MINUTE: '250000' }
+  const counted = await startService({ DATABASE_URL: proxy.url, ...quotas }, { beside: service, clock_seconds: 3_600 })
+  /** How many times the card was sent by the database when a move set 50 rules off, and what each of them did. */
+  const moveWith = async (actions: (s: Awaited<ReturnType<typeof scene>>) => object[], filled = 0) => {
+    const s = await scene()
+    const api = new Client(counted.base_url, s.member.api.token as string)
+    const params = { card_id: s.card.id }
+    await s.owner.api.call('updateCard', { params, body: { description: 'x'.repeat(CARD_BYTES) } })
+    await s.owner.api.call('assignCard', { params, body: { user_ids: [s.member.id] } })
+    await s.owner.api.call('updateBoard', { params: s.params, body: { description: 'x'.repeat(filled) } })
+    const chosen = actions(s)
+    for (let i = 0; i < 50; i++) await s.rule({ ...s.onMove, ...chosen[i % chosen.length] })
+    await service.sql.query('update board_stream set log_bytes = 0 where board_id = $1', [s.board.id])
+    const before = proxy.sentBytes()
+    const moved = await api.call('moveCard', { params, body: { column_id: s.done.id } })
+    const times = Math.floor((proxy.sentBytes() - before) / CARD_BYTES)
+    expect(moved).toEqual(await s.read())
+    const outcomes = (await s.runs()).map(({ outcome }) => outcome)
+    return {
+      times,
+      outcomes: Object.fromEntries(outcomes.map((each) => [each, outcomes.filter((o) => o === each).length])),
+    }
+  }
+  try {
+    const assign = (id: string) => ({ action_type: 'ASSIGN_MEMBER', action_user_id: id })
+    const moveTo = (id: string) => ({ action_type: 'MOVE_TO_COLUMN', action_column_id: id })
+    expect(await moveWith((s) => [assign(s.member.id), moveTo(s.done.id)])).toEqual({
+      times: 1,
+      outcomes: { already_assigned: 25, already_there: 25 },
+    })
+    expect(await moveWith((s) => [assign(s.owner.id)], 60_000)).toEqual({ times: 1, outcomes: { failed: 50 } })
+    // The events of the user and of three rules fit into the log.
+    expect(await moveWith((s) => [moveTo(s.todo.id), moveTo(s.done.id)])).toEqual({
+      times: 4,
+      outcomes: { moved: 3, already_there: 23, failed: 24 },
+    })
+  } finally {
+    await counted.stop()
+    await proxy.close()
+  }
 })
 
 describe('what sets rules off', () => {

@@ -1,44 +1,76 @@
 import type { Board, boardOperations } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
+import { placeOf } from '../core/admit-requests.ts'
 import type { Db } from '../core/database.ts'
 import { isSame } from '../core/etag.ts'
-import { Packed } from '../core/json-answer.ts'
+import { Packed, Streamed } from '../core/json-answer.ts'
 import { Problem } from '../core/problem.ts'
+import { type Quotas, readUsage } from '../core/quotas.ts'
 import type { Handlers } from '../core/serve.ts'
 import { type BoardCache, etagOfBoard } from './board-cache.ts'
 import { deleteBoard, insertBoard, listBoards, readBoard, updateBoard } from './board-queries.ts'
 import { addMember } from './member-queries.ts'
 
-export const boardHandlers = (cache: BoardCache): Handlers<typeof boardOperations> => ({
+export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeof boardOperations> => ({
   async createBoard({ db, caller, board_id, body }) {
     const { title, description = null } = body
+    await quotas.demandOwnedRoom(db, caller.id)
     await insertBoard(db, { id: board_id, title, description, user_id: caller.id })
     await addMember(db, { board_id, user_id: caller.id }, 'owner')
     return requireBoard(db, board_id)
   },
 
-  listBoards: ({ db, caller }) => listBoards(db, caller.id),
+  async listBoards({ db, caller }) {
+    const first = await listBoards(db, caller.id, { last_at: null, last_id: null })
+    if (!first.has_more) return `[${first.json}]` as JsonText<Board[]>
+    return new Streamed(`[${first.json}`, pagesAfter(db, caller.id, first))
+  },
 
-  async getBoard({ db, board_id, version, request, reply }) {
+  async getBoard({ db, caller, board_id, version, request, reply }) {
     const known = request.headers['if-none-match']
     const isKnown = known !== undefined && isSame(known, etagOfBoard(version))
-    const shown = isKnown ? { ...version, bytes: undefined } : await cache.get(db, board_id, version)
+    const shown = isKnown
+      ? { ...version, bytes: undefined, text_bytes: 0 }
+      : await cache.get(db, board_id, version, { key: caller.id, place: placeOf(request) })
     reply.header('board-position', shown.position)
-    return new Packed(etagOfBoard(shown), shown.bytes)
+    return new Packed(etagOfBoard(shown), shown.bytes, shown.text_bytes)
   },
 
   async updateBoard({ db, caller, board_id, body, emit }) {
     const board = await updateBoard(db, board_id, body, caller.id)
     if (!board) return requireBoard(db, board_id)
-    emit('board.updated', board)
-    return board
+    const { json, text_bytes } = board
+    emit('board.updated', json, { growth: { text_bytes } })
+    return json
   },
 
   async deleteBoard({ db, board_id, emit }) {
     await deleteBoard(db, board_id)
     emit('board.deleted', { id: board_id })
   },
+
+  async getBoardUsage({ db, board_id }) {
+    const usage = await readUsage(db, board_id)
+    if (!usage) throw new Problem('board_not_found')
+    const { isOn, limits, log_bytes_per_minute } = quotas
+    const shown = (used: number | null, limit: number) => ({ used: used ?? 0, limit: isOn ? limit : null })
+    return {
+      text_bytes: shown(usage.text_bytes, limits.text_bytes),
+      cards: shown(usage.card_count, limits.card_count),
+      file_bytes: shown(usage.file_bytes, limits.file_bytes),
+      log_bytes_per_minute: shown(quotas.logLevel(usage, usage.now), log_bytes_per_minute),
+    }
+  },
 })
+
+/** A list of boards that is too long for one statement, a page at a time. Between two pages no connection is held. */
+async function* pagesAfter(db: Db, user_id: string, first: Awaited<ReturnType<typeof listBoards>>) {
+  for (let page = first; page.has_more; ) {
+    page = await listBoards(db, user_id, page)
+    if (page.json !== '') yield `,${page.json}`
+  }
+  yield ']'
+}
 
 async function requireBoard(db: Db, id: string): Promise<JsonText<Board>> {
   const board = await readBoard(db, id)

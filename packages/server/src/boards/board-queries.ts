@@ -22,9 +22,13 @@ interface Shown {
 const insert = statement(
   'insert_board',
   (args: { id: string; title: string; description: string | null; user_id: string }) => sql`
+    with counted as (
+      update board_stream set text_bytes = object_bytes(${args.title}, ${args.description}) + person_bytes() where board_id = ${args.id}
+    )
     insert into boards (id, title, description, created_by, updated_by)
     values (${args.id}, ${args.title}, ${args.description}, ${args.user_id}, ${args.user_id})`,
 )
+/** Inserts a board, and counts it with its first member. */
 export const insertBoard = async (
   db: Db,
   board: { id: string; title: string; description: string | null; user_id: string },
@@ -58,40 +62,73 @@ const readFull = statement(
 /** The board and its version, as of one snapshot. Undefined when there is no such board. */
 export const readFullBoard = async (db: Db, id: string) => (await db.run(readFull, { id }))[0]
 
+const PAGE_BYTES = 1_048_576
+/** About how long a board is in a list, without building it. */
+const listedBytes = sql`500 + octet_length(coalesce(board.description, ''))
+  + 500 * (select count(*) from board_members other where other.board_id = board.id)
+  + (select coalesce(sum(200 + octet_length(label.name)), 0) from labels label where label.board_id = board.id)`
+
+interface BoardsPage {
+  /** Boards as JSON, separated by commas. */
+  json: string
+  has_more: boolean
+  last_at: string | null
+  last_id: string | null
+}
+type After = Pick<BoardsPage, 'last_at' | 'last_id'>
 const list = statement(
   'list_boards',
-  (args: { user_id: string }) => sql<{ json: JsonText<Board[]> }>`
-    select coalesce(json_agg(${boardJson} order by board.created_at, board.id), '[]')::text as json
-    from board_members mine join boards board on board.id = mine.board_id where mine.user_id = ${args.user_id}`,
+  (args: { user_id: string } & After) => sql<BoardsPage>`
+    select coalesce(string_agg(${boardJson}::text, ',' order by board.created_at, board.id), '') as json,
+      count(*) < max(board.total) as has_more, max(board.created_at)::text as last_at,
+      (array_agg(board.id order by board.created_at desc, board.id desc))[1] as last_id
+    from (
+      select sized.*, count(*) over () as total, sum(sized.bytes) over (order by sized.created_at, sized.id) - sized.bytes as bytes_before
+      from (
+        select board.*, ${listedBytes} as bytes
+        from board_members mine join boards board on board.id = mine.board_id
+        where mine.user_id = ${args.user_id} and (board.created_at, board.id)
+          > (coalesce(${args.last_at}::timestamptz, '-infinity'), coalesce(${args.last_id}::uuid, '00000000-0000-0000-0000-000000000000'))
+      ) sized
+    ) board
+    where board.bytes_before < ${sql.lit(PAGE_BYTES)}`,
 )
-export async function listBoards(db: Db, user_id: string): Promise<JsonText<Board[]>> {
-  const [row] = await db.run(list, { user_id })
-  return (row as { json: JsonText<Board[]> }).json
+/** The boards of a user from oldest to newest, after one of them: a page that is bounded in size. */
+export async function listBoards(db: Db, user_id: string, { last_at, last_id }: After): Promise<BoardsPage> {
+  const [page] = await db.run(list, { user_id, last_at, last_id })
+  return page as BoardsPage
 }
 
 const update = statement(
   'update_board',
-  (args: { id: string; changes: string; user_id: string }) => sql<Shown>`
+  (args: { id: string; changes: string; user_id: string }) => sql<Shown & { text_bytes: number }>`
     with changed as (
-      select (jsonb_populate_record(board, ${args.changes}::jsonb)).* from boards board where board.id = ${args.id}
+      select board.title as old_title, board.description as old_description, (jsonb_populate_record(board, ${args.changes}::jsonb)).*
+      from boards board where board.id = ${args.id}
     )
     update boards board set title = changed.title, description = changed.description, updated_by = ${args.user_id}
     from changed
     where board.id = changed.id and (board.title, board.description) is distinct from (changed.title, changed.description)
-    returning ${boardJson}::text as json`,
+    returning ${boardJson}::text as json,
+      object_bytes(board.title, board.description) - object_bytes(changed.old_title, changed.old_description) as text_bytes`,
 )
-/** The board after the change; undefined when nothing changed. */
+/** The board after the change, and by how much its text has grown; undefined when nothing changed. */
 export async function updateBoard(
   db: Db,
   id: string,
   changes: Partial<Pick<Board, 'title' | 'description'>>,
   user_id: string,
-): Promise<JsonText<Board> | undefined> {
-  return (await db.run(update, { id, changes: JSON.stringify(changes), user_id }))[0]?.json
+) {
+  return (await db.run(update, { id, changes: JSON.stringify(changes), user_id }))[0]
 }
 
-const remove = statement('delete_board', (args: { id: string }, query) =>
-  query.deleteFrom('boards').where('id', '=', args.id),
+const remove = statement(
+  'delete_board',
+  (args: { id: string }) => sql`
+    with counted as (
+      update board_stream set text_bytes = 0, card_count = 0, file_bytes = 0 where board_id = ${args.id}
+    )
+    delete from boards where id = ${args.id}`,
 )
 const purgeEvents = statement('purge_board_events', (args: { id: string }, query) =>
   query.deleteFrom('board_events').where('board_id', '=', args.id),

@@ -159,7 +159,8 @@ describe('deleting', () => {
   /** How many rows of each table belong to a board, without the tables that have none. */
   async function rowsOf(board_id: string): Promise<Record<string, number>> {
     const { rows: tables } = await service.sql.query(
-      `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'board_id'`,
+      `select table_name as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
+      where table_schema = 'public' and column_name = 'board_id' and table_type = 'BASE TABLE'`,
     )
     const counted = await Promise.all(
       tables.map(async ({ name }): Promise<[string, number]> => {

@@ -2,6 +2,7 @@ import type { Board, BoardMember, memberOperations } from '@lockstep/contract/bo
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
+import { PERSON_BYTES } from '../core/quotas.ts'
 import type { Handlers } from '../core/serve.ts'
 import { readUser } from '../users/user-queries.ts'
 import { readBoard } from './board-queries.ts'
@@ -14,7 +15,7 @@ export const memberHandlers: Handlers<typeof memberOperations> = {
     if (!(await readUser(db, user_id))) throw new Problem('user_not_found')
     if (!(await addMember(db, { board_id, user_id }, 'member'))) throw new Problem('already_a_member')
     const { json } = await requireMember(db, { board_id, user_id })
-    emit('board.member_added', json, { subject_id: user_id })
+    emit('board.member_added', json, { subject_id: user_id, growth: { text_bytes: PERSON_BYTES } })
     return { user_id, role: 'member' }
   },
 

@@ -4,9 +4,13 @@ import { touchCards, unassignFromBoard } from '../cards/card-queries.ts'
 import { readItems, unassignItemsOnBoard } from '../checklists/item-queries.ts'
 import type { Emit } from '../core/change.ts'
 import type { Db } from '../core/database.ts'
-import { deleteMember } from './member-queries.ts'
+import { PERSON_BYTES } from '../core/quotas.ts'
+import { deleteMember, dropAnswers } from './member-queries.ts'
 
-/** Takes a member from a board, and from all he was assigned to there: first each assignment, then the membership. */
+/**
+ * Takes a member from a board, and from all they were assigned to there: first each assignment, then the membership. Answers
+ * that were stored for their retries go too: a former member gets no stored answers.
+ */
 export async function removeMember(
   db: Db,
   key: { board_id: string; user_id: string },
@@ -20,9 +24,11 @@ export async function removeMember(
     unassignItemsOnBoard(db, board_id, subject_id),
   ])
   const cards = await touchCards(db, board_id, card_ids, at)
-  for (const card of cards) emit('card.unassigned', card.json, { subject_id })
+  const growth = { text_bytes: -PERSON_BYTES }
+  const aside = { subject_id, is_consequence: true, growth } as const
+  for (const card of cards) emit('card.unassigned', card.json, aside)
   const items = await readItems(db, board_id, item_ids)
-  for (const item of items) emit('checklist_item.unassigned', item.json, { subject_id })
-  await deleteMember(db, key)
-  emit('board.member_removed', member, { subject_id })
+  for (const item of items) emit('checklist_item.unassigned', item.json, aside)
+  await Promise.all([deleteMember(db, key), dropAnswers(db, key)])
+  emit('board.member_removed', member, { subject_id, growth })
 }

@@ -3,6 +3,7 @@ import type { BoardMember } from '@lockstep/contract/boards'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { witness } from '#testing/fold'
 import { owners, startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
+import { openSocket } from '#testing/socket'
 
 let service: TestService
 let guest: TestUser
@@ -154,7 +155,8 @@ describe('removing', () => {
 
     expect(answer).toMatchObject({ status: 204, text: '' })
     expect(events.map(({ type }) => type)).toEqual([...his.map(() => 'card.unassigned'), 'board.member_removed'])
-    for (const event of events) expect(event).toMatchObject({ user_id: owner.id, subject_id: member.id })
+    for (const event of events) expect(event).toMatchObject({ subject_id: member.id })
+    expect(events.map(({ user_id }) => user_id)).toEqual([...his.map(() => null), owner.id])
     expect(events.at(-1)?.data).toEqual(removed)
     const shown = await Promise.all(his.map(({ id }) => owner.api.call('getCard', { params: { card_id: id } })))
     const told = events.slice(0, -1).map(({ data }) => data)
@@ -197,6 +199,67 @@ describe('removing', () => {
     })
     expect(events).toEqual([])
     expect(await remove(member)).toMatchObject(problem(404, 'member_not_found'))
+  })
+})
+
+describe('what a removal takes along', () => {
+  /** A card and an item to which the member is assigned. */
+  async function assignments() {
+    const [{ id: column_id }] = board.columns
+    const card = await owner.api.call('createCard', { params: { ...params, column_id }, body: { title: 'Card' } })
+    const { id: checklist_id } = await owner.api.call('createChecklist', {
+      params: { card_id: card.id },
+      body: { title: 'List' },
+    })
+    const item = await owner.api.call('createItem', { params: { checklist_id }, body: { content: 'Item' } })
+    const body = { user_ids: [member.id] }
+    await owner.api.call('assignCard', { params: { card_id: card.id }, body })
+    await owner.api.call('assignItem', { params: { item_id: item.id }, body })
+  }
+
+  test.each(['removes the member', 'leaves'])(
+    '[MEMBER-8] when somebody %s, the events of lost assignments have no user, so that a client that skips its own events stays right; the log knows who caused it',
+    async (how) => {
+      await assignments()
+      const actor = how === 'leaves' ? member : owner
+      using socket = openSocket(owner.api, board.id)
+      await socket.next('user_joined')
+      const { events } = await witness(board, () => remove(member, actor))
+      expect(events.map(({ type, user_id }) => [type, user_id])).toEqual([
+        ['card.unassigned', null],
+        ['checklist_item.unassigned', null],
+        ['board.member_removed', actor.id],
+      ])
+      await socket.next('board.member_removed')
+      const envelope = ['data', 'timestamp', 'type', 'user_id', 'version']
+      for (const event of socket.events) expect(Object.keys(event).sort()).toEqual(envelope)
+      expect(socket.events.map(({ user_id }) => user_id)).toEqual([null, null, actor.id])
+      const log = await owner.api.call('listEvents', { params, query: { limit: 500 } })
+      expect(log.slice(-3).map(({ user_id, actor_id }) => [user_id, actor_id])).toEqual([
+        [null, actor.id],
+        [null, actor.id],
+        [actor.id, actor.id],
+      ])
+    },
+  )
+
+  const again = (by: TestUser, key: string, path: string, method: 'POST' | 'DELETE', json?: object) =>
+    by.api.request(method, path, { headers: { 'idempotency-key': key }, ...(json && { json }) })
+
+  test('[MEMBER-9] the stored answers of a member go with the membership: a retry afterwards is 403', async () => {
+    const create = () => again(member, 'made-before', `/boards/${board.id}/columns`, 'POST', { title: 'Mine' })
+    const first = await create()
+    expect([first.status, (await create()).headers.get('idempotent-replayed')]).toEqual([201, 'true'])
+    expect((await remove(member)).status).toBe(204)
+    expect(await create()).toMatchObject({ status: 403, body: { code: 'not_a_member' } })
+  })
+
+  test('[MEMBER-9] [WRITE-3] the answer of a leave itself is kept for its retry', async () => {
+    const path = `/boards/${board.id}/members/${member.id}`
+    const leave = () => again(member, 'leaving', path, 'DELETE')
+    expect((await leave()).status).toBe(204)
+    const retried = await leave()
+    expect([retried.status, retried.headers.get('idempotent-replayed')]).toEqual([204, 'true'])
   })
 })
 

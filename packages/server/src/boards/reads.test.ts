@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { operations } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
@@ -8,7 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer, OperationName } from '#testing/client'
 import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService } from '#testing/service'
+import { Admission, type Place } from '../core/admission.ts'
+import type { BoardVersion } from '../core/board-version.ts'
 import { Database } from '../core/database.ts'
+import { Problem } from '../core/problem.ts'
 import { BoardCache } from './board-cache.ts'
 import { readBoardVersion } from './board-queries.ts'
 
@@ -147,7 +151,7 @@ describe('boards that are kept ready', () => {
       const body = { title: 'Large', description: randomBytes(48_000).toString('base64') }
       await owner.api.call('createCard', { params: { board_id: id, column_id: column.id }, body })
     }
-    for (const large of boards) for (let i = 0; i < 2; i++) await grow(large)
+    for (const large of boards) for (let i = 0; i < 5; i++) await grow(large)
     const database = new Database({ url: service.database_url, size: 4, on_error: () => {} })
     let [running, most, done] = [0, 0, 0]
     const db: typeof database = Object.create(database, {
@@ -173,6 +177,75 @@ describe('boards that are kept ready', () => {
     await Promise.all([...boards.map(read), read(small)])
     expect(most).toBe(1)
     expect(done).toBe(6)
+    await database.close()
+  })
+
+  test('[LOAD-5] no place is held by a request that waits for a large board to be built', async () => {
+    const database = new Database({ url: service.database_url, size: 2, on_error: () => {} })
+    const [one, other] = await Promise.all([service.board(), service.board()])
+    const admission = new Admission({ places: 3, now: () => performance.now() })
+    const admitted: Place[] = []
+    const enter = () =>
+      admission.enter(
+        (place) => void admitted.push(place),
+        () => {},
+      )
+    for (let i = 0; i < 3; i++) enter()
+    const lock = await service.sql.connect()
+    await lock.query('begin; lock table columns in access exclusive mode')
+    const cache = new BoardCache(100_000_000, 1)
+    const versions = await Promise.all(
+      [one, other, one].map(async ({ id }) => (await readBoardVersion(database, id)) as BoardVersion),
+    )
+    // The first is built, the second waits for its turn, the third for the first.
+    const builds = [one, other, one].map(({ id }, i) =>
+      cache.get(database, id, { ...(versions[i] as BoardVersion), text_bytes: 9_000_000 }, { place: admitted[i] }),
+    )
+    for (let i = 0; i < 3; i++) enter()
+    expect(admitted.length).toBe(5)
+    await lock.query('commit')
+    lock.release()
+    await Promise.all(builds)
+    await database.close()
+  })
+
+  test('[LOAD-6] a board whose size is not known yet counts twice its text, and one that was too large to build is built alone', async () => {
+    const database = new Database({ url: service.database_url, size: 4, on_error: () => {} })
+    const boards = await Promise.all(Array.from({ length: 2 }, () => service.board()))
+    let [running, most, isTooLarge] = [0, 0, false]
+    const db: typeof database = Object.create(database, {
+      run: {
+        value: async (statement: never, args: never) => {
+          most = Math.max(most, ++running)
+          try {
+            await setTimeout(50)
+            if (isTooLarge) throw new Problem('result_too_large')
+            return await database.run(statement, args)
+          } finally {
+            running--
+          }
+        },
+      },
+    })
+    const versions = await Promise.all(
+      boards.map(async ({ id }) => (await readBoardVersion(database, id)) as BoardVersion),
+    )
+    /** How many are built at once when their texts count so many bytes. */
+    const atOnce = async (cache: BoardCache, text_bytes: number) => {
+      most = 0
+      const builds = boards.map(({ id }, i) => cache.get(db, id, { ...(versions[i] as BoardVersion), text_bytes }))
+      await Promise.allSettled(builds)
+      return most
+    }
+    expect(await atOnce(new BoardCache(10, 4), 15_000_000)).toBe(2)
+    expect(await atOnce(new BoardCache(10, 4), 20_000_000)).toBe(1)
+    const cache = new BoardCache(10, 4)
+    isTooLarge = true
+    expect(await atOnce(cache, 1_000)).toBe(2)
+    expect(await atOnce(cache, 1_000)).toBe(1)
+    isTooLarge = false
+    expect(await atOnce(cache, 1_000)).toBe(1)
+    expect(await atOnce(cache, 1_000)).toBe(2)
     await database.close()
   })
 
@@ -342,3 +415,25 @@ describe('a change of what was seen', () => {
   })
 })
 const idOf = ({ body }: Answer) => (body as { id: string }).id
+
+test('[READ-7] a long list of boards is sent page by page, each board once and in order', async () => {
+  const { api } = await service.user()
+  const description = 'd'.repeat(65_000)
+  const ids: string[] = []
+  for (let i = 0; i < 40; i++)
+    ids.push((await api.call('createBoard', { body: { title: `Board ${i}`, description } })).id)
+  const list = async (encoding: string) => {
+    const headers = { authorization: `Bearer ${api.token}`, 'accept-encoding': encoding }
+    const response = await fetch(`${service.base_url}/boards`, { headers })
+    expect([response.headers.get('etag'), response.headers.get('content-encoding')]).toEqual([
+      null,
+      encoding === 'gzip' ? 'gzip' : null,
+    ])
+    return (await response.json()) as { id: string; description: string }[]
+  }
+  for (const encoding of ['gzip', 'identity']) {
+    const boards = await list(encoding)
+    expect(boards.map(({ id }) => id)).toEqual(ids)
+    expect(boards.every((one) => one.description === description)).toBe(true)
+  }
+})

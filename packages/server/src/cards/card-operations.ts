@@ -1,8 +1,10 @@
 import type { Card, cardOperations } from '@lockstep/contract/cards'
+import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
+import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
 import { askFirst, type Handlers, pathOf } from '../core/serve.ts'
 import { readLabel } from '../labels/label-queries.ts'
 import {
@@ -39,7 +41,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
       }
       const { title, description = null } = body
       const card = insertCard(db, { board_id, id: new_id, column_id, title, description, rank, at })
-      emit('card.created', card)
+      emit('card.created', card, { growth: { text_bytes: objectBytes(title, description), card_count: 1 } })
       return card
     },
   ),
@@ -50,7 +52,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const found = await findCards(db, board_id, query, { after: query.after ?? null, limit: limit + 1 })
     const cards = found.slice(0, limit)
     const last = cards.at(-1)
-    if (last && found.length > limit) {
+    if (last && last.total > cards.length) {
       const next = new URLSearchParams({ ...query, limit: String(limit), after: last.id }).toString()
       reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
     }
@@ -63,14 +65,15 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const key = { board_id, id: params.card_id }
     const card = await updateCard(db, key, body, at)
     if (!card) return requireCard(db, key)
-    emit('card.updated', card)
-    return card
+    const { json, text_bytes } = card
+    emit('card.updated', json, { growth: { text_bytes } })
+    return json
   },
 
   async deleteCard({ db, board_id, params, emit }) {
     const key = { board_id, id: params.card_id }
-    emit('card.deleted', await requireCard(db, key))
-    await deleteCard(db, key)
+    const card = await requireCard(db, key)
+    emit('card.deleted', card, { growth: await deleteCard(db, key) })
   },
 
   moveCard: askFirst(
@@ -104,24 +107,34 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
   async unassignCard({ db, board_id, params, at, emit }) {
     const key = { board_id, id: params.card_id }
     if (!(await unassignCard(db, key, params.user_id))) return
-    emit('card.unassigned', await touchCard(db, key, at), { subject_id: params.user_id })
+    const growth = { text_bytes: -PERSON_BYTES }
+    emit('card.unassigned', await touchCard(db, key, at), { subject_id: params.user_id, growth })
   },
 
   async addCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
     const key = { board_id, id: card_id }
-    if (!(await readLabel(db, { board_id, id: label_id }))) throw new Problem('label_not_found')
+    const text_bytes = await labelBytes(db, { board_id, id: label_id })
     if (!(await addCardLabel(db, key, label_id))) return requireCard(db, key)
     const card = await touchCard(db, key, at)
-    emit('card.labeled', card, { subject_id: label_id })
+    emit('card.labeled', card, { subject_id: label_id, growth: { text_bytes } })
     return card
   },
 
   async removeCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
     const key = { board_id, id: card_id }
-    if (!(await readLabel(db, { board_id, id: label_id }))) throw new Problem('label_not_found')
+    const text_bytes = await labelBytes(db, { board_id, id: label_id })
     if (!(await removeCardLabel(db, key, label_id))) return
-    emit('card.unlabeled', await touchCard(db, key, at), { subject_id: label_id })
+    const growth = { text_bytes: -text_bytes }
+    emit('card.unlabeled', await touchCard(db, key, at), { subject_id: label_id, growth })
   },
+}
+
+/** What a label counts on a card. */
+async function labelBytes(db: Db, key: { board_id: string; id: string }): Promise<number> {
+  const label = await readLabel(db, key)
+  if (!label) throw new Problem('label_not_found')
+  const { name, color } = JSON.parse(label) as Label
+  return objectBytes(name, color)
 }
 
 async function requireCard(db: Db, key: { board_id: string; id: string }): Promise<JsonText<Card>> {

@@ -5,6 +5,7 @@ import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
 import { type Db, statement, type Tx, wireTime } from '../core/database.ts'
 import { rankedLists } from '../core/placement.ts'
+import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
 import { labelJson } from '../labels/label-queries.ts'
 import { userJson } from '../users/user-queries.ts'
 
@@ -68,28 +69,53 @@ export async function readCard(db: Db, key: Key): Promise<JsonText<Card> | undef
   return (await db.run(read, key))[0]?.json
 }
 
+interface Standing {
+  column_id: string
+  is_assigned: boolean
+}
+const standing = statement(
+  'read_card_standing',
+  (args: Key & { user_id: string | null }) => sql<Standing>`
+    select card.column_id, exists (select from card_assignees assignee
+      where assignee.board_id = card.board_id and assignee.card_id = card.id and assignee.user_id = ${args.user_id}) as is_assigned
+    from cards card where card.board_id = ${args.board_id} and card.id = ${args.id}`,
+)
+/** In which column a card is, and whether a user is assigned to it. The whole card can be large. */
+export async function readStanding(db: Db, key: Key, user_id: string | null): Promise<Standing> {
+  return (await db.run(standing, { ...key, user_id }))[0] as Standing
+}
+
 const update = statement(
   'update_card',
-  (args: Key & { changes: string; at: string }) => sql<Shown>`
+  (args: Key & { changes: string; at: string }) => sql<Shown & { text_bytes: number }>`
     with changed as (
-      select (jsonb_populate_record(card, ${args.changes}::jsonb)).* from cards card
+      select card.title as old_title, card.description as old_description, (jsonb_populate_record(card, ${args.changes}::jsonb)).*
+      from cards card
       where card.board_id = ${args.board_id} and card.id = ${args.id}
     )
     update cards card set title = changed.title, description = changed.description, updated_at = ${args.at}
     from changed
     where card.board_id = changed.board_id and card.id = changed.id
       and (card.title, card.description) is distinct from (changed.title, changed.description)
-    returning card.id, ${cardJson}::text as json`,
+    returning card.id, ${cardJson}::text as json,
+      object_bytes(card.title, card.description) - object_bytes(changed.old_title, changed.old_description) as text_bytes`,
 )
-/** The card after the change; undefined when nothing changed. */
+/** The card after the change, and by how much its text has grown; undefined when nothing changed. */
 export async function updateCard(db: Db, key: Key, changes: Partial<Pick<Card, 'title' | 'description'>>, at: string) {
-  return (await db.run(update, { ...key, changes: JSON.stringify(changes), at }))[0]?.json
+  return (await db.run(update, { ...key, changes: JSON.stringify(changes), at }))[0]
 }
 
-const remove = statement('delete_card', (args: Key, query) =>
-  query.deleteFrom('cards').where('board_id', '=', args.board_id).where('id', '=', args.id),
+const remove = statement(
+  'delete_card',
+  (args: Key) => sql<Required<Growth>>`
+    with gone as materialized (
+      select text_bytes, file_bytes from card_usage where board_id = ${args.board_id} and id = ${args.id}
+    )
+    delete from cards using gone where board_id = ${args.board_id} and id = ${args.id}
+    returning -gone.text_bytes as text_bytes, -gone.file_bytes as file_bytes, -1 as card_count`,
 )
-export const deleteCard = async (db: Db, key: Key) => void (await db.run(remove, key))
+/** Deletes a card with all that hangs on it; returns what its board lost. */
+export const deleteCard = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]
 
 const columnExists = statement('column_exists', (args: Key, query) =>
   query.selectFrom('columns').select('id').where('board_id', '=', args.board_id).where('id', '=', args.id),
@@ -171,10 +197,13 @@ const assign = statement(
     insert into card_assignees (board_id, card_id, user_id, assigned_at)
     select ${args.board_id}, ${args.id}, wanted.user_id, clock_timestamp() + wanted.nth * interval '1 microsecond'
     from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
-    on conflict do nothing`,
+    on conflict do nothing returning user_id`,
 )
-export const assignCard = async (db: Db, key: Key, user_ids: string[]) =>
-  void (await db.run(assign, { ...key, user_ids }))
+/** Assigns users; returns what those who were not assigned yet add to the board. */
+export async function assignCard(db: Db, key: Key, user_ids: string[]): Promise<Growth> {
+  const added = await db.run(assign, { ...key, user_ids })
+  return { text_bytes: PERSON_BYTES * added.length }
+}
 
 const unassign = statement('unassign_card', (args: Key & { user_id: string }, query) =>
   query

@@ -19,8 +19,13 @@ interface Search extends Required<CardFilters> {
 }
 interface Found {
   id: string
+  /** How many there are up to the limit, also those that do not fit this page. */
+  total: number
   json: JsonText<Card>
 }
+
+/** A page ends with the card that fills this much. */
+const PAGE_BYTES = 1_048_576
 
 /** Where the first page begins: no id is greater. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -42,7 +47,10 @@ const findBy = (given: readonly Filter[]) =>
     const isAssigned = sql`exists (select from card_assignees assigned
       where assigned.board_id = card.board_id and assigned.card_id = card.id and assigned.user_id = ${args.assignee} offset 0)`
     return sql<Found>`
-      select card.id, ${cardJson}::text as json from (
+      select card.id, card.total, ${cardJson}::text as json from (
+        select found.*, count(*) over () as total,
+          sum(octet_length(coalesce(found.description, ''))) over (order by found.id desc) - octet_length(coalesce(found.description, '')) as bytes_before
+        from (
         select card.* from cards card ${isLed ? lead : sql``}
         where card.board_id = ${args.board_id}
           and ${id} <= coalesce(${args.after}, ${sql.lit(LAST_ID)}::uuid) and ${id} is distinct from ${args.after}
@@ -50,7 +58,8 @@ const findBy = (given: readonly Filter[]) =>
           ${has('column') ? sql`and card.column_id ${sql.raw(isLed ? 'is not distinct from' : '=')} ${args.column}` : sql``}
           ${has('search') ? sql`and strpos(card.search_key, (select search_key(${args.search}))) > 0` : sql``}
         order by ${id} desc limit ${args.limit}
-      ) card order by card.id desc`
+        ) found
+      ) card where card.bytes_before < ${sql.lit(PAGE_BYTES)} order by card.id desc`
   })
 
 const FILTERS: readonly Filter[] = ['search', 'label', 'assignee', 'column']

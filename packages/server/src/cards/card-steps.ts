@@ -37,9 +37,10 @@ export async function assignToCard(
   emit: Emit<'card.assigned'>,
   user_ids: string[],
 ): Promise<JsonText<Card>> {
-  await assignCard(db, { board_id, id }, user_ids)
+  const growth = await assignCard(db, { board_id, id }, user_ids)
   const [card] = await touchCards(db, board_id, [id], at)
   const { json } = card as { json: JsonText<Card> }
-  for (const subject_id of user_ids) emit('card.assigned', json, { ...by, subject_id })
+  for (const [nth, subject_id] of user_ids.entries())
+    emit('card.assigned', json, { ...by, subject_id, ...(nth === 0 && { growth }) })
   return json
 }

@@ -254,3 +254,12 @@ describe('pages', () => {
       ).toMatchObject({ status: 422 })
   })
 })
+
+test('[READ-7] a page ends with the card that fills a mebibyte, and Link leads through all of them', async () => {
+  const text = `gigantic ${'x'.repeat(65_000)}`
+  const ids: string[] = []
+  for (let i = 0; i < 20; i++) ids.unshift((await newCard(`Long ${i}`, text)).id)
+  const found = await pages({ search: 'gigantic', limit: 100 })
+  expect(found.map((page) => page.length)).toEqual([17, 3])
+  expect(found.flat().map(({ id }) => id)).toEqual(ids)
+})

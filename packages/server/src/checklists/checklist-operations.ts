@@ -2,6 +2,7 @@ import type { Checklist, checklistOperations } from '@lockstep/contract/checklis
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
+import { objectBytes } from '../core/quotas.ts'
 import type { Handlers } from '../core/serve.ts'
 import {
   deleteChecklist,
@@ -16,7 +17,7 @@ export const checklistHandlers: Handlers<typeof checklistOperations> = {
   async createChecklist({ db, board_id, params: { card_id }, new_id, body: { title }, emit }) {
     const { rank } = await findChecklistPlace(db, { board_id, parent_id: card_id, moved_id: null }, {})
     const checklist = await insertChecklist(db, { board_id, id: new_id, card_id, title, rank })
-    emit('checklist.created', checklist)
+    emit('checklist.created', checklist, { growth: { text_bytes: objectBytes(title) } })
     return checklist
   },
 
@@ -24,14 +25,15 @@ export const checklistHandlers: Handlers<typeof checklistOperations> = {
     const key = { board_id, id: params.checklist_id }
     const checklist = title === undefined ? undefined : await renameChecklist(db, key, title)
     if (!checklist) return (await requireChecklist(db, key)).json
-    emit('checklist.updated', checklist)
-    return checklist
+    const { json, text_bytes } = checklist
+    emit('checklist.updated', json, { growth: { text_bytes } })
+    return json
   },
 
   async deleteChecklist({ db, board_id, params, emit }) {
     const key = { board_id, id: params.checklist_id }
-    emit('checklist.deleted', (await requireChecklist(db, key)).json)
-    await deleteChecklist(db, key)
+    const { json } = await requireChecklist(db, key)
+    emit('checklist.deleted', json, { growth: await deleteChecklist(db, key) })
   },
 
   async moveChecklist({ db, board_id, params: { checklist_id: id }, body, emit }) {

@@ -3,6 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, statement } from '../core/database.ts'
 import { rankedLists } from '../core/placement.ts'
+import type { Growth } from '../core/quotas.ts'
 import { itemJson } from './item-queries.ts'
 
 /** A checklist with its items, of the table `checklists` under the name `checklist`. */
@@ -48,19 +49,27 @@ export const readChecklist = async (db: Db, key: Key): Promise<Shown | undefined
 
 const update = statement(
   'update_checklist',
-  (args: Key & { title: string }) => sql<Shown>`
-    update checklists checklist set title = ${args.title}
-    where checklist.board_id = ${args.board_id} and checklist.id = ${args.id} and checklist.title is distinct from ${args.title}
-    returning checklist.id, checklist.card_id, ${checklistJson}::text as json`,
+  (args: Key & { title: string }) => sql<Shown & { text_bytes: number }>`
+    with old as (select title from checklists where board_id = ${args.board_id} and id = ${args.id})
+    update checklists checklist set title = ${args.title} from old
+    where checklist.board_id = ${args.board_id} and checklist.id = ${args.id} and old.title is distinct from ${args.title}
+    returning checklist.id, checklist.card_id, ${checklistJson}::text as json,
+      object_bytes(checklist.title) - object_bytes(old.title) as text_bytes`,
 )
-/** The checklist after the change; undefined when nothing changed. */
-export const renameChecklist = async (db: Db, key: Key, title: string) =>
-  (await db.run(update, { ...key, title }))[0]?.json
+/** The checklist after the change, and by how much its text has grown; undefined when nothing changed. */
+export const renameChecklist = async (db: Db, key: Key, title: string) => (await db.run(update, { ...key, title }))[0]
 
-const remove = statement('delete_checklist', (args: Key, query) =>
-  query.deleteFrom('checklists').where('board_id', '=', args.board_id).where('id', '=', args.id),
+const remove = statement(
+  'delete_checklist',
+  (args: Key) => sql<{ text_bytes: number }>`
+    with gone as materialized (
+      select text_bytes from checklist_usage where board_id = ${args.board_id} and id = ${args.id}
+    )
+    delete from checklists using gone where board_id = ${args.board_id} and id = ${args.id}
+    returning -gone.text_bytes as text_bytes`,
 )
-export const deleteChecklist = async (db: Db, key: Key) => void (await db.run(remove, key))
+/** Deletes a checklist with its items; returns what the board lost. */
+export const deleteChecklist = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]
 
 const place = statement(
   'place_checklists',

@@ -3,6 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
+import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
 import type { Handlers } from '../core/serve.ts'
 import {
   assignItem,
@@ -20,7 +21,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async createItem({ db, board_id, params: { checklist_id }, new_id, body: { content }, emit }) {
     const { rank } = await findItemPlace(db, { board_id, parent_id: checklist_id, moved_id: null }, {})
     const item = await insertItem(db, { board_id, id: new_id, checklist_id, content, rank })
-    emit('checklist_item.created', item)
+    emit('checklist_item.created', item, { growth: { text_bytes: objectBytes(content) } })
     return item
   },
 
@@ -28,14 +29,15 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     const key = { board_id, id: params.item_id }
     const item = await updateItem(db, key, body)
     if (!item) return requireItem(db, key)
-    emit('checklist_item.updated', item)
-    return item
+    const { json, text_bytes } = item
+    emit('checklist_item.updated', json, { growth: { text_bytes } })
+    return json
   },
 
   async deleteItem({ db, board_id, params, emit }) {
     const key = { board_id, id: params.item_id }
-    emit('checklist_item.deleted', await requireItem(db, key))
-    await deleteItem(db, key)
+    const item = await requireItem(db, key)
+    emit('checklist_item.deleted', item, { growth: await deleteItem(db, key) })
   },
 
   async moveItem({ db, board_id, params: { item_id: id }, body, emit }) {
@@ -54,19 +56,20 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async assignItem({ db, board_id, params, body, emit }) {
     const key = { board_id, id: params.item_id }
     const user_ids = [...new Set(body.user_ids)]
-    if (user_ids.length > 0) {
-      await requireMembers(db, board_id, user_ids)
-      await assignItem(db, key, user_ids)
-    }
+    if (user_ids.length === 0) return requireItem(db, key)
+    await requireMembers(db, board_id, user_ids)
+    const growth = await assignItem(db, key, user_ids)
     const item = await requireItem(db, key)
-    for (const subject_id of user_ids) emit('checklist_item.assigned', item, { subject_id })
+    for (const [nth, subject_id] of user_ids.entries())
+      emit('checklist_item.assigned', item, { subject_id, ...(nth === 0 && { growth }) })
     return item
   },
 
   async unassignItem({ db, board_id, params, emit }) {
     const key = { board_id, id: params.item_id }
     if (!(await unassignItem(db, key, params.user_id))) return
-    emit('checklist_item.unassigned', await requireItem(db, key), { subject_id: params.user_id })
+    const growth = { text_bytes: -PERSON_BYTES }
+    emit('checklist_item.unassigned', await requireItem(db, key), { subject_id: params.user_id, growth })
   },
 }
 

@@ -3,6 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, statement } from '../core/database.ts'
 import { rankedLists } from '../core/placement.ts'
+import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** An item with its assignees, of the table `checklist_items` under the name `item`. */
@@ -48,26 +49,31 @@ export const readItems = (db: Db, board_id: string, ids: string[]): Promise<Show
 
 const update = statement(
   'update_item',
-  (args: Key & { changes: string }) => sql<Shown>`
+  (args: Key & { changes: string }) => sql<Shown & { text_bytes: number }>`
     with changed as (
-      select (jsonb_populate_record(item, ${args.changes}::jsonb)).* from checklist_items item
+      select item.content as old_content, (jsonb_populate_record(item, ${args.changes}::jsonb)).* from checklist_items item
       where item.board_id = ${args.board_id} and item.id = ${args.id}
     )
     update checklist_items item set content = changed.content, is_done = changed.is_done
     from changed
     where item.board_id = changed.board_id and item.id = changed.id
       and (item.content, item.is_done) is distinct from (changed.content, changed.is_done)
-    returning item.id, ${itemJson}::text as json`,
+    returning item.id, ${itemJson}::text as json, object_bytes(item.content) - object_bytes(changed.old_content) as text_bytes`,
 )
-/** The item after the change; undefined when nothing changed. */
+/** The item after the change, and by how much its text has grown; undefined when nothing changed. */
 export async function updateItem(db: Db, key: Key, changes: Partial<Pick<ChecklistItem, 'content' | 'is_done'>>) {
-  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]?.json
+  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]
 }
 
-const remove = statement('delete_item', (args: Key, query) =>
-  query.deleteFrom('checklist_items').where('board_id', '=', args.board_id).where('id', '=', args.id),
+const remove = statement(
+  'delete_item',
+  (args: Key) => sql<{ text_bytes: number }>`
+    with gone as materialized (select text_bytes from item_usage where board_id = ${args.board_id} and id = ${args.id})
+    delete from checklist_items using gone where board_id = ${args.board_id} and id = ${args.id}
+    returning -gone.text_bytes as text_bytes`,
 )
-export const deleteItem = async (db: Db, key: Key) => void (await db.run(remove, key))
+/** Deletes an item; returns what the board lost. */
+export const deleteItem = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]
 
 const move = statement(
   'read_item_move',
@@ -108,10 +114,13 @@ const assign = statement(
     insert into item_assignees (board_id, item_id, user_id, assigned_at)
     select ${args.board_id}, ${args.id}, wanted.user_id, clock_timestamp() + wanted.nth * interval '1 microsecond'
     from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
-    on conflict do nothing`,
+    on conflict do nothing returning user_id`,
 )
-export const assignItem = async (db: Db, key: Key, user_ids: string[]) =>
-  void (await db.run(assign, { ...key, user_ids }))
+/** Assigns users; returns what those who were not assigned yet add to the board. */
+export async function assignItem(db: Db, key: Key, user_ids: string[]): Promise<Growth> {
+  const added = await db.run(assign, { ...key, user_ids })
+  return { text_bytes: PERSON_BYTES * added.length }
+}
 
 const unassign = statement('unassign_item', (args: Key & { user_id: string }, query) =>
   query

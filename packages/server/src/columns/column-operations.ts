@@ -3,6 +3,7 @@ import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
 import type { Db } from '../core/database.ts'
 import type { Placement } from '../core/placement.ts'
 import { Problem } from '../core/problem.ts'
+import { objectBytes } from '../core/quotas.ts'
 import type { Handlers } from '../core/serve.ts'
 import {
   deleteColumn,
@@ -17,16 +18,17 @@ export const columnHandlers: Handlers<typeof columnOperations> = {
   async createColumn({ db, board_id, new_id, body, emit }) {
     const { rank, others } = await findColumnPlace(db, { board_id, parent_id: board_id, moved_id: null }, body)
     for (const other of await makeRoom(db, board_id, others)) emit('column.moved', other, { by: null })
-    const { title, color, is_done_column } = body
+    const { title, is_done_column } = body
+    const color = body.color ?? DEFAULT_COLOR
     const column = await insertColumn(db, {
       id: new_id,
       board_id,
       title,
-      color: color ?? DEFAULT_COLOR,
+      color,
       is_done_column: is_done_column ?? false,
       rank,
     })
-    emit('column.created', column)
+    emit('column.created', column, { growth: { text_bytes: objectBytes(title, color) } })
     return column
   },
 
@@ -34,14 +36,15 @@ export const columnHandlers: Handlers<typeof columnOperations> = {
     const key = { board_id, id: params.column_id }
     const column = await updateColumn(db, key, body)
     if (!column) return requireColumn(db, key)
-    emit('column.updated', column)
-    return column
+    const { json, text_bytes } = column
+    emit('column.updated', json, { growth: { text_bytes } })
+    return json
   },
 
   async deleteColumn({ db, board_id, params, emit }) {
     const key = { board_id, id: params.column_id }
-    emit('column.deleted', await requireColumn(db, key))
-    await deleteColumn(db, key)
+    const column = await requireColumn(db, key)
+    emit('column.deleted', column, { growth: await deleteColumn(db, key) })
   },
 
   async moveColumn({ db, board_id, params, body, emit }) {

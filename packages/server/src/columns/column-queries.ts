@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { cardJson } from '../cards/card-queries.ts'
 import { type Db, statement } from '../core/database.ts'
 import { rankedLists } from '../core/placement.ts'
+import type { Growth } from '../core/quotas.ts'
 
 /** A column with its cards, of the table `columns` under the name `board_column`. */
 export const columnJson = sql<Column>`(select row_to_json(shown) from (select
@@ -44,9 +45,11 @@ export async function readColumn(db: Db, key: Key): Promise<JsonText<Column> | u
 
 const update = statement(
   'update_column',
-  (args: Key & { changes: string }) => sql<Shown>`
+  (args: Key & { changes: string }) => sql<Shown & { text_bytes: number }>`
     with changed as (
-      select (jsonb_populate_record(board_column, ${args.changes}::jsonb)).* from columns board_column
+      select board_column.title as old_title, board_column.color as old_color,
+        (jsonb_populate_record(board_column, ${args.changes}::jsonb)).*
+      from columns board_column
       where board_column.board_id = ${args.board_id} and board_column.id = ${args.id}
     )
     update columns board_column set title = changed.title, color = changed.color, is_done_column = changed.is_done_column
@@ -54,21 +57,29 @@ const update = statement(
     where board_column.board_id = changed.board_id and board_column.id = changed.id
       and (board_column.title, board_column.color, board_column.is_done_column)
         is distinct from (changed.title, changed.color, changed.is_done_column)
-    returning board_column.id, ${columnJson}::text as json`,
+    returning board_column.id, ${columnJson}::text as json,
+      object_bytes(board_column.title, board_column.color) - object_bytes(changed.old_title, changed.old_color) as text_bytes`,
 )
-/** The column after the change; undefined when nothing changed. */
+/** The column after the change, and by how much its text has grown; undefined when nothing changed. */
 export async function updateColumn(
   db: Db,
   key: Key,
   changes: Partial<Pick<Column, 'title' | 'color' | 'is_done_column'>>,
 ) {
-  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]?.json
+  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]
 }
 
-const remove = statement('delete_column', (args: Key, query) =>
-  query.deleteFrom('columns').where('board_id', '=', args.board_id).where('id', '=', args.id),
+const remove = statement(
+  'delete_column',
+  (args: Key) => sql<Required<Growth>>`
+    with gone as materialized (
+      select text_bytes, card_count, file_bytes from column_usage where board_id = ${args.board_id} and id = ${args.id}
+    )
+    delete from columns using gone where board_id = ${args.board_id} and id = ${args.id}
+    returning -gone.text_bytes as text_bytes, -gone.card_count as card_count, -gone.file_bytes as file_bytes`,
 )
-export const deleteColumn = async (db: Db, key: Key) => void (await db.run(remove, key))
+/** Deletes a column with its cards; returns what its board lost. */
+export const deleteColumn = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]
 
 const place = statement(
   'place_columns',

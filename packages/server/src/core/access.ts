@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type BoardVersion, profilesOfBoard } from './board-version.ts'
 import { type Db, type Statement, statement, wireTime } from './database.ts'
 import { Problem } from './problem.ts'
+import { NO_USAGE, type Usage, usageColumns } from './quotas.ts'
 import type { Credential } from './tokens.ts'
 
 /** The answer that an earlier request with the same Idempotency-Key was given. */
@@ -32,8 +33,12 @@ export interface Entry {
   last_seq: number
   /** The database's clock as the board was entered: under its lock, the moment of the change. */
   at: string
+  /** How much text the board has; null when it was not counted yet. */
+  text_bytes: number | null
   /** What the board looks like to who asked for it. */
   version?: BoardVersion
+  /** The board's counters, as read by the statement that took its lock. */
+  usage?: Usage
 }
 
 interface Sight {
@@ -51,6 +56,7 @@ interface Sight {
   last_seq: number
   answer: StoredAnswer | null
   profiles?: string
+  text_bytes: number | null
 }
 interface Looked {
   user_id: string
@@ -80,7 +86,7 @@ const look = (name: string, target: RawBuilder<unknown>, more = sql``) =>
         floor(extract(epoch from caller.tokens_valid_from))::int8 as tokens_valid_from,
         floor(extract(epoch from clock_timestamp()))::int8 as now_seconds,
         ${now} as at,
-        target.board_id, membership.role, stream.epoch, stream.last_seq,
+        target.board_id, membership.role, stream.epoch, stream.last_seq, stream.text_bytes,
         case when answer.key is not null then
           json_build_object('fingerprint', answer.fingerprint, 'status', answer.status, 'body', answer.body, 'position', answer.position)
         end as answer ${more}
@@ -102,12 +108,14 @@ const lookAtVersion = look('look_at_board_version', tableOf.board.from, sql`, ${
 
 const lockBoard = statement(
   'lock_board',
-  (args: { board_id: string }) => sql`select from board_stream where board_id = ${args.board_id} for no key update`,
+  (args: { board_id: string }) => sql<Usage>`
+    select ${usageColumns} from board_stream where board_id = ${args.board_id} for no key update`,
 )
 const foundStream = statement(
   'found_board_stream',
   (args: { board_id: string }) => sql<Pick<Entry, 'epoch' | 'last_seq' | 'at'>>`
-    insert into board_stream (board_id) values (${args.board_id}) returning epoch, last_seq, ${now} as at`,
+    insert into board_stream (board_id, text_bytes, card_count, file_bytes) values (${args.board_id}, 0, 0, 0)
+    returning epoch, last_seq, ${now} as at`,
 )
 
 /** What the caller wants to enter, and with what. Without `access` there is no board in question. */
@@ -138,7 +146,9 @@ export async function approachBoard(db: Db, approach: Approach): Promise<Thresho
   const { credential, access, target_id, key, is_load } = approach
   const look_at = is_load ? lookAtVersion : access ? lookAt[access.on] : lookAtUser
   const [sight] = await db.run(look_at, { user_id: credential.user_id, target_id, key })
-  if (!sight?.is_active || isRevoked(credential, sight)) throw new Problem('not_authenticated')
+  // The database's clock dates tokens, so it decides when they end.
+  if (!sight || credential.usable_until <= sight.now_seconds || isRevoked(credential, sight))
+    throw new Problem('not_authenticated')
   const caller = { id: sight.user_id, username: sight.username, credential, now_seconds: sight.now_seconds }
   return {
     caller,
@@ -156,12 +166,15 @@ export async function approachBoard(db: Db, approach: Approach): Promise<Thresho
  * while this waited for the lock is refused.
  */
 export async function approachLocked(tx: Db, board_id: string, approach: Approach): Promise<Threshold> {
-  const [, threshold] = await Promise.all([tx.run(lockBoard, { board_id }), approachBoard(tx, approach)])
+  const [[usage = NO_USAGE], threshold] = await Promise.all([
+    tx.run(lockBoard, { board_id }),
+    approachBoard(tx, approach),
+  ])
   const enter = () => {
     const entry = threshold.enter()
     // An id that was deleted here and used again on another board: that board is not the one we hold.
     if (entry.board_id !== board_id) throw new Problem(tableOf[approach.access?.on ?? 'board'].missing)
-    return entry
+    return { ...entry, usage }
   }
   return { ...threshold, enter }
 }
@@ -177,33 +190,49 @@ const lookAtStream = statement(
  * what must happen whoever the members are: erasing one of them. Undefined when the board is gone.
  */
 export async function lockUnasked(tx: Db, board_id: string) {
-  const [, [stream]] = await Promise.all([tx.run(lockBoard, { board_id }), tx.run(lookAtStream, { board_id })])
-  return stream
+  const [[usage = NO_USAGE], [stream]] = await Promise.all([
+    tx.run(lockBoard, { board_id }),
+    tx.run(lookAtStream, { board_id }),
+  ])
+  return stream && { ...stream, usage }
 }
 
 /** Brings a board into being. Its stream is its lock, and the proof that its id was never used before. */
 export async function foundBoard(tx: Db, board_id: string, caller: Caller): Promise<Entry> {
   const [stream] = await tx.run(foundStream, { board_id })
-  return { caller, board_id, role: 'owner', ...(stream as Pick<Entry, 'epoch' | 'last_seq' | 'at'>) }
+  return {
+    caller,
+    board_id,
+    role: 'owner',
+    text_bytes: 0,
+    usage: NO_USAGE,
+    ...(stream as Pick<Entry, 'epoch' | 'last_seq' | 'at'>),
+  }
 }
 
 /** The door. The only function that decides who may touch a board; every request and every socket passes it. */
 function enterBoard({ access, self_id }: Approach, caller: Caller, sight: Sight): Entry {
   if (!access) throw new Error('An operation without a board has no door to pass')
-  const { board_id, role, epoch, last_seq, at } = sight
+  const { board_id, role, epoch, last_seq, at, text_bytes } = sight
   if (board_id === null) throw new Problem(tableOf[access.on].missing)
   if (role === null) throw new Problem('not_a_member')
   const isSelf = access.or_self === true && self_id === caller.id
   if (access.role === 'owner' && role !== 'owner' && !isSelf) throw new Problem('role_too_low')
   const version =
-    sight.profiles === undefined ? undefined : { position: `${epoch}.${last_seq}`, profiles: sight.profiles }
-  return { caller, board_id, role, epoch, last_seq, at, ...(version && { version }) }
+    sight.profiles === undefined
+      ? undefined
+      : { position: `${epoch}.${last_seq}`, profiles: sight.profiles, text_bytes }
+  return { caller, board_id, role, epoch, last_seq, at, text_bytes, ...(version && { version }) }
 }
 
-/** A password change ends every token issued before its second, but for the one that made it. */
-function isRevoked({ issued_at, token_hash }: Credential, { tokens_valid_from, surviving_token_hash }: Sight) {
-  if (tokens_valid_from === null || issued_at >= tokens_valid_from) return false
-  return token_hash !== surviving_token_hash
+/** What decides whether a user's token is revoked. Times are in seconds. */
+export type Revocation = Pick<Sight, 'is_active' | 'tokens_valid_from' | 'surviving_token_hash'>
+
+/** A password change revokes every token that was issued up to then, but for the one that made it. */
+export function isRevoked({ issued_at, token_hash }: Credential, user: Revocation) {
+  if (!user.is_active) return true
+  if (user.tokens_valid_from === null || issued_at >= user.tokens_valid_from) return false
+  return token_hash !== user.surviving_token_hash
 }
 
 interface Welcome {

@@ -13,10 +13,11 @@ function door(places: number) {
     refused,
     names: () => begun.map(({ name }) => name),
     place: (nth: number) => begun[nth]?.place as Place,
-    come: (name: string) =>
+    come: (name: string, address = '') =>
       admission.enter(
         (place) => void begun.push({ name, place }),
         () => void refused.push(name),
+        address,
       ),
     pass: (ms: number) => {
       for (const until = now + ms; now < until; ) {
@@ -36,6 +37,28 @@ describe('who is let in', () => {
     place(1).leave()
     place(0).leave()
     expect(names()).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('[LOAD-11] a place that becomes free goes to the address that has the fewest', () => {
+    const { come, names, place } = door(2)
+    for (const name of ['a1', 'a2', 'a3', 'a4']) come(name, 'a')
+    come('b1', 'b')
+    place(0).leave()
+    expect(names()).toEqual(['a1', 'a2', 'b1'])
+    place(1).leave()
+    expect(names()).toEqual(['a1', 'a2', 'b1', 'a3'])
+  })
+
+  test('[LOAD-11] in a full line an address with few takes the room of one with many', () => {
+    const { come, names, refused, place } = door(1)
+    for (let i = 0; i <= 1_000; i++) come(`a${i}`, 'a')
+    come('a1001', 'a')
+    expect(refused).toEqual(['a1001'])
+    come('b', 'b')
+    expect(refused).toEqual(['a1001', 'a1000'])
+    place(0).leave()
+    place(1).leave()
+    expect(names()).toEqual(['a0', 'a1', 'b'])
   })
 
   test('[LOAD-2] a rush is waited out for half a second', () => {

@@ -1,3 +1,6 @@
+import { FairQueue } from './fair-queue.ts'
+import { FairShare } from './fair-share.ts'
+
 /** How long the line may be. What comes on top of it is sent away at once. */
 const MAX_WAITING = 1_000
 /** So long a rush is waited out. */
@@ -6,8 +9,16 @@ const PATIENCE_MS = 500
 const STANDING_PATIENCE_MS = 100
 /** For each place, requests that stepped aside: they wait for something that has a bound of its own. */
 export const OPEN_FOR_EACH_PLACE = 32
+/** Once half of the requests that may be open are, one user or one address may have this part of them. */
+const PART_OF_ONE = 1 / 32
+/** The open requests of each address, or of each user. */
+export const openRequestShares = (places: number) => {
+  const max = places * OPEN_FOR_EACH_PLACE
+  return new FairShare(max, max * PART_OF_ONE)
+}
 
 interface Waiting {
+  key: string
   came_at: number
   begin: (place: Place) => void
   refuse: () => void
@@ -30,7 +41,8 @@ export interface AdmissionSettings {
  */
 export class Admission {
   private readonly settings: AdmissionSettings
-  private line: Waiting[] = []
+  /** By address: while there is a line, those are let in first whose address has the fewest places. */
+  private readonly line = new FairQueue<Waiting>()
   private working = 0
   private isLettingIn = false
   private open = 0
@@ -49,23 +61,36 @@ export class Admission {
   }
 
   get waiting(): number {
-    return this.line.length
+    return this.line.size
   }
 
-  /** Calls one of the two, at once or later. Answers how to leave the line or the place; nothing when it is over already. */
-  enter(begin: (place: Place) => void, refuse: () => void): (() => void) | undefined {
+  /**
+   * Calls one of the two, at once or later. Answers how to leave the line or the place; nothing when it is over already.
+   * `key` is the address of the client, or empty when addresses do not matter.
+   */
+  enter(begin: (place: Place) => void, refuse: () => void, key = ''): (() => void) | undefined {
     const came_at = this.settings.now()
-    const one: Waiting = { came_at, begin, refuse, hasLeft: false }
+    const one: Waiting = { key, came_at, begin, refuse, hasLeft: false }
     // Places that were all taken for a while are no line.
-    if (this.line.length === 0) this.noteCalm(came_at)
-    if (this.hasRoom() && this.line.length === 0) this.letIn(one, came_at)
-    else if (this.line.length >= this.longestLine(came_at)) {
+    if (this.line.size === 0) this.noteCalm(came_at)
+    if (this.hasRoom() && this.line.size === 0) this.letIn(one, came_at)
+    else if (this.line.size < this.longestLine(came_at) || this.dropExcess(key, came_at)) this.line.push(key, one)
+    else {
       this.sendAway(one, came_at)
       return undefined
-    } else this.line.push(one)
+    }
     return () => {
       one.hasLeft = true
     }
+  }
+
+  /** A full line has room for an address that has fewer in it than another one. */
+  private dropExcess(key: string, now: number): boolean {
+    const last = this.line.excess(key)
+    if (!last) return false
+    this.line.remove(last.key, last)
+    this.sendAway(last, now)
+    return true
   }
 
   /** Sends those away who have waited too long. To be called every few milliseconds. */
@@ -77,9 +102,18 @@ export class Admission {
       this.let_in = 0
     }
     const patience = this.isStanding(now) ? STANDING_PATIENCE_MS : PATIENCE_MS
-    while (this.line[0] && (this.line[0].hasLeft || now - this.line[0].came_at > patience)) {
-      this.sendAway(this.line.shift() as Waiting, now)
+    for (let late = this.late(now - patience); late.length > 0; late = this.late(now - patience)) {
+      for (const one of late) {
+        this.line.remove(one.key, one)
+        this.sendAway(one, now)
+      }
     }
+  }
+
+  /** Those at the front of their queues who came before `since`, or have left. */
+  private late(since: number): Waiting[] {
+    if (this.line.size === 0) return []
+    return this.line.heads().filter(({ hasLeft, came_at }) => hasLeft || came_at < since)
   }
 
   private isStanding(now: number) {
@@ -95,12 +129,12 @@ export class Admission {
     return this.working < places && this.open < places * OPEN_FOR_EACH_PLACE
   }
 
-  private letIn({ came_at, begin }: Waiting, now: number) {
-    this.working++
-    this.open++
+  private letIn({ key, came_at, begin }: Waiting, now: number) {
     this.let_in++
+    this.open++
+    this.start(key)
     this.settings.waited?.((now - came_at) / 1_000)
-    begin(new Place(this.changes))
+    begin(new Place(this, key))
   }
 
   private sendAway({ came_at, refuse, hasLeft }: Waiting, now: number) {
@@ -117,8 +151,9 @@ export class Admission {
     try {
       const now = this.settings.now()
       while (this.hasRoom()) {
-        const one = this.line.shift()
+        const one = this.line.peek()
         if (!one) return this.noteCalm(now)
+        this.line.remove(one.key, one)
         if (!one.hasLeft) this.letIn(one, now)
       }
     } finally {
@@ -131,23 +166,21 @@ export class Admission {
     if (now - this.refused_at > PATIENCE_MS) this.calm_at = now
   }
 
-  private readonly changes: Changes = {
-    aside: () => {
-      this.working--
-      this.next()
-    },
-    back: () => void this.working++,
-    left: () => {
-      this.open--
-      this.next()
-    },
+  start(key: string) {
+    this.working++
+    this.line.start(key)
   }
-}
 
-interface Changes {
-  aside: () => void
-  back: () => void
-  left: () => void
+  stop(key: string) {
+    this.working--
+    this.line.stop(key)
+    this.next()
+  }
+
+  close() {
+    this.open--
+    this.next()
+  }
 }
 
 /**
@@ -155,24 +188,27 @@ interface Changes {
  * board's turn, his password's) steps aside meanwhile, and comes back without standing in line again.
  */
 export class Place {
-  private readonly changes: Changes
+  private readonly admission: Pick<Admission, 'start' | 'stop' | 'close'>
+  private readonly key: string
   private isHeld = true
   private isOver = false
+  private release: (() => void) | undefined
 
-  constructor(changes: Changes) {
-    this.changes = changes
+  constructor(admission: Place['admission'], key: string) {
+    this.admission = admission
+    this.key = key
   }
 
   stepAside() {
     if (!this.isHeld) return
     this.isHeld = false
-    this.changes.aside()
+    this.admission.stop(this.key)
   }
 
   comeBack() {
     if (this.isHeld || this.isOver) return
     this.isHeld = true
-    this.changes.back()
+    this.admission.start(this.key)
   }
 
   /** For good. */
@@ -180,7 +216,14 @@ export class Place {
     if (this.isOver) return
     this.isOver = true
     this.stepAside()
-    this.changes.left()
+    this.admission.close()
+    this.release?.()
+  }
+
+  /** Ties something to the request: it is released when the request is over. */
+  hold(release: () => void) {
+    if (this.isOver) release()
+    else this.release = release
   }
 
   async aside<T>(wait: () => Promise<T>): Promise<T> {

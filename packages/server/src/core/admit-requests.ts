@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import { Admission, type Place } from './admission.ts'
+import { Admission, openRequestShares, type Place } from './admission.ts'
+import { addressOf, networkOf } from './client-address.ts'
+import type { FairShare } from './fair-share.ts'
 import { JSON_TYPE } from './json-answer.ts'
 import type { Metrics } from './metrics.ts'
 import { oneAtATime } from './one-at-a-time.ts'
@@ -21,6 +23,9 @@ interface AdmissionDeps {
   /** What lets a page of another site read the answer. */
   crossOriginHeaders: (request: IncomingMessage) => Record<string, string>
   isLeaving: () => boolean
+  /** Whether one address may hold no more than its share while others wait. */
+  is_fair: boolean
+  trusted_hops: number
 }
 /** On the request itself: a map with weak keys is work for the collector of garbage, at each of its rounds. */
 const PLACE = Symbol('place')
@@ -40,6 +45,7 @@ export const aside = <T>(request: FastifyRequest, wait: () => Promise<T>): Promi
 export class Doorkeeper {
   private readonly deps: AdmissionDeps
   private readonly admission: Admission
+  private readonly shares: FairShare | undefined
   /** As text: then head and body are written in one go. */
   private readonly body: string
   private readonly head: Record<string, string>
@@ -56,8 +62,9 @@ export class Doorkeeper {
       now: () => performance.now(),
       ...(metrics.isOn && { waited: (seconds: number) => meters.lockstep_http_wait_seconds.observe({}, seconds) }),
     })
+    this.shares = deps.is_fair ? openRequestShares(at_once) : undefined
     const problem = new Problem('overloaded')
-    this.body = JSON.stringify(problem.body())
+    this.body = problem.text()
     this.head = {
       'content-type': JSON_TYPE,
       'content-length': String(Buffer.byteLength(this.body)),
@@ -87,6 +94,9 @@ export class Doorkeeper {
     return oneAtATime((request, response) => {
       if (isOfferWithBody(request)) response.shouldKeepAlive = false
       if (isNeverShed.test(request.url ?? '')) return handle(request, response)
+      const key = this.deps.is_fair ? networkOf(addressOf(request, this.deps.trusted_hops)) : ''
+      const release = this.shares?.claim(key)
+      if (this.shares && !release) return this.sendAway(request, response)
       let place: Place | undefined
       const leaveLine = this.admission.enter(
         (given) => {
@@ -95,11 +105,13 @@ export class Doorkeeper {
           handle(request, response)
         },
         () => this.sendAway(request, response),
+        key,
       )
-      if (!leaveLine) return
+      if (!leaveLine) return release?.()
       response.once('close', () => {
         leaveLine()
         place?.leave()
+        release?.()
       })
     })
   }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parseCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import { Problem } from './problem.ts'
@@ -23,17 +24,47 @@ export async function authenticate(
   return credential
 }
 
-/** The token that a browser keeps for us. Read when somebody asks: most requests bring a header, and are not searched. */
-export const cookieOf = ({ headers: { cookie } }: FastifyRequest) =>
-  cookie === undefined ? undefined : parseCookie(cookie)[COOKIE]
+/** Which cookies a request sends under our name. Read only when needed: most requests bring a header. */
+const cookiesOf = ({ headers: { cookie = '' } }: FastifyRequest) =>
+  cookie.split(';').filter((pair) => pair.split('=')[0]?.trim() === COOKIE)
 
-/** Whether the browser that sent a request says that it came from this site or one the operator named. */
-export const ownOrigin = (allowed: readonly string[]) => (request: FastifyRequest) => {
-  if (request.headers.origin !== undefined) return isOwnHost(request.headers.origin, request.host, allowed)
-  const site = request.headers['sec-fetch-site']
-  return site === undefined || site === 'same-origin' || site === 'none'
+export const hasCookie = (request: FastifyRequest) => cookiesOf(request).length > 0
+
+/** A page of a sibling domain can set a second cookie of our name; which one is the user's, nobody can tell. */
+function cookieOf(request: FastifyRequest) {
+  const [cookie, second] = cookiesOf(request)
+  if (second !== undefined) throw new Problem('not_authenticated', { detail: `There are two cookies named ${COOKIE}.` })
+  return cookie === undefined ? undefined : parseCookie(cookie)[COOKIE]
 }
 
-/** Whether an origin is this host itself or one that the operator named. */
-export const isOwnHost = (origin: string, host: string, allowed: readonly string[]) =>
-  allowed.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)
+interface SiteSettings {
+  /** The origins that the operator named; `*` is any. */
+  origins: readonly string[]
+  trusts_proxy: boolean
+}
+type WithHeaders = Pick<IncomingMessage, 'headers'>
+
+/**
+ * Whether the page that sent a request is of this site, or of an origin that the operator named. The own host is the Host
+ * header: X-Forwarded-Host comes from the client unless a proxy removes it.
+ */
+export function siteCheck({ origins, trusts_proxy }: SiteSettings) {
+  const isAny = origins.includes('*')
+  const isOwn = (origin: string, { host, 'x-forwarded-proto': scheme }: IncomingHttpHeaders) => {
+    if (isAny || origins.includes(origin)) return true
+    const url = URL.parse(origin)
+    // Anybody on the network can answer for a page that came without TLS.
+    const isHttps = trusts_proxy && /(^|[\s,])https$/i.test(String(scheme ?? ''))
+    return url !== null && url.host === host && !(isHttps && url.protocol === 'http:')
+  }
+  return {
+    /** For a request that rests on the cookie. Browsers that send no Origin say where they come from in another header. */
+    isOwnOrigin: ({ headers }: WithHeaders) => {
+      if (headers.origin !== undefined) return isOwn(headers.origin, headers)
+      const site = headers['sec-fetch-site']
+      return isAny || site === undefined || site === 'same-origin' || site === 'none'
+    },
+    /** For a socket: browsers always send an Origin with the handshake. */
+    isAllowedOrigin: ({ headers }: WithHeaders) => headers.origin === undefined || isOwn(headers.origin, headers),
+  }
+}

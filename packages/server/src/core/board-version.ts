@@ -4,6 +4,8 @@ import { sql } from 'kysely'
 export interface BoardVersion {
   position: string
   profiles: string
+  /** About how large it is, as the quotas count it; null or missing when it was not counted. */
+  text_bytes?: number | null
 }
 
 /**

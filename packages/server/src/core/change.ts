@@ -15,6 +15,7 @@ import {
 import type { Place } from './admission.ts'
 import { type Database, type Db, statement, type Tx } from './database.ts'
 import { Problem } from './problem.ts'
+import { countBoard, type Growth, NO_USAGE, type Quotas } from './quotas.ts'
 import type { Turns } from './turns.ts'
 import type { Uploads } from './upload.ts'
 
@@ -31,11 +32,18 @@ export interface Committed {
   events: LoggedEvent[]
 }
 
-/** What the log keeps beside the text: who acted if not the caller, which user or label, from which column. */
+/**
+ * What the log keeps beside the text: who acted if not the caller, which user or label, from which column. An event that
+ * `is_consequence` has `user_id` null in its text, because a client that skips its own events could not know of it; the log
+ * still keeps who caused it.
+ */
 export interface Aside {
   by?: null
+  is_consequence?: true
   subject_id?: string
   from_id?: string
+  /** What the change that the event is about adds to the board's counters. */
+  growth?: Growth | undefined
 }
 /** Adds an event to the change. It is written, and sent, only if the change is committed. */
 export type Emit<K extends EventKind> = <E extends K>(
@@ -74,6 +82,10 @@ export type Reaction = (change: {
   told: readonly Told[]
   emit: Emit<EventKind>
   attempt: <T>(work: () => Promise<T>) => Promise<{ result?: T; error?: unknown }>
+  /** Rejects an event of at least so many bytes if it would exceed a quota. `attempt` checks this too, but after the work. */
+  demandRoom: (growth: Growth, bytes: number) => void
+  /** Counts bytes that were written beside the events, against the same limit. */
+  wrote: (bytes: number) => void
   log: { warn: (details: object, message: string) => void }
 }) => Promise<string | undefined>
 
@@ -81,6 +93,7 @@ export type Reaction = (change: {
 export interface Core {
   database: Database
   turns: Turns
+  quotas: Quotas
   /** Tells the sockets. Never awaited: the log is the truth, and whoever misses the bell reads it there. */
   announce: (committed: Committed) => void
   reaction: Reaction
@@ -93,10 +106,14 @@ export interface Change {
   board_id: string
   /** Whether the board is to be created by this change. */
   is_new: boolean
+  /** Whether the change removes something: then it may log as much as it frees. */
+  is_removal: boolean
   /** The request's Idempotency-Key and what tells it from another request; null without a key. */
   request: { key: string; fingerprint: string } | null
   /** Of the request, among those that are worked for. */
   place?: Place | undefined
+  /** Called when COMMIT is sent: until then it is certain that nothing was committed. */
+  committing?: (() => void) | undefined
   /** Reads what `work` decides by. It travels with the lock, before anybody knows whether the caller may, and only reads. */
   ask?: (tx: Db) => Promise<unknown>
   work: (change: {
@@ -113,7 +130,8 @@ export interface Change {
  * a retry, commit, and only then announce. What fails on the way leaves no change, no event and no answer.
  */
 export async function changeBoard(core: Core, change: Change): Promise<Answer> {
-  const { approach, board_id, is_new, request, place, ask, work } = change
+  const { approach, board_id, is_new, is_removal, request, place, ask, work } = change
+  const { quotas } = core
   const commit = (passOn: () => void) =>
     core.database.transaction<[Threshold, () => Promise<unknown>], { answer: Answer; committed?: Committed }>(
       async (tx) => {
@@ -127,13 +145,30 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
         if (threshold.answer) return { result: { answer: answerAgain(threshold.answer, request) } }
         const entry = is_new ? await foundBoard(tx, board_id, threshold.caller) : threshold.enter()
         const { at, epoch, last_seq } = entry
+        const usage = await usageOf(tx, quotas, entry)
+        const now = Date.parse(at)
+        if (!is_removal) quotas.demandLogRoom(usage, now)
         const events: NewEvent[] = []
         const emit = emitter(events, entry.caller.id)
+        const demandRoom = (growth: Growth = {}, bytes = 0) => {
+          const sum = growthOf([...events, { growth }])
+          quotas.demandRoom(usage, sum)
+          const logged = events.reduce((total, event) => total + event.bytes, bytes)
+          if (!is_removal) return quotas.demandLogSize(logged)
+          const removal = { freed: -sum.text_bytes, bytes: logged, removesMember: removesMember(events) }
+          quotas.demandRemovalRoom(usage, now, removal)
+        }
+        let written = 0
+        const wrote = (bytes: number) => {
+          written += bytes
+        }
         const attempt = async <T>(act: () => Promise<T>) => {
           const before = events.length
           await tx.run(savepoint, {})
           try {
-            return { result: await act() }
+            const result = await act()
+            demandRoom()
+            return { result }
           } catch (error) {
             events.length = before
             await tx.run(rollBack, {})
@@ -141,11 +176,13 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
           }
         }
         const { status, body: first } = await work({ tx, entry, emit, asked: await asked() })
+        demandRoom()
         const told = events.map((event, i) => ({ ...event, seq: last_seq + i + 1 }))
-        const last = await core.reaction({ tx, board_id, at, told, emit, attempt, log: core.log })
+        const last = await core.reaction({ tx, board_id, at, told, emit, attempt, demandRoom, wrote, log: core.log })
         const body = first === null ? null : (last ?? first)
+        if (request && body !== null) wrote(Buffer.byteLength(body))
         const position = `${epoch}.${last_seq + events.length}`
-        const { committed, append } = toLog(board_id, entry, events)
+        const { committed, append } = toLog(quotas, board_id, entry, events, written)
         const close = async (end: Db) => {
           const keep = { user_id: entry.caller.id, board_id, status, body, position }
           await Promise.all([
@@ -157,7 +194,13 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
         const answer: Answer = { status, body, position, is_replay: false }
         return { result: { answer, committed }, close }
       },
-      passOn,
+      {
+        committing: () => {
+          change.committing?.()
+          passOn()
+        },
+        key: approach.credential.user_id,
+      },
     )
   try {
     const { answer, committed } = await core.turns.take(board_id, commit, place)
@@ -167,18 +210,21 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
     const { constraint = '' } = error as { constraint?: string }
     if (!request || !lostRaces.includes(constraint)) throw error
     // The same request may have been quicker elsewhere: then its answer stands.
-    const { answer } = await approachBoard(core.database, approach)
+    const { answer } = await approachBoard(core.database.forKey(approach.credential.user_id), approach)
     if (!answer) throw error
     return answerAgain(answer, request)
   }
 }
 
+/** The part of it that a change by the service itself needs. */
+export type UnaskedCore = Pick<Core, 'database' | 'turns' | 'quotas' | 'announce'>
+
 /**
  * A change that nobody asked for over HTTP: the same turn, lock, log and announcement, for the service itself. Its events
- * name nobody who did it, and set off no reaction. Does nothing when the board is gone.
+ * name nobody who did it, and set off no reaction. It counts, and no quota stops it. Does nothing when the board is gone.
  */
 export async function changeUnasked(
-  core: Pick<Core, 'database' | 'turns' | 'announce'>,
+  core: UnaskedCore,
   board_id: string,
   work: (change: { tx: Db; at: string; emit: Emit<EventKind> }) => Promise<void>,
 ) {
@@ -189,25 +235,46 @@ export async function changeUnasked(
         if (!stream) return { result: undefined }
         const events: NewEvent[] = []
         await work({ tx, at: stream.at, emit: emitter(events, null) })
-        const { committed, append } = toLog(board_id, stream, events)
+        const { committed, append } = toLog(core.quotas, board_id, stream, events)
         return { result: committed, close: append }
       },
-      passOn,
+      { committing: passOn, key: board_id },
     )
   const committed = await core.turns.take(board_id, commit)
   if (committed && committed.events.length > 0) core.announce(committed)
 }
 
-type Stream = Pick<Entry, 'epoch' | 'last_seq' | 'at'>
+type Stream = Pick<Entry, 'epoch' | 'last_seq' | 'at' | 'usage'>
+
+/** The counters of the board that is held. One that was never counted is counted if there are quotas to enforce. */
+const usageOf = async (tx: Db, { isOn }: Quotas, { board_id, usage = NO_USAGE }: Entry) =>
+  isOn && usage.text_bytes === null ? countBoard(tx, board_id) : usage
+
+function growthOf(events: readonly Pick<NewEvent, 'growth'>[]): Required<Growth> {
+  const sum = { text_bytes: 0, card_count: 0, file_bytes: 0 }
+  for (const { growth } of events) {
+    sum.text_bytes += growth?.text_bytes ?? 0
+    sum.card_count += growth?.card_count ?? 0
+    sum.file_bytes += growth?.file_bytes ?? 0
+  }
+  return sum
+}
+
+const removesMember = (events: readonly NewEvent[]) => events.some(({ type }) => type === 'board.member_removed')
 
 /** Collects events, by whoever did it unless they say otherwise. */
 const emitter =
   (events: NewEvent[], actor_id: string | null): Emit<EventKind> =>
-  (type, data, { by = actor_id, subject_id = null, from_id = null } = {}) =>
-    void events.push({ type, user_id: by, subject_id, from_id, data: toJson(data) })
+  (type, content, { by = actor_id, is_consequence = false, subject_id = null, from_id = null, growth } = {}) => {
+    const data = toJson(content)
+    const user_id = is_consequence ? null : by
+    const bytes = Buffer.byteLength(data)
+    events.push({ type, user_id, actor_id: by, subject_id, from_id, data, bytes, growth })
+  }
 
-/** The events under the board's next numbers: as they are told, and how they are written. */
-function toLog(board_id: string, { epoch, last_seq, at }: Stream, events: NewEvent[]) {
+/** The events under the board's next numbers: as they are told, and how they are written, with the board's new counters. */
+function toLog(quotas: Quotas, board_id: string, stream: Stream, events: NewEvent[], written = 0) {
+  const { epoch, last_seq, at, usage = NO_USAGE } = stream
   const bodies = events.map((event) => message(event, at))
   const logged = events.map(({ type, subject_id }, i) => ({
     seq: last_seq + i + 1,
@@ -216,8 +283,14 @@ function toLog(board_id: string, { epoch, last_seq, at }: Stream, events: NewEve
     body: bodies[i] as string,
   }))
   const committed: Committed = { board_id, epoch, events: logged }
-  const append = async (tx: Db) =>
-    events.length > 0 && tx.run(appendEvents, { board_id, last_seq, at, bodies, ...inColumns(events) })
+  const append = async (tx: Db) => {
+    if (events.length === 0) return
+    const log_at = Date.parse(at)
+    const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), written)
+    const log_bytes = quotas.logLevelAfter(usage, log_at, bytes, removesMember(events))
+    const counters = { ...growthOf(events), log_bytes, log_at }
+    await tx.run(appendEvents, { board_id, last_seq, at, bodies, ...counters, ...inColumns(events) })
+  }
   return { committed, append }
 }
 
@@ -232,10 +305,15 @@ export function answerAgain({ fingerprint, ...stored }: StoredAnswer, request: C
 
 interface NewEvent {
   type: EventKind
+  /** Who acted, as the text says it, and as the log keeps it. */
   user_id: string | null
+  actor_id: string | null
   subject_id: string | null
   from_id: string | null
   data: string
+  /** Of `data`. */
+  bytes: number
+  growth: Growth | undefined
 }
 
 export const toJson = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
@@ -247,7 +325,7 @@ const message = ({ type, data, user_id }: NewEvent, at: string) =>
 const inColumns = (events: NewEvent[]) => ({
   count: events.length,
   types: events.map((e) => e.type),
-  user_ids: events.map((e) => e.user_id),
+  user_ids: events.map((e) => e.actor_id),
   subject_ids: events.map((e) => e.subject_id),
   from_ids: events.map((e) => e.from_id),
 })
@@ -255,10 +333,22 @@ const inColumns = (events: NewEvent[]) => ({
 const savepoint = statement('savepoint', () => sql`savepoint attempt`)
 const rollBack = statement('roll_back', () => sql`rollback to savepoint attempt`)
 
+interface Appended extends Required<Growth>, ReturnType<typeof inColumns> {
+  board_id: string
+  last_seq: number
+  at: string
+  bodies: string[]
+  log_bytes: number
+  log_at: number
+}
 const appendEvents = statement(
   'append_events',
-  (args: { board_id: string; last_seq: number; at: string; bodies: string[] } & ReturnType<typeof inColumns>) => sql`
-    with counted as (update board_stream set last_seq = last_seq + ${args.count} where board_id = ${args.board_id})
+  (args: Appended) => sql`
+    with counted as (
+      update board_stream set last_seq = last_seq + ${args.count}, text_bytes = text_bytes + ${args.text_bytes},
+        card_count = card_count + ${args.card_count}, file_bytes = file_bytes + ${args.file_bytes},
+        log_bytes = ${args.log_bytes}, log_at = ${args.log_at}
+      where board_id = ${args.board_id})
     insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, body)
     select ${args.board_id}, ${args.last_seq} + event.nth, ${args.at}, event.type, event.user_id, event.subject_id, event.from_id, event.body
     from unnest(${args.types}::text[], ${args.user_ids}::uuid[], ${args.subject_ids}::uuid[], ${args.from_ids}::uuid[], ${args.bodies}::text[])

@@ -3,14 +3,19 @@ import type { IncomingMessage } from 'node:http'
 /** What pages of other sites may read of an answer, beside what every page may. */
 export const EXPOSED_HEADERS = ['Board-Position', 'ETag', 'Idempotent-Replayed', 'Link', 'Retry-After', 'X-Request-Id']
 
-/** The headers by which a page of an allowed origin can read an answer. (Whether it may ask is answered elsewhere.) */
+/**
+ * The headers by which a page of an allowed origin can read an answer. (Whether it may ask is answered elsewhere.) Under the
+ * wildcard the origin is repeated, because browsers do not accept `*` for a request with a cookie.
+ */
 export function crossOriginHeaders(origins: string[]): (request: IncomingMessage) => Record<string, string> {
-  const exposed = { 'access-control-expose-headers': EXPOSED_HEADERS.join(', ') }
-  if (origins.includes('*')) {
-    const always = { 'access-control-allow-origin': '*', ...exposed }
-    return () => always
+  const isAny = origins.includes('*')
+  const always = {
+    vary: 'Origin',
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
   }
-  const always = { vary: 'Origin', 'access-control-allow-credentials': 'true', ...exposed }
   return ({ headers: { origin } }) =>
-    origin !== undefined && origins.includes(origin) ? { ...always, 'access-control-allow-origin': origin } : always
+    origin !== undefined && (isAny || origins.includes(origin))
+      ? { ...always, 'access-control-allow-origin': origin }
+      : always
 }

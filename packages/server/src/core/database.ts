@@ -12,6 +12,7 @@ import type pg from 'pg'
 import { type Call, Flights } from './flight.ts'
 import { type DatabaseObserver, openPool, type PoolOptions } from './pool.ts'
 import { Problem, problemOfDatabase } from './problem.ts'
+import { Semaphore } from './semaphore.ts'
 import type { DB as Tables } from './tables.gen.ts'
 
 /** A query that was built once, when its module was loaded, and runs as a named prepared statement ever after. */
@@ -78,20 +79,52 @@ const callOf = <Args, Row>({ name, text, values }: Statement<Args, Row>, args: A
   values: values(args),
 })
 
+/** How many may wait for a connection, and for how long. */
+const MAX_WAITING = 5_000
+const WAIT_MS = 5_000
+
 /** The pool of connections, the reads that run on any of them, and the transactions that keep one. */
 export class Database implements Db {
   readonly pool: pg.Pool
   private readonly observer: DatabaseObserver | undefined
+  /** In front of the pool, whose own queue knows no keys. */
+  private readonly connections: Semaphore
+  private readonly is_fair: boolean
   /** When a statement or a transaction last succeeded. */
   answered_at = Number.NEGATIVE_INFINITY
+  /** Whether the last transaction failed because the disk is full. */
+  is_full = false
 
-  constructor(options: PoolOptions) {
-    this.observer = options.observer
+  constructor(options: PoolOptions & { is_fair?: boolean }) {
+    const { size, observer, is_fair = false } = options
+    this.observer = observer
     this.pool = openPool(options)
+    this.is_fair = is_fair
+    const refuse = () => {
+      observer?.failed('unreachable')
+      return new Problem('unavailable')
+    }
+    const limit = { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse }
+    this.connections = new Semaphore(size, limit, observer?.waited)
   }
 
+  /** How many statements and transactions wait for a connection. */
+  get waiting(): number {
+    return this.connections.waiting
+  }
+
+  /** For the service's own work. What clients ask for goes through `forKey`. */
   run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
-    return this.connected(async (flights) => (await flights.run(callOf(statement, args))).rows as Row[])
+    return this.runFor('', statement, args)
+  }
+
+  /** The same for a user, an address or a board: connections that are scarce go to the keys in turn. */
+  forKey(key: string): Db {
+    return { run: (statement, args) => this.runFor(key, statement, args) }
+  }
+
+  private runFor<Args, Row>(key: string, statement: Statement<Args, Row>, args: Args) {
+    return this.connected(key, async (flights) => (await flights.run(callOf(statement, args))).rows as Row[])
   }
 
   /**
@@ -102,9 +135,9 @@ export class Database implements Db {
   transaction<Opened, T>(
     open: (tx: Db) => Promise<Opened>,
     work: (tx: Tx, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
-    committing: () => void = () => {},
+    { committing = () => {}, key = '' }: { committing?: () => void; key?: string } = {},
   ): Promise<T> {
-    return this.connected(async (flights) => {
+    return this.connected(key, async (flights) => {
       const tx: Tx = {
         run: async <Args, Row>(statement: Statement<Args, Row>, args: Args) =>
           (await flights.run(callOf(statement, args))).rows as Row[],
@@ -117,15 +150,21 @@ export class Database implements Db {
         committing()
         const [, { tag }] = await commit
         if (tag !== 'COMMIT') throw new Error('The transaction was rolled back')
+        this.is_full = false
         return result
       } catch (error) {
         await flights.rollBack()
+        if (problemOfDatabase(error)?.code === 'storage_full') this.is_full = true
         throw error
       }
     })
   }
 
-  private async connected<T>(work: (flights: Flights) => Promise<T>): Promise<T> {
+  private connected<T>(key: string, work: (flights: Flights) => Promise<T>): Promise<T> {
+    return this.connections.run(() => this.withConnection(work), { key: this.is_fair ? key : '' })
+  }
+
+  private async withConnection<T>(work: (flights: Flights) => Promise<T>): Promise<T> {
     let client: pg.PoolClient | undefined
     let flights: Flights | undefined
     try {
@@ -152,6 +191,7 @@ export class Database implements Db {
     if (!this.observer || error instanceof Problem) return
     const code = problemOfDatabase(error)?.code
     if (code === 'unavailable') this.observer.failed('unreachable')
+    else if (code === 'storage_full') this.observer.failed('storage_full')
     else if (code === 'board_busy') this.observer.failed('lock_timeout')
     else if (code === undefined && isRefusal.test((error as { code?: string }).code ?? ''))
       this.observer.failed('other')

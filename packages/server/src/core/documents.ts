@@ -3,12 +3,25 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ownPath } from './page-policy.ts'
 
 const redocBundle = new URL(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
-const SELF = "'self'"
-const policy =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; frame-ancestors 'none'"
+/** Scripts of a page come from its own path. Swagger UI and Redoc write styles into the page. */
+const policyFor = (request: FastifyRequest, path: '/docs/' | '/redoc/') => {
+  const own = ownPath(request, path)
+  return [
+    "default-src 'none'",
+    `script-src ${own}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    `worker-src ${own}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
 const redocPage = (document: string) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Lockstep API</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -21,7 +34,7 @@ const pages = new URL('../../pages/', import.meta.url)
  * The documents of the API and of the socket, from the contract: to read under `/redoc`, to try under `/docs`. Nothing comes
  * from elsewhere.
  */
-export async function serveDocuments(app: FastifyInstance) {
+export async function serveDocuments(app: FastifyInstance, { isTokenKept }: { isTokenKept: boolean }) {
   const document = openApi()
   serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
   serveText(app, '/asyncapi.json', 'application/json', JSON.stringify(asyncApi()))
@@ -29,19 +42,16 @@ export async function serveDocuments(app: FastifyInstance) {
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    staticCSP: {
-      'default-src': ["'none'"],
-      'script-src': [SELF],
-      'style-src': [SELF, "'unsafe-inline'"],
-      'img-src': [SELF, 'data:'],
-      'connect-src': [SELF],
-      'base-uri': ["'none'"],
-      'frame-ancestors': ["'none'"],
+    uiHooks: {
+      onRequest: (request, reply, done) => {
+        reply.header('content-security-policy', policyFor(request, '/docs/'))
+        done()
+      },
     },
     theme: { title: 'Lockstep API' },
     uiConfig: {
       layout: 'BaseLayout',
-      persistAuthorization: true,
+      persistAuthorization: isTokenKept,
       displayRequestDuration: true,
       docExpansion: 'list',
       validatorUrl: null,
@@ -58,9 +68,10 @@ export async function serveDocuments(app: FastifyInstance) {
 }
 
 function serveText(app: FastifyInstance, path: string, type: string, text: string) {
-  app.get(path, (_request, reply) => {
+  app.get(path, (request, reply) => {
     reply.type(`${type}; charset=utf-8`)
-    if (type === 'text/html') reply.header('content-security-policy', policy)
+    if (type === 'text/html')
+      reply.header('content-security-policy', policyFor(request, path.startsWith('/docs/') ? '/docs/' : '/redoc/'))
     return reply.send(text)
   })
 }

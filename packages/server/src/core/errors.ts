@@ -43,7 +43,7 @@ function rememberMethods(app: FastifyInstance) {
 export function send(reply: FastifyReply, problem: Problem) {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
   if (problem.retry_after_seconds !== undefined) reply.header('retry-after', problem.retry_after_seconds)
-  return reply.code(problem.status).type('application/json; charset=utf-8').send(JSON.stringify(problem.body()))
+  return reply.code(problem.status).type('application/json; charset=utf-8').send(problem.text())
 }
 
 export function problemOf(error: unknown): Problem {
@@ -70,7 +70,7 @@ const READING_MS = 2_000
 
 /** Answers on a bare connection, without a framework, and leaves it, also when nobody at the other end does. */
 export function endConnection(socket: Duplex, problem: Problem, headers = '') {
-  const body = JSON.stringify(problem.body())
+  const body = problem.text()
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
   )

@@ -1,8 +1,11 @@
+import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '#testing/processes'
 import { startService, type TestService } from '#testing/service'
 import { Database, statement } from './database.ts'
 import { Flights } from './flight.ts'
+import { problemOfDatabase } from './problem.ts'
 
 let service: TestService
 let client: pg.Client
@@ -176,3 +179,57 @@ test('[WRITE-10] a refusal keeps the connection, and a lost one leaves the pool'
   expect(after?.pid).not.toBe(before?.pid)
   await database.close()
 })
+
+describe('a result that cannot be read', () => {
+  const long = statement(
+    'long_text',
+    (args: { length: number }) => sql<{ text: string }>`
+    select repeat('x', ${args.length}::int) as text`,
+  )
+
+  test('[RUN-7] fails its statement alone, and the pool replaces its connection', async () => {
+    const options = { url: service.database_url, size: 1, on_error: () => {}, max_result_bytes: 1_000_000 }
+    const database = new Database(options)
+    const pid = async () => (await database.run(backend, {}))[0]?.pid
+    const before = await pid()
+    await expect(database.run(long, { length: 1_000_000 })).rejects.toMatchObject({ code: 'result_too_large' })
+    expect(await pid()).not.toBe(before)
+    const [row] = await database.run(long, { length: 900_000 })
+    expect(row?.text.length).toBe(900_000)
+    await database.close()
+  })
+
+  test('[RUN-7] so does one on which the parser throws', async () => {
+    const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+    const failing = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+    failing.pool.on('connect', (client) => {
+      const { connection } = client as unknown as { connection: { on: (name: string, listener: () => void) => void } }
+      connection.on('dataRow', () => {
+        throw new RangeError('cannot be parsed')
+      })
+    })
+    await expect(failing.run(backend, {})).rejects.toThrow('cannot be parsed')
+    expect(await database.run(backend, {})).toHaveLength(1)
+    await Promise.all([database.close(), failing.close()])
+  })
+})
+
+test('[RUN-8] a statement that takes too long is told as such, and its connection is kept', async () => {
+  const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+  const pid = async () => (await database.run(backend, {}))[0]?.pid
+  const before = await pid()
+  const slow = statement('slow', () => sql`select pg_sleep(10)`)
+  const failing = expect(database.run(slow, {})).rejects.toMatchObject({ code: '57014' })
+  await eventually('it runs', async () => {
+    const { rowCount } = await service.sql.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and query like '%pg_sleep%'`,
+      [before],
+    )
+    return rowCount === 1
+  })
+  await failing
+  expect(await pid()).toBe(before)
+  expect(problemOfDatabase(Object.assign(new Error(), { code: '57014' }))?.code).toBe('query_timeout')
+  await database.close()
+})
+const backend = statement('backend_pid', () => sql<{ pid: number }>`select pg_backend_pid() as pid`)

@@ -14,6 +14,10 @@ const validator = new Validator({
 for (const [name, { test }] of Object.entries(formats)) validator.addFormat(name, test)
 
 type Fields = Record<string, unknown>
+interface FieldError {
+  field: string
+  message: string
+}
 /** Nobody reads more, and nobody should make us write more. */
 const MAX_ERRORS = 50
 
@@ -24,20 +28,21 @@ const MAX_ERRORS = 50
 export function inputReader<T>(schema: TSchema): (value: unknown) => T {
   const check = validator.compile<T>(schema)
   return (value) => {
-    const picked = isFields(value) ? pick(schema as TObject, value) : value
-    if (check(picked)) return picked
-    throw invalid(
-      (check.errors ?? []).map(({ instancePath, ...error }) => ({
-        field: fieldOf(instancePath, error),
-        message: say(error),
-      })),
-    )
+    const tooLong: FieldError[] = []
+    const picked = isFields(value) ? pick(schema as TObject, value, tooLong) : value
+    const isValid = check(picked)
+    if (isValid && tooLong.length === 0) return picked
+    const errors = (check.errors ?? []).map(({ instancePath, ...error }) => ({
+      field: fieldOf(instancePath, error),
+      message: say(error),
+    }))
+    throw invalid([...tooLong, ...errors])
   }
 }
 
 /** A 422 for inputs that no schema can judge, in the same form. */
-export function invalid(errors: { field: string; message: string }[]): Problem {
-  const byField = new Map<string, { field: string; message: string }>()
+export function invalid(errors: FieldError[]): Problem {
+  const byField = new Map<string, FieldError>()
   for (const error of errors) if (!byField.has(error.field)) byField.set(error.field, error)
   const unique = [...byField.values()].slice(0, MAX_ERRORS)
   const [first] = unique
@@ -57,15 +62,37 @@ export function readableQuery(schema: TObject, query: Fields): Fields {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function pick(schema: TObject, value: Fields): Fields {
+/**
+ * The declared fields. Lists and texts that are too long are left out and reported in `tooLong`: their length is checked before
+ * their contents, because checking half a million items takes a second.
+ */
+function pick(schema: TObject, value: Fields, tooLong: FieldError[]): Fields {
   const picked: Fields = {}
   for (const [name, field] of Object.entries(schema.properties)) {
-    if (Object.hasOwn(value, name)) picked[name] = canonical(field, value[name])
+    if (!Object.hasOwn(value, name)) continue
+    const excess = excessOf(field, value[name])
+    if (excess) tooLong.push({ field: name, message: say(excess) })
+    else picked[name] = canonical(field, value[name])
   }
   return picked
 }
 
+/** Whether a value is certainly too long. Characters outside the basic plane count once and take two units of a string. */
+function excessOf(schema: TSchema, value: unknown): Failure | undefined {
+  const { maxItems = Number.POSITIVE_INFINITY, maxLength = Number.POSITIVE_INFINITY, anyOf } = schema as Shape
+  if (anyOf) {
+    const excesses = anyOf.map((branch) => excessOf(branch, value))
+    return excesses.find((excess) => excess !== undefined)
+  }
+  if (Array.isArray(value) && value.length > maxItems) return tooMuch('maxItems', maxItems)
+  if (typeof value === 'string' && value.length > 2 * maxLength) return tooMuch('maxLength', maxLength)
+  return undefined
+}
+const tooMuch = (keyword: string, limit: number) => ({ keyword, params: { limit }, schemaPath: '' })
+
 interface Shape {
+  maxItems?: number
+  maxLength?: number
   format?: string
   enum?: unknown[]
   items?: TSchema

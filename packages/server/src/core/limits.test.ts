@@ -9,7 +9,9 @@ import { openSocket } from '#testing/socket'
 import { startProxy } from '#testing/tcp-proxy'
 import { OUTPUT } from '#testing/template-database'
 import { Passwords } from '../auth/passwords.ts'
-import { Limits, networkOf } from './limits.ts'
+import { networkOf } from './client-address.ts'
+import { Limits } from './limits.ts'
+import { LIMITS } from './metric-definitions.ts'
 import { Problem } from './problem.ts'
 
 const WRONG = `${MARK} wrong horse`
@@ -157,8 +159,8 @@ describe('failed logins', () => {
   test('[LIMIT-2] no password is looked at for a pair that is refused', async () => {
     const passwords = new Passwords({ min_length: 8, max_length: 128, requires: [] })
     const refusal = new Problem('too_many_requests', { retry_after_seconds: 1 })
-    const guesses = { demand: () => Promise.reject(refusal), tell: () => Promise.reject(new Error('it was')) }
-    await expect(passwords.isRight('no hash at all', PASSWORD, guesses)).rejects.toBe(refusal)
+    const failures = { demand: () => Promise.reject(refusal), report: () => Promise.reject(new Error('it was')) }
+    await expect(passwords.isRight('no hash at all', PASSWORD, { failures })).rejects.toBe(refusal)
   })
 
   test('[LIMIT-3] an address that fails at many accounts is refused at all, and others are not', async () => {
@@ -185,9 +187,34 @@ describe('failed logins', () => {
   })
 })
 
+describe('logins', () => {
+  test('[LIMIT-10] so many a minute to one account from one address, right or wrong', async () => {
+    const service = await limited({ MAX_LOGINS_PER_MINUTE: '3' })
+    const [ada, bob] = [await service.user(), await service.user()]
+    expect(await statuses(5, () => logIn(service, ada.email, PASSWORD))).toEqual([200, 200, 200, 429, 429])
+    const refused = await logIn(service, ada.email, PASSWORD)
+    expect([retryAfter(refused) > 0, retryAfter(refused) <= 60]).toEqual([true, true])
+    expect(await statusOf(logIn(service, ada.email, PASSWORD, CAFE))).toBe(200)
+    expect(await statusOf(logIn(service, bob.email, PASSWORD))).toBe(200)
+    expect(await statuses(4, () => logIn(service, 'nobody@example.com', WRONG))).toEqual([401, 401, 401, 429])
+  })
+
+  test('[LIMIT-11] payloads that login and registration reject count for their address', async () => {
+    const service = await limited({ MAX_BAD_PAYLOADS_PER_MINUTE: '4' })
+    const { email } = await service.user()
+    const bad = (i: number) =>
+      i % 2 === 0
+        ? register(service, HOME, { ...newcomer(), email: 'none' })
+        : service.anybody.request('POST', '/auth/login', { json: {}, headers: from(HOME) })
+    expect(await statuses(5, bad)).toEqual([422, 422, 422, 422, 429])
+    expect(await statusOf(logIn(service, email, PASSWORD))).toBe(429)
+    expect(await statusOf(logIn(service, email, PASSWORD, CAFE))).toBe(200)
+  })
+})
+
 describe('registration', () => {
   test('[LIMIT-4] an address registers so often, taken names included; a bad payload does not count', async () => {
-    const service = await limited({ MAX_REGISTRATIONS_PER_HOUR: '3' })
+    const service = await limited({ MAX_REGISTRATIONS_PER_HOUR: '3', PASSWORD_MIN_LENGTH: '8' })
     const taken = newcomer()
     expect(await statuses(2, () => register(service, HOME, { ...newcomer(), password: 'short' }))).toEqual([422, 422])
     expect(await statusOf(register(service, HOME, taken))).toBe(201)
@@ -212,6 +239,14 @@ describe('requests', () => {
     expect(await statusOf(readMe(bob))).toBe(200)
     await pause(1_600)
     expect(await statusOf(readMe(ada))).toBe(200)
+  })
+
+  test('[LIMIT-12] so many a minute from one address, for all users together', async () => {
+    const service = await limited({ MAX_REQUESTS_PER_MINUTE_PER_ADDRESS: '4' })
+    const users = [await service.user(), await service.user(), await service.user()]
+    const ask = (i: number, address: string) => (users[i % 3] as TestUser).api.send('getMe', { headers: from(address) })
+    expect(await statuses(6, (i) => ask(i, CAFE))).toEqual([200, 200, 200, 200, 429, 429])
+    expect(await statuses(3, (i) => ask(i, HOME))).toEqual([200, 200, 200])
   })
 
   test('[LIMIT-5] [REQ-1] 401, 404 and 403 come before 429, a bad payload after it', async () => {
@@ -289,7 +324,7 @@ describe('counts', () => {
     await logIn(service, ada.email, WRONG)
     await readMe(ada)
     const keys = await onRedis((client) => client.keys('limit:*'))
-    expect(keys.length).toBe(4)
+    expect(keys.length).toBe(6)
     for (const key of keys) expect(key).toMatch(/^limit:[a-z_]+:[\w-]{43}$/)
     expect(await onRedis((client) => Promise.all(keys.map((key) => client.ttl(key))))).not.toContain(-1)
   })
@@ -330,7 +365,10 @@ describe('a Redis that fails', () => {
     const log = await readFile(new URL(`log-${database_url.split('/').at(-1)}.jsonl`, OUTPUT), 'utf8')
     return [...log.matchAll(/"msg":"([^"]*rate limits[^"]*)"/g)].map(([, sentence]) => sentence as string)
   }
-  /** Everything that would else be counted and refused, one after the other; answers how long each took. */
+  /**
+   * Everything that is counted, one after the other; answers how long each took, but for what is insured. Requests and
+   * sockets pass uncounted; logins and registrations are counted here.
+   */
   async function tryEverything(service: TestService, ada: TestUser): Promise<number[]> {
     const times: number[] = []
     const timed = async (send: () => Promise<unknown>, expected: unknown) => {
@@ -338,11 +376,16 @@ describe('a Redis that fails', () => {
       expect(await send()).toBe(expected)
       times.push(performance.now() - start)
     }
+    const insured: number[][] = []
     for (let i = 0; i < 10; i++) {
       await timed(() => statusOf(readMe(ada)), 200)
-      await timed(() => statusOf(logIn(service, ada.email, WRONG)), 401)
-      await timed(() => statusOf(register(service)), 201)
+      insured.push([
+        await statusOf(logIn(service, ada.email, WRONG, INSURED)),
+        await statusOf(register(service, INSURED)),
+      ])
     }
+    expect(insured.map(([login]) => login)).toEqual([401, 401, ...Array<number>(8).fill(429)])
+    expect(insured.map(([, registration]) => registration)).toEqual([201, 201, 201, ...Array<number>(7).fill(429)])
     const { id } = await ada.api.call('createBoard', { body: { title: 'Plan' } })
     for (let i = 0; i < 5; i++) {
       using socket = openSocket(ada.api, id)
@@ -361,9 +404,61 @@ describe('a Redis that fails', () => {
     MAX_UPGRADES_PER_MINUTE: '2',
   }
   const once = [
-    'Redis cannot be asked for the rate limits; requests pass uncounted',
-    'Redis can be asked for the rate limits again',
+    'Redis cannot keep the rate limits: this instance counts logins, registrations and searches for itself, and other requests pass uncounted',
+    'Redis keeps the rate limits again',
   ]
+  const INSURED = '203.0.113.9'
+
+  /** How many wrong guesses of one password are looked at, of many. */
+  async function guess(service: TestService, email: string): Promise<number> {
+    const answers = await statuses(12, () => logIn(service, email, WRONG))
+    expect(new Set(answers)).toEqual(new Set([401, 429]))
+    expect(answers.lastIndexOf(401)).toBeLessThan(answers.indexOf(429))
+    return answers.filter((status) => status === 401).length
+  }
+  const uncounted = async ({ anybody }: TestService, limit: string) => {
+    const { text } = await anybody.request('GET', '/metrics', { headers: { authorization: `Bearer ${MARK}` } })
+    return Number(new RegExp(`^lockstep_limit_uncounted_total\\{limit="${limit}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
+  }
+  const command = (store: Store, ...words: string[]) => onRedis((client) => client.sendCommand(words), store.url)
+  const failing: [string, (store: Store) => Promise<unknown>][] = [
+    ['full', (store) => command(store, 'CONFIG', 'SET', 'maxmemory', '1')],
+    ['a replica', (store) => command(store, 'REPLICAOF', '127.0.0.1', '1')],
+    ['gone', (store) => store.process().end('SIGKILL')],
+    ['frozen', async (store) => store.process().signal('SIGSTOP')],
+  ]
+  test.each(failing)(
+    '[LIMIT-9] because it is %s: each instance counts guesses for itself, and says so',
+    async (_, fail) => {
+      const store = await startRedis()
+      const service = await limited({ ...few, REDIS_URL: store.url, MAX_FAILED_LOGINS: '4', METRICS_TOKEN: MARK })
+      const ada = await service.user()
+      await fail(store)
+      expect(await guess(service, ada.email)).toBe(4)
+      const change = { current_password: WRONG, new_password: `${MARK} another horse` }
+      const changes = await statuses(6, () => ada.api.send('changePassword', { body: change }))
+      expect(changes).toEqual([400, 400, 400, 400, 429, 429])
+      expect(await statuses(4, () => register(service, CAFE))).toEqual([201, 201, 201, 429])
+      expect(await saysSo(service)).toEqual(once.slice(0, 1))
+      for (const limit of ['failed_login', 'wrong_password', 'registration'])
+        expect([limit, (await uncounted(service, limit)) > 0]).toEqual([limit, true])
+      store.process().signal('SIGCONT')
+    },
+  )
+
+  test.each([100, 400])(
+    '[LIMIT-9] because it takes %d ms to answer lets no more guesses pass',
+    async (ask_delay_ms) => {
+      const proxy = await startProxy(redis.url, { ask_delay_ms })
+      const service = await limited({ ...few, REDIS_URL: proxy.url, MAX_FAILED_LOGINS: '4' })
+      const { email } = await service.user()
+      expect(await guess(service, email)).toBe(4)
+      const keys = await onRedis((client) => client.keys('limit:failed_login:*'))
+      // A store that answers within 250 ms is waited for: then the count is there for all instances.
+      if (ask_delay_ms < 250) expect(keys).not.toEqual([])
+      await proxy.close()
+    },
+  )
 
   test('[LIMIT-8] because it is frozen refuses nobody and holds nobody up', async () => {
     const store = await startRedis()
@@ -381,13 +476,13 @@ describe('a Redis that fails', () => {
 
   test('[LIMIT-8] because it is frozen is waited for once, not by everybody', async () => {
     const store = await startRedis()
-    const ten = { failed_login: 10, failed_login_address: 10, wrong_password: 10, registration: 10, upgrade: 10 }
+    const allowed = Object.fromEntries(LIMITS.map((limit) => [limit, 1_000])) as Record<(typeof LIMITS)[number], number>
     const quiet = { info: () => {}, warn: () => {} }
-    const limits = new Limits({ redis_url: store.url, secrets: [MARK], allowed: { ...ten, request: 10 } }, quiet)
-    expect(await limits.request(randomUUID())).toBeUndefined()
+    const limits = new Limits({ redis_url: store.url, secrets: [MARK], allowed }, quiet)
+    expect(await limits.request(randomUUID(), HOME)).toBeUndefined()
     store.process().signal('SIGSTOP')
     const start = performance.now()
-    for (let i = 0; i < 100; i++) expect(await limits.request(randomUUID())).toBeUndefined()
+    for (let i = 0; i < 100; i++) expect(await limits.request(randomUUID(), HOME)).toBeUndefined()
     // A hundred times 50 ms would be five seconds.
     expect(performance.now() - start).toBeLessThan(1_500)
     limits.close()

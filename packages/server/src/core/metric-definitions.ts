@@ -26,15 +26,20 @@ const WAITS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'] as const
 export const LIMITS = [
+  'login',
   'failed_login',
   'failed_login_address',
   'wrong_password',
   'registration',
+  'bad_payload',
   'request',
+  'request_address',
   'upgrade',
+  'search',
+  'search_day',
 ] as const
 const CHORES = ['retention', 'runs', 'stored answers', 'unclaimed files'] as const
-const goodbyes = [...(Object.keys(closeCodes) as (keyof typeof closeCodes)[]), 'slow', 'client'] as const
+const goodbyes = [...(Object.keys(closeCodes) as (keyof typeof closeCodes)[]), 'slow', 'flood', 'client'] as const
 const codes = Object.keys(problems) as (keyof typeof problems)[]
 /** The problems by which the service sends work away that it would have done at a better time. */
 export const shedding = codes.filter((code) => problems[code].status === 503)
@@ -63,6 +68,9 @@ export const definitions = {
   lockstep_http_problems_total: counter('Requests that were answered with a problem.', { code: codes }),
   lockstep_http_shed_total: counter('Requests that were sent away with 503, to come back later.', { code: shedding }),
   lockstep_limit_refusals_total: counter('Requests and sockets that were one too many.', { limit: LIMITS }),
+  lockstep_limit_uncounted_total: counter('Counts of the rate limits that could not be kept in Redis.', {
+    limit: LIMITS,
+  }),
 
   lockstep_sockets: gauge('Open WebSocket connections, those at the door included.'),
   lockstep_live_boards: gauge('Boards that somebody here follows, or followed until a moment ago.'),
@@ -104,8 +112,12 @@ export const definitions = {
   lockstep_database_pool_waiting: gauge('Statements and transactions that wait for a connection.'),
   lockstep_database_pool_wait_seconds: histogram('How long a connection was waited for.', WAITS),
   lockstep_database_errors_total: counter('What went wrong with PostgreSQL.', {
-    kind: ['connection_lost', 'unreachable', 'lock_timeout', 'other'],
+    kind: ['connection_lost', 'unreachable', 'lock_timeout', 'storage_full', 'other'],
   }),
+
+  lockstep_clock_skew_seconds: gauge(
+    'How far the clock of PostgreSQL is ahead of the clock of this instance; negative when it is behind.',
+  ),
 
   lockstep_board_queue_waiting: gauge('Changes that wait for their turn on a board.'),
   lockstep_board_queue_wait_seconds: histogram('How long a change waited for its turn on its board.', WAITS),

@@ -1,8 +1,25 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
+import { Problem } from './problem.ts'
 
 /** int8 holds ranks and sequence numbers, all within the safe integers; other values come as PostgreSQL writes them. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+}
+
+/**
+ * The most that is read as the result of one statement, or of statements that were sent together. Four times the default quota
+ * for the text of a board, and a quarter of what V8 can hold as one string.
+ */
+const MAX_RESULT_BYTES = 134_217_728
+
+/** The part of pg's connection that bytes arrive at. */
+interface Incoming {
+  attachListeners: (stream: Socket) => void
+}
+
+interface GuardedConfig extends pg.PoolConfig {
+  max_result_bytes?: number | undefined
 }
 
 /** A client that knows whether it speaks to a standby: PostgreSQL says so unasked, at the start and when it changes. */
@@ -13,6 +30,33 @@ class AttentiveClient extends pg.Client {
     this.connection.on('parameterStatus', (told: { parameterName: string; parameterValue: string }) => {
       if (told.parameterName === 'in_hot_standby') this.isStandby = told.parameterValue === 'on'
     })
+    this.guardResults((config as GuardedConfig | undefined)?.max_result_bytes ?? MAX_RESULT_BYTES)
+  }
+
+  /**
+   * Closes the connection when a result is too large, or cannot be parsed. pg parses in the `data` listener of the socket,
+   * where an exception would end the process. Closing fails the statements of this connection alone.
+   */
+  private guardResults(max_bytes: number) {
+    const incoming = this.connection as unknown as Incoming
+    const attachListeners = incoming.attachListeners.bind(this.connection)
+    let received = 0
+    this.connection.on('readyForQuery', () => {
+      received = 0
+    })
+    incoming.attachListeners = (stream) => {
+      attachListeners(stream)
+      const parse = stream.listeners('data').at(-1) as (bytes: Buffer) => void
+      stream.off('data', parse).on('data', (bytes: Buffer) => {
+        received += bytes.length
+        try {
+          if (received > max_bytes) throw new Problem('result_too_large')
+          parse(bytes)
+        } catch (error) {
+          stream.destroy(error as Error)
+        }
+      })
+    }
   }
 }
 
@@ -23,7 +67,7 @@ function demandPrimary(client: pg.ClientBase) {
 }
 
 /** What can go wrong with PostgreSQL, as far as it is not the doing of a client. */
-export type DatabaseTrouble = 'connection_lost' | 'unreachable' | 'lock_timeout' | 'other'
+export type DatabaseTrouble = 'connection_lost' | 'unreachable' | 'lock_timeout' | 'storage_full' | 'other'
 
 /** Who is told how it goes. */
 export interface DatabaseObserver {
@@ -31,35 +75,18 @@ export interface DatabaseObserver {
   waited: (seconds: number) => void
   failed: (trouble: DatabaseTrouble) => void
 }
-type Connected = Parameters<pg.Pool['connect']>[0]
-
-/** A pool that tells how long a connection was waited for. Its own `query` asks here for one too. */
-class TimedPool extends pg.Pool {
-  waited: DatabaseObserver['waited'] = () => {}
-
-  override connect(): Promise<pg.PoolClient>
-  override connect(callback: Connected): void
-  override connect(callback?: Connected) {
-    const asked_at = performance.now()
-    const tell = () => this.waited((performance.now() - asked_at) / 1_000)
-    if (!callback) return super.connect().finally(tell)
-    super.connect((error, client, done) => {
-      tell()
-      callback(error, client, done)
-    })
-  }
-}
-
 export interface PoolOptions {
   url: string
   size: number
   on_error: (error: Error) => void
   observer?: DatabaseObserver
+  /** Replaced by tests that cannot read so much. */
+  max_result_bytes?: number
 }
 
 /** Connections to the primary that stay open, with limits on all that can take long. */
-export function openPool({ url, size, on_error, observer }: PoolOptions): pg.Pool {
-  const pool = new TimedPool({
+export function openPool({ url, size, on_error, observer, max_result_bytes }: PoolOptions): pg.Pool {
+  const config: GuardedConfig = {
     connectionString: url,
     application_name: 'lockstep',
     max: size,
@@ -75,7 +102,9 @@ export function openPool({ url, size, on_error, observer }: PoolOptions): pg.Poo
     idle_in_transaction_session_timeout: 5_000,
     Client: AttentiveClient,
     onConnect: demandPrimary,
-  })
+    max_result_bytes,
+  }
+  const pool = new pg.Pool(config)
   // Without a listener a PostgreSQL that goes away would end this process too.
   pool.on('error', (error) => {
     observer?.failed('connection_lost')
@@ -83,6 +112,5 @@ export function openPool({ url, size, on_error, observer }: PoolOptions): pg.Poo
   })
   // The same for a connection that is in use just now: its statements fail, and that is enough.
   pool.on('connect', (client) => client.on('error', () => {}))
-  if (observer) pool.waited = observer.waited
   return pool
 }

@@ -34,6 +34,6 @@ export function precondition(
     const current = await representations[kind](db, { board_id, id })
     // What is not there is the handler's to refuse.
     if (!current || current.etags.some((etag) => isSame(expected, etag))) return
-    throw new Problem('precondition_failed', { fields: { current: JSON.parse(current.json) } })
+    throw new Problem('precondition_failed', { current: current.json })
   }
 }

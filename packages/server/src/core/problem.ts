@@ -5,6 +5,8 @@ interface Circumstances {
   detail?: string
   /** Further fields of the body. */
   fields?: Record<string, unknown>
+  /** With `precondition_failed`: how the thing is now, as JSON text. It can be megabytes, which are not parsed. */
+  current?: string
   retry_after_seconds?: number
 }
 
@@ -13,19 +15,23 @@ export class Problem extends Error {
   readonly code: ProblemCode
   readonly status: number
   readonly fields: Record<string, unknown>
+  readonly current: string | undefined
   readonly retry_after_seconds: number | undefined
 
-  constructor(code: ProblemCode, { detail, fields = {}, retry_after_seconds }: Circumstances = {}) {
+  constructor(code: ProblemCode, { detail, fields = {}, current, retry_after_seconds }: Circumstances = {}) {
     const { status, detail: usual } = problems[code]
     super(detail ?? usual)
     this.code = code
     this.status = status
     this.fields = fields
+    this.current = current
     this.retry_after_seconds = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   }
 
-  body() {
-    return { detail: this.message, code: this.code, ...this.fields }
+  /** The body of the response, as JSON. */
+  text(): string {
+    const text = JSON.stringify({ detail: this.message, code: this.code, ...this.fields })
+    return this.current === undefined ? text : `${text.slice(0, -1)},"current":${this.current}}`
   }
 }
 
@@ -57,15 +63,16 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
   const known = problemOfConstraint[constraint]
   if (known) return new Problem(known)
   if (code === '55P03') return new Problem('board_busy')
+  if (code === '57014') return new Problem('query_timeout')
+  if (code === '53100') return new Problem('storage_full')
   if (isUnreachable(error, code)) return new Problem('unavailable')
   return undefined
 }
 
 /**
- * Lost or refused connections, shutdown and start of the server, exhausted resources, cancelled statements; and a server
- * that takes no writes (25006): a standby, or one that was the primary and is no more.
+ * Lost or refused connections, shutdown and start of the server, exhausted resources; and a server that takes no writes (25006): a standby, or one that was the primary and is no more.
  */
-const unreachable = /^(08|53|57P|57014|25P03|25006|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|EADDRNOTAVAIL)/
+const unreachable = /^(08|53|57P|25P03|25006|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|EADDRNOTAVAIL)/
 const isUnreachable = (error: Error, code: string): boolean =>
   unreachable.test(code) ||
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/.test(

@@ -1,5 +1,9 @@
+import type { Operation } from '@lockstep/contract/operation'
 import type { FastifyInstance, FastifyRequest, preParsingHookHandler, preValidationHookHandler } from 'fastify'
+import type { TSchema } from 'typebox'
 import { placeOf } from './admit-requests.ts'
+import { networkOf } from './client-address.ts'
+import type { FairShare } from './fair-share.ts'
 import { invalid } from './input.ts'
 import { Problem } from './problem.ts'
 import { hasBody } from './unread-body.ts'
@@ -16,40 +20,22 @@ export function leaveBodies(app: FastifyInstance) {
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 }
 
-/** How many bodies are waited for of people who have shown no credential: else they could take the room of everybody. */
-export class StrangersBodies {
-  private readonly most: number
-  private count = 0
-
-  constructor(most: number) {
-    this.most = most
-  }
-
-  /** Answers how to stop waiting; nothing when there are too many. */
-  wait(): (() => void) | undefined {
-    if (this.count >= this.most) return undefined
-    this.count++
-    let isOver = false
-    return () => {
-      if (!isOver) this.count--
-      isOver = true
-    }
-  }
-}
-
 /**
  * Hooks that let a body which is read as a whole arrive soon or not at all, and lend its place to others until then. (Node's
- * own limit is the one of uploads, which may take long.)
+ * own limit is the one of uploads, which may take long.) `unauthenticated` bounds how many bodies of public operations are
+ * awaited at once, by address: without it they could take the room of everybody.
  */
-export function bodyWithin(seconds: number, strangers?: StrangersBodies) {
+export function bodyWithin(seconds: number, unauthenticated?: FairShare) {
   const stop = (request: Timed) => {
     clearTimeout(request[TIMER])
     request[STOP]?.()
   }
   const preParsing: preParsingHookHandler = (request: Timed, reply, payload, done) => {
     if (!hasBody(request)) return done(null, payload)
-    if (strangers) {
-      request[STOP] = strangers.wait()
+    // The client hung up while the credential was checked: nobody would release what is claimed for its body.
+    if (reply.raw.destroyed) return done(new Problem('request_incomplete'))
+    if (unauthenticated) {
+      request[STOP] = unauthenticated.claim(networkOf(request.ip))
       if (!request[STOP]) return done(new Problem('overloaded'))
     }
     const giveUp = () => {
@@ -76,11 +62,40 @@ const TIMER = Symbol('timer of the body')
 const STOP = Symbol('stops waiting for a body')
 type Timed = FastifyRequest & { [TIMER]?: NodeJS.Timeout; [STOP]?: (() => void) | undefined }
 export const MAX_BODY_BYTES = 1_048_576
+/** For operations that anybody may call, or that take no body. Unknown fields are ignored, and need some room too. */
+const SMALL_BODY_BYTES = 16_384
+
+/** The largest body of an operation: what its longest texts need when every character is escaped, and a little more. */
+export function bodyLimitOf({ access, body }: Operation): number {
+  if (!body || access === 'public') return SMALL_BODY_BYTES
+  return Math.min(MAX_BODY_BYTES, SMALL_BODY_BYTES + longestJson(body))
+}
+
+interface Bounds {
+  type?: string
+  maxLength?: number
+  maxItems?: number
+  items?: TSchema
+  properties?: Record<string, TSchema>
+  anyOf?: TSchema[]
+}
+/** As many bytes as a character takes when it is written as two escaped surrogates. */
+const ESCAPED_CHARACTER = 12
+function longestJson(schema: TSchema): number {
+  const { type, maxLength, maxItems, items, properties, anyOf } = schema as Bounds
+  if (anyOf) return Math.max(...anyOf.map(longestJson))
+  if (properties) return Object.values(properties).reduce<number>((sum, field) => sum + longestJson(field), 0)
+  if (items) return longestJson(items) * (maxItems ?? Number.POSITIVE_INFINITY)
+  if (type === 'string' && maxLength !== undefined) return maxLength * ESCAPED_CHARACTER
+  // Numbers, flags, enums and UUIDs.
+  return 64
+}
+
 /** Whether nothing can be said against a JSON body, or its absence, before it is read. */
-export function mayBeRead(request: FastifyRequest): boolean {
+export function mayBeRead(request: FastifyRequest, max_bytes: number): boolean {
   const { 'content-length': length, 'content-type': declared = '' } = request.headers
   if (!hasBody(request)) return true
-  return length !== undefined && Number(length) <= MAX_BODY_BYTES && accepted.json.test(declared)
+  return length !== undefined && Number(length) <= max_bytes && accepted.json.test(declared)
 }
 
 /** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */

@@ -40,7 +40,7 @@ export const refuseExpectation = (log: FastifyBaseLogger) => (request: IncomingM
   const { status } = problem
   const request_id = randomUUID()
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': request_id })
-  response.end(JSON.stringify(problem.body()))
+  response.end(problem.text())
   log.info(
     { request_id, method: request.method, route: null, status, address: request.socket.remoteAddress },
     'request',

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { connect } from 'node:net'
+import { memberOperations } from '@lockstep/contract/boards'
 import { problems } from '@lockstep/contract/problems'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Answer, Client, Failure, Sending } from '#testing/client'
 import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 import { OUTPUT } from '#testing/template-database'
 import { problemOf } from './errors.ts'
+import { bodyLimitOf } from './request-body.ts'
 
 const CANARY = 'canary-4711'
 const MAX_BODY_BYTES = 1_048_576
@@ -67,8 +69,9 @@ describe('the order of checks', () => {
     )
   })
 
-  test('[REQ-1] [REQ-15] a body over 1 MiB is found where the payload is', async () => {
-    const content = `{"user_id":"${randomUUID()}"}`.padEnd(MAX_BODY_BYTES + 1)
+  test('[REQ-1] [REQ-15] a body that is too large is found where the payload is', async () => {
+    const limit = bodyLimitOf(memberOperations.inviteMember)
+    const content = `{"user_id":"${randomUUID()}"}`.padEnd(limit + 1)
     const wrong = { api: service.anybody, board_id: 'zz', key: 'large', content }
     await repair(
       [
@@ -78,7 +81,7 @@ describe('the order of checks', () => {
         ['not_a_member', { board_id: board.id }],
         ['role_too_low', { api: board.member.api }],
         ['body_too_large', { api: board.owner.api }],
-        ['user_not_found', { content: content.slice(0, MAX_BODY_BYTES) }],
+        ['user_not_found', { content: content.slice(0, limit) }],
       ],
       wrong,
     )

@@ -20,17 +20,20 @@ import { aside, placeOf } from './admit-requests.ts'
 import { authenticate } from './authenticate.ts'
 import type { BoardVersion } from './board-version.ts'
 import { type Answer, answerAgain, type Change, type Core, changeBoard, type Emit, toJson } from './change.ts'
+import { networkOf } from './client-address.ts'
 import type { Db, Tx } from './database.ts'
 import { type Download, sendDownload } from './download.ts'
 import { problemOf } from './errors.ts'
 import { etagOf } from './etag.ts'
+import type { FairShare, UserAndAddressShare } from './fair-share.ts'
 import { inputReader, invalid, readableQuery } from './input.ts'
-import { JSON_TYPE, type Packed, sendJson } from './json-answer.ts'
+import { JSON_TYPE, type Prepared, sendJson, textLength } from './json-answer.ts'
 import type { KnownWays } from './known-ways.ts'
 import type { Limits } from './limits.ts'
 import { precondition, type Representations } from './precondition.ts'
 import { Problem } from './problem.ts'
-import { bodyWithin, leaveBodies, mayBeRead, readBody, type StrangersBodies } from './request-body.ts'
+import { bodyLimitOf, bodyWithin, leaveBodies, mayBeRead, readBody } from './request-body.ts'
+import type { Semaphore } from './semaphore.ts'
 import type { Tokens } from './tokens.ts'
 import { deskAt, fingerprintOfUpload, nowhere, type Received, receiveUpload, type UploadedFile } from './upload.ts'
 
@@ -73,7 +76,7 @@ export type Work<O extends Operation> = O extends { emits: readonly string[] }
       : PublicWork<O>
 
 /** An object of the contract, its JSON text, that text packed for sending, or a file. */
-type Result<O extends Operation> = Returns<O> extends Blob ? Download : Returns<O> | JsonText<Returns<O>> | Packed
+type Result<O extends Operation> = Returns<O> extends Blob ? Download : Returns<O> | JsonText<Returns<O>> | Prepared
 type Handler<O extends Operation> = (work: Work<O>) => Promise<Result<O>>
 export type Handlers<Ops extends Record<string, Operation>> = { [N in keyof Ops]: Handler<Ops[N]> }
 
@@ -100,7 +103,19 @@ export interface ServeDeps {
   representations: Representations
   /** How long a body that is no upload may take to arrive. */
   body_seconds: number
-  strangers: StrangersBodies
+  /** The bodies of public operations that are awaited at once, by address. */
+  unauthenticated_bodies: FairShare
+  /** Lists, histories, searches, and objects of boards with much text: what one of them reads can be large. */
+  lists: Semaphore | undefined
+  /** What each user may hold while others wait; undefined when there are no shares. */
+  shares: UserShares | undefined
+}
+
+/** What each user may hold of what all share. */
+export interface UserShares {
+  requests: FairShare
+  uploads: UserAndAddressShare
+  response_bytes: UserAndAddressShare
 }
 
 /** The path as the client wrote it, for links that lead on from it. */
@@ -126,7 +141,9 @@ export function serve<Ops extends Record<string, Operation>>(
     const route = {
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ...(!isUpload && bodyWithin(deps.body_seconds, operation.access === 'public' ? deps.strangers : undefined)),
+      ...(!isUpload && { bodyLimit: bodyLimitOf(operation) }),
+      ...(!isUpload &&
+        bodyWithin(deps.body_seconds, operation.access === 'public' ? deps.unauthenticated_bodies : undefined)),
       ...routeOf(deps, operation, handle),
     }
     if (!isUpload) app.route(route)
@@ -153,7 +170,7 @@ type Arrived = FastifyRequest & { [ARRIVAL]?: Arrival }
 const arrivalOf = (request: Arrived) => request[ARRIVAL]
 
 function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
-  const { core, tokens, limits, isOwnOrigin, ways } = deps
+  const { core, tokens, limits, isOwnOrigin, ways, lists, shares } = deps
   const { access, method, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
@@ -163,9 +180,15 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const is_load = returns.schema === FullBoard
   /** An upload is taken in before its board is locked, so nobody uploads who was not looked at. */
   const mayKnowWay = isWrite && board_access !== undefined && body_type === 'json'
+  const is_list = (returns.schema as { type?: string }).type === 'array'
+  /** Whether one object of the board can be so large that only a few are read at once. Full boards have a queue of their own. */
+  const mayBeLarge = (entry: Entry | undefined) =>
+    !is_load && returns.schema !== Bytes && (entry?.text_bytes ?? 0) > LARGE_TEXT_BYTES
+  const body_limit = bodyLimitOf(operation)
 
   const arrive = async (request: Arrived) => {
     const credential = await authenticate(request, tokens, isOwnOrigin)
+    if (shares) placeOf(request)?.hold(demandShare(shares.requests.claim(credential.user_id)))
     const path = attempt(() => readParams?.(request.params) ?? {})
     const key = attempt(() => (isWrite ? idempotencyKey(request) : null))
     const ids = path.value ?? {}
@@ -177,17 +200,17 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       ...(board_access && path.value && { access: board_access }),
       ...(ids['user_id'] && { self_id: ids['user_id'] }),
     }
-    const board_id = mayKnowWay && !key.problem && mayBeRead(request) ? ways.get(approach) : undefined
+    const board_id = mayKnowWay && !key.problem && mayBeRead(request, body_limit) ? ways.get(approach) : undefined
     const arrival: Arrival = { params: ids, approach, ...(board_id && { board_id }) }
     const [threshold, excess] = await Promise.all([
-      board_id ? undefined : approachBoard(core.database, approach),
-      limits.request(credential.user_id),
+      board_id ? undefined : approachBoard(core.database.forKey(credential.user_id), approach),
+      limits.request(credential.user_id, request.ip),
     ])
     if (path.problem) throw path.problem
     if (access === 'superuser') threshold?.demandSuperuser()
     if (threshold) enter(arrival, threshold)
     if (excess) {
-      if (!threshold) enter(arrival, await approachBoard(core.database, approach))
+      if (!threshold) enter(arrival, await approachBoard(core.database.forKey(credential.user_id), approach))
       throw excess
     }
     if (key.problem) throw key.problem
@@ -211,20 +234,31 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     request,
   })
 
-  const change = async (request: FastifyRequest, reply: FastifyReply, upload?: Received): Promise<Answer> => {
+  const change = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    upload?: Received,
+    committing?: () => void,
+  ): Promise<Answer> => {
     const arrival = arrivalOf(request) as Arrival
     try {
-      return await changeOnce(arrival, request, reply, upload)
+      return await changeOnce(arrival, request, reply, upload, committing)
     } catch (error) {
       if (arrival.threshold || !isRefusal(error)) throw error
       // What was known holds no longer, or the request is wrong in itself: the door has the first word.
       ways.forget(arrival.approach)
-      enter(arrival, await approachBoard(core.database, arrival.approach))
-      return changeOnce(arrival, request, reply, upload)
+      enter(arrival, await approachBoard(core.database.forKey(arrival.approach.credential.user_id), arrival.approach))
+      return changeOnce(arrival, request, reply, upload, committing)
     }
   }
 
-  const changeOnce = (arrival: Arrival, request: FastifyRequest, reply: FastifyReply, upload?: Received) => {
+  const changeOnce = (
+    arrival: Arrival,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    upload?: Received,
+    committing?: () => void,
+  ) => {
     const { params: ids, approach, threshold } = arrival
     const identity = approach.key === null ? null : { key: approach.key, fingerprint: fingerprintOf(request, upload) }
     if (threshold?.answer) return answerAgain(threshold.answer, identity)
@@ -242,8 +276,10 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       approach,
       board_id,
       is_new: arrival.board_id === undefined,
+      is_removal: method === 'DELETE',
       request: identity,
       place: placeOf(request),
+      committing,
       ...(ask && { ask: (db) => ask({ ...inputs, db, params: ids, board_id }) }),
       work,
     })
@@ -253,14 +289,19 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const changeWithUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const { board_id } = arrivalOf(request) as Arrival
     const desk = board_id ? deskAt(core.uploads, board_id) : nowhere(core.uploads)
-    const upload = await aside(request, () => receiveUpload(request, reply, desk))
+    const release = shares && demandShare(shares.uploads.claim(...claimantOf(request)))
+    const upload = await aside(request, () => receiveUpload(request, reply, desk)).finally(release)
+    let isCommitting = false
+    const committing = () => {
+      isCommitting = true
+    }
     try {
-      const answered = await change(request, reply, upload)
+      const answered = await change(request, reply, upload, committing)
       if (answered.is_replay) await desk.drop(upload.file.file_id)
       return answered
     } catch (error) {
-      // Refused, so nothing was committed. After other errors that is not certain, and the sweeper decides.
-      if (problemOf(error).status < 500) await desk.drop(upload.file.file_id)
+      // Nothing was committed if COMMIT was not sent or the change was rejected. Otherwise that is not certain, and the sweeper decides.
+      if (!isCommitting || problemOf(error).status < 500) await desk.drop(upload.file.file_id)
       throw error
     }
   }
@@ -269,8 +310,11 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     const arrival = arrivalOf(request)
     const inputs = inputsOf(request)
     const { params: ids = readParams?.(request.params) ?? {}, threshold, entry } = arrival ?? {}
-    const who = { caller: threshold?.caller, board_id: entry?.board_id, version: entry?.version }
-    return handle({ ...inputs, ...who, db: core.database, params: ids, reply })
+    const caller = threshold?.caller
+    const db = core.database.forKey(caller?.id ?? networkOf(request.ip))
+    const work = { ...inputs, caller, board_id: entry?.board_id, version: entry?.version, db, params: ids, reply }
+    if (!lists || !(is_list || mayBeLarge(entry))) return handle(work)
+    return lists.runPaced(() => handle(work), textLength, { key: caller?.id, place: placeOf(request) })
   }
 
   const answerRead = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -279,19 +323,77 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     reply.code(returns.status)
     if (method !== 'GET') return sendText(reply, asText(result))
     reply.header('cache-control', 'private, no-cache')
-    return access === 'public' ? sendText(reply, asText(result)) : sendJson(request, reply, result)
+    if (access === 'public') return sendText(reply, asText(result))
+    return sendJson(request, reply, result, {
+      reserve: (bytes) => demandMemory(request, reply, bytes),
+      inTurn: (readPage, bytesOf) =>
+        lists?.runPaced(readPage, bytesOf, { key: arrivalOf(request)?.approach.credential.user_id }) ?? readPage(),
+    })
   }
 
+  /**
+   * Counts a large response against its user until it has been read: it stays in memory that long. Returns how to stop that
+   * earlier; undefined when the user has no share left.
+   */
+  const reserve = (request: FastifyRequest, reply: FastifyReply, bytes: number): (() => void) | undefined => {
+    if (!shares || bytes < LARGE_RESPONSE_BYTES) return () => {}
+    const release = shares.response_bytes.claim(...claimantOf(request), bytes)
+    // A client that hung up while the response was made has had its `close` already.
+    if (reply.raw.destroyed) release?.()
+    else if (release) reply.raw.once('close', release)
+    return release
+  }
+  const demandMemory = (request: FastifyRequest, reply: FastifyReply, bytes: number) =>
+    demandShare(reserve(request, reply, bytes))
+
   const answerWrite = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answered = await (body_type === 'upload' ? changeWithUpload : change)(request, reply)
+    const answered = await (body_type === 'upload' ? changeWithUpload : change)(request, reply).catch((error) => {
+      if (error instanceof Problem && error.current) demandMemory(request, reply, error.current.length)
+      throw error
+    })
     const { status, body: text, position, is_replay } = answered
     if (position !== null) reply.header('board-position', position)
     if (is_replay) reply.header('idempotent-replayed', 'true')
     if (text !== null) reply.header('etag', etagOf(text))
+    // The change is committed, so it cannot be refused. A client that reads nothing loses its connection, and can send the request again.
+    if (text !== null && !reserve(request, reply, text.length)) {
+      reply.hijack()
+      request.raw.destroy()
+      return reply
+    }
     return sendText(reply.code(status), text)
   }
 
-  return { onRequest: access === 'public' ? [] : [arrive], handler: isWrite ? answerWrite : answerRead }
+  /** Payloads of public operations that are rejected count for their address, and one too many is rejected unread. */
+  const arriveUnknown = (request: FastifyRequest) => limits.badPayloads(request.ip).demand()
+  const answerUnknown = async (request: FastifyRequest, reply: FastifyReply) => {
+    try {
+      return await answerRead(request, reply)
+    } catch (error) {
+      if (error instanceof Problem && error.status === 422) await limits.badPayloads(request.ip).report(false)
+      throw error
+    }
+  }
+
+  if (access !== 'public') return { onRequest: [arrive], handler: isWrite ? answerWrite : answerRead }
+  return body ? { onRequest: [arriveUnknown], handler: answerUnknown } : { onRequest: [], handler: answerRead }
+}
+
+/** Objects of boards with less text than this are read without a queue, on all connections at once. */
+const LARGE_TEXT_BYTES = 8_388_608
+/** Smaller responses are bounded by how many requests may be open. */
+const LARGE_RESPONSE_BYTES = 65_536
+
+/** The user and the address that a share is claimed for. */
+const claimantOf = (request: FastifyRequest): [user_id: string, address: string] => [
+  arrivalOf(request)?.approach.credential.user_id ?? '',
+  networkOf(request.ip),
+]
+
+/** Rejects with 503 when nothing was left to claim. */
+function demandShare(release: (() => void) | undefined): () => void {
+  if (!release) throw new Problem('overloaded')
+  return release
 }
 
 /** Refusals that another order of the checks would have put differently. Nothing was committed. */

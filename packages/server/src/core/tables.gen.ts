@@ -97,8 +97,20 @@ export interface Boards {
 
 export interface BoardStream {
   board_id: string;
+  card_count: number | null;
   epoch: Generated<number>;
+  file_bytes: number | null;
   last_seq: Generated<number>;
+  log_at: Generated<number>;
+  log_bytes: Generated<number>;
+  text_bytes: number | null;
+}
+
+export interface BoardUsage {
+  board_id: string | null;
+  card_count: number | null;
+  file_bytes: number | null;
+  text_bytes: number | null;
 }
 
 export interface CardAssignees {
@@ -127,6 +139,13 @@ export interface Cards {
   updated_at: string;
 }
 
+export interface CardUsage {
+  board_id: string | null;
+  file_bytes: number | null;
+  id: string | null;
+  text_bytes: number | null;
+}
+
 export interface ChecklistItems {
   board_id: string;
   checklist_id: string;
@@ -144,6 +163,12 @@ export interface Checklists {
   title: string;
 }
 
+export interface ChecklistUsage {
+  board_id: string | null;
+  id: string | null;
+  text_bytes: number | null;
+}
+
 export interface Chores {
   held_until: string;
   holder: string;
@@ -159,6 +184,14 @@ export interface Columns {
   title: string;
 }
 
+export interface ColumnUsage {
+  board_id: string | null;
+  card_count: number | null;
+  file_bytes: number | null;
+  id: string | null;
+  text_bytes: number | null;
+}
+
 export interface FileChunks {
   board_id: string;
   bytes: Buffer;
@@ -171,6 +204,12 @@ export interface ItemAssignees {
   board_id: string;
   item_id: string;
   user_id: string;
+}
+
+export interface ItemUsage {
+  board_id: string | null;
+  id: string | null;
+  text_bytes: number | null;
 }
 
 export interface Labels {
@@ -225,16 +264,21 @@ export interface DB {
   board_events: BoardEvents;
   board_members: BoardMembers;
   board_stream: BoardStream;
+  board_usage: BoardUsage;
   boards: Boards;
   card_assignees: CardAssignees;
   card_labels: CardLabels;
+  card_usage: CardUsage;
   cards: Cards;
   checklist_items: ChecklistItems;
+  checklist_usage: ChecklistUsage;
   checklists: Checklists;
   chores: Chores;
+  column_usage: ColumnUsage;
   columns: Columns;
   file_chunks: FileChunks;
   item_assignees: ItemAssignees;
+  item_usage: ItemUsage;
   labels: Labels;
   stored_answers: StoredAnswers;
   unclaimed_files: UnclaimedFiles;

@@ -5,6 +5,11 @@ import { LRUCache } from 'lru-cache'
 const AUDIENCE = 'lockstep:auth'
 const TICKET_AUDIENCE = 'lockstep:socket'
 export const TICKET_SECONDS = 30
+/**
+ * Expiry is judged by the database's clock, when the user is looked up. By the clock of this machine only what expired so
+ * long ago is refused, without asking the database.
+ */
+const LOCAL_CLOCK_SECONDS = 86_400
 /** Tokens whose signature need not be computed again: those of so many people who were here last. */
 const MAX_KNOWN = 20_000
 
@@ -21,6 +26,8 @@ interface Claims {
 export interface Credential extends Claims {
   /** How the token is remembered without keeping it. */
   token_hash: string
+  /** When it can no longer be shown, in seconds since the epoch: when the token ends, or the ticket that stands for it. */
+  usable_until: number
 }
 
 interface TokenSettings {
@@ -31,7 +38,7 @@ interface TokenSettings {
   lifetime_seconds: number
 }
 
-/** Signs and verifies access tokens. Only the configured algorithm is accepted, and there is no leeway. */
+/** Signs and verifies access tokens. Only the configured algorithm is accepted. Expiry is judged by `approachBoard`. */
 export class Tokens {
   private readonly key: Promise<CryptoKey>
   private readonly other_key: Promise<CryptoKey> | undefined
@@ -79,14 +86,14 @@ export class Tokens {
       .sign(await this.key)
   }
 
-  /** The credential of an access token that we signed and that has not expired; undefined for anything else. */
+  /** The credential of an access token that we signed; undefined for anything else. It may have expired. */
   async verify(token: string): Promise<Credential | undefined> {
     const token_hash = hashToken(token)
     const known = this.known.get(token_hash)
-    if (known) return known.expires_at > Math.floor(Date.now() / 1_000) ? known : undefined
+    if (known) return known.expires_at > oldestSecond() ? known : undefined
     const claims = await this.claims(token, AUDIENCE)
     if (!claims) return undefined
-    const credential = { ...claims.own, token_hash }
+    const credential = { ...claims.own, token_hash, usable_until: claims.own.expires_at }
     this.known.set(token_hash, credential)
     return credential
   }
@@ -96,7 +103,10 @@ export class Tokens {
     const credential = await this.verify(token)
     if (credential) return credential
     const ticket = await this.claims(token, TICKET_AUDIENCE)
-    return ticket && { user_id: ticket.own.user_id, ...(ticket.payload['token'] as Omit<Credential, 'user_id'>) }
+    if (!ticket) return undefined
+    const behind = ticket.payload['token'] as Omit<Credential, 'user_id' | 'usable_until'>
+    const { user_id, expires_at } = ticket.own
+    return { user_id, ...behind, usable_until: Math.min(expires_at, behind.expires_at) }
   }
 
   private async claims(token: string, audience: string) {
@@ -122,7 +132,9 @@ export class Tokens {
 
   /** Only a signature that is not ours by one secret is tried with the other: whatever else is wrong stays wrong. */
   private async verified(token: string, audience: string) {
-    const options = { algorithms: [this.algorithm], audience, requiredClaims: ['sub', 'aud', 'exp', 'iat'] }
+    const currentDate = new Date(oldestSecond() * 1_000)
+    const requiredClaims = ['sub', 'aud', 'exp', 'iat']
+    const options = { algorithms: [this.algorithm], audience, requiredClaims, currentDate }
     try {
       return await jwtVerify(token, await this.key, options)
     } catch (error) {
@@ -131,6 +143,8 @@ export class Tokens {
     }
   }
 }
+
+const oldestSecond = () => Math.floor(Date.now() / 1_000) - LOCAL_CLOCK_SECONDS
 
 const hashToken = (token: string) => hash('sha256', token, 'base64url')
 

@@ -19,6 +19,8 @@ export interface UploadedFile {
 /** Where the bytes of uploads go before anybody holds a lock. */
 export interface Uploads {
   max_bytes: number
+  /** The slowest that a client may send; 0 when any rate will do. */
+  min_bytes_per_second: number
   /** Keeps what comes until it ends, for a while; answers under which id. */
   take: (board_id: string, content: AsyncIterable<Buffer>) => Promise<string>
   /** Forgets what nobody claimed. */
@@ -41,18 +43,20 @@ const MAX_FIELD_BYTES = 1_024
 /** Where one request's file goes. */
 export interface Desk {
   max_bytes: number
+  min_bytes_per_second: number
   take: (content: AsyncIterable<Buffer>) => Promise<string>
   drop: (file_id: string) => Promise<void>
 }
 
-export const deskAt = ({ max_bytes, take, drop }: Uploads, board_id: string): Desk => ({
-  max_bytes,
+export const deskAt = ({ take, drop, ...bounds }: Uploads, board_id: string): Desk => ({
+  ...bounds,
   take: (content) => take(board_id, content),
   drop: (file_id) => drop(board_id, file_id),
 })
 /** For what is only read to see whether it was sent before. */
-export const nowhere = ({ max_bytes }: Uploads): Desk => ({
+export const nowhere = ({ max_bytes, min_bytes_per_second }: Uploads): Desk => ({
   max_bytes,
+  min_bytes_per_second,
   async take(content) {
     for await (const _ of content);
     return ''
@@ -65,17 +69,29 @@ export const nowhere = ({ max_bytes }: Uploads): Desk => ({
  * rest of the body is read before the refusal is sent.
  */
 export async function receiveUpload(request: FastifyRequest, reply: FastifyReply, desk: Desk): Promise<Received> {
-  const { max_bytes } = desk
-  const pieces = bodyOf(request)
+  try {
+    return await receiveAll(request, reply, desk)
+  } catch (error) {
+    // The rest of a body that comes too slowly is not waited for.
+    if (isTimeout(error)) reply.header('connection', 'close')
+    throw error
+  }
+}
+
+async function receiveAll(request: FastifyRequest, reply: FastifyReply, desk: Desk): Promise<Received> {
+  const { max_bytes, min_bytes_per_second } = desk
+  const pieces = atLeast(bodyOf(request), min_bytes_per_second)
   try {
     const boundary = readBoundary(request)
     if (Number(request.headers['content-length'] ?? 0) > max_bytes + MAX_EXTRA_BYTES) throw tooLarge(max_bytes)
     return await readForm(new Multipart(bounded(pieces, max_bytes), boundary), desk, () => discard(pieces, reply))
   } catch (error) {
-    await discard(pieces, reply)
+    if (!isTimeout(error)) await discard(pieces, reply)
     throw error
   }
 }
+
+const isTimeout = (error: unknown) => error instanceof Problem && error.code === 'request_timeout'
 
 /** The body as it comes. When its client goes away that is told as such, and is not taken for an error of the database. */
 function bodyOf({ raw }: FastifyRequest): AsyncIterator<Buffer> {
@@ -85,6 +101,42 @@ function bodyOf({ raw }: FastifyRequest): AsyncIterator<Buffer> {
       pieces.next().catch(() => {
         throw new Problem('request_incomplete')
       }),
+  }
+}
+
+const RATE_SECONDS = 10
+
+/**
+ * The same pieces from a client that sends at least so many bytes a second, on average over ten seconds. Only the time that
+ * the service waits for the client counts. A slower client gets 408.
+ */
+function atLeast(pieces: AsyncIterator<Buffer>, bytes_per_second: number): AsyncIterator<Buffer> {
+  if (bytes_per_second === 0) return pieces
+  const due = bytes_per_second * RATE_SECONDS
+  let bytes = 0
+  let left_ms = RATE_SECONDS * 1_000
+  return {
+    async next() {
+      const asked_at = performance.now()
+      const piece = await within(left_ms, pieces.next())
+      left_ms -= performance.now() - asked_at
+      bytes += piece.value?.length ?? 0
+      if (bytes >= due) {
+        bytes = 0
+        left_ms = RATE_SECONDS * 1_000
+      }
+      return piece
+    },
+  }
+}
+
+async function within<T>(ms: number, wait: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Problem('request_timeout')), Math.max(0, ms))
+  try {
+    return await Promise.race([wait, promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -151,12 +203,26 @@ function readBoundary({ headers }: FastifyRequest): string {
 
 /** The name of a part, and of its file if it has one. Browsers write both in UTF-8; others may use `filename*`. */
 function readDisposition(headers: PartHeaders): { field?: string; name?: string } {
-  const { type, parameters } = parse(headers.get('content-disposition') ?? '', { multipart: true, extended: false })
+  const header = unescapeQuotedPairs(headers.get('content-disposition') ?? '')
+  const { type, parameters } = parse(header, { multipart: true, extended: false })
   if (type !== 'form-data') return {}
   const { name: field, filename, 'filename*': extended } = parameters
   const decoded = extended === undefined ? undefined : decodeExtended(extended)
   const name = decoded ?? (filename === undefined ? undefined : fromUtf8(filename))
   return { ...(field !== undefined && { field: fromUtf8(field) }), ...(name !== undefined && { name }) }
+}
+
+/**
+ * Decodes the backslash escapes of quoted strings, which the parser does not know in its multipart mode. Only `\"` and
+ * `\\` are escapes: browsers write a quote as `%22` and a backslash as it is, so a Windows path keeps its backslashes. The last
+ * quote always closes the string, whatever precedes it.
+ */
+function unescapeQuotedPairs(header: string): string {
+  const last = header.lastIndexOf('"')
+  return header.replaceAll(/\\(["\\])/g, (pair, char: string, at: number) => {
+    if (char === '\\') return char
+    return at + 1 === last ? pair : '%22'
+  })
 }
 
 function fromUtf8(bytes: string): string {

@@ -125,10 +125,6 @@ describe('the same request again', () => {
       send: (headers) => createCard({ title: 'New' }, headers),
       meanwhile: () => owner.api.call('deleteColumn', { params: { column_id } }),
     },
-    'create a card, and be removed from the board': {
-      send: (headers) => createCard({ title: 'New' }, headers),
-      meanwhile: () => owner.api.call('removeMember', { params: { ...here(), user_id: member.id } }),
-    },
     'change a card, which is changed again': {
       send: (headers) =>
         member.api.send('updateCard', { params: { card_id: card.id }, body: { title: 'Mine' }, headers }),

@@ -28,7 +28,9 @@ export function healthHandlers({ database, ping, isLeaving }: HealthDeps): Handl
       const [isThere, isRedisThere] = await Promise.all([isDatabaseThere(), ping && answersInTime(ping())])
       const redis = isRedisThere === undefined ? 'disabled' : isRedisThere ? 'connected' : 'disconnected'
       if (!isThere) throw new Problem('unavailable', { fields: { status: 'error', database: 'disconnected', redis } })
-      return { status: redis === 'disconnected' ? 'degraded' : 'ok', database: 'connected', redis }
+      const isDegraded = redis === 'disconnected' || database.is_full
+      const writes = database.is_full ? ({ writes: 'refused' } as const) : {}
+      return { status: isDegraded ? 'degraded' : 'ok', database: 'connected', redis, ...writes }
     },
     async getReadiness() {
       if (isLeaving()) throw new Problem('unavailable', { detail: 'This instance is about to stop.' })

@@ -105,3 +105,22 @@ describe('stores that hang', () => {
     }
   })
 })
+
+test('[HEALTH-3] while the disk of the database is full, writes are refused and it says so', async () => {
+  const at = await startService()
+  const user = await at.user()
+  const create = () => user.api.send('createBoard', { body: { title: 'Plan' } })
+  // The error that PostgreSQL raises when it cannot extend a file.
+  await at.sql.query(`create function refuse() returns trigger language plpgsql as $$
+    begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
+  await at.sql.query('create trigger refuse before insert on boards for each row execute function refuse()')
+  const { status, body } = await create()
+  expect([status, (body as { code: string }).code]).toEqual([503, 'storage_full'])
+  expect(await health(at)).toEqual({ ...fine, status: 'degraded', writes: 'refused' })
+  expect((await at.anybody.send('getReadiness', {})).status).toBe(200)
+  expect((await user.api.send('listBoards', {})).status).toBe(200)
+  await at.sql.query('drop trigger refuse on boards')
+  expect((await create()).status).toBe(201)
+  expect(await health(at)).toEqual(fine)
+  await at.stop()
+})

@@ -2,6 +2,7 @@ import type { Label, labelOperations } from '@lockstep/contract/labels'
 import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
 import type { Db } from '../core/database.ts'
 import { Problem } from '../core/problem.ts'
+import { objectBytes } from '../core/quotas.ts'
 import type { Handlers } from '../core/serve.ts'
 import { countLabels, deleteLabel, insertLabel, listLabels, readLabel, updateLabel } from './label-queries.ts'
 
@@ -14,9 +15,11 @@ export const labelHandlers: Handlers<typeof labelOperations> = {
 
   countLabels: ({ db, board_id }) => countLabels(db, board_id),
 
-  async createLabel({ db, board_id, new_id, body: { name, color }, emit }) {
-    const label = await insertLabel(db, { board_id, id: new_id, name, color: color ?? DEFAULT_COLOR })
-    emit('label.created', label)
+  async createLabel({ db, board_id, new_id, body, emit }) {
+    const { name } = body
+    const color = body.color ?? DEFAULT_COLOR
+    const label = await insertLabel(db, { board_id, id: new_id, name, color })
+    emit('label.created', label, { growth: { text_bytes: objectBytes(name, color) } })
     return label
   },
 
@@ -24,14 +27,15 @@ export const labelHandlers: Handlers<typeof labelOperations> = {
     const key = { board_id, id: params.label_id }
     const label = await updateLabel(db, key, body)
     if (!label) return requireLabel(db, key)
-    emit('label.updated', label)
-    return label
+    const { json, text_bytes } = label
+    emit('label.updated', json, { growth: { text_bytes } })
+    return json
   },
 
   async deleteLabel({ db, board_id, params, emit }) {
     const key = { board_id, id: params.label_id }
-    emit('label.deleted', await requireLabel(db, key))
-    await deleteLabel(db, key)
+    const label = await requireLabel(db, key)
+    emit('label.deleted', label, { growth: await deleteLabel(db, key) })
   },
 }
 

@@ -2,6 +2,7 @@ import type { Label, LabelUsage } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, statement } from '../core/database.ts'
+import type { Growth } from '../core/quotas.ts'
 
 /** A label, of the table `labels` under the name `label`. */
 export const labelJson = sql<Label>`(select row_to_json(shown) from (select label.id, label.board_id, label.name, label.color) shown)`
@@ -13,6 +14,10 @@ interface Shown {
   json: JsonText<Label>
 }
 type Key = { board_id: string; id: string }
+
+/** How often a label counts: once for itself, and once for each card that shows it. */
+const timesShown = (args: Key) =>
+  sql`(1 + (select count(*) from card_labels where board_id = ${args.board_id} and label_id = ${args.id}))`
 
 const list = statement(
   'list_labels',
@@ -57,23 +62,28 @@ export const readLabel = async (db: Db, key: Key) => (await db.run(read, key))[0
 
 const update = statement(
   'update_label',
-  (args: Key & { changes: string }) => sql<Shown>`
+  (args: Key & { changes: string }) => sql<Shown & { text_bytes: number }>`
     with changed as (
-      select (jsonb_populate_record(label, ${args.changes}::jsonb)).* from labels label
+      select label.name as old_name, label.color as old_color, (jsonb_populate_record(label, ${args.changes}::jsonb)).* from labels label
       where label.board_id = ${args.board_id} and label.id = ${args.id}
     )
     update labels label set name = changed.name, color = changed.color
     from changed
     where label.board_id = changed.board_id and label.id = changed.id
       and (label.name, label.color) is distinct from (changed.name, changed.color)
-    returning ${labelJson}::text as json`,
+    returning ${labelJson}::text as json,
+      (object_bytes(label.name, label.color) - object_bytes(changed.old_name, changed.old_color)) * ${timesShown(args)} as text_bytes`,
 )
-/** The label after the change; undefined when nothing changed. */
+/** The label after the change, and by how much the board's text has grown; undefined when nothing changed. */
 export async function updateLabel(db: Db, key: Key, changes: Partial<Pick<Label, 'name' | 'color'>>) {
-  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]?.json
+  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]
 }
 
-const remove = statement('delete_label', (args: Key, query) =>
-  query.deleteFrom('labels').where('board_id', '=', args.board_id).where('id', '=', args.id),
+const remove = statement(
+  'delete_label',
+  (args: Key) => sql<{ text_bytes: number }>`
+    delete from labels where board_id = ${args.board_id} and id = ${args.id}
+    returning -object_bytes(name, color) * ${timesShown(args)} as text_bytes`,
 )
-export const deleteLabel = async (db: Db, key: Key) => void (await db.run(remove, key))
+/** Deletes a label, also from its cards; returns what the board lost. */
+export const deleteLabel = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]

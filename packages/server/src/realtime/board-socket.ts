@@ -1,18 +1,20 @@
-import { type CloseReason, closeCodes } from '@lockstep/contract/realtime'
+import { type CloseReason, closeCodes, MAX_MESSAGES } from '@lockstep/contract/realtime'
 import type { WebSocket } from 'ws'
 import type { Entry } from '../core/access.ts'
 import { frame, framesOf, onceDrained, writeFrame } from './frames.ts'
-import type { Ending, Head, LiveEvent, Viewer } from './hub.ts'
+import type { Ending, Head, Held, LiveEvent, Viewer } from './hub.ts'
 
 /** What is buffered for a client before the hub stops giving it more. */
 const SOFT_BYTES = 262_144
 /** A closing client that does not answer is cut. */
 const CLOSE_MS = 2_000
-/** The only client message with a meaning is pong, twice a minute. This many in ten seconds are a flood. */
-const MAX_MESSAGES = 20
+/** A slow client that holds more than this is cut at once: the close frame would wait behind what it does not read. */
+const MAX_CLOSING_BYTES = 1_048_576
+/** A larger message is not parsed: it is no pong. */
+const MAX_PONG_BYTES = 1_024
 
-/** Why a connection is ended. One that is too slow is told the same as one that is too many, but counted apart. */
-export type Goodbye = CloseReason | 'slow'
+/** Why a connection is ended. A slow reader and a flood are told the same as too many connections, but counted apart. */
+export type Goodbye = CloseReason | 'slow' | 'flood'
 
 const goodbyeOf: Record<Ending, Goodbye> = {
   removed: 'refused',
@@ -42,6 +44,8 @@ export class BoardSocket implements Viewer {
   readonly expires_at_seconds: number
   isAwaitingPong = false
   messages = 0
+  /** What is sent before the greeting waits for it; undefined from then on. */
+  private held: Buffer[] | undefined = []
   private readonly socket: WebSocket
   private readonly keeper: Keeper
 
@@ -60,11 +64,12 @@ export class BoardSocket implements Viewer {
     this.keeper = keeper
   }
 
-  write(events: readonly LiveEvent[]): boolean {
-    writeFrame(this.socket, framesOf(events, this.knows_seq))
-    if (this.socket.bufferedAmount <= SOFT_BYTES) return true
+  write(events: readonly LiveEvent[]): Held | undefined {
+    const frames = framesOf(events, this.knows_seq)
+    writeFrame(this.socket, frames)
+    if (this.socket.bufferedAmount <= SOFT_BYTES) return undefined
     onceDrained(this.socket, () => this.keeper.drained(this))
-    return false
+    return frames
   }
 
   /** What is kept for it until it takes more. */
@@ -76,9 +81,19 @@ export class BoardSocket implements Viewer {
     this.send(frame(`{"type":"resync","epoch":${epoch},"seq":${seq}}`))
   }
 
+  /** The first messages of the connection, ahead of whatever was sent since it was opened. Once only. */
+  greet(frames: Buffer[]): boolean {
+    const { held } = this
+    if (!held || this.socket.readyState !== this.socket.OPEN) return false
+    this.held = undefined
+    for (const bytes of [...frames, ...held]) this.send(bytes)
+    return true
+  }
+
   /** Takes a frame that many may share. A client that is far behind is not given more of what it can do without. */
   send(bytes: Buffer) {
-    if (this.socket.bufferedAmount <= 2 * SOFT_BYTES) writeFrame(this.socket, bytes)
+    if (this.held) this.held.push(bytes)
+    else if (this.socket.bufferedAmount <= 2 * SOFT_BYTES) writeFrame(this.socket, bytes)
   }
 
   end(why: Ending) {
@@ -89,22 +104,22 @@ export class BoardSocket implements Viewer {
     closeSocket(this.socket, why)
   }
 
-  /** Anything but a pong means nothing, and too much of it ends the connection. */
-  take(data: Buffer, isBinary: boolean) {
-    if (isBinary) return this.close('not_text')
-    if (this.isFlood()) return this.close('refused')
-    if (isPong(data)) this.isAwaitingPong = false
+  /** Anything but a pong is ignored, and a flood ends the connection. */
+  take(data: Buffer) {
+    if (this.isFlood()) return this.close('flood')
+    if (this.isAwaitingPong && data.length <= MAX_PONG_BYTES && isPong(data)) this.isAwaitingPong = false
   }
 
   /** The ping of the protocol itself, by which some clients look whether the line is alive. */
   takePing(data: Buffer) {
-    if (this.isFlood()) return this.close('refused')
-    if (this.socket.readyState === this.socket.OPEN) this.socket.pong(data)
+    if (this.isFlood()) return this.close('flood')
+    // Answers to a client that does not read would pile up.
+    if (this.socket.readyState === this.socket.OPEN && this.socket.bufferedAmount <= SOFT_BYTES) this.socket.pong(data)
   }
 
   /** The protocol's own pong means nothing here, but costs as much to read as anything else. */
   takePong() {
-    if (this.isFlood()) this.close('refused')
+    if (this.isFlood()) this.close('flood')
   }
 
   private isFlood() {
@@ -114,9 +129,14 @@ export class BoardSocket implements Viewer {
 
 /** Says goodbye with a code, and cuts the line if nobody answers. */
 export function closeSocket(socket: WebSocket, why: Goodbye) {
+  if (why === 'slow' && socket.bufferedAmount > MAX_CLOSING_BYTES) {
+    goodbyes.set(socket, why)
+    // Also when the client has sent its own close frame: it could still leave everything unread for half a minute.
+    return socket.terminate()
+  }
   if (socket.readyState !== socket.OPEN) return
   goodbyes.set(socket, why)
-  const reason = why === 'slow' ? 'try_later' : why
+  const reason = why === 'slow' || why === 'flood' ? 'try_later' : why
   socket.close(closeCodes[reason].code, reason)
   setTimeout(() => socket.terminate(), CLOSE_MS).unref()
 }

@@ -12,6 +12,12 @@ const CANARY_PATIENCE_MS = 600
 const DEAF_MS = 5_000
 /** How much may be under way before nothing more is sent. What is not sent is in the log. */
 const MAX_PENDING = 512
+const MAX_PENDING_BYTES = 16_777_216
+/**
+ * Events with larger bodies are announced by their number alone, and other instances read them from the log: Redis closes
+ * the subscriptions of clients that cannot take a message of some megabytes soon enough.
+ */
+const MAX_BODY_BYTES = 65_536
 const USERS_CHANNEL = '{users}:changed'
 
 interface Log {
@@ -22,6 +28,8 @@ interface Log {
 /** Who is told what the bus hears. */
 export interface Listener {
   event: (board_id: string, epoch: number, event: LiveEvent) => void
+  /** An event that is too large to be published; the log has it. */
+  announced: (board_id: string, epoch: number, seq: number) => void
   presence: (board_id: string, message: string) => void
   /** A user's rights may have changed: his connections are to be looked at now. */
   user: (user_id: string) => void
@@ -45,6 +53,7 @@ export class Bus {
   private readonly timer: NodeJS.Timeout
   private renewed_at = performance.now()
   private pending = 0
+  private pending_bytes = 0
   /** When it was last said that Redis is away; undefined when it is there. */
   private failed_at: number | undefined
   /** Until it has been heard for the first time the bell may just as well be broken. */
@@ -67,7 +76,8 @@ export class Bus {
 
   announce({ board_id, epoch, events }: Committed) {
     for (const { seq, subject_id, body } of events) {
-      this.publish(channelOf(board_id), `e|${epoch}|${seq}|${subject_id ?? ''}|${body}`)
+      const published = Buffer.byteLength(body) > MAX_BODY_BYTES ? '' : body
+      this.publish(channelOf(board_id), `e|${epoch}|${seq}|${subject_id ?? ''}|${published}`)
     }
   }
 
@@ -122,13 +132,18 @@ export class Bus {
   }
 
   private publish(channel: string, message: string) {
-    if (this.pending >= MAX_PENDING || !this.speaker.isReady) return void this.counts.dropped++
+    const isFull = this.pending >= MAX_PENDING || this.pending_bytes + message.length > MAX_PENDING_BYTES
+    if (isFull || !this.speaker.isReady) return void this.counts.dropped++
     this.pending++
+    this.pending_bytes += message.length
     this.counts.sent++
     this.speaker
       .sPublish(channel, message)
       .catch((error: Error) => this.failed(error))
-      .finally(() => this.pending--)
+      .finally(() => {
+        this.pending--
+        this.pending_bytes -= message.length
+      })
   }
 
   private want(channel: string, done: () => void) {
@@ -149,10 +164,21 @@ export class Bus {
 
   private readonly hear = (message: string, channel: string) => {
     this.counts.heard++
-    if (message.startsWith('e|')) return this.hearEvent(message, channel)
-    if (message.startsWith('p|')) return this.listener.presence(boardOf(channel), message.slice(2))
-    if (message.startsWith('u|')) return this.listener.user(message.slice(2))
-    this.canaries.set(channel, performance.now())
+    try {
+      if (message.startsWith('e|')) return this.hearEvent(message, channel)
+      if (message.startsWith('p|')) return this.hearPresence(message.slice(2), channel)
+      if (message.startsWith('u|')) return this.listener.user(message.slice(2))
+      this.canaries.set(channel, performance.now())
+    } catch (error) {
+      // Thrown on, it would make the client of Redis drop its connection, and all subscriptions with it.
+      this.log.warn({ err: error, channel }, 'A message in Redis cannot be read, and is skipped')
+    }
+  }
+
+  /** `<version>|<JSON>`. Read here as well: who takes it may do so later. */
+  private hearPresence(message: string, channel: string) {
+    JSON.parse(message.slice(message.indexOf('|') + 1))
+    this.listener.presence(boardOf(channel), message)
   }
 
   private hearEvent(message: string, channel: string) {
@@ -160,8 +186,13 @@ export class Bus {
     const seqEnd = message.indexOf('|', epochEnd + 1)
     const subjectEnd = message.indexOf('|', seqEnd + 1)
     const body = message.slice(subjectEnd + 1)
-    this.listener.event(boardOf(channel), Number(message.slice(2, epochEnd)), {
-      seq: Number(message.slice(epochEnd + 1, seqEnd)),
+    const epoch = Number(message.slice(2, epochEnd))
+    const seq = Number(message.slice(epochEnd + 1, seqEnd))
+    if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(seq) || !/^(?:$|\{"type":")/.test(body))
+      throw new SyntaxError('This is not an event')
+    if (body === '') return this.listener.announced(boardOf(channel), epoch, seq)
+    this.listener.event(boardOf(channel), epoch, {
+      seq,
       // The text begins with its type.
       type: body.slice(9, body.indexOf('"', 9)),
       subject_id: message.slice(seqEnd + 1, subjectEnd) || null,

@@ -6,6 +6,7 @@ import { startService, type TestBoard, type TestService } from '../../testing/se
 import { openSocket } from '../../testing/socket.ts'
 import { keepHouse, removeOldEvents } from '../core/chores.ts'
 import { Database } from '../core/database.ts'
+import { readEventPage, readHistory } from './realtime-queries.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -53,7 +54,9 @@ describe('reading', () => {
     expect(headers.get('board-position')).toBe(`1.${before + 3}`)
     expect(headers.get('link')).toBeNull()
     await socket.upTo(before + 3)
-    expect((await read(board, { after: `1.${before}` })).body).toEqual(socket.events)
+    expect((await read(board, { after: `1.${before}` })).body).toEqual(
+      socket.events.map((event) => ({ ...event, actor_id: board.owner.id })),
+    )
     const stranger = await service.user()
     expect((await read(board, {}, stranger)).status).toBe(403)
   })
@@ -83,6 +86,52 @@ describe('reading', () => {
     expect(seqsOf((await read(board, { after: '10', limit: 1 })).body)).toEqual([11])
     for (const limit of [0, 501, -1]) expect((await read(board, { limit })).status).toBe(422)
     for (const after of ['x', '-1', '1.', '1.2.3']) expect((await read(board, { after })).status).toBe(422)
+  })
+})
+
+describe('large events', () => {
+  /** Events of 1.5 MB each, which compress to a few kilobytes: what a renamed column of four long cards leaves in the log. */
+  const addLargeEvents = (board: TestBoard, count: number) =>
+    service.sql.query(
+      `with stream as (update board_stream set last_seq = last_seq + $2::int8 where board_id = $1 returning last_seq - $2::int8 as last)
+       insert into board_events (board_id, seq, created_at, type, body)
+       select $1, last + nth, now(), 'column.updated',
+         '{"type":"column.updated","data":{"title":"' || repeat('x', 1500000) || '"},"user_id":null,"timestamp":"2026-01-01T00:00:00.000Z","version":"1.0"}'
+       from stream, generate_series(1, $2::int8) nth`,
+      [board.id, count],
+    )
+
+  test('[HIST-4] a page ends with the event that fills a mebibyte, and Link leads through all of them', async () => {
+    const board = await service.board()
+    const before = (await board.events()).length
+    await addLargeEvents(board, 360)
+    const { status, body, headers } = await read(board, { limit: 500 })
+    expect(status).toBe(200)
+    expect(seqsOf(body)).toEqual(run(1, before + 1))
+    expect(headers.get('link')).toContain(`after=1.${before + 1}&limit=500`)
+    const second = await read(board, { after: `1.${before + 1}`, limit: 500 })
+    expect(seqsOf(second.body)).toEqual([before + 2])
+    expect((await service.anybody.send('getLiveness', {})).status).toBe(200)
+  })
+
+  test('[HIST-4] a page does not decompress the events behind it', async () => {
+    const board = await service.board()
+    await addLargeEvents(board, 100)
+    const timed = async (work: () => Promise<unknown>) => {
+      const started = performance.now()
+      await work()
+      return performance.now() - started
+    }
+    const db = openDatabase()
+    await readEventPage(db, board.id, 0)
+    const page = await timed(() => readEventPage(db, board.id, 10))
+    const history = await timed(() => readHistory(db, board.id, 10, 100))
+    const decompressed = await timed(() =>
+      service.sql.query('select sum(length(body)) from board_events where board_id = $1', [board.id]),
+    )
+    await db.close()
+    expect(page).toBeLessThan(decompressed / 4)
+    expect(history).toBeLessThan(decompressed / 4)
   })
 })
 

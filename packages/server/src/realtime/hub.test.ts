@@ -39,9 +39,9 @@ const mutations: Record<string, [rule: string, without: string][]> = {
     ],
   ],
   'a slow viewer misses events': [
-    ['    seat.full = { since', '    seat.next = stage.last + 2\n    seat.full = { since'],
+    ['    if (held) this.markFull(', '    if (held) seat.next = stage.last + 2\n    if (held) this.markFull('],
   ],
-  'a slow viewer is forgotten': [['    seat.full = undefined\n    this.serve(stage, seat)', '    return']],
+  'a slow viewer is forgotten': [['    this.release(seat)\n    this.serve(stage, seat)', '    return']],
   'a removed member stays': [
     [
       "(type === 'board.member_removed' && subject_id === viewer.user_id",
@@ -134,7 +134,7 @@ describe('what the hub tells of itself', () => {
       knows_seq: true,
       write: (events: readonly LiveEvent[]) => {
         written += events.length
-        return true
+        return undefined
       },
       resync: () => {},
       end: () => {},
@@ -188,6 +188,78 @@ describe('what the hub tells of itself', () => {
     settle()
     expect(written()).toBe(10_000)
     expect(hub.counts.filled).toBeGreaterThan(9_000)
+  })
+
+  describe('what slow viewers hold together', () => {
+    const MEBIBYTE = 1_048_576
+    const large = (mebibytes: number): LiveEvent => ({
+      ...message(1, '2026-01-01T00:00:00.000Z'),
+      body: 'x'.repeat(mebibytes * MEBIBYTE),
+    })
+    /** A hub with viewers who take nothing; those who are given the same events hold the same memory, as sockets do. */
+    function slowHub(event: LiveEvent) {
+      const bare = bareHub()
+      bare.log.push(event)
+      const ended: string[] = []
+      const memory = new WeakMap<readonly LiveEvent[], { length: number }>()
+      const slow = (user_id: string) => ({
+        user_id,
+        entered_at: 0,
+        knows_seq: true,
+        write: (events: readonly LiveEvent[]) => {
+          const held = memory.get(events) ?? { length: events.reduce((sum, { body }) => sum + body.length, 0) }
+          memory.set(events, held)
+          return held
+        },
+        resync: () => {},
+        end: (why: string) => void ended.push(`${user_id} ${why}`),
+      })
+      return { ...bare, slow, ended }
+    }
+
+    test('[LIVE-13] the viewers of the user who holds the most are closed, and an event for many counts once', () => {
+      const { hub, settle, slow, ended } = slowHub(large(20))
+      for (const board of ['a', 'b', 'c']) hub.join(board, 1, slow('greedy'))
+      for (let i = 0; i < 10; i++) hub.join('d', 1, slow(`crowd ${i}`))
+      for (const board of ['a', 'b', 'c', 'd']) hub.announced(board, 1, 1)
+      settle()
+      expect(ended).toEqual(['greedy slow', 'greedy slow', 'greedy slow'])
+    })
+
+    test('[LIVE-13] the same event counts again each time it is read from the log', () => {
+      const { hub, settle, slow, ended } = slowHub(large(20))
+      const join = () => {
+        hub.join('a', 1, slow('greedy'))
+        hub.announced('a', 1, 1)
+        settle()
+      }
+      for (let i = 0; i < 3; i++) join()
+      expect(ended).toEqual([])
+      join()
+      expect(ended).toHaveLength(4)
+    })
+
+    test('[LIVE-13] what was read, and what those held who left, counts no longer', () => {
+      const { hub, settle, slow, ended } = slowHub(large(40))
+      for (let i = 0; i < 4; i++) {
+        const viewer = slow('one')
+        hub.join('a', 1, viewer)
+        hub.announced('a', 1, 1)
+        settle()
+        if (i % 2 === 0) hub.drained('a', viewer)
+        else hub.leave('a', viewer)
+      }
+      expect(ended).toEqual([])
+      expect(hub.state().slow).toEqual([])
+    })
+
+    test('[LIVE-13] an event that is larger than the total is delivered when nothing else is held', () => {
+      const { hub, settle, slow, ended } = slowHub(large(65))
+      hub.join('a', 1, slow('one'))
+      hub.announced('a', 1, 1)
+      settle()
+      expect(ended).toEqual([])
+    })
   })
 
   test('[OBS-5] a commit of this instance is measured by its own clock, any other by the time in the event', () => {

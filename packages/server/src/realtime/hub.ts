@@ -15,6 +15,12 @@ export interface Head {
 /** Why the hub lets a viewer go. The socket knows the close code for each. */
 export type Ending = 'removed' | 'deleted' | 'slow' | 'restored'
 
+/** Memory that a viewer holds until it has been read. Viewers that were given the same memory answer the same object. */
+export interface Held {
+  /** In bytes. */
+  readonly length: number
+}
+
 /** A connected client, as the hub sees it. */
 export interface Viewer {
   readonly user_id: string
@@ -22,8 +28,8 @@ export interface Viewer {
   readonly entered_at: number
   /** Whether he asked for sequence numbers, and so can be told to load the board anew. */
   readonly knows_seq: boolean
-  /** Takes events in order. False: his buffer is full, and he says `drained` when he can take more. */
-  write: (events: readonly LiveEvent[]) => boolean
+  /** Takes events in order. Answers what is held of them when the buffer is full; `drained` is called when it has room again. */
+  write: (events: readonly LiveEvent[]) => Held | undefined
   /** Tells him that events he asked for are gone, and from where on he will be told. */
   resync: (head: Head) => void
   end: (why: Ending) => void
@@ -77,13 +83,15 @@ const SLICE_MS = 4
 const STRIDE = 25
 const SLOW_MS = 15_000
 const SLOW_BYTES = 4 * 1_048_576
+/** How many bytes slow viewers may hold in total. Memory that several of them share counts once. */
+const SLOW_TOTAL_BYTES = 64 * 1_048_576
 
 /** A viewer's place: what he is to be given next. */
 interface Seat {
   viewer: Viewer
   next: number
   /** Since when, and at which byte of the board's stream, he takes no more. */
-  full: { since: number; at_byte: number; at_seq: number } | undefined
+  full: { since: number; at_byte: number; at_seq: number; held: Held } | undefined
   is_reading: boolean
 }
 
@@ -129,7 +137,10 @@ export class Hub {
     resumed: { nothing_missed: 0, ring: 0, log: 0 },
   }
   private readonly stages = new Map<string, Stage>()
-  private readonly full = new Set<{ stage: Stage; seat: Seat }>()
+  private readonly full = new Map<Seat, Stage>()
+  /** What slow viewers hold, and how many of them hold it. */
+  private readonly held = new Map<Held, number>()
+  private held_bytes = 0
   private readonly outside: Outside
   private isSuspect = false
   private stopReconcile: () => void
@@ -163,7 +174,11 @@ export class Hub {
 
   leave(board_id: string, viewer: Viewer) {
     const stage = this.stages.get(board_id)
-    if (!stage?.seats.delete(viewer) || stage.seats.size > 0) return
+    const seat = stage?.seats.get(viewer)
+    if (!stage || !seat) return
+    stage.seats.delete(viewer)
+    this.release(seat)
+    if (stage.seats.size > 0) return
     // Whoever comes back soon finds the ring and the subscription as he left them.
     stage.stopLinger = this.outside.after(LINGER_MS, () => {
       this.stages.delete(board_id)
@@ -181,12 +196,18 @@ export class Hub {
     this.takeHeld(stage)
   }
 
+  /** An event exists that was too large to be sent along: it is read from the log at once. */
+  announced(board_id: string, epoch: number, seq: number) {
+    const stage = this.stages.get(board_id)
+    if (stage && epoch === stage.epoch) this.fill(stage, seq)
+  }
+
   /** The viewer's buffer has room again. */
   drained(board_id: string, viewer: Viewer) {
     const stage = this.stages.get(board_id)
     const seat = stage?.seats.get(viewer)
     if (!stage || !seat?.full) return
-    seat.full = undefined
+    this.release(seat)
     this.serve(stage, seat)
   }
 
@@ -202,16 +223,62 @@ export class Hub {
   /** Lets go of viewers who take nothing any more. To be called every second. */
   dropSlow() {
     const now = this.outside.now()
-    for (const entry of this.full) {
-      const { stage, seat } = entry
-      const isGone = !seat.full || stage.seats.get(seat.viewer) !== seat
-      if (isGone) this.full.delete(entry)
-      if (isGone || !seat.full) continue
+    for (const [seat, stage] of this.full) {
+      if (!seat.full) continue
       // One large event is nobody's fault.
       const isFarBehind = stage.total_bytes - seat.full.at_byte > SLOW_BYTES && stage.last > seat.full.at_seq + 1
-      if (now - seat.full.since < SLOW_MS && !isFarBehind) continue
-      this.full.delete(entry)
-      this.dismiss(stage, seat, 'slow')
+      if (now - seat.full.since >= SLOW_MS || isFarBehind) this.dismiss(stage, seat, 'slow')
+    }
+  }
+
+  /** Counts what a viewer holds that can take no more. Above the total, viewers of the users who hold the most are closed. */
+  private markFull(stage: Stage, seat: Seat, held: Held) {
+    seat.full = { since: this.outside.now(), at_byte: stage.total_bytes, at_seq: stage.last, held }
+    this.full.set(seat, stage)
+    const holders = this.held.get(held) ?? 0
+    this.held.set(held, holders + 1)
+    if (holders > 0) return
+    this.held_bytes += held.length
+    if (this.isOverTotal()) this.dropLargest()
+  }
+
+  private release(seat: Seat) {
+    if (!seat.full) return
+    const { held } = seat.full
+    seat.full = undefined
+    this.full.delete(seat)
+    const holders = (this.held.get(held) ?? 0) - 1
+    if (holders > 0) return void this.held.set(held, holders)
+    this.held.delete(held)
+    this.held_bytes -= held.length
+  }
+
+  /** An event may be larger than the total, and is delivered when nothing else is held. */
+  private isOverTotal() {
+    return this.held_bytes > SLOW_TOTAL_BYTES && this.held.size > 1
+  }
+
+  private dropLargest() {
+    const byUser = new Map<string, { held: Set<Held>; seats: Seat[] }>()
+    for (const seat of this.full.keys()) {
+      if (!seat.full) continue
+      const { user_id } = seat.viewer
+      const user = byUser.get(user_id) ?? { held: new Set(), seats: [] }
+      byUser.set(user_id, user)
+      user.held.add(seat.full.held)
+      user.seats.push(seat)
+    }
+    const sizes = Array.from(byUser.values(), ({ held, seats }) => ({
+      bytes: [...held].reduce((sum, { length }) => sum + length, 0),
+      seats,
+    }))
+    sizes.sort((a, b) => b.bytes - a.bytes)
+    for (const { seats } of sizes) {
+      if (!this.isOverTotal()) return
+      for (const seat of seats) {
+        const stage = this.full.get(seat)
+        if (stage) this.dismiss(stage, seat, 'slow')
+      }
     }
   }
 
@@ -234,8 +301,7 @@ export class Hub {
 
   /** How many boards there are here, and who takes nothing at the moment. */
   state(): { boards: number; slow: Viewer[] } {
-    const stuck = [...this.full].filter(({ stage, seat }) => seat.full && stage.seats.get(seat.viewer) === seat)
-    return { boards: this.stages.size, slow: [...new Set(stuck.map(({ seat }) => seat.viewer))] }
+    return { boards: this.stages.size, slow: Array.from(this.full.keys(), ({ viewer }) => viewer) }
   }
 
   /** The number of the last event that this instance has of a board. */
@@ -348,7 +414,8 @@ export class Hub {
     stage.total_bytes += event.body.length
     stage.ring_bytes += event.body.length
     stage.ring.push(event)
-    while (stage.ring.length > RING_EVENTS || (stage.ring_bytes > RING_BYTES && stage.ring.length > 1)) {
+    // An event that is larger than the ring is not kept: viewers read it from the log, and share the page.
+    while (stage.ring.length > RING_EVENTS || stage.ring_bytes > RING_BYTES) {
       stage.ring_bytes -= stage.ring.shift()?.body.length ?? 0
     }
     this.pump(stage)
@@ -410,13 +477,11 @@ export class Hub {
     const cut = events.findIndex((event) => isLastFor(viewer, event))
     const given = cut === -1 ? events : events.slice(0, cut + 1)
     const newest = given.at(-1) as LiveEvent
-    const canTakeMore = viewer.write(given)
+    const held = viewer.write(given)
     seat.next = newest.seq + 1
     this.counts.delivered += given.length
     if (cut !== -1) return this.dismiss(stage, seat, newest.type === 'board.deleted' ? 'deleted' : 'removed')
-    if (canTakeMore) return
-    seat.full = { since: this.outside.now(), at_byte: stage.total_bytes, at_seq: stage.last }
-    this.full.add({ stage, seat })
+    if (held) this.markFull(stage, seat, held)
   }
 
   /** Asks the log for what the ring no longer has. Viewers at the same place share one question. */

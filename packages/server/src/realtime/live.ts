@@ -2,17 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { formats } from '@lockstep/contract/formats'
 import { member } from '@lockstep/contract/operation'
-import { HEARTBEAT_SECONDS } from '@lockstep/contract/realtime'
+import { HEARTBEAT_SECONDS, MAX_MESSAGE_BYTES } from '@lockstep/contract/realtime'
 import { v7 as newUuid } from 'uuid'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { approachBoard, type Entry, readUnwelcome } from '../core/access.ts'
 import type { Committed } from '../core/change.ts'
+import { addressOf, networkOf } from '../core/client-address.ts'
 import type { Database } from '../core/database.ts'
+import type { DatabaseClock } from '../core/database-clock.ts'
 import { endConnection } from '../core/errors.ts'
-import { Gate } from '../core/gate.ts'
+import { KeyCounts } from '../core/key-counts.ts'
 import type { Limits } from '../core/limits.ts'
 import type { Metrics } from '../core/metrics.ts'
 import { Problem, problemOfDatabase } from '../core/problem.ts'
+import { Semaphore } from '../core/semaphore.ts'
 import type { Tokens } from '../core/tokens.ts'
 import { BoardSocket, closeSocket, endingOf, type Keeper } from './board-socket.ts'
 import { Bus } from './bus.ts'
@@ -27,19 +30,27 @@ import { inSlices } from './slices.ts'
 
 const LOOK_AT_ONCE = 500
 const DOOR_WAIT_MS = 5_000
+const MAX_PIECES = 1_024
 const LOST =
   'PostgreSQL has lost commits that it had: a restore, or a failover to a standby that was behind. Run `npm run admin -- new-epoch`, so that every client loads its boards anew'
+
+const sizeOfPage = (page: readonly { body: string }[]) => page.reduce((sum, { body }) => sum + body.length, 0)
 
 interface Log {
   info: (message: string) => void
   warn: (details: object, message: string) => void
   error: (details: object, message: string) => void
 }
+export type SocketShares = Record<'user' | 'user_and_board' | 'address', number>
 export interface LiveSettings {
   redis_url: string
   max_sockets: number
+  /** How many of these one user, one user on one board, and one address may have; nothing is limited without. */
+  shares: SocketShares | undefined
   /** How many of those who come are looked at in one go: many may come back together. */
   at_door: number
+  /** How many pages of the log are read at once. */
+  pages_at_once: number
   drain_seconds: number
   /** How many proxies may tell the address of a client. */
   trusted_hops: number
@@ -48,6 +59,7 @@ export interface LiveSettings {
 }
 interface LiveDeps {
   database: Database
+  clock: DatabaseClock
   tokens: Tokens
   limits: Limits
   log: Log
@@ -61,7 +73,10 @@ export class Live {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: 4_096,
+    maxPayload: MAX_MESSAGE_BYTES,
+    // Each piece of an unfinished message is an object of its own: many tiny ones would take far more memory than their bytes.
+    maxFragments: MAX_PIECES,
+    maxBufferedChunks: MAX_PIECES,
     skipUTF8Validation: false,
     // Answered by the socket that counts them: pongs to somebody who floods and does not read would pile up.
     autoPong: false,
@@ -78,8 +93,12 @@ export class Live {
   private readonly deps: LiveDeps
   private readonly settings: LiveSettings
   private readonly keeper: Keeper = { drained: (socket) => this.hub.drained(socket.board_id, socket) }
-  private readonly door: Gate
+  private readonly door: Semaphore
+  /** Reads of the log, by board: clients that resume over and over leave connections to others. */
+  private readonly pages: Semaphore
   private count = 0
+  /** Open connections by user, by user and board, and by address. */
+  private readonly shares = new KeyCounts()
   private ticks = 0
   private isDraining = false
 
@@ -88,7 +107,8 @@ export class Live {
     this.settings = settings
     const { database, log, metrics } = deps
     const refuse = () => new Problem('overloaded')
-    this.door = new Gate(settings.at_door, { waiting: settings.max_sockets, wait_ms: DOOR_WAIT_MS, refuse })
+    this.door = new Semaphore(settings.at_door, { waiting: settings.max_sockets, wait_ms: DOOR_WAIT_MS, refuse })
+    this.pages = new Semaphore(settings.pages_at_once)
     // The library would answer a handshake that is none in its own words.
     this.server.on('wsClientError', (_error, socket, { method }) => refuseHandshake(socket, method))
     this.hub = new Hub({
@@ -99,7 +119,12 @@ export class Live {
       },
       soon: (work) => void setImmediate(work),
       random: Math.random,
-      readEvents: (board_id, after, done) => void answer(readEventPage(database, board_id, after), done),
+      readEvents: (board_id, after, done) => {
+        const read = () => readEventPage(database.forKey(board_id), board_id, after)
+        const run = () => this.pages.run(read, { key: board_id })
+        const runPaced = () => this.pages.runPaced(read, sizeOfPage, { key: board_id })
+        void answer(settings.shares ? runPaced() : run(), done)
+      },
       readHeads: (board_ids, done) => void answer(readHeads(database, board_ids), done),
       subscribe: (board_id, done) => this.subscribe(board_id, done),
       unsubscribe: (board_id) => this.bus?.unsubscribe(board_id),
@@ -109,6 +134,7 @@ export class Live {
     if (settings.redis_url !== '') {
       this.bus = new Bus(settings.redis_url, newUuid(), log, {
         event: (board_id, epoch, event) => this.hub.heard(board_id, epoch, event),
+        announced: (board_id, epoch, seq) => this.hub.announced(board_id, epoch, seq),
         presence: (board_id, message) => this.presence.heard(board_id, message),
         user: (user_id) => void this.lookAgainAt(user_id),
         suspect: (isSuspect) => {
@@ -216,18 +242,33 @@ export class Live {
 
   private async accept(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
     let seated: BoardSocket | undefined
-    ws.on('message', (data: Buffer, isBinary: boolean) => seated?.take(data, isBinary))
+    ws.on('message', (data: Buffer) => seated?.take(data))
     ws.on('ping', (data: Buffer) => seated?.takePing(data))
     ws.on('pong', () => seated?.takePong())
     // Before the token and the database are looked at: a flood must cost neither.
-    if (await this.deps.limits.upgrade(addressOf(request, this.settings.trusted_hops)))
-      return closeSocket(ws, 'try_later')
+    const address = addressOf(request, this.settings.trusted_hops)
+    if (!this.takeShare(ws, 'address', networkOf(address))) return closeSocket(ws, 'try_later')
+    if (await this.deps.limits.upgrade(address)) return closeSocket(ws, 'try_later')
     const entry = await this.admit(ws, request, board_id, query.get('token') ?? '')
     if (!entry || ws.readyState !== ws.OPEN) return
+    const user_id = entry.caller.id
+    if (!this.takeShare(ws, 'user', user_id) || !this.takeShare(ws, 'user_and_board', `${user_id} ${entry.board_id}`))
+      return closeSocket(ws, 'try_later')
     const since = readPosition(query.get('since'))
     const knows_seq = query.has('since') || query.get('seq') === '1'
     seated = new BoardSocket(ws, newUuid(), entry, knows_seq, this.keeper)
     this.seat(ws, seated, entry, since)
+  }
+
+  /** Counts a connection until it closes; false when the limit is reached. */
+  private takeShare(ws: WebSocket, share: keyof SocketShares, who: string): boolean {
+    const { shares: allowed } = this.settings
+    if (!allowed || ws.readyState !== ws.OPEN) return true
+    const key = `${share} ${who}`
+    if (this.shares.of(key) >= allowed[share]) return false
+    this.shares.add(key)
+    ws.on('close', () => this.shares.add(key, -1))
+    return true
   }
 
   /** Lets somebody in who may, or closes with the code that says why not. */
@@ -242,7 +283,9 @@ export class Live {
       const credential = await this.deps.tokens.verifyForSocket(token)
       if (!credential || !formats.uuid.test(board_id)) throw new Problem('not_authenticated')
       const approach = { credential, access: member('board'), target_id: board_id, key: null }
-      return (await this.door.pass(() => approachBoard(this.deps.database, approach))).enter()
+      const { user_id } = credential
+      const approached = () => approachBoard(this.deps.database.forKey(user_id), approach)
+      return (await this.door.run(approached, { key: this.settings.shares && user_id })).enter()
     } catch (error) {
       const isRefusal = error instanceof Problem && error.status < 500
       if (!(error instanceof Problem) && !problemOfDatabase(error))
@@ -252,18 +295,20 @@ export class Live {
     }
   }
 
-  /** Order on connect: hello, user_joined, what was missed, what happens. */
+  /** Order on connect: hello, user_joined (when the user is registered as present), what was missed, what happens. */
   private seat(ws: WebSocket, socket: BoardSocket, entry: Entry, since: Head | undefined) {
     const { board_id, epoch, last_seq } = entry
-    if (socket.knows_seq) socket.send(frame(`{"type":"hello","epoch":${epoch},"seq":${last_seq}}`))
-    socket.send(frame(JSON.stringify({ type: 'user_joined', user_id: socket.user_id, username: socket.username })))
+    const { user_id, username } = socket
+    const joined = frame(JSON.stringify({ type: 'user_joined', user_id, username }))
+    const hello = socket.knows_seq ? [frame(`{"type":"hello","epoch":${epoch},"seq":${last_seq}}`)] : []
     const set = this.sockets.get(board_id) ?? new Set()
     this.sockets.set(board_id, set.add(socket))
     this.deps.metrics.meters.lockstep_socket_opens_total.inc({})
     this.wheel.add(socket)
     ws.on('close', () => this.leave(socket))
-    this.hub.join(board_id, epoch, socket, since)
-    this.presence.join(board_id, socket)
+    this.presence.join(board_id, socket, () => {
+      if (socket.greet([...hello, joined])) this.hub.join(board_id, epoch, socket, since)
+    })
   }
 
   private leave(socket: BoardSocket) {
@@ -288,7 +333,7 @@ export class Live {
   private turn() {
     if (++this.ticks % 10 === 0) for (const set of this.sockets.values()) for (const socket of set) socket.messages = 0
     this.hub.dropSlow()
-    this.wheel.turn(Math.floor(Date.now() / 1_000))
+    this.wheel.turn(this.deps.clock.now_seconds())
   }
 
   /** The heartbeat of some boards: ping, presence, and a look whether everybody still may be here. */
@@ -338,16 +383,6 @@ function readPosition(text: string | null): Head | undefined {
   if (text === null) return undefined
   const [, epoch, seq] = /^(\d{1,10})\.(\d{1,15})$/.exec(text) ?? []
   return { epoch: Number(epoch ?? -1), seq: Number(seq ?? -1) }
-}
-
-/** The address of the client, as the trusted proxies before us tell it. */
-function addressOf({ headers, socket }: IncomingMessage, hops: number): string {
-  const told = String(headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map((address) => address.trim())
-    .filter((address) => address !== '')
-  const path = [...told, socket.remoteAddress ?? '']
-  return path.at(-1 - Math.min(hops, path.length - 1)) as string
 }
 
 function ignore() {}

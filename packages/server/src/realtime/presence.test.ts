@@ -181,6 +181,59 @@ describe('coming and going', () => {
   })
 })
 
+describe('a user who has just been told to have joined', () => {
+  const asksAt = async (at: TestService, { id }: TestBoard, { api }: TestUser) => {
+    const headers = { authorization: `Bearer ${api.token}` }
+    const { body } = await at.anybody.request('GET', `/ws/boards/${id}/presence`, { headers })
+    return (body as { online_users: { user_id: string }[] }).online_users.map(({ user_id }) => user_id)
+  }
+
+  test('[PRES-6] is online, whichever instance is asked', async () => {
+    const far = await startProxy(redis.url, { ask_delay_ms: 80 })
+    const distant = await startService({ REDIS_URL: far.url }, { seconds, beside: service })
+    const { board, users } = await crowd()
+    for (const user of users) {
+      const socket = await openAt(distant, board, user)
+      expect(await asksAt(service, board, user)).toContain(user.id)
+      expect(socket.messages[0]).toMatchObject({ type: 'user_joined', user_id: user.id })
+      await socket.close()
+    }
+    await distant.stop()
+    await far.close()
+  })
+
+  test('[PRES-6] is online where they are connected, however slow Redis is', async () => {
+    const slow = await startProxy(redis.url, { ask_delay_ms: 400 })
+    const distant = await startService({ REDIS_URL: slow.url }, { seconds, beside: service })
+    const { board, users } = await crowd()
+    for (const user of users) {
+      using socket = await openAt(distant, board, user)
+      expect(await asksAt(distant, board, user)).toContain(user.id)
+      expect(socket.closing).toBeUndefined()
+    }
+    await distant.stop()
+    await slow.close()
+  })
+
+  test('[PRES-6] is online where they are connected while Redis is frozen, and is not held up', async () => {
+    const { board, users } = await crowd()
+    const frozen = await startProxy(redis.url)
+    const cut = await startService({ REDIS_URL: frozen.url }, { seconds, beside: service })
+    frozen.freeze()
+    const sockets: TestSocket[] = []
+    for (const user of users) {
+      const start = performance.now()
+      sockets.push(await openAt(cut, board, user))
+      expect(performance.now() - start).toBeLessThan(2_000)
+      expect(await asksAt(cut, board, user)).toContain(user.id)
+    }
+    for (const socket of sockets) socket.terminate()
+    frozen.thaw()
+    await cut.stop()
+    await frozen.close()
+  })
+})
+
 describe('healing', () => {
   const flush = async () => {
     // Numbers begin with the time of day: a new beginning within the same moment would look like a lost message.
@@ -234,9 +287,9 @@ describe('healing', () => {
     const lost = (await client.zRange(key, 0, -1)).filter((member) => !known.includes(member))
     expect(await client.zRem(key, lost)).toBe(1)
     await client.hIncrBy(key.replace('connections', 'users'), bob.id, -1)
-    client.destroy()
     await first.close()
-    await isOnline(service, board, [ann])
+    await eventually('he is known again', async () => (await client.zRange(key, 0, -1)).join().includes(bob.id))
+    client.destroy()
     await isOnline(service, board, [ann, bob])
     expect(told(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${bob.username}`])
     for (const socket of [here, second]) socket.terminate()

@@ -12,6 +12,8 @@ const AT_ONCE = 500
 /** After Redis lost its data, everybody registers again within a heartbeat and this: nobody has left meanwhile. */
 const SETTLING_MS = 5_000
 const REPAIR_MS = 250
+/** How long a connection waits to be registered in Redis before `user_joined` is sent. */
+const REGISTER_MS = 250
 const MAX_REPAIR_MS = 8_000
 
 /** A connection of a user to a board. */
@@ -67,19 +69,33 @@ interface Room {
 export class PresenceRooms {
   private readonly rooms = new Map<string, Room>()
   private readonly world: Surroundings
+  /** Redis was slow to register a connection, and has not answered since: nobody waits for it meanwhile. */
+  private isSlow = false
 
   constructor(world: Surroundings) {
     this.world = world
   }
 
-  /** A connect, which everybody on the board is told. The connection itself was told already. */
-  join(board_id: string, connection: Connection) {
+  /**
+   * A connect, which everybody on the board is told. `registered` is called once, before anybody else is told: when Redis
+   * knows of the connection, when it cannot be reached, or when it takes too long.
+   */
+  join(board_id: string, connection: Connection, registered: () => void) {
     const known = this.rooms.get(board_id)
     const room = known ?? this.open(board_id)
     room.here.set(connection.id, connection)
-    void this.act(known ? 'join' : 'open', board_id, [connection], () =>
-      this.take(board_id, room, { type: 'user_joined', ...named(connection), connection: connection.id }),
-    )
+    const giveUp = () => {
+      this.isSlow = true
+      registered()
+    }
+    const timer = this.isSlow ? undefined : setTimeout(giveUp, REGISTER_MS)
+    if (this.isSlow) registered()
+    const alone = () =>
+      this.take(board_id, room, { type: 'user_joined', ...named(connection), connection: connection.id })
+    void this.act(known ? 'join' : 'open', board_id, [connection], alone, () => {
+      clearTimeout(timer)
+      registered()
+    })
   }
 
   leave(board_id: string, connection: Connection) {
@@ -124,16 +140,12 @@ export class PresenceRooms {
     if (this.rooms.has(board_id)) void this.act('reap', board_id, [], () => {})
   }
 
-  /** Who is online; this instance's view when Redis does not say. */
+  /** Who is online: those whom Redis knows, and those connected here, whom Redis may not know yet. */
   async online(board_id: string): Promise<{ user_id: string; username: string }[]> {
-    try {
-      if (!this.world.run) throw new Error('There is no Redis')
-      const { users } = await this.call('list', board_id, [])
-      return [...users].map(([user_id, username]) => ({ user_id, username }))
-    } catch {
-      const here = [...(this.rooms.get(board_id)?.here.values() ?? [])].map(named)
-      return here.filter((user, i) => here.findIndex((other) => other.user_id === user.user_id) === i)
-    }
+    const known = this.world.run && (await this.call('list', board_id, []).catch(() => undefined))
+    const users = new Map(known?.users)
+    for (const { user_id, username } of this.rooms.get(board_id)?.here.values() ?? []) users.set(user_id, username)
+    return [...users].map(([user_id, username]) => ({ user_id, username }))
   }
 
   close() {
@@ -164,26 +176,35 @@ export class PresenceRooms {
     return room
   }
 
-  /** Does it in Redis, and tells what came of it; without Redis, does it here alone. */
-  private async act(operation: Operation, board_id: string, connections: Connection[], alone: () => void) {
-    if (!this.world.run) return alone()
+  /** Does it in Redis, and tells what came of it; without Redis, does it here alone. `answered` is called before anybody is told. */
+  private async act(
+    operation: Operation,
+    board_id: string,
+    connections: Connection[],
+    alone: () => void,
+    answered: () => void = () => {},
+  ) {
+    if (!this.world.run) {
+      answered()
+      return alone()
+    }
     const asked = this.rooms.get(board_id)
-    await this.call(operation, board_id, connections).then(
-      ({ told, version, next_expiry_ms, users }) => {
-        const room = this.rooms.get(board_id)
-        if (!room) return
-        room.failures = 0
-        if (operation === 'open' && room === asked) this.begin(board_id, room, version, users)
-        for (const message of told) this.heard(board_id, message)
-        if (version > room.version && !room.held) this.repair(board_id, room, version)
-        this.planReaping(board_id, room, next_expiry_ms)
-      },
-      () => {
-        if (operation === 'open' && asked) this.release(board_id, asked)
-        if (operation !== 'leave' && asked) this.registerSoon(board_id, asked)
-        alone()
-      },
-    )
+    const answer = await this.call(operation, board_id, connections).catch(() => undefined)
+    answered()
+    if (!answer) {
+      if (operation === 'open' && asked) this.release(board_id, asked)
+      if (operation !== 'leave' && asked) this.registerSoon(board_id, asked)
+      return alone()
+    }
+    const { told, version, next_expiry_ms, users } = answer
+    this.isSlow = false
+    const room = this.rooms.get(board_id)
+    if (!room) return
+    room.failures = 0
+    if (operation === 'open' && room === asked) this.begin(board_id, room, version, users)
+    for (const message of told) this.heard(board_id, message)
+    if (version > room.version && !room.held) this.repair(board_id, room, version)
+    this.planReaping(board_id, room, next_expiry_ms)
   }
 
   /**

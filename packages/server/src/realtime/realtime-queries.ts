@@ -1,23 +1,30 @@
 import type { JsonText } from '@lockstep/contract/operation'
 import type { LoggedEvent } from '@lockstep/contract/realtime'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Db, statement } from '../core/database.ts'
 import type { Head, LiveEvent } from './hub.ts'
 
 const PAGE_EVENTS = 200
 const PAGE_BYTES = 1_048_576
 
+/**
+ * The events after `after`: up to `limit`, and up to the event that fills a mebibyte, at least one. Sizes come from
+ * `octet_length`, which PostgreSQL reads from the header of a stored text; `length` would decompress every body.
+ */
+const eventsAfter = (board_id: RawBuilder<unknown>, after: unknown, limit: RawBuilder<unknown>) => sql`(
+  select seq, type, user_id, subject_id, body from (
+    select seq, type, user_id, subject_id, body, sum(octet_length(body)) over (order by seq) - octet_length(body) as bytes_before
+    from (
+      select seq, type, user_id, subject_id, body from board_events where board_id = ${board_id} and seq > ${after}
+      order by seq limit ${limit}
+    ) next
+  ) counted
+  where bytes_before < ${sql.lit(PAGE_BYTES)})`
+
 const page = statement(
   'read_event_page',
   (args: { board_id: string; after: number }) => sql<LiveEvent>`
-    select seq, type, subject_id, body from (
-      select seq, type, subject_id, body, sum(length(body)) over (order by seq) - length(body) as bytes_before
-      from (
-        select seq, type, subject_id, body from board_events where board_id = ${args.board_id} and seq > ${args.after}
-        order by seq limit ${sql.lit(PAGE_EVENTS)}
-      ) next
-    ) counted
-    where bytes_before < ${sql.lit(PAGE_BYTES)} order by seq`,
+    select event.seq, event.type, event.subject_id, event.body from ${eventsAfter(sql`${args.board_id}`, args.after, sql.lit(PAGE_EVENTS))} event order by event.seq`,
 )
 /** Events behind a number, in order: a page that is bounded in number and size. */
 export const readEventPage = (db: Db, board_id: string, after: number): Promise<LiveEvent[]> =>
@@ -45,15 +52,13 @@ const history = statement(
   'read_history',
   (args: { board_id: string; after: number; limit: number }) => sql<History>`
     select stream.epoch, stream.last_seq, min(event.seq) as first_seq, array_agg(event.seq order by event.seq) as seqs,
-      coalesce('[' || string_agg('{"seq":' || event.seq || ',' || substr(event.body, 2), ',' order by event.seq) || ']', '[]') as json
+      coalesce('[' || string_agg('{"seq":' || event.seq || ',"actor_id":' || coalesce('"' || event.user_id || '"', 'null') || ',' || substr(event.body, 2), ',' order by event.seq) || ']', '[]') as json
     from board_stream stream
-    left join lateral (
-      select seq, body from board_events where board_id = stream.board_id and seq > ${args.after} order by seq limit ${args.limit}
-    ) event on true
+    left join lateral ${eventsAfter(sql`stream.board_id`, args.after, sql`${args.limit}`)} event on true
     where stream.board_id = ${args.board_id}
     group by stream.epoch, stream.last_seq`,
 )
-/** A page of a board's log, with the position of the board in the same snapshot. */
+/** A page of a board's log, bounded in number and size, with the position of the board in the same snapshot. */
 export const readHistory = async (db: Db, board_id: string, after: number, limit: number) =>
   (await db.run(history, { board_id, after, limit }))[0]
 

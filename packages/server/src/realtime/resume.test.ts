@@ -361,4 +361,30 @@ describe('a client that reads slowly', () => {
     slow.resume()
     expect((await slow.closed).code).toBe(1013)
   })
+
+  test('[LIVE-13] pages that were read one after the other count each, and who holds too much is cut at once', async () => {
+    const board = await calm.board()
+    await addColumn(board)
+    const { epoch, seq } = await positionOf(board)
+    await calm.sql.query(
+      `update board_events set body = left(body, -1) || ',"padding":"' || repeat('x', 12 * 1048576) || '"}'
+       where board_id = $1 and seq = $2`,
+      [board.id, seq],
+    )
+    const ends: Socket[] = []
+    const held = () => ends.reduce((sum, end) => sum + (end.destroyed ? 0 : end.writableLength), 0)
+    const most: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const slow = openAt(calm, board, { since: `${epoch}.${seq - 1}` })
+      await slow.opened
+      const end = serverEnd(slow)
+      ends.push(end)
+      slow.pause()
+      await eventually('it was given its page', () => end.destroyed || end.writableLength > 1_048_576)
+      most.push(held())
+    }
+    for (const end of ends) end.destroy()
+    expect(Math.max(...most)).toBeLessThan(64 * 1_048_576)
+    expect(Math.max(...most)).toBeGreaterThan(40 * 1_048_576)
+  })
 })

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client } from '../../testing/client.ts'
 import { MARK, PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '../../testing/service.ts'
 import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
 import { REDIS } from '../../testing/template-database.ts'
@@ -200,6 +201,89 @@ describe('a user who lost his right to be here', () => {
     for (const socket of surviving) await socket.next('column.created')
     for (const token of [older, ticket]) expect((await openSocket(member.api, id, { token }).closed).code).toBe(1008)
     for (const socket of surviving) socket.terminate()
+  })
+
+  /** Somebody with a copy of a token, who refreshes it every 50 ms and opens a socket with each new one. */
+  function stealToken({ base_url }: TestService, board_id: string, token: string) {
+    const thief = { held: [token], socket: undefined as TestSocket | undefined, isOver: false }
+    const busy = Promise.withResolvers<void>()
+    const refresh = async () => {
+      for (;;) {
+        const { status, body } = await new Client(base_url, thief.held.at(-1)).send('refresh', {})
+        if (status === 401 || thief.isOver) return status
+        thief.held.push((body as { access_token: string }).access_token)
+        thief.socket?.terminate()
+        thief.socket = openSocket({ base_url, token: thief.held.at(-1) }, board_id)
+        if (thief.held.length === 4) busy.resolve()
+        await pause(50)
+      }
+    }
+    return { thief, isBusy: busy.promise, last_status: refresh() }
+  }
+  /** A further member of a board, with the password of its first one. */
+  async function addMember({ id: board_id, member }: TestBoard) {
+    const id = crypto.randomUUID()
+    await service.sql.query(
+      `insert into users (id, email, email_key, username, username_key, hashed_password)
+       select $1::uuid, $1, $1, $1, $1, hashed_password from users where id = $2`,
+      [id, member.id],
+    )
+    await service.sql.query(`insert into board_members (board_id, user_id, role) values ($1, $2, 'member')`, [
+      board_id,
+      id,
+    ])
+    const api = new Client(service.base_url, await tokens.issue(id, nowSeconds(), nowSeconds() - 1))
+    return { ...member, id, api }
+  }
+  async function stealAndChange(board: TestBoard) {
+    const member = await addMember(board)
+    const own = await openBoth(member, board.id)
+    const stolen = await tokens.issue(member.id, nowSeconds(), nowSeconds() - 2)
+    const thefts = [service, elsewhere, service].map((at) => stealToken(at, board.id, stolen))
+    await Promise.all(thefts.map(({ isBusy }) => isBusy))
+    const new_password = `${PASSWORD} renewed`
+    await member.api.call('changePassword', { body: { current_password: PASSWORD, new_password } })
+    // Long enough for each of them to refresh once more.
+    const timer = setTimeout(() => {
+      for (const { thief } of thefts) thief.isOver = true
+    }, 1_000)
+    const statuses = await Promise.all(thefts.map(({ last_status }) => last_status))
+    clearTimeout(timer)
+    const last = thefts.map(({ thief }) => thief.socket as TestSocket)
+    const codes = await Promise.all(last.map((socket) => Promise.race([socket.closed, pause(HEARTBEAT_MS)])))
+    const held = thefts.map(({ thief }) => thief.held.at(-1))
+    const answers = held.map((token) => new Client(elsewhere.base_url, token).send('getMe', {}))
+    statuses.push(...(await Promise.all(answers)).map(({ status }) => status))
+    // The session that changed the password goes on, and so do its sockets.
+    const { access_token } = await member.api.call('refresh', {})
+    await new Client(elsewhere.base_url, access_token).call('getMe', {})
+    for (const socket of own) expect(socket.closing).toBeUndefined()
+    for (const socket of [...own, ...last]) socket.terminate()
+    return { statuses, codes: codes.map((closing) => closing?.code) }
+  }
+
+  test('[AUTH-19] [LIVE-7] a thief who refreshes every 50 ms is out after a password change, 20 of 20 times', async () => {
+    const board = await service.board()
+    const rounds = []
+    for (let batch = 0; batch < 5; batch++)
+      rounds.push(...(await Promise.all(Array.from({ length: 4 }, () => stealAndChange(board)))))
+    const out = { statuses: [401, 401, 401, 401, 401, 401], codes: [1008, 1008, 1008] }
+    expect(rounds).toEqual(Array.from({ length: 20 }, () => out))
+  }, 60_000)
+
+  test('[AUTH-25] [LIVE-7] logging out everywhere closes all sockets of the user with 1008, on both instances', async () => {
+    const board = await service.board()
+    const { ticket } = await board.member.api.call('createTicket', {})
+    const closing = [
+      ...(await openBoth(board.member, board.id)),
+      ...(await openBoth(board.member, board.id, { token: ticket })),
+    ]
+    const others = await openBoth(board.owner, board.id)
+    await board.member.api.call('logoutEverywhere', {})
+    await expectClosed(closing, 1008, performance.now(), 1_000)
+    expect((await openSocket(board.member.api, board.id, { token: ticket }).closed).code).toBe(1008)
+    for (const socket of others) expect(socket.closing).toBeUndefined()
+    for (const socket of others) socket.terminate()
   })
 
   test('[LIVE-7] [V13] a token that expires closes its socket with 1008 within a second, and not before', async () => {

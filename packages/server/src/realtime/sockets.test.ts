@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type EventKind, events } from '@lockstep/contract'
+import { asyncApi } from '@lockstep/contract/asyncapi'
 import type { FullBoard } from '@lockstep/contract/boards'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkClosed } from '../../testing/closed-schema.ts'
@@ -361,17 +362,20 @@ describe('what a client sends', () => {
   /** A frame as it goes over the wire, masked with nothing. */
   function rawFrame(opcode: number, payload: Buffer | string, { isLast = true, isMasked = true } = {}) {
     const body = Buffer.from(payload)
-    const head = Buffer.alloc(body.length < 126 ? 2 : 4)
+    const size = body.length < 126 ? 0 : body.length < 65_536 ? 2 : 8
+    const head = Buffer.alloc(2 + size)
     head[0] = (isLast ? 0x80 : 0) | opcode
-    head[1] = (isMasked ? 0x80 : 0) | Math.min(body.length, 126)
-    if (body.length >= 126) head.writeUInt16BE(body.length, 2)
+    head[1] = (isMasked ? 0x80 : 0) | (size === 0 ? body.length : size === 2 ? 126 : 127)
+    if (size === 2) head.writeUInt16BE(body.length, 2)
+    if (size === 8) head.writeBigUInt64BE(BigInt(body.length), 2)
     return Buffer.concat([head, Buffer.alloc(isMasked ? 4 : 0), body])
   }
   const [TEXT, BINARY, CONTINUED, PING] = [1, 2, 0, 9]
   const write = (socket: TestSocket, frames: Buffer[]) =>
     (socket.ws as unknown as { _socket: { write: (bytes: Buffer) => void } })._socket.write(Buffer.concat(frames))
-  const half = Buffer.alloc(3_000, 'x')
-  const many = (frame: Buffer) => Array.from({ length: 30 }, () => frame)
+  const half = Buffer.alloc(40_000, 'x')
+  const tiny = rawFrame(CONTINUED, 'x', { isLast: false })
+  const many = (frame: Buffer, length = 1_001) => Array.from({ length }, () => frame)
 
   test('[SOCK-4] [V31] bad messages end their own connection, each with its code, while others go on', async () => {
     const board = await service.board()
@@ -380,13 +384,15 @@ describe('what a client sends', () => {
     await bystander.next('user_joined')
     const before = (await board.events()).length
     const rude: [string, number, Buffer[]][] = [
-      ['binary', 1003, [rawFrame(BINARY, 'x')]],
-      ['oversized', 1009, [rawFrame(TEXT, Buffer.alloc(4_097, 'x'))]],
+      ['oversized', 1009, [rawFrame(TEXT, Buffer.alloc(65_537, 'x'))]],
+      ['oversized and binary', 1009, [rawFrame(BINARY, Buffer.alloc(65_537, 'x'))]],
       ['oversized in fragments', 1009, [rawFrame(TEXT, half, { isLast: false }), rawFrame(CONTINUED, half)]],
+      ['many fragments', 1008, [rawFrame(TEXT, 'x', { isLast: false }), ...many(tiny, 1_024)]],
       ['invalid UTF-8', 1007, [rawFrame(TEXT, Buffer.from([0xc3, 0x28]))]],
-      ['a flood', 1008, many(rawFrame(TEXT, 'x'))],
-      ['a flood of pongs', 1008, many(rawFrame(TEXT, '{"type":"pong"}'))],
-      ['a flood of protocol pings', 1008, many(rawFrame(PING, 'x'))],
+      ['a flood', 1013, many(rawFrame(TEXT, 'x'))],
+      ['a flood of binary messages', 1013, many(rawFrame(BINARY, 'x'))],
+      ['a flood of pongs', 1013, many(rawFrame(TEXT, '{"type":"pong"}'))],
+      ['a flood of protocol pings', 1013, many(rawFrame(PING, 'x'))],
       ['no mask', 1002, [rawFrame(TEXT, 'x', { isMasked: false })]],
       ['a fragment of nothing', 1002, [rawFrame(CONTINUED, 'x')]],
       ['an unknown kind', 1002, [rawFrame(3, 'x')]],
@@ -400,6 +406,33 @@ describe('what a client sends', () => {
     }
     await bystander.upTo(before + rude.length)
     expect(bystander.seqs).toEqual(rude.map((_, i) => before + i + 1))
+  })
+
+  test('[SOCK-9] whatever is no pong is ignored, text or binary, up to 64 KiB and 1,000 messages in 10 seconds', async () => {
+    const board = await service.board()
+    using socket = openSocket(board.member.api, board.id)
+    await socket.next('user_joined')
+    write(socket, [
+      rawFrame(BINARY, 'x'),
+      rawFrame(BINARY, ''),
+      rawFrame(BINARY, Buffer.alloc(65_536)),
+      rawFrame(TEXT, Buffer.alloc(65_536, 'x')),
+      rawFrame(TEXT, `{"type":"card.created","data":"${'x'.repeat(60_000)}"}`),
+      // The pongs of the test's client count too.
+      ...many(rawFrame(TEXT, '{"type":"subscribe"}'), 985),
+    ])
+    await addColumn(board)
+    await socket.next('column.created')
+    expect(socket.closing).toBeUndefined()
+    // Counts begin again every ten seconds: of twice as many, more than a thousand fall into one of these times.
+    write(socket, many(rawFrame(PING, ''), 2_002))
+    expect((await socket.closed).code).toBe(1013)
+  })
+
+  test('[SOCK-10] the AsyncAPI document lists every close code', () => {
+    const { description } = asyncApi()['info'] as { description: string }
+    const listed = [...description.matchAll(/^\| (\d{4}) \|/gm)].map(([, code]) => Number(code))
+    expect(listed).toEqual([1000, 1002, 1007, 1008, 1009, 1012, 1013, 4408])
   })
 
   test('[SOCK-4] a ping of the protocol itself is answered', async () => {
@@ -441,6 +474,85 @@ describe('too many', () => {
     expect(first.closing).toBeUndefined()
     first.terminate()
     await small.stop()
+  })
+
+  test('[SOCK-11] one user has so many sockets, and so many to one board; the next is closed with 1013', async () => {
+    const shared = await startService({
+      FAIR_SHARES: 'on',
+      MAX_SOCKETS_PER_USER: '3',
+      MAX_SOCKETS_PER_USER_AND_BOARD: '2',
+    })
+    const [one, other] = [await shared.board(), await shared.board()]
+    const { api, id } = one.owner
+    await other.owner.api.call('inviteMember', { params: { board_id: other.id }, body: { user_id: id } })
+    const open = async (at: TestBoard, who = api) => {
+      const socket = openSocket(who, at.id)
+      await Promise.race([socket.closed, socket.next('user_joined').catch(() => {})])
+      return socket
+    }
+    const [first, second] = [await open(one), await open(one)]
+    expect((await open(one)).closing).toMatchObject({ code: 1013 })
+    const third = await open(other)
+    expect(third.closing).toBeUndefined()
+    expect((await open(other)).closing).toMatchObject({ code: 1013 })
+    const bystander = await open(one, one.member.api)
+    expect([first, second, bystander].map(({ closing }) => closing)).toEqual([undefined, undefined, undefined])
+    await second.close()
+    await eventually('there is room again', async () => (await open(one)).closing === undefined)
+    await shared.stop()
+  })
+
+  test('[SOCK-12] one address has so many sockets, for all users together; the next is closed with 1013', async () => {
+    const shared = await startService({ FAIR_SHARES: 'on', MAX_SOCKETS_PER_ADDRESS: '2', TRUST_PROXY: '1' })
+    const { id, owner, member } = await shared.board()
+    const open = async ({ api } = owner, address = '192.0.2.1') => {
+      const socket = openSocket(api, id, { headers: { 'x-forwarded-for': address } })
+      await Promise.race([socket.closed, socket.next('user_joined').catch(() => {})])
+      return socket.closing?.code
+    }
+    expect([await open(), await open(member), await open(), await open(member)]).toEqual([
+      undefined,
+      undefined,
+      1013,
+      1013,
+    ])
+    expect(await open(owner, '192.0.2.2')).toBeUndefined()
+    await shared.stop()
+  })
+
+  test('[LOAD-11] sockets are admitted in turn by user', async () => {
+    const shared = await startService({ FAIR_SHARES: 'on', DATABASE_POOL_SIZE: '2' })
+    const { id, owner, member } = await shared.board()
+    const admitted: string[] = []
+    const open = (name: string, { api }: TestBoard['owner']) => {
+      const socket = openSocket(api, id, { seq: true })
+      void socket.next('hello').then(() => admitted.push(name))
+      return socket
+    }
+    const lock = await shared.sql.connect()
+    await lock.query('begin; lock table users in access exclusive mode')
+    const sockets = Array.from({ length: 15 }, () => open('greedy', owner))
+    await Promise.all(sockets.map(({ opened }) => opened))
+    sockets.push(open('other', member))
+    await sockets.at(-1)?.opened
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await lock.query('commit')
+    lock.release()
+    await eventually('all are admitted', () => admitted.length === 16)
+    expect(admitted.indexOf('other')).toBeLessThan(5)
+    for (const socket of sockets) socket.terminate()
+    await shared.stop()
+  })
+
+  test('[SOCK-11] [SOCK-12] in development nobody is limited', async () => {
+    const one = { MAX_SOCKETS_PER_USER: '1', MAX_SOCKETS_PER_USER_AND_BOARD: '1', MAX_SOCKETS_PER_ADDRESS: '1' }
+    const free = await startService(one)
+    const { id, owner } = await free.board()
+    using first = openSocket(owner.api, id)
+    using second = openSocket(owner.api, id)
+    await Promise.all([first.next('user_joined'), second.next('user_joined')])
+    for (const socket of [first, second]) socket.terminate()
+    await free.stop()
   })
 
   test.each([

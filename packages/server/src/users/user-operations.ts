@@ -1,14 +1,21 @@
 import type { userOperations } from '@lockstep/contract/users'
+import type { Limits } from '../core/limits.ts'
 import { Problem } from '../core/problem.ts'
 import type { Handlers } from '../core/serve.ts'
-import { findUsers, readUser } from './user-queries.ts'
+import { type Directory, findUsers, readUser } from './user-queries.ts'
 
-export const userHandlers: Handlers<typeof userOperations> = {
+export const userHandlers = (limits: Limits, directory: Directory): Handlers<typeof userOperations> => ({
   async getUser({ db, params }) {
     const user = await readUser(db, params.user_id)
     if (!user) throw new Problem('user_not_found')
     return user
   },
 
-  findUsers: ({ db, query }) => findUsers(db, query.search ?? query.q ?? '', query.limit ?? 50),
-}
+  async findUsers({ db, caller, query }) {
+    const excess = await limits.search(caller.id)
+    if (excess) throw excess
+    const { search, q, names, limit = 50 } = query
+    const term = search ?? q ?? ''
+    return findUsers(db, { ...directory, caller_id: caller.id, term, with_names: names === 'true', limit })
+  },
+})

@@ -74,33 +74,60 @@ interface Login {
   id: string
   hashed_password: string
   is_active: boolean
-  /** The second of a token that is issued now: after a reset of the password, the first one that counts. */
-  now_seconds: number
 }
-const login = statement(
-  'read_login',
-  (args: { email_key: string }) => sql<Login>`
-    select id, hashed_password, is_active,
-      floor(extract(epoch from greatest(clock_timestamp(), tokens_valid_from)))::int8 as now_seconds
-    from users where email_key = ${args.email_key}`,
+const login = statement('read_login', (args: { email_key: string }, query) =>
+  query.selectFrom('users').select(['id', 'hashed_password', 'is_active']).where('email_key', '=', args.email_key),
 )
 export async function readLogin(db: Db, email: string): Promise<Login | undefined> {
   return (await db.run(login, { email_key: keyOf(email) }))[0]
 }
 
-const password = statement('read_hashed_password', (args: { id: string }, query) =>
-  query.selectFrom('users').select('hashed_password').where('id', '=', args.id),
+const password = statement('read_own_password', (args: { id: string }, query) =>
+  query.selectFrom('users').select(['hashed_password', 'email', 'username']).where('id', '=', args.id),
 )
-export async function readHashedPassword(db: Db, id: string): Promise<string> {
-  return (await db.run(password, { id }))[0]?.hashed_password ?? ''
+/** The hash, and the names that a new password must not be. */
+export async function readOwnPassword(db: Db, id: string) {
+  return (await db.run(password, { id }))[0] ?? { hashed_password: '', email: '', username: '' }
 }
 
+interface TokenStart {
+  is_active: boolean
+  hashed_password: string
+  tokens_valid_from: number | null
+  surviving_token_hash: string | null
+  /** The second that a token issued now carries: the first one that is not revoked, if that is still to come. */
+  issued_at: number
+}
+const tokenStart = statement(
+  'read_token_start',
+  (args: { id: string }) => sql<TokenStart>`
+    select is_active, hashed_password, surviving_token_hash, floor(extract(epoch from tokens_valid_from))::int8 as tokens_valid_from,
+      floor(extract(epoch from greatest(clock_timestamp(), tokens_valid_from)))::int8 as issued_at
+    from users where id = ${args.id} for share`,
+)
+/** Read right before a token is issued: waits for a revocation that is under way, and sees it. */
+export async function readTokenStart(db: Db, id: string): Promise<TokenStart | undefined> {
+  return (await db.run(tokenStart, { id }))[0]
+}
+
+/**
+ * What `tokens_valid_from` becomes when the tokens of a user are revoked: the next second, because a token that was
+ * refreshed in this second may be a thief's. After a revocation in the same second, logins got tokens of that next second,
+ * so it is the one after.
+ */
+export const nextTokenSecond = sql`greatest(date_trunc('second', clock_timestamp()), users.tokens_valid_from) + interval '1 second'`
+
+/**
+ * The row is locked before the clock is read, and `read_token_start` waits for that lock: a token that is issued at the same
+ * time either has an earlier second or sees the change.
+ */
 const replacePassword = statement(
   'replace_password',
   (args: { id: string; old_hash: string; new_hash: string; token_hash: string }) => sql<{ id: string }>`
-    update users set hashed_password = ${args.new_hash}, tokens_valid_from = clock_timestamp(), surviving_token_hash = ${args.token_hash}
-    where id = ${args.id} and hashed_password = ${args.old_hash}
-    returning id`,
+    with locked as materialized (select id from users where id = ${args.id} and hashed_password = ${args.old_hash} for no key update)
+    update users set hashed_password = ${args.new_hash}, surviving_token_hash = ${args.token_hash}, tokens_valid_from = ${nextTokenSecond}
+    from locked where users.id = locked.id
+    returning users.id`,
 )
 /** False when the password was changed by somebody else in the meantime. */
 export async function changePassword(
@@ -110,16 +137,50 @@ export async function changePassword(
   return (await db.run(replacePassword, change)).length === 1
 }
 
-interface Search {
-  pattern: string
+const endSessions = statement(
+  'end_sessions',
+  (args: { id: string }) => sql`
+    with locked as materialized (select id from users where id = ${args.id} for no key update)
+    update users set surviving_token_hash = null, tokens_valid_from = ${nextTokenSecond} from locked where users.id = locked.id`,
+)
+/** Revokes every token that was issued so far. */
+export async function endAllSessions(db: Db, id: string) {
+  await db.run(endSessions, { id })
+}
+
+/** By which parts of a user a search may find them. */
+export interface Directory {
+  /** Whether any e-mail address is found by a part of it; else by the whole, or by a part for people on a common board. */
+  is_open: boolean
+}
+export interface UserSearch {
+  caller_id: string
+  term: string
+  with_names: boolean
   limit: number
 }
+interface Search extends Pick<UserSearch, 'caller_id' | 'with_names' | 'limit'>, Directory {
+  key: string
+  pattern: string
+}
+/** The first and last name as they are compared. The index `users_names_search` has the same expression. */
+const namesOf = (person: string) => {
+  const column = (name: string) => sql`coalesce(${sql.ref(`${person}.${name}`)}, '')`
+  return sql`search_key(normalize(${column('firstname')} || ' ' || ${column('lastname')}, NFKC))`
+}
+/** The members of the caller's boards. */
+const people = (caller_id: string) => sql`(
+  select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
+  where mine.user_id = ${caller_id})`
+
 /** Short terms match many users: walking them in order finds enough soon. */
 const browse = statement(
   'browse_users',
-  (args: Search & { with_email: boolean }) => sql<{ json: JsonText<User> }>`
+  (args: Search) => sql<{ json: JsonText<User> }>`
     select ${userJson}::text as json from users person
-    where person.is_active and (person.username_key like ${args.pattern} or (${args.with_email} and person.email_key like ${args.pattern}))
+    where person.is_active and (person.username_key like ${args.pattern} or person.email_key = ${args.key}
+      or (person.email_key like ${args.pattern} and (${args.is_open}::boolean or person.id in ${people(args.caller_id)}))
+      or (${args.with_names}::boolean and ${namesOf('person')} like ${args.pattern}))
     order by person.username_key limit ${args.limit}`,
 )
 /** Longer ones match few: each branch asks its trigram index. */
@@ -128,16 +189,16 @@ const find = statement(
   (args: Search) => sql<{ json: JsonText<User> }>`
     select ${userJson}::text as json from users person
     where person.is_active and person.id in (
-      select id from users where username_key like ${args.pattern} union select id from users where email_key like ${args.pattern})
+      select id from users where username_key like ${args.pattern}
+      union select id from users where email_key = ${args.key}
+      union select id from users where email_key like ${args.pattern} and (${args.is_open}::boolean or id in ${people(args.caller_id)})
+      union select id from users where ${args.with_names}::boolean and ${namesOf('users')} like ${args.pattern})
     order by person.username_key limit ${args.limit}`,
 )
-/** Active users whose username or e-mail address contains the term. E-mail addresses need two characters. */
-export async function findUsers(db: Db, term: string, limit: number): Promise<JsonText<User[]>> {
+/** Active users whose username, e-mail address or names contain the term, as far as the directory shows them. */
+export async function findUsers(db: Db, { term, ...search }: UserSearch & Directory): Promise<JsonText<User[]>> {
   const key = keyOf(term)
   const pattern = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`
-  const rows =
-    key.length < 3
-      ? await db.run(browse, { pattern, limit, with_email: key.length === 2 })
-      : await db.run(find, { pattern, limit })
+  const rows = await db.run(key.length < 3 ? browse : find, { ...search, key, pattern })
   return `[${rows.map((row) => row.json).join(',')}]` as JsonText<User[]>
 }

@@ -29,21 +29,21 @@ const find = async (query: Query) => (await caller.api.call('findUsers', { query
 
 describe('reading a user', () => {
   test('[USER-1] [USER-2] anybody who is authenticated reads exactly the public fields', async () => {
-    const stranger = await service.user()
-    const user = await caller.api.call('getUser', { params: { user_id: stranger.id } })
+    const other = await service.user()
+    const user = await caller.api.call('getUser', { params: { user_id: other.id } })
     expect(user).toEqual({
-      id: stranger.id,
-      email: stranger.email,
-      username: stranger.username,
+      id: other.id,
+      email: other.email,
+      username: other.username,
       firstname: null,
       lastname: null,
       is_active: true,
       is_verified: false,
       is_superuser: false,
     })
-    const [found] = await caller.api.call('findUsers', { query: { search: stranger.username } })
+    const [found] = await caller.api.call('findUsers', { query: { search: other.username } })
     expect(found).toEqual(user)
-    expect(await stranger.api.call('getMe', {})).toEqual(user)
+    expect(await other.api.call('getMe', {})).toEqual(user)
   })
 
   test('[USER-1] an inactive user can still be read', async () => {
@@ -100,8 +100,11 @@ describe('finding users', () => {
     expect(await find({ search: 'WALRUS' })).toEqual(['tusk', 'Walrus'])
     expect(await find({ search: 'waldo@post' })).toEqual(['sea walker'])
     // Through the service, which computes the form that is compared.
-    await caller.api.call('updateMe', { body: { username: 'ΟΔΟΣΑ Ünal' } })
-    for (const search of ['ünAL', 'u\u0308nal', 'ΟΔΟΣ', 'οδοσ']) expect(await find({ search })).toEqual(['ΟΔΟΣΑ Ünal'])
+    const searches = { 'Ünal Ada': ['ünAL', 'u\u0308nal'], ΟΔΟΣΑ: ['ΟΔΟΣ', 'οδοσ'] }
+    for (const [username, terms] of Object.entries(searches)) {
+      await caller.api.call('updateMe', { body: { username } })
+      for (const search of terms) expect(await find({ search })).toEqual([username])
+    }
   })
 
   test('[USER-3] inactive users are not found', async () => {
@@ -126,13 +129,67 @@ describe('finding users', () => {
     expect(await find({ search })).toEqual(found)
   })
 
-  test('[USER-5] an e-mail address matches from two characters on, a username from one', async () => {
+  test('[USER-5] an e-mail address and a username match from the first character on', async () => {
     await person({ username: 'quiet', email: 'жю-юж@example.org' })
     await person({ username: 'щука' })
-    expect(await find({ search: 'ж' })).toEqual([])
-    expect(await find({ search: 'жю' })).toEqual(['quiet'])
-    expect(await find({ search: 'жю-' })).toEqual(['quiet'])
+    for (const search of ['ж', 'жю', 'жю-']) expect(await find({ search })).toEqual(['quiet'])
     expect(await find({ search: 'щ' })).toEqual(['щука'])
+  })
+
+  test.each(['open', 'limited'])(
+    '[USER-6] with names=true a part of the first or last name matches; USER_SEARCH=%s',
+    async (USER_SEARCH) => {
+      const at = await startService({ USER_SEARCH }, { beside: service })
+      const tag = crypto.randomUUID().slice(0, 8)
+      const grace = await at.user(`amazing-${tag}`)
+      await grace.api.call('updateMe', { body: { firstname: `Gräce${tag}`, lastname: 'Höpper' } })
+      const search = async (query: Query & { names?: 'true' | 'false' }) =>
+        (await grace.api.call('findUsers', { query })).map(({ username }) => username)
+      for (const term of [`gräce${tag}`, `RÄCE${tag}`, `${tag} höp`, `gra\u0308ce${tag} höpper`])
+        expect(await search({ search: term, names: 'true' })).toEqual([`amazing-${tag}`])
+      // Short terms take another way.
+      expect(await search({ search: 'öp', names: 'true' })).toContain(`amazing-${tag}`)
+      for (const names of [undefined, 'false'] as const)
+        expect(await search({ search: `gräce${tag}`, ...(names && { names }) })).toEqual([])
+      expect((await grace.api.request('GET', '/users?names=yes')).status).toBe(422)
+      await at.stop()
+    },
+  )
+
+  test('[USER-7] in production an address is found as a whole, and by a part for people on a common board', async () => {
+    const at = await startService({ USER_SEARCH: 'limited' }, { beside: service })
+    const board = await at.board()
+    const other = await at.user()
+    const { api } = board.member
+    const search = async (term: string) =>
+      (await api.call('findUsers', { query: { search: term } })).map(({ username }) => username)
+    const part = (email: string) => email.slice(1)
+    await service.sql.query(`update users set username = 'x' || id, username_key = 'x' || id where id = any ($1)`, [
+      [other.id, board.owner.id],
+    ])
+    expect(await search(other.email.toUpperCase())).toEqual([`x${other.id}`])
+    expect(await search(part(other.email))).toEqual([])
+    expect(await search(part(board.owner.email))).toEqual([`x${board.owner.id}`])
+    expect(await search(other.email.slice(-2))).not.toContain(`x${other.id}`)
+    expect(await search(`x${other.id}`.slice(0, 20))).toEqual([`x${other.id}`])
+    await at.stop()
+  })
+
+  test('[USER-8] searches are limited by minute and by day, for each user', async () => {
+    const limited = { RATE_LIMITS: 'on', MAX_USER_SEARCHES_PER_MINUTE: '2', JWT_SECRET: crypto.randomUUID() }
+    const statusesAt = async (settings: Record<string, string>) => {
+      const at = await startService({ ...limited, ...settings })
+      const [ada, bob] = [await at.user(), await at.user()]
+      const statuses: number[] = []
+      for (const { api } of [ada, ada, ada, bob]) statuses.push((await api.send('findUsers', {})).status)
+      expect((await ada.api.send('getMe', {})).status).toBe(200)
+      await at.stop()
+      return statuses
+    }
+    expect(await statusesAt({})).toEqual([200, 200, 429, 200])
+    expect(await statusesAt({ MAX_USER_SEARCHES_PER_MINUTE: '9', MAX_USER_SEARCHES_PER_DAY: '1' })).toEqual([
+      200, 429, 429, 200,
+    ])
   })
 
   test('[USER-3] a term that is too long or cannot be text is 422', async () => {

@@ -1,0 +1,63 @@
+import { KeyCounts } from './key-counts.ts'
+
+/** What the users of one address get together, in shares of a user: several of them can be behind one router. */
+const USERS_OF_ADDRESS = 4
+
+/**
+ * Counts what each user or address holds of a limited resource. While less than half of it is in use, anybody may take any
+ * amount. Above that, a key gets no more than its share, so the other half is left to others.
+ */
+export class FairShare {
+  private readonly max: number
+  private readonly share: number
+  private readonly held = new KeyCounts()
+  private total = 0
+
+  constructor(max: number, share: number) {
+    this.max = max
+    this.share = share
+  }
+
+  /** Returns how to give it back, or undefined when there is nothing left for this key. A key that holds nothing may exceed its share once. */
+  claim(key: string, amount = 1): (() => void) | undefined {
+    const own = this.held.of(key)
+    const isOverMax = this.total > 0 && this.total + amount > this.max
+    const isOverShare = own > 0 && own + amount > this.share && this.total + amount > this.max / 2
+    if (isOverMax || isOverShare) return undefined
+    this.total += amount
+    this.held.add(key, amount)
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      this.total -= amount
+      this.held.add(key, -amount)
+    }
+  }
+}
+
+/** Counts by user and by address: a client that has several accounts gets no more than its address. */
+export class UserAndAddressShare {
+  private readonly users: FairShare
+  private readonly addresses: FairShare
+
+  /** `share` is that of a user. */
+  constructor(max: number, share: number) {
+    this.users = new FairShare(max, share)
+    this.addresses = new FairShare(max, share * USERS_OF_ADDRESS)
+  }
+
+  /** As with `FairShare`. */
+  claim(user_id: string, address: string, amount = 1): (() => void) | undefined {
+    const releaseUser = this.users.claim(user_id, amount)
+    const releaseAddress = releaseUser && this.addresses.claim(address, amount)
+    if (!releaseAddress) {
+      releaseUser?.()
+      return undefined
+    }
+    return () => {
+      releaseUser()
+      releaseAddress()
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startService, type TestService } from '#testing/service'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ TRUST_PROXY: '1' })
+})
+afterAll(() => service.stop())
+
+interface Page {
+  status: number | undefined
+  headers: IncomingHttpHeaders
+  body: string
+}
+/** Asks for a page under any host, which `fetch` would not. */
+function ask(path: string, headers: Record<string, string>): Promise<Page> {
+  const { promise, resolve, reject } = Promise.withResolvers<Page>()
+  const sent = httpRequest(service.base_url + path, { setHost: false, headers }, (answer) => {
+    text(answer).then((body) => resolve({ status: answer.statusCode, headers: answer.headers, body }), reject)
+  })
+  sent.on('error', reject).end()
+  return promise
+}
+const policyOf = async (path: string, headers: Record<string, string>) => {
+  const policy = String((await ask(path, headers)).headers['content-security-policy'])
+  return new Map(policy.split('; ').map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]))
+}
+
+const pages: [string, string][] = [
+  ['/app', '/app/'],
+  ['/app/index.html', '/app/'],
+  ['/app/b/x', '/app/'],
+  ['/api/app', '/app/'],
+  ['/docs', '/docs/'],
+  ['/docs/', '/docs/'],
+  ['/docs/realtime', '/docs/'],
+  ['/redoc', '/redoc/'],
+  ['/redoc/realtime', '/redoc/'],
+]
+test.each(pages)('[SEC-4] %s takes scripts and workers from %s of its own host alone', async (path, own) => {
+  for (const host of ['boards.example.com', 'localhost:8000', '192.168.1.5:8000', 'XN--BCHER-KVA.example:443']) {
+    // Wherever TLS ends, and whatever a client says of itself, the source is the host that was asked.
+    const headers = { host, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' }
+    const policy = await policyOf(path, headers)
+    expect(policy.get('default-src')).toBe("'none'")
+    expect(policy.get('script-src')).toBe(host + own)
+    expect(policy.get('worker-src')).toBe(host + own)
+    expect(policy.get('frame-ancestors')).toBe("'none'")
+  }
+})
+
+test.each(['/app', '/docs', '/docs/realtime', '/redoc'])(
+  '[SEC-4] %s puts nothing into its policy that is not a host',
+  async (path) => {
+    const hosts = [
+      'a b',
+      'a;script-src *',
+      "a'self'",
+      'a,b',
+      '*',
+      '*.example.com',
+      'a/b',
+      'a:x',
+      'a@b',
+      '[::1]:8000',
+      '',
+    ]
+    for (const host of hosts) {
+      const { status, headers, body } = await ask(path, { host })
+      expect([host, status, JSON.parse(body).code]).toEqual([host, 400, 'unusable_host'])
+      expect(headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'")
+    }
+  },
+)
+
+test.each(['/app', '/docs', '/redoc', '/health', '/boards'])(
+  '[SEC-5] %s denies itself what it never uses: camera, microphone, place, payments, devices',
+  async (path) => {
+    const policy = String((await ask(path, { host: 'localhost' })).headers['permissions-policy'])
+    for (const feature of ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'display-capture'])
+      expect(policy.split(', ')).toContain(`${feature}=()`)
+  },
+)

@@ -1,0 +1,638 @@
+import type { BoardUsage, FullBoard } from '@lockstep/contract/boards'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client, type Failure } from '#testing/client'
+import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
+import { readConfig } from '../config.ts'
+import { objectBytes } from './quotas.ts'
+
+/** Without quotas: what fills boards beyond any limit. */
+let service: TestService
+/** Each on the same database, with one quota that is small. */
+let few_cards: TestService
+let little_text: TestService
+let small_files: TestService
+let few_boards: TestService
+let slow_log: TestService
+const LOG_BYTES = 120_000
+beforeAll(async () => {
+  service = await startService()
+  const limited = (settings: Record<string, string>) => startService({ QUOTAS: 'on', ...settings }, { beside: service })
+  ;[few_cards, little_text, small_files, few_boards, slow_log] = await Promise.all([
+    limited({ MAX_CARDS_PER_BOARD: '5' }),
+    limited({ MAX_BOARD_TEXT_BYTES: '20000' }),
+    limited({ MAX_BOARD_FILE_BYTES: '1000' }),
+    limited({ MAX_OWNED_BOARDS_PER_USER: '3' }),
+    limited({ MAX_BOARD_LOG_BYTES_PER_MINUTE: String(LOG_BYTES) }),
+  ])
+})
+afterAll(async () => {
+  await Promise.all([few_cards, little_text, small_files, few_boards, slow_log].map((each) => each?.stop()))
+  await service.stop()
+})
+
+/** A board, its owner at an instance, and what is asked of it again and again. */
+async function boardAt(instance: TestService) {
+  const board = await service.board()
+  const { token } = board.owner.api
+  const api = new Client(instance.base_url, token as string)
+  const params = { board_id: board.id }
+  const column = { ...params, column_id: board.columns[0].id }
+  return {
+    board,
+    api,
+    params,
+    column_id: board.columns[0].id,
+    addCard: (body: { title: string; description?: string; id?: string }, headers = {}) =>
+      api.send('createCard', { params: column, body, headers }),
+    /** Fills the board without quotas. */
+    fill: (title = 'Card', description: string | null = null) =>
+      board.owner.api.call('createCard', { params: column, body: { title, description } }),
+    upload: (card_id: string, bytes: number) =>
+      api.send('createAttachment', { params: { card_id }, body: { file: new File(['x'.repeat(bytes)], 'file.txt') } }),
+    usage: () => api.call('getBoardUsage', { params }),
+  }
+}
+type At = Awaited<ReturnType<typeof boardAt>>
+const idOf = (answer: { body: unknown } | undefined) => ((answer as { body: unknown }).body as { id: string }).id
+const codeOf = ({ status, body }: { status: number; body: unknown }) =>
+  status < 400 ? String(status) : `${status} ${(body as Failure).code}`
+
+/** What the tables say, whatever the counters say. */
+async function recount({ id }: TestBoard) {
+  const { rows } = await service.sql.query(
+    `select usage.text_bytes::int, usage.card_count::int as cards, usage.file_bytes::int from board_usage usage where board_id = $1`,
+    [id],
+  )
+  return rows[0] as { text_bytes: number; cards: number; file_bytes: number }
+}
+const used = ({ text_bytes, cards, file_bytes }: BoardUsage) => ({
+  text_bytes: text_bytes.used,
+  cards: cards.used,
+  file_bytes: file_bytes.used,
+})
+
+test('[QUOTA-1] quotas hold in production and not in development, unless the setting says otherwise', () => {
+  const inProduction = (settings = {}) =>
+    readConfig({ ENVIRONMENT: 'production', JWT_SECRET: 'k3J9-x0aQ_72mPzR4bT6vY8wE1uI5oLs', ...settings })
+  expect([inProduction().QUOTAS, inProduction({ QUOTAS: 'off' }).QUOTAS]).toEqual(['on', 'off'])
+  expect([readConfig({}).QUOTAS, readConfig({ QUOTAS: 'on' }).QUOTAS]).toEqual(['off', 'on'])
+})
+
+test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has no limits', async () => {
+  const off = await startService(
+    {
+      MAX_CARDS_PER_BOARD: '1',
+      MAX_BOARD_TEXT_BYTES: '1',
+      MAX_BOARD_FILE_BYTES: '1',
+      MAX_OWNED_BOARDS_PER_USER: '1',
+      MAX_BOARD_LOG_BYTES_PER_MINUTE: '1',
+    },
+    { beside: service },
+  )
+  try {
+    const at = await boardAt(off)
+    const answers = [await at.addCard({ title: 'One' }), await at.addCard({ title: 'Two' })]
+    const id = idOf(answers[0])
+    answers.push(await at.upload(id, 2), await at.api.send('createBoard', { body: { title: 'Another' } }))
+    expect(answers.map(codeOf)).toEqual(['201', '201', '201', '201'])
+    const usage = await at.usage()
+    const { text_bytes, cards, file_bytes, log_bytes_per_minute } = usage
+    for (const { limit } of [text_bytes, cards, file_bytes, log_bytes_per_minute]) expect(limit).toBeNull()
+    expect(used(usage)).toEqual(await recount(at.board))
+    expect(usage.cards.used).toBe(2)
+  } finally {
+    await off.stop()
+  }
+})
+
+describe('[QUOTA-3] cards', () => {
+  test('at the limit the next card is 409 board_card_limit; a delete makes room', async () => {
+    const at = await boardAt(few_cards)
+    const answers = []
+    for (let i = 0; i < 6; i++) answers.push(await at.addCard({ title: `Card ${i}` }))
+    expect(answers.map(codeOf)).toEqual(['201', '201', '201', '201', '201', '409 board_card_limit'])
+    expect((await at.usage()).cards).toEqual({ used: 5, limit: 5 })
+    const card_id = idOf(answers[0])
+    await at.api.call('deleteCard', { params: { card_id } })
+    expect(codeOf(await at.addCard({ title: 'Instead' }))).toBe('201')
+  })
+
+  test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
+    const at = await boardAt(few_cards)
+    for (let i = 0; i < 4; i++) await at.fill()
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => at.addCard({ title: `Card ${i}` })))
+    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_card_limit')])
+    expect(await recount(at.board)).toMatchObject({ cards: 5 })
+  })
+
+  test('[QUOTA-7] a board above the limit can be read, changed and emptied', async () => {
+    const at = await boardAt(few_cards)
+    const cards = []
+    for (let i = 0; i < 7; i++) cards.push(await at.fill())
+    const params = { card_id: cards[0]?.id as string }
+    const column_id = at.board.columns[1].id
+    const answers = [
+      await at.api.send('getBoard', { params: at.params }),
+      await at.api.send('updateCard', { params, body: { description: 'A longer one' } }),
+      await at.api.send('moveCard', { params, body: { column_id } }),
+      await at.api.send('deleteCard', { params }),
+      await at.addCard({ title: 'Still one too many' }),
+      await at.api.send('deleteColumn', { params: { column_id: at.column_id } }),
+    ]
+    expect(answers.map(codeOf)).toEqual(['200', '200', '200', '204', '409 board_card_limit', '204'])
+    expect((await at.usage()).cards.used).toBe(0)
+  })
+
+  test('[QUOTA-9] a repeated request counts once, and is answered when the board is full', async () => {
+    const at = await boardAt(few_cards)
+    for (let i = 0; i < 4; i++) await at.fill()
+    const key = { 'idempotency-key': 'the-last-one' }
+    expect(codeOf(await at.addCard({ title: 'Last' }, key))).toBe('201')
+    const again = await at.addCard({ title: 'Last' }, key)
+    expect([codeOf(again), again.headers.get('idempotent-replayed')]).toEqual(['201', 'true'])
+    expect((await at.usage()).cards.used).toBe(5)
+  })
+
+  test('[REQ-1] a reference that does not exist is told before a quota', async () => {
+    const at = await boardAt(few_cards)
+    for (let i = 0; i < 5; i++) await at.fill()
+    const params = { ...at.params, column_id: at.board.id }
+    expect(codeOf(await at.api.send('createCard', { params, body: { title: 'Card' } }))).toBe('404 column_not_found')
+  })
+})
+
+describe('[QUOTA-2] text', () => {
+  const textOf = async (at: At) => (await at.usage()).text_bytes.used
+
+  test('text counts as JSON: a card that fits exactly is created, one with a byte more is 409 board_text_limit', async () => {
+    const at = await boardAt(little_text)
+    const left = 20_000 - (await textOf(at))
+    // Control characters take six bytes.
+    const controls = Math.floor((left - objectBytes('Card', '')) / 6)
+    const rest = left - objectBytes('Card', '') - 6 * controls
+    const description = '\u0001'.repeat(controls) + 'x'.repeat(rest)
+    expect(codeOf(await at.addCard({ title: 'Card', description: `${description}x` }))).toBe('409 board_text_limit')
+    expect(codeOf(await at.addCard({ title: 'Card', description }))).toBe('201')
+    expect((await at.usage()).text_bytes).toEqual({ used: 20_000, limit: 20_000 })
+  })
+
+  test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
+    const at = await boardAt(little_text)
+    const one = objectBytes('Card', null)
+    await at.fill('Fill', 'x'.repeat(20_000 - (await textOf(at)) - objectBytes('Fill', '') - one))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => at.addCard({ title: 'Card' })))
+    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_text_limit')])
+    expect(await recount(at.board)).toMatchObject({ text_bytes: 20_000 })
+  })
+
+  test('[QUOTA-7] a full board can shrink: shorter texts and deletes work, and make room', async () => {
+    const at = await boardAt(little_text)
+    const card = await at.fill('Card', 'x'.repeat(30_000))
+    const params = { card_id: card.id }
+    const patch = (body: object) => at.api.send('updateCard', { params, body })
+    const answers = [
+      await at.api.send('getBoard', { params: at.params }),
+      await patch({ title: 'A longer title' }),
+      await patch({ description: 'x'.repeat(25_000) }),
+      await at.addCard({ title: 'One more' }),
+      await patch({ description: null }),
+      await at.addCard({ title: 'One more' }),
+    ]
+    expect(answers.map(codeOf)).toEqual(['200', '409 board_text_limit', '200', '409 board_text_limit', '200', '201'])
+  })
+
+  test('every object takes part of the quota, also an empty one: nothing can be made without end', async () => {
+    const at = await boardAt(little_text)
+    const { id: card_id } = await at.fill()
+    const { id: checklist_id } = await at.api.call('createChecklist', { params: { card_id }, body: { title: 'List' } })
+    const { id: item_id } = await at.api.call('createItem', { params: { checklist_id }, body: { content: '-' } })
+    const { id: label_id } = await at.api.call('createLabel', { params: at.params, body: { name: 'L' } })
+    const left = 20_000 - (await textOf(at))
+    await at.fill('Fill', 'x'.repeat(left - objectBytes('Fill', '') - 100))
+    const { api, params } = at
+    const outsider = await service.user()
+    const user_ids = [at.board.owner.id]
+    const answers = {
+      column: await api.send('createColumn', { params, body: { title: 'C' } }),
+      label: await api.send('createLabel', { params, body: { name: 'L' } }),
+      member: await api.send('inviteMember', { params, body: { user_id: outsider.id } }),
+      checklist: await api.send('createChecklist', { params: { card_id }, body: { title: '-' } }),
+      item: await api.send('createItem', { params: { checklist_id }, body: { content: '-' } }),
+      'label on a card': await api.send('addCardLabel', { params: { card_id, label_id } }),
+      'assignee of a card': await api.send('assignCard', { params: { card_id }, body: { user_ids } }),
+      'assignee of an item': await api.send('assignItem', { params: { item_id }, body: { user_ids } }),
+      attachment: await at.upload(card_id, 0),
+      'description of the board': await api.send('updateBoard', { params, body: { description: 'x'.repeat(101) } }),
+      'longer item': await api.send('updateItem', { params: { item_id }, body: { content: 'x'.repeat(102) } }),
+    }
+    for (const [what, answer] of Object.entries(answers)) expect(codeOf(answer), what).toBe('409 board_text_limit')
+    expect(await recount(at.board)).toEqual(used(await at.usage()))
+    const { rows } = await service.sql.query('select from unclaimed_files where board_id = $1', [at.board.id])
+    expect(rows).toEqual([])
+  })
+
+  test('a member and an assignee count at least half of what the longest profile takes as JSON', async () => {
+    const { owner, id: board_id, columns } = await service.board()
+    const user = await service.user()
+    const name = '山'.repeat(85)
+    await user.api.call('updateMe', { body: { firstname: name, lastname: name } })
+    // Longer ones cannot be registered.
+    const longest = [user.id, user.email.padStart(254, 'x'), '𠀀'.repeat(50)]
+    await service.sql.query('update users set email = $2, username = $3 where id = $1', longest)
+    const { api } = owner
+    const params = { board_id }
+    const card = await api.call('createCard', { params: { ...params, column_id: columns[0].id }, body: { title: 'C' } })
+    const on = { card_id: card.id }
+    const list = await api.call('createChecklist', { params: on, body: { title: 'L' } })
+    const item = await api.call('createItem', { params: { checklist_id: list.id }, body: { content: 'I' } })
+    const size = async () => {
+      const { text } = await api.send('getBoard', { params })
+      const { text_bytes } = await api.call('getBoardUsage', { params })
+      return { counted: text_bytes.used, json: Buffer.byteLength(text) }
+    }
+    const body = { user_ids: [user.id] }
+    const steps = {
+      member: () => api.send('inviteMember', { params, body: { user_id: user.id } }),
+      'assignee of a card': () => api.send('assignCard', { params: on, body }),
+      'assignee of an item': () => api.send('assignItem', { params: { item_id: item.id }, body }),
+    }
+    for (const [what, step] of Object.entries(steps)) {
+      const before = await size()
+      expect((await step()).status, what).toBeLessThan(300)
+      const after = await size()
+      expect(after.json - before.json, what).toBeGreaterThan(1_000)
+      expect(after.json - before.json, what).toBeLessThanOrEqual(2 * (after.counted - before.counted))
+    }
+  })
+
+  test('[QUOTA-11] a rule that would exceed a quota fails; the change that set it off stands', async () => {
+    const at = await boardAt(little_text)
+    const { id: card_id } = await at.fill()
+    const [, second] = at.board.columns
+    const rule = {
+      name: 'Assign',
+      trigger_type: 'CARD_MOVED',
+      trigger_column_id: second.id,
+      action_type: 'ASSIGN_MEMBER',
+      action_user_id: at.board.member.id,
+    } as const
+    await at.api.call('createRule', { params: at.params, body: rule })
+    await at.fill('Fill', 'x'.repeat(20_000 - (await textOf(at)) - objectBytes('Fill', '') - 100))
+    const moved = await at.api.call('moveCard', { params: { card_id }, body: { column_id: second.id } })
+    expect(moved).toMatchObject({ column_id: second.id, assignees: [] })
+    const [run] = await at.api.call('listRuns', { params: at.params })
+    expect(run).toMatchObject({ outcome: 'failed', card_id })
+    expect(used(await at.usage())).toEqual(await recount(at.board))
+  })
+})
+
+describe('[QUOTA-4] files', () => {
+  test('below, at and above the limit; a delete makes room', async () => {
+    const at = await boardAt(small_files)
+    const { id: card_id } = await at.fill()
+    const answers = [await at.upload(card_id, 600), await at.upload(card_id, 400), await at.upload(card_id, 1)]
+    expect(answers.map(codeOf)).toEqual(['201', '201', '409 board_file_limit'])
+    expect((await at.usage()).file_bytes).toEqual({ used: 1_000, limit: 1_000 })
+    expect(codeOf(await at.upload(card_id, 0))).toBe('201')
+    const attachment_id = idOf(answers[1])
+    await at.api.call('deleteAttachment', { params: { attachment_id } })
+    expect((await at.usage()).file_bytes.used).toBe(600)
+    expect(codeOf(await at.upload(card_id, 400))).toBe('201')
+  })
+
+  test('[QUOTA-8] uploads at once do not exceed it, and what is rejected leaves no bytes', async () => {
+    const at = await boardAt(small_files)
+    const { id: card_id } = await at.fill()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => at.upload(card_id, 501)))
+    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_file_limit')])
+    expect(await recount(at.board)).toMatchObject({ file_bytes: 501 })
+    const { rows } = await service.sql.query(
+      'select coalesce(sum(length(bytes)), 0)::int as bytes from file_chunks where board_id = $1',
+      [at.board.id],
+    )
+    expect(rows).toEqual([{ bytes: 501 }])
+  })
+
+  test('nothing of a file is stored on a board that is full', async () => {
+    const at = await boardAt(small_files)
+    const { id: card_id } = await at.fill()
+    await at.upload(card_id, 1_000)
+    // A table that refuses every write shows that none was tried.
+    await service.sql.query(
+      `alter table file_chunks add constraint refused check (board_id <> '${at.board.id}') not valid`,
+    )
+    try {
+      expect(codeOf(await at.upload(card_id, 100_000))).toBe('409 board_file_limit')
+    } finally {
+      await service.sql.query('alter table file_chunks drop constraint refused')
+    }
+  })
+
+  test('[QUOTA-7] above the limit files can be read and deleted, and go with their card and column', async () => {
+    const at = await boardAt(small_files)
+    const { id: card_id } = await at.fill()
+    const other = await at.fill()
+    const upload = (id: string) =>
+      at.board.owner.api.call('createAttachment', {
+        params: { card_id: id },
+        body: { file: new File(['x'.repeat(900)], 'file.txt') },
+      })
+    const { id: attachment_id } = await upload(card_id)
+    await upload(other.id)
+    expect((await at.api.send('getAttachment', { params: { attachment_id } })).status).toBe(200)
+    await at.api.call('deleteCard', { params: { card_id } })
+    expect((await at.usage()).file_bytes.used).toBe(900)
+    await at.api.call('deleteColumn', { params: { column_id: at.column_id } })
+    expect((await at.usage()).file_bytes.used).toBe(0)
+  })
+})
+
+describe('[QUOTA-5] created boards', () => {
+  const atLimited = ({ api }: TestUser) => new Client(few_boards.base_url, api.token as string)
+  const create = (user: TestUser) => atLimited(user).send('createBoard', { body: { title: 'Mine' } })
+
+  test('memberships do not count; at the limit the next board is 409 owned_board_limit; a deleted one makes room', async () => {
+    const user = await service.user()
+    const host = await service.board()
+    await host.owner.api.call('inviteMember', { params: { board_id: host.id }, body: { user_id: user.id } })
+    const answers = []
+    for (let i = 0; i < 4; i++) answers.push(await create(user))
+    expect(answers.map(codeOf)).toEqual(['201', '201', '201', '409 owned_board_limit'])
+    await atLimited(user).call('deleteBoard', { params: { board_id: idOf(answers[2]) } })
+    expect(codeOf(await create(user))).toBe('201')
+  })
+
+  test('being made an owner does not count, so that nobody uses up the quota of another; handing a board over does not free it', async () => {
+    const [user, heir] = [await service.user(), await service.user()]
+    const handOver = async (owner: TestUser, board_id: string, to: TestUser) => {
+      await owner.api.call('inviteMember', { params: { board_id }, body: { user_id: to.id } })
+      const params = { board_id, user_id: to.id }
+      return codeOf(await atLimited(owner).send('updateMember', { params, body: { role: 'owner' } }))
+    }
+    for (const host of await Promise.all(Array.from({ length: 4 }, () => service.board())))
+      expect(await handOver(host.owner, host.id, user)).toBe('200')
+    const answers = []
+    for (let i = 0; i < 3; i++) answers.push(await create(user))
+    expect(answers.map(codeOf)).toEqual(['201', '201', '201'])
+    const host = await service.board()
+    expect(await handOver(host.owner, host.id, user)).toBe('200')
+    const board_id = idOf(answers[0])
+    await handOver(user, board_id, heir)
+    await user.api.call('removeMember', { params: { board_id, user_id: user.id } })
+    expect(codeOf(await create(user))).toBe('409 owned_board_limit')
+  })
+
+  test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
+    const user = await service.user()
+    for (let i = 0; i < 2; i++) await create(user)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(user)))
+    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 owned_board_limit')])
+  })
+})
+
+describe('[QUOTA-6] log bytes', () => {
+  /** Sets the level of the bucket: a test that waits for it to fill or drain would depend on the speed of the machine. */
+  const setLevel = ({ board }: At, bytes: number) =>
+    service.sql.query('update board_stream set log_bytes = $2 where board_id = $1', [board.id, bytes])
+
+  test('renaming a large column over and over is 429 board_log_limit with Retry-After', async () => {
+    const at = await boardAt(slow_log)
+    await at.fill('Card', 'x'.repeat(30_000))
+    const codes: string[] = []
+    let retry_after = Number.NaN
+    while (codes.length < 20 && !codes.includes('429 board_log_limit')) {
+      const params = { column_id: at.column_id }
+      const answer = await at.api.send('updateColumn', { params, body: { title: `Column ${codes.length}` } })
+      codes.push(codeOf(answer))
+      retry_after = Number(answer.headers.get('retry-after'))
+    }
+    // Each rename writes the card again.
+    expect(codes.length).toBeGreaterThan(2)
+    expect(codes.slice(-2)).toEqual(['200', '429 board_log_limit'])
+    expect(retry_after).toBeGreaterThan(0)
+    expect(retry_after).toBeLessThanOrEqual(60)
+    const { log_bytes_per_minute } = await at.usage()
+    expect(log_bytes_per_minute.limit).toBe(LOG_BYTES)
+    expect(log_bytes_per_minute.used).toBeGreaterThan(LOG_BYTES / 2)
+    // Other boards are not concerned.
+    const other = await boardAt(slow_log)
+    expect(codeOf(await other.addCard({ title: 'Card' }))).toBe('201')
+  })
+
+  test('[QUOTA-7] deletes work all the same; everything else works again when the minute has drained', async () => {
+    const at = await boardAt(slow_log)
+    const card = await at.fill('Card', 'x'.repeat(30_000))
+    await setLevel(at, 2 * LOG_BYTES)
+    expect(codeOf(await at.addCard({ title: 'Card' }))).toBe('429 board_log_limit')
+    expect(codeOf(await at.api.send('deleteCard', { params: { card_id: card.id } }))).toBe('204')
+    const refused = await at.addCard({ title: 'Card' })
+    // As if the time had passed. However much was deleted, it is a minute at most.
+    const waited = Number(refused.headers.get('retry-after'))
+    expect(waited).toBeLessThanOrEqual(60)
+    const back = [at.board.id, waited * 1_000]
+    await service.sql.query('update board_stream set log_at = log_at - $2 where board_id = $1', back)
+    expect(codeOf(await at.addCard({ title: 'Card' }))).toBe('201')
+  })
+
+  describe('[QUOTA-13] deletes while the log is full', () => {
+    const DESCRIPTION = 'é'.repeat(45_000)
+
+    test('what frees about as much as it logs, or logs little, works', async () => {
+      const at = await boardAt(slow_log)
+      const { api, params } = at
+      const [large, small, other] = [await at.fill('Large', DESCRIPTION), await at.fill(), await at.fill()]
+      // A small card takes more as JSON than its texts count.
+      for (let i = 0; i < 250; i++) await at.fill('-')
+      const label = await api.call('createLabel', { params, body: { name: 'L' } })
+      const marked = { card_id: small.id, label_id: label.id }
+      await api.call('addCardLabel', { params: marked })
+      const list = { params: { card_id: small.id }, body: { title: 'x'.repeat(200) } }
+      const checklist = await api.call('createChecklist', list)
+      const item = await api.call('createItem', { params: { checklist_id: checklist.id }, body: { content: '-' } })
+      const attachment_id = idOf(await at.upload(other.id, 10))
+      await setLevel(at, 2 * LOG_BYTES)
+      const answers = [
+        await api.send('removeCardLabel', { params: marked }),
+        await api.send('deleteItem', { params: { item_id: item.id } }),
+        await api.send('deleteChecklist', { params: { checklist_id: checklist.id } }),
+        await api.send('deleteAttachment', { params: { attachment_id } }),
+        await api.send('deleteLabel', { params: { label_id: label.id } }),
+        await api.send('deleteCard', { params: { card_id: large.id } }),
+        await api.send('deleteColumn', { params: { column_id: at.column_id } }),
+        await api.send('deleteBoard', { params }),
+      ]
+      expect(answers.map(codeOf)).toEqual(answers.map(() => '204'))
+    })
+
+    test('what frees little and logs a large card is rejected as other changes are', async () => {
+      const at = await boardAt(slow_log)
+      const { api, params } = at
+      const { id: card_id } = await at.fill('Card', DESCRIPTION)
+      const { id: label_id } = await at.board.owner.api.call('createLabel', { params, body: { name: 'L' } })
+      const user_id = at.board.owner.id
+      await at.board.owner.api.call('addCardLabel', { params: { card_id, label_id } })
+      await at.board.owner.api.call('assignCard', { params: { card_id }, body: { user_ids: [user_id] } })
+      const takeOff = async () =>
+        [
+          await api.send('removeCardLabel', { params: { card_id, label_id } }),
+          await api.send('unassignCard', { params: { card_id, user_id } }),
+        ].map(codeOf)
+      await setLevel(at, 1.5 * LOG_BYTES)
+      expect(await takeOff()).toEqual(['429 board_log_limit', '429 board_log_limit'])
+      expect(await api.call('getCard', { params: { card_id } })).toMatchObject({ labels: [{ id: label_id }] })
+      expect(used(await at.usage())).toEqual(await recount(at.board))
+      await setLevel(at, 0)
+      expect(await takeOff()).toEqual(['204', '204'])
+    })
+
+    test('a member can be removed whatever other changes have logged, but not one large card after the other', async () => {
+      const at = await boardAt(slow_log)
+      const { api, params } = at
+      const { id: card_id } = await at.fill('Card', DESCRIPTION)
+      const members = [at.board.member.id]
+      for (let i = 0; i < 2; i++) {
+        const { id: user_id } = await service.user()
+        await at.board.owner.api.call('inviteMember', { params, body: { user_id } })
+        members.push(user_id)
+      }
+      await at.board.owner.api.call('assignCard', { params: { card_id }, body: { user_ids: members } })
+      await setLevel(at, 2 * LOG_BYTES)
+      const answers = []
+      for (const user_id of members) answers.push(await api.send('removeMember', { params: { ...params, user_id } }))
+      expect(answers.map(codeOf)).toEqual(['204', '429 board_log_limit', '429 board_log_limit'])
+      expect(Number(answers[1]?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    })
+  })
+
+  test('a stored response and the runs of rules count too', async () => {
+    const [plain, keyed, ruled] = [await boardAt(slow_log), await boardAt(slow_log), await boardAt(slow_log)]
+    const spent = async (at: At, headers = {}) => {
+      const { id: card_id } = await at.fill('Card', 'x'.repeat(10_000))
+      await setLevel(at, 0)
+      const column_id = at.board.columns[1].id
+      await at.api.call('moveCard', { params: { card_id }, body: { column_id }, headers })
+      const { rows } = await service.sql.query('select log_bytes::int from board_stream where board_id = $1', [
+        at.board.id,
+      ])
+      return (rows[0] as { log_bytes: number }).log_bytes
+    }
+    const rule = { name: 'x'.repeat(255), trigger_type: 'CARD_MOVED', action_type: 'MOVE_TO_COLUMN' } as const
+    const column = { trigger_column_id: ruled.board.columns[1].id, action_column_id: ruled.board.columns[1].id }
+    for (let i = 0; i < 10; i++)
+      await ruled.api.call('createRule', { params: ruled.params, body: { ...rule, ...column } })
+    const once = await spent(plain)
+    expect(once).toBeGreaterThan(10_000)
+    expect(await spent(keyed, { 'idempotency-key': 'move' })).toBeGreaterThan(once + 10_000)
+    expect(await spent(ruled)).toBeGreaterThan(once + 10 * 255)
+  })
+
+  test('[QUOTA-12] one change that would write more than a minute may is 409 change_too_large, but a delete that frees as much', async () => {
+    const at = await boardAt(slow_log)
+    const card = await at.fill('Card', 'x'.repeat(50_000))
+    const user_ids = [at.board.owner.id, at.board.member.id]
+    for (let i = 0; i < 2; i++) {
+      const { id } = await service.user()
+      await at.api.call('inviteMember', { params: at.params, body: { user_id: id } })
+      user_ids.push(id)
+    }
+    const assign = (ids: string[]) =>
+      at.api.send('assignCard', { params: { card_id: card.id }, body: { user_ids: ids } })
+    expect(codeOf(await assign(user_ids))).toBe('409 change_too_large')
+    expect(await at.api.call('getCard', { params: { card_id: card.id } })).toMatchObject({ assignees: [] })
+    for (let i = 0; i < 3; i++) await at.fill('Card', 'x'.repeat(50_000))
+    expect(codeOf(await at.api.send('deleteColumn', { params: { column_id: at.column_id } }))).toBe('204')
+  })
+})
+
+describe('[QUOTA-9] the counters', () => {
+  test('equal a recount after every kind of change, and after what cascades', async () => {
+    const board = await service.board()
+    const { api, id: owner_id } = board.owner
+    const member_id = board.member.id
+    const params = { board_id: board.id }
+    const [first, second] = board.columns
+    const check = async (what: string) =>
+      expect(used(await api.call('getBoardUsage', { params })), what).toEqual(await recount(board))
+    const at = { ...params, column_id: first.id }
+    const card = await api.call('createCard', { params: at, body: { title: 'É\u0007"\\', description: 'D' } })
+    const on = { card_id: card.id }
+    const label = await api.call('createLabel', { params, body: { name: 'Label\n', color: '€' } })
+    await api.call('addCardLabel', { params: { ...on, label_id: label.id } })
+    await api.call('addCardLabel', { params: { ...on, label_id: label.id } })
+    await check('a label on a card')
+    await api.call('updateLabel', { params: { label_id: label.id }, body: { name: 'Longer label' } })
+    await check('a label that was renamed')
+    await api.call('assignCard', { params: on, body: { user_ids: [owner_id, member_id] } })
+    await api.call('assignCard', { params: on, body: { user_ids: [owner_id, member_id] } })
+    const list = await api.call('createChecklist', { params: on, body: { title: 'List' } })
+    const of = { checklist_id: list.id }
+    const item = await api.call('createItem', { params: of, body: { content: 'Item' } })
+    await api.call('createItem', { params: of, body: { content: 'Another' } })
+    await api.call('assignItem', { params: { item_id: item.id }, body: { user_ids: [owner_id, member_id] } })
+    await api.call('assignItem', { params: { item_id: item.id }, body: { user_ids: [member_id] } })
+    const file = await api.call('createAttachment', { params: on, body: { file: new File(['12345'], 'a"b.txt') } })
+    await api.call('createAttachment', { params: on, body: { file: new File(['123'], 'c.txt') } })
+    await check('everything that hangs on a card')
+    await api.call('updateBoard', { params, body: { title: 'T', description: 'About it' } })
+    await api.call('updateColumn', { params: { column_id: first.id }, body: { title: 'C', color: 'x' } })
+    await api.call('updateCard', { params: on, body: { description: null } })
+    await api.call('updateChecklist', { params: of, body: { title: 'Longer list' } })
+    await api.call('updateItem', { params: { item_id: item.id }, body: { content: 'I', is_done: true } })
+    await check('what was edited')
+    await api.call('moveCard', { params: on, body: { column_id: second.id } })
+    await api.call('moveColumn', { params: { column_id: second.id }, body: { position: 0 } })
+    await check('what was moved')
+    await api.call('unassignCard', { params: { ...on, user_id: owner_id } })
+    await api.call('unassignItem', { params: { item_id: item.id, user_id: owner_id } })
+    await api.call('deleteAttachment', { params: { attachment_id: file.id } })
+    await check('what was taken off')
+    await api.call('removeMember', { params: { ...params, user_id: member_id } })
+    await check('a member who was assigned')
+    await api.call('deleteLabel', { params: { label_id: label.id } })
+    await check('a label that was on cards')
+    await api.call('deleteItem', { params: { item_id: item.id } })
+    await api.call('deleteChecklist', { params: of })
+    await check('a checklist with items')
+    await api.call('createChecklist', { params: on, body: { title: 'List' } })
+    await api.call('deleteCard', { params: on })
+    await check('a card with a checklist and a file')
+    await api.call('createCard', { params: at, body: { title: 'Card' } })
+    await api.call('deleteColumn', { params: { column_id: first.id } })
+    await check('a column with cards')
+    const { cards, file_bytes } = await api.call('getBoardUsage', { params })
+    expect([cards.used, file_bytes.used]).toEqual([0, 0])
+  })
+
+  test('a board that was never counted is counted when it is needed', async () => {
+    const at = await boardAt(few_cards)
+    for (let i = 0; i < 5; i++) await at.fill()
+    const forget = () =>
+      service.sql.query(
+        'update board_stream set text_bytes = null, card_count = null, file_bytes = null where board_id = $1',
+        [at.board.id],
+      )
+    await forget()
+    expect((await at.usage()).cards.used).toBe(5)
+    expect(codeOf(await at.addCard({ title: 'One too many' }))).toBe('409 board_card_limit')
+    const [card] = ((await at.api.call('getBoard', { params: at.params })) as FullBoard).columns[0]?.cards ?? []
+    await at.api.call('deleteCard', { params: { card_id: card?.id as string } })
+    expect(used(await at.usage())).toEqual(await recount(at.board))
+    // Without quotas it stays uncounted, and nothing is counted twice later.
+    await forget()
+    await at.fill()
+    expect(used(await at.usage())).toEqual(await recount(at.board))
+    expect(codeOf(await at.addCard({ title: 'One too many' }))).toBe('409 board_card_limit')
+  })
+})
+
+test('[QUOTA-10] the usage is for members, and in no board and no event', async () => {
+  const at = await boardAt(few_cards)
+  const card = await at.addCard({ title: 'Card' })
+  const outsider = await service.user()
+  expect(codeOf(await outsider.api.send('getBoardUsage', { params: at.params }))).toBe('403 not_a_member')
+  const usage = await at.board.member.api.call('getBoardUsage', { params: at.params })
+  expect(Object.keys(usage)).toEqual(['text_bytes', 'cards', 'file_bytes', 'log_bytes_per_minute'])
+  const board = await at.api.send('getBoard', { params: at.params })
+  const events = await at.api.send('listEvents', { params: at.params })
+  for (const { text } of [board, events, card]) expect(text).not.toMatch(/text_bytes|card_count|file_bytes|log_bytes/)
+})

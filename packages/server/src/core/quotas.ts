@@ -1,0 +1,194 @@
+import { sql } from 'kysely'
+import { inBatches } from './chores.ts'
+import { type Db, statement } from './database.ts'
+import { Problem } from './problem.ts'
+
+/** What an object counts beside its texts, for its ids and field names. `object_bytes` in SQL counts the same. */
+const OBJECT_BYTES = 200
+
+/**
+ * What a member or an assignee counts, at least half of what the longest profile takes as JSON: `person_bytes` in SQL. A
+ * profile changes without a change of the board, so its texts cannot be counted.
+ */
+export const PERSON_BYTES = 640
+
+/** What an object counts as text: its texts as JSON, in which a control character takes six bytes. */
+export function objectBytes(...texts: (string | null)[]): number {
+  let bytes = OBJECT_BYTES
+  for (const text of texts) if (text !== null) bytes += Buffer.byteLength(JSON.stringify(text))
+  return bytes
+}
+
+/** What a change adds to the counters of its board; negative for what it removes. */
+export interface Growth {
+  text_bytes?: number
+  card_count?: number
+  file_bytes?: number
+}
+/** The counters of a board. The first three are null while the board was never counted. */
+export interface Usage {
+  text_bytes: number | null
+  card_count: number | null
+  file_bytes: number | null
+  /** The level of the log's leaky bucket at the time `log_at`, in milliseconds. */
+  log_bytes: number
+  log_at: number
+}
+export const NO_USAGE: Usage = { text_bytes: 0, card_count: 0, file_bytes: 0, log_bytes: 0, log_at: 0 }
+/** The columns of `board_stream` that hold them. */
+export const usageColumns = sql`text_bytes, card_count, file_bytes, log_bytes, log_at`
+
+/** The three counters that can only be lowered by deleting something. */
+const totals = {
+  text_bytes: 'board_text_limit',
+  card_count: 'board_card_limit',
+  file_bytes: 'board_file_limit',
+} as const
+
+const MINUTE_MS = 60_000
+/**
+ * To what changes fill the bucket at most, so that nobody waits longer than a minute. Only the removal of members fills it
+ * further: so a member cannot keep it so full that they cannot be removed.
+ */
+const MAX_LEVEL_MINUTES = 2
+/** What a delete may log that frees nothing. */
+const SMALL_REMOVAL_BYTES = 65_536
+
+/** The settings, by the names that the operator gives them. */
+interface Settings {
+  QUOTAS: 'on' | 'off'
+  MAX_BOARD_TEXT_BYTES: number
+  MAX_CARDS_PER_BOARD: number
+  MAX_BOARD_FILE_BYTES: number
+  MAX_OWNED_BOARDS_PER_USER: number
+  MAX_BOARD_LOG_BYTES_PER_MINUTE: number
+}
+
+/** How much a board may hold, how fast it may write its log, and how many boards a user may create. */
+export class Quotas {
+  readonly isOn: boolean
+  readonly limits: Record<keyof typeof totals, number>
+  readonly log_bytes_per_minute: number
+  readonly owned_boards: number
+
+  constructor(settings: Settings) {
+    this.isOn = settings.QUOTAS === 'on'
+    this.limits = {
+      text_bytes: settings.MAX_BOARD_TEXT_BYTES,
+      card_count: settings.MAX_CARDS_PER_BOARD,
+      file_bytes: settings.MAX_BOARD_FILE_BYTES,
+    }
+    this.log_bytes_per_minute = settings.MAX_BOARD_LOG_BYTES_PER_MINUTE
+    this.owned_boards = settings.MAX_OWNED_BOARDS_PER_USER
+  }
+
+  /** Rejects growth beyond a limit. What does not grow is never rejected, however full the board is. */
+  demandRoom(usage: Usage, growth: Required<Growth>) {
+    if (!this.isOn) return
+    for (const name of Object.keys(totals) as (keyof typeof totals)[])
+      if (growth[name] > 0 && (usage[name] ?? 0) + growth[name] > this.limits[name]) throw new Problem(totals[name])
+  }
+
+  /** How many bytes of files still fit on a board. */
+  async fileRoom(db: Db, board_id: string): Promise<number> {
+    if (!this.isOn) return Number.POSITIVE_INFINITY
+    const usage = await readUsage(db, board_id)
+    return this.limits.file_bytes - (usage?.file_bytes ?? 0)
+  }
+
+  /** The level of the bucket: what was written, less what has drained since at the allowed rate. */
+  logLevel({ log_bytes, log_at }: Usage, now: number): number {
+    // A clock that was set back, as after a failover, must not keep the bucket full until it has caught up.
+    const drained = (Math.abs(now - log_at) / MINUTE_MS) * this.log_bytes_per_minute
+    return Math.max(0, Math.round(log_bytes - drained))
+  }
+
+  logLevelAfter(usage: Usage, now: number, written: number, removesMember = false): number {
+    const level = this.logLevel(usage, now)
+    const max_level = removesMember ? Number.MAX_SAFE_INTEGER : MAX_LEVEL_MINUTES * this.log_bytes_per_minute
+    return Math.max(level, Math.min(level + written, max_level))
+  }
+
+  /** Rejects a change while the bucket is full. The change itself may overflow it: a large column can be renamed. */
+  demandLogRoom(usage: Usage, now: number, full = this.log_bytes_per_minute) {
+    const excess = this.logLevel(usage, now) - full
+    if (!this.isOn || excess < 0) return
+    const retry_after_seconds = Math.min(60, Math.floor((excess / this.log_bytes_per_minute) * 60) + 1)
+    throw new Problem('board_log_limit', { retry_after_seconds })
+  }
+
+  /** Rejects a change that alone writes more than a minute's share: one request can log a large card a hundred times. */
+  demandLogSize(bytes: number) {
+    if (this.isOn && bytes > this.log_bytes_per_minute) throw new Problem('change_too_large')
+  }
+
+  /**
+   * Rejects a delete as any other change, unless it logs little or about what it frees: the JSON of small objects is larger
+   * than what they count, but never twice as large. Without this, every label that is taken off a large card would log
+   * the card for free.
+   */
+  demandRemovalRoom(usage: Usage, now: number, removal: { freed: number; bytes: number; removesMember: boolean }) {
+    const { freed, bytes, removesMember } = removal
+    if (bytes <= 2 * freed + SMALL_REMOVAL_BYTES) return
+    // Other changes cannot fill it that far.
+    if (removesMember) return this.demandLogRoom(usage, now, MAX_LEVEL_MINUTES * this.log_bytes_per_minute + 1)
+    this.demandLogRoom(usage, now)
+    this.demandLogSize(bytes)
+  }
+
+  /**
+   * Rejects one more board of a user. Counts under a lock of the user's row, so that two at once cannot both be the last. The
+   * creator counts and not the owners: otherwise anybody could use up the quota of others by making them owners.
+   */
+  async demandOwnedRoom(tx: Db, user_id: string) {
+    if (!this.isOn) return
+    const [, [created]] = await Promise.all([tx.run(lockUser, { user_id }), tx.run(countCreated, { user_id })])
+    if ((created?.boards ?? 0) >= this.owned_boards) throw new Problem('owned_board_limit')
+  }
+}
+
+const lockUser = statement(
+  'lock_creator',
+  (args: { user_id: string }) => sql`select from users where id = ${args.user_id} for no key update`,
+)
+/** In a statement after the lock: it sees what was committed while that was waited for. */
+const countCreated = statement(
+  'count_created_boards',
+  (args: { user_id: string }) => sql<{ boards: number }>`
+    select count(*) as boards from boards where created_by = ${args.user_id}`,
+)
+
+const count = statement(
+  'count_board_usage',
+  (args: { board_id: string }) => sql<Usage>`
+    update board_stream stream set text_bytes = usage.text_bytes, card_count = usage.card_count, file_bytes = usage.file_bytes
+    from board_usage usage where stream.board_id = ${args.board_id} and usage.board_id = stream.board_id
+    returning stream.text_bytes, stream.card_count, stream.file_bytes, stream.log_bytes, stream.log_at`,
+)
+/** Counts a board that was never counted. Call it under the board's lock. */
+export const countBoard = async (tx: Db, board_id: string): Promise<Usage> =>
+  (await tx.run(count, { board_id }))[0] ?? NO_USAGE
+
+const read = statement(
+  'read_board_usage',
+  (args: { board_id: string }) => sql<Usage & { now: number }>`
+    select coalesce(stream.text_bytes, counted.text_bytes) as text_bytes, coalesce(stream.card_count, counted.card_count) as card_count,
+      coalesce(stream.file_bytes, counted.file_bytes) as file_bytes, stream.log_bytes, stream.log_at,
+      floor(extract(epoch from clock_timestamp()) * 1000)::int8 as now
+    from board_stream stream
+    left join board_usage counted on stream.text_bytes is null and counted.board_id = stream.board_id
+    where stream.board_id = ${args.board_id}`,
+)
+/** The counters of a board without its lock, and the database's clock. A board that was never counted is counted. */
+export const readUsage = async (db: Db, board_id: string) => (await db.run(read, { board_id }))[0]
+
+const FORGOTTEN_AT_ONCE = 500
+const forget = statement(
+  'forget_board_usage',
+  () => sql<{ board_id: string }>`
+    update board_stream set text_bytes = null, card_count = null, file_bytes = null where board_id in (
+      select board_id from board_stream where text_bytes is not null limit ${sql.lit(FORGOTTEN_AT_ONCE)})
+    returning board_id`,
+)
+/** Marks every board as not counted, so that it is counted again when its counters are next needed. Returns how many. */
+export const forgetUsage = (db: Db): Promise<number> => inBatches(() => db.run(forget, {}), FORGOTTEN_AT_ONCE)
