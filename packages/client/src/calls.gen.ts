@@ -10,6 +10,8 @@ export interface Calls {
   login(input: types.LoginInput, options?: CallOptions): Promise<types.Token>
   /** Clear the cookie. A bearer token stays valid until it expires. (`POST /auth/logout`) */
   logout(input?: types.LogoutInput, options?: CallOptions): Promise<types.Message>
+  /** End all sessions. Every token issued until then is refused from then on, the one of this request too; sockets close with 1008. Clears the cookie. (`POST /auth/logout-everywhere`) */
+  logoutEverywhere(input?: types.LogoutEverywhereInput, options?: CallOptions): Promise<types.Message>
   /** Exchange a valid token for a new one of full lifetime. Problems: `session_too_old`. (`POST /auth/refresh`) */
   refresh(input?: types.RefreshInput, options?: CallOptions): Promise<types.Token>
   /** Get a ticket that opens sockets. Valid for 30 seconds, as `token` in the address of a socket and nowhere else. The socket ends when the token behind the ticket does. (`POST /auth/ticket`) */
@@ -18,11 +20,11 @@ export interface Calls {
   getMe(input?: types.GetMeInput, options?: CallOptions): Promise<types.User>
   /** Change the own name or username. Problems: `username_taken`. (`PATCH /auth/me`) */
   updateMe(input?: types.UpdateMeInput, options?: CallOptions): Promise<types.User>
-  /** Change the own password. Every other token issued before the change is refused from then on; the one that made it lives on. Problems: `wrong_password`, `password_refused`, `passwords_busy`. (`POST /auth/change-password`) */
+  /** Change the own password. Every other token issued until then is refused from then on; the one that made the change stays valid. Problems: `wrong_password`, `password_refused`, `passwords_busy`. (`POST /auth/change-password`) */
   changePassword(input: types.ChangePasswordInput, options?: CallOptions): Promise<types.Message>
   /** Read the public profile of a user. Problems: `user_not_found`. (`GET /users/{user_id}`) */
   getUser(input: types.GetUserInput, options?: CallOptions): Promise<types.User>
-  /** Find active users by a part of their username or e-mail address. Case-insensitive, ordered by username. `%`, `_` and `\` are plain characters. E-mail addresses match from two characters on. There is no second page: nobody downloads the directory. (`GET /users`) */
+  /** Find active users by a part of their username, e-mail address or name. Case-insensitive, ordered by username. `%`, `_` and `\` are plain characters. With `USER_SEARCH=limited`, the default in production, an e-mail address matches as a whole, and by a part only for people on a common board. There is no second page, and searches are limited by minute and by day. (`GET /users`) */
   findUsers(input?: types.FindUsersInput, options?: CallOptions): Promise<types.User[]>
   /** Say whether the service can work. 200 while the database answers, also without Redis; else 503 with the same fields and a `detail`. Problems: `unavailable`. (`GET /health`) */
   getHealth(input?: types.GetHealthInput, options?: CallOptions): Promise<types.Health>
@@ -30,7 +32,7 @@ export interface Calls {
   getReadiness(input?: types.GetReadinessInput, options?: CallOptions): Promise<types.Readiness>
   /** Say that this instance answers at all. For whatever restarts an instance that hangs. It asks nobody else: a lost database is no reason to restart. (`GET /live`) */
   getLiveness(input?: types.GetLivenessInput, options?: CallOptions): Promise<types.Liveness>
-  /** Create a board and become its owner. Problems: `id_taken`. (`POST /boards`) */
+  /** Create a board and become its owner. Problems: `id_taken`, `owned_board_limit`. (`POST /boards`) */
   createBoard(input: types.CreateBoardInput, options?: CallOptions): Promise<types.Board>
   /** List the boards you are a member of. (`GET /boards`) */
   listBoards(input?: types.ListBoardsInput, options?: CallOptions): Promise<types.Board[]>
@@ -40,13 +42,15 @@ export interface Calls {
   updateBoard(input: types.UpdateBoardInput, options?: CallOptions): Promise<types.Board>
   /** Delete a board and everything on it. (`DELETE /boards/{board_id}`) */
   deleteBoard(input: types.DeleteBoardInput, options?: CallOptions): Promise<undefined>
+  /** Read how much a board holds, and how much it may hold. Text counts as JSON, with 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null where the operator has set none. (`GET /boards/{board_id}/usage`) */
+  getBoardUsage(input: types.GetBoardUsageInput, options?: CallOptions): Promise<types.BoardUsage>
   /** Make a user a member of a board. Problems: `user_not_found`, `already_a_member`. (`POST /boards/{board_id}/invite`) */
   inviteMember(input: types.InviteMemberInput, options?: CallOptions): Promise<types.Invited>
   /** List the members of a board. (`GET /boards/{board_id}/members`) */
   listMembers(input: types.ListMembersInput, options?: CallOptions): Promise<types.BoardMember[]>
   /** Change the role of a member. A board keeps at least one owner. Problems: `member_not_found`, `last_owner`. (`PATCH /boards/{board_id}/members/{user_id}`) */
   updateMember(input: types.UpdateMemberInput, options?: CallOptions): Promise<types.BoardMember>
-  /** Remove a member, or leave a board. First an event for each assignment that is lost, then the removal. The last owner stays. Problems: `member_not_found`, `last_owner`. (`DELETE /boards/{board_id}/members/{user_id}`) */
+  /** Remove a member, or leave a board. First an event for each assignment that is lost, then the removal. The last owner stays. Problems: `member_not_found`, `last_owner`, `board_log_limit`. (`DELETE /boards/{board_id}/members/{user_id}`) */
   removeMember(input: types.RemoveMemberInput, options?: CallOptions): Promise<undefined>
   /** Add a column to a board. Placed last unless a position or an anchor is given. Problems: `id_taken`. (`POST /boards/{board_id}/columns`) */
   createColumn(input: types.CreateColumnInput, options?: CallOptions): Promise<types.Column>
@@ -54,9 +58,9 @@ export interface Calls {
   updateColumn(input: types.UpdateColumnInput, options?: CallOptions): Promise<types.Column>
   /** Delete a column with its cards. One event, with the column and its cards as they were. (`DELETE /columns/{column_id}`) */
   deleteColumn(input: types.DeleteColumnInput, options?: CallOptions): Promise<undefined>
-  /** Move a column within its board. (`POST /columns/{column_id}/move`) */
+  /** Move a column within its board. `position` or `after_id` is required. When both are sent, `after_id` decides. (`POST /columns/{column_id}/move`) */
   moveColumn(input: types.MoveColumnInput, options?: CallOptions): Promise<types.Column>
-  /** Add a card to a column. Placed last unless a position or an anchor is given. Problems: `column_not_found`, `id_taken`. (`POST /boards/{board_id}/columns/{column_id}/cards`) */
+  /** Add a card to a column. Placed last unless a position or an anchor is given. Problems: `column_not_found`, `id_taken`, `board_card_limit`. (`POST /boards/{board_id}/columns/{column_id}/cards`) */
   createCard(input: types.CreateCardInput, options?: CallOptions): Promise<types.Card>
   /** Find cards of a board by text, label, assignee and column. Cards that have all that is asked for; without a filter, every card. Ordered by id downwards, which is the newest first where the service made the ids: moving or changing a card does not move it between pages. `Link` leads to the next page. A label, user or column that is not of the board matches nothing. (`GET /boards/{board_id}/cards`) */
   findCards(input: types.FindCardsInput, options?: CallOptions): Promise<types.Card[]>
@@ -70,11 +74,11 @@ export interface Calls {
   moveCard(input: types.MoveCardInput, options?: CallOptions): Promise<types.Card>
   /** Assign users to a card. Adds the users of the list; nobody is taken off. One event for each user of the list. Problems: `user_not_found`, `user_not_a_member`. (`PUT /cards/{card_id}/assignees`) */
   assignCard(input: types.AssignCardInput, options?: CallOptions): Promise<types.Card>
-  /** Take a user off a card. (`DELETE /cards/{card_id}/assignees/{user_id}`) */
+  /** Take a user off a card. Problems: `board_log_limit`, `change_too_large`. (`DELETE /cards/{card_id}/assignees/{user_id}`) */
   unassignCard(input: types.UnassignCardInput, options?: CallOptions): Promise<undefined>
   /** Put a label on a card. When it is there already, nothing changes and no event is emitted. Problems: `label_not_found`. (`POST /cards/{card_id}/labels/{label_id}`) */
   addCardLabel(input: types.AddCardLabelInput, options?: CallOptions): Promise<types.Card>
-  /** Take a label off a card. Problems: `label_not_found`. (`DELETE /cards/{card_id}/labels/{label_id}`) */
+  /** Take a label off a card. Problems: `label_not_found`, `board_log_limit`, `change_too_large`. (`DELETE /cards/{card_id}/labels/{label_id}`) */
   removeCardLabel(input: types.RemoveCardLabelInput, options?: CallOptions): Promise<undefined>
   /** List the labels of a board. (`GET /boards/{board_id}/labels`) */
   listLabels(input: types.ListLabelsInput, options?: CallOptions): Promise<types.Label[]>
@@ -92,7 +96,7 @@ export interface Calls {
   updateChecklist(input: types.UpdateChecklistInput, options?: CallOptions): Promise<types.Checklist>
   /** Delete a checklist with its items. (`DELETE /checklists/{checklist_id}`) */
   deleteChecklist(input: types.DeleteChecklistInput, options?: CallOptions): Promise<undefined>
-  /** Move a checklist within its card. (`POST /checklists/{checklist_id}/move`) */
+  /** Move a checklist within its card. `position` or `after_id` is required. When both are sent, `after_id` decides. (`POST /checklists/{checklist_id}/move`) */
   moveChecklist(input: types.MoveChecklistInput, options?: CallOptions): Promise<types.Checklist>
   /** Add an item to a checklist. Placed last. Problems: `id_taken`. (`POST /checklists/{checklist_id}/items`) */
   createItem(input: types.CreateItemInput, options?: CallOptions): Promise<types.ChecklistItem>
@@ -104,19 +108,19 @@ export interface Calls {
   moveItem(input: types.MoveItemInput, options?: CallOptions): Promise<types.ChecklistItem>
   /** Assign users to an item. Adds the users of the list; nobody is taken off. One event for each user of the list. Problems: `user_not_found`, `user_not_a_member`. (`PUT /items/{item_id}/assignees`) */
   assignItem(input: types.AssignItemInput, options?: CallOptions): Promise<types.ChecklistItem>
-  /** Take a user off an item. (`DELETE /items/{item_id}/assignees/{user_id}`) */
+  /** Take a user off an item. Problems: `board_log_limit`, `change_too_large`. (`DELETE /items/{item_id}/assignees/{user_id}`) */
   unassignItem(input: types.UnassignItemInput, options?: CallOptions): Promise<undefined>
-  /** Attach a file to a card. One part with a file, whatever its name; its name and type are taken from the part. A part `id` may bring the id. Problems: `file_too_large`, `id_taken`. (`POST /cards/{card_id}/attachments`) */
+  /** Attach a file to a card. One part with a file, whatever its name; its name and type are taken from the part. A part `id` may bring the id. Problems: `file_too_large`, `id_taken`, `board_file_limit`. (`POST /cards/{card_id}/attachments`) */
   createAttachment(input: types.CreateAttachmentInput, options?: CallOptions): Promise<types.Attachment>
-  /** Download a file. Always as a download, never shown in place. `Range` asks for a part of it, `If-None-Match` for news only. Problems: `range_not_satisfiable`. (`GET /attachments/{attachment_id}`) */
+  /** Download a file. Always as a download, never shown in place. `Range` asks for a part of it, `If-None-Match` for news only. A browser that wants it as a script, style sheet, worker, frame or object (`Sec-Fetch-Dest`) gets 403. Problems: `download_only`, `range_not_satisfiable`. (`GET /attachments/{attachment_id}`) */
   getAttachment(input: types.GetAttachmentInput, options?: CallOptions): Promise<Blob>
   /** Delete a file. (`DELETE /attachments/{attachment_id}`) */
   deleteAttachment(input: types.DeleteAttachmentInput, options?: CallOptions): Promise<undefined>
-  /** Create an automation rule. What the trigger and the action need must be given: a column, a label or a member of the board. A board has at most 100 rules. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`, `too_many_rules`, `id_taken`. (`POST /boards/{board_id}/automations`) */
+  /** Create an automation rule. Whatever column, label or user is given must belong to the board. A rule without the one that its trigger or its action needs is accepted and matches nothing. A board has at most 100 rules. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`, `too_many_rules`, `id_taken`. (`POST /boards/{board_id}/automations`) */
   createRule(input: types.CreateRuleInput, options?: CallOptions): Promise<types.AutomationRule>
   /** List the automation rules of a board. (`GET /boards/{board_id}/automations`) */
   listRules(input: types.ListRulesInput, options?: CallOptions): Promise<types.AutomationRule[]>
-  /** Change an automation rule. The rule as it would be afterwards is validated. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`. (`PATCH /automations/{rule_id}`) */
+  /** Change an automation rule. Only the fields that are sent are validated: a rule can always be renamed, enabled or disabled. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`. (`PATCH /automations/{rule_id}`) */
   updateRule(input: types.UpdateRuleInput, options?: CallOptions): Promise<types.AutomationRule>
   /** Delete an automation rule. (`DELETE /automations/{rule_id}`) */
   deleteRule(input: types.DeleteRuleInput, options?: CallOptions): Promise<undefined>

@@ -50,7 +50,7 @@ export function createClient(options: ClientOptions): Client {
     // Who logged out, or logged in as somebody else, while a renewal was under way does not want its token.
     const isWanted = name === 'login' || (name === 'refresh' && generation === session.generation)
     if (isWanted) session.take(answer.data as Token)
-    else if (name === 'logout') session.clear()
+    else if (name === 'logout' || name === 'logoutEverywhere') session.clear()
     else if (!row.is_public && name !== 'refresh') session.accepted()
     return answer
   }

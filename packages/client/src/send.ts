@@ -68,6 +68,9 @@ export async function send(sending: Sending, way: Way): Promise<Response> {
     // A token must not meet a cookie of somebody else who logged in on this origin.
     credentials: has_cookie ? 'include' : 'omit',
     signal,
+    // A browser that goes back in its history answers from its cache, however old that is, unless it is told to ask. A
+    // condition of the caller's own is between the two of them.
+    ...(init.method === 'GET' && { cache: init.headers['if-none-match'] === undefined ? 'no-cache' : 'no-store' }),
     ...(body !== undefined &&
       (onProgress && body instanceof FormData ? await counted(sending, body, onProgress) : { body })),
   })

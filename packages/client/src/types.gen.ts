@@ -29,6 +29,8 @@ export interface Health {
   status: "ok" | "degraded" | "error"
   database: "connected" | "disconnected"
   redis: "connected" | "disconnected" | "disabled"
+  /** Present while the database refuses changes because its disk is full. */
+  writes?: "refused"
 }
 
 export interface Readiness {
@@ -123,6 +125,13 @@ export interface FullBoard {
   columns: Column[]
 }
 
+export interface BoardUsage {
+  text_bytes: { used: number; limit: number | null }
+  cards: { used: number; limit: number | null }
+  file_bytes: { used: number; limit: number | null }
+  log_bytes_per_minute: { used: number; limit: number | null }
+}
+
 export interface Invited {
   user_id: string
   role: "member"
@@ -171,7 +180,7 @@ export interface Presence {
 }
 
 /** An event of the board's log, with its number. */
-export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number }
+export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number; actor_id?: string | null }
 
 export interface Account {
   id: string
@@ -281,10 +290,12 @@ export type ProblemCode =
   | 'request_incomplete'
   | 'wrong_password'
   | 'file_too_large'
+  | 'unusable_host'
   | 'not_authenticated'
   | 'login_failed'
   | 'session_too_old'
   | 'foreign_origin'
+  | 'download_only'
   | 'registration_closed'
   | 'not_a_member'
   | 'role_too_low'
@@ -311,6 +322,11 @@ export type ProblemCode =
   | 'user_erased'
   | 'last_owner'
   | 'too_many_rules'
+  | 'board_text_limit'
+  | 'board_card_limit'
+  | 'board_file_limit'
+  | 'owned_board_limit'
+  | 'change_too_large'
   | 'history_gone'
   | 'precondition_failed'
   | 'body_too_large'
@@ -321,9 +337,13 @@ export type ProblemCode =
   | 'password_refused'
   | 'idempotency_key_reused'
   | 'too_many_requests'
+  | 'board_log_limit'
   | 'headers_too_large'
   | 'internal'
+  | 'result_too_large'
   | 'unavailable'
+  | 'query_timeout'
+  | 'storage_full'
   | 'overloaded'
   | 'board_busy'
   | 'passwords_busy'
@@ -343,6 +363,8 @@ export interface LoginInput {
 }
 
 export type LogoutInput = Record<string, never>
+
+export type LogoutEverywhereInput = Record<string, never>
 
 export type RefreshInput = Record<string, never>
 
@@ -369,6 +391,8 @@ export interface FindUsersInput {
   search?: string
   /** Another name for `search`. */
   q?: string
+  /** `true`: also by a part of the first and last name. */
+  names?: "true" | "false"
   limit?: number
 }
 
@@ -397,6 +421,10 @@ export interface UpdateBoardInput {
 }
 
 export interface DeleteBoardInput {
+  board_id: string
+}
+
+export interface GetBoardUsageInput {
   board_id: string
 }
 
@@ -704,6 +732,7 @@ export interface Operations {
   register: { input: RegisterInput; result: User }
   login: { input: LoginInput; result: Token }
   logout: { input: LogoutInput; result: Message }
+  logoutEverywhere: { input: LogoutEverywhereInput; result: Message }
   refresh: { input: RefreshInput; result: Token }
   createTicket: { input: CreateTicketInput; result: Ticket }
   getMe: { input: GetMeInput; result: User }
@@ -719,6 +748,7 @@ export interface Operations {
   getBoard: { input: GetBoardInput; result: FullBoard }
   updateBoard: { input: UpdateBoardInput; result: Board }
   deleteBoard: { input: DeleteBoardInput; result: undefined }
+  getBoardUsage: { input: GetBoardUsageInput; result: BoardUsage }
   inviteMember: { input: InviteMemberInput; result: Invited }
   listMembers: { input: ListMembersInput; result: BoardMember[] }
   updateMember: { input: UpdateMemberInput; result: BoardMember }

@@ -1,3 +1,5 @@
+import type { Position } from '../src/live/core.ts'
+import { isPossible } from '../src/live/predict.ts'
 import type { BoardEvent, BoardMember, Change, FullBoard } from '../src/live/types.ts'
 
 /** Tiny on purpose: neighbours have to make room all the time. */
@@ -31,17 +33,31 @@ export class Refused extends Error {}
 const STATUSES: Record<string, number> = { id_taken: 409, precondition_failed: 412 }
 
 /**
+ * Whether a change that was made on the board at a position, and never happened, could not have happened: what it needs
+ * never was there, or did not stay. Of another epoch nothing is known.
+ */
+export function wasImpossible(server: ModelServer, change: Change, { epoch, seq }: Position): boolean {
+  if (epoch !== server.epoch) return true
+  const states = server.history.slice(seq).map((board) => isPossible(board, change))
+  return states.indexOf(false, states.indexOf(true)) >= 0
+}
+
+/**
  * The service as its rules describe it, without a network: one change after the other, numbers, ranks with room made by
  * moved events, two automation rules, idempotency keys. Written apart from the client, so that the two can disagree.
  */
 export class ModelServer {
   board: FullBoard
   epoch = 1
+  /** Where the epoch began. */
+  first_seq = 0
   log: Logged[] = []
   /** The board at every number. */
   history: FullBoard[]
   /** How often each key had an effect. */
   readonly applied = new Map<string, number>()
+  /** The keys that ever had one, also in what a restored backup does not have. */
+  readonly ever_applied = new Set<string>()
   private answers = new Map<string, Extract<Answer, { ok: true }>>()
   private readonly announcesRoom: boolean
   private request = { key: '', user_id: '' }
@@ -83,6 +99,7 @@ export class ModelServer {
       return { ok: false, status: STATUSES[error.message] ?? 404, code: error.message }
     }
     this.applied.set(key, (this.applied.get(key) ?? 0) + 1)
+    this.ever_applied.add(key)
     const answer = { ok: true, seq: this.seq, epoch: this.epoch, emitted: this.seq - before } as const
     this.answers.set(key, answer)
     return answer
@@ -96,6 +113,7 @@ export class ModelServer {
       this.applied.delete(key)
     }
     this.epoch++
+    this.first_seq = seq
     this.board = clone(this.history[seq] as FullBoard)
     this.log.length = seq
     this.history.length = seq + 1

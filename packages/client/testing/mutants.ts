@@ -65,6 +65,16 @@ export const driverMutations: Record<string, [file: string, rule: string, withou
   'what others wrote is not looked at': ['guard.ts', 'if (current) return { current }', ''],
   'what is guarded is changed unconditionally': ['guard.ts', 'change.input, if_match)', "change.input, '*')"],
   'whether it happened already is not asked': ['guard.ts', 'mayHaveHappened ? NOTHING : undefined', 'undefined'],
+  'an older answer takes the place of the stored board': [
+    'line.ts',
+    '(answered && !isBefore(answered, at))',
+    'answered',
+  ],
+  'the stored board is not shown without a network': [
+    'line.ts',
+    'if (!failureOf(error)) await this.restore(stored)',
+    '',
+  ],
   'timers survive': ['line.ts', 'for (const cancel of this.timers.values()) cancel()', ''],
   'events of a second line are taken for the first epoch': [
     'line.ts',
@@ -93,6 +103,13 @@ export const mutations: Record<string, [rule: string, without: string][]> = {
   ],
   'what was rejected stays': [['this.pending = this.pending.filter((other) => other !== operation)', '']],
   'an older board takes the place of a newer one': [['if (this.base && isBefore(position, this.at)) return', '']],
+  'a change is judged by a board that is older than it': [
+    ['attempts === 0 && !isBefore(this.at, base)', 'attempts === 0'],
+  ],
+  'a change does not wait for what those before it made': [['other.base = later(other.base, position)', '']],
+  'what a change was made on is not kept': [
+    ['later(known, position), this.at)', 'later(known, position), { epoch: 0, seq: 0 })'],
+  ],
   'epochs are not told apart': [['this.head.epoch !== this.at.epoch || ', '']],
   'a second change is sent before the first is answered': [
     ["first?.state === 'queued' ? first : undefined", "this.pending.find(({ state }) => state === 'queued')"],

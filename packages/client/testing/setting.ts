@@ -34,7 +34,8 @@ export async function startSetting() {
         current_password: PASSWORD,
         new_password: PASSWORD,
       })
-      const doer = operation.access === 'superuser' ? root : owner
+      // Whose sessions end has nothing else to do.
+      const doer = operation.access === 'superuser' ? root : name === 'logoutEverywhere' ? newcomer : owner
       const { params, query, body } = validInput(name, operation, known)
       const input = { ...params, ...query, ...(body as Record<string, unknown> | undefined) }
       steps.push({ name: name as OperationName, input, token: doer.api.token ?? '' })

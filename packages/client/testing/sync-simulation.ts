@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BoardCore, Kept, Notice, Pending, Position } from '../src/live/core.ts'
+import { type BoardCore, isBefore, type Kept, type Notice, type Pending, type Position } from '../src/live/core.ts'
 import type { BoardEvent, Change, FullBoard } from '../src/live/types.ts'
-import { type Answer, clone, type Place } from './model-server.ts'
+import { type Answer, clone, type Place, wasImpossible } from './model-server.ts'
 import { choose, listOf, withoutAnchor } from './random-change.ts'
 import { generator, smallServer, users } from './small-board.ts'
 
@@ -19,6 +19,9 @@ export interface Outcome {
   loads: number
   reloads: number
   restores: number
+  /** Pages that began with a stored board, and boards that were answered from a cache: both may be old. */
+  stored: number
+  stale: number
   confirmations: number
   acknowledgements: number
   anchors: number
@@ -56,6 +59,12 @@ interface Client {
   /** Grows whenever a whole board is loaded: what is compared before and after must not span it. */
   loads: number
   loads_when_sent: Map<string, number>
+  /** The board as the page stored it last. */
+  stored: { board: FullBoard; position: Position } | undefined
+  /** Changes that the user made and nobody has decided about, with the position that they were made at. */
+  open: Map<string, { change: Change; at: Position }>
+  /** Changes of this visit, or taken up from the queue of the one before: those that it sent itself it no longer knows. */
+  own: Set<string>
   last_view: FullBoard | undefined
   last_at: Position | undefined
 }
@@ -78,6 +87,8 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     loads: 0,
     reloads: 0,
     restores: 0,
+    stored: 0,
+    stale: 0,
     confirmations: 0,
     acknowledgements: 0,
     anchors: 0,
@@ -98,8 +109,12 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   /** What the user saw before the place where he dropped something. */
   const wanted = new Map<string, string | null>()
   const texts = new Map<string, string>()
-  const makers = new Map<string, { client: string; does: string }>()
+  const makers = new Map<string, { key: string; client: string; does: string }>()
   const notices = new Map<string, Notice>()
+  /** Keys that the server answered. */
+  const answered = new Set<string>()
+  /** Changes that were given up although nothing on the server stood against them: what the user did before may still do so. */
+  let doubtful: { name: string; change: Change; at: Position }[] = []
 
   const clients: Client[] = Array.from({ length: count }, (_, i) => ({
     name: `client ${i}`,
@@ -111,6 +126,9 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     reads: [],
     loads: 0,
     loads_when_sent: new Map(),
+    stored: undefined,
+    open: new Map(),
+    own: new Set(),
     last_view: undefined,
     last_at: undefined,
   }))
@@ -123,11 +141,11 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       if (!event || core.at.epoch !== server.epoch) return
       const logged = server.log[event.seq - 1]
       const maker = logged?.is_own ? makers.get(logged.key.replace(/\/.*/, '')) : undefined
-      const isMine = maker?.client === name
+      const isMine = maker?.client === name && client.own.has(maker.key)
       outcome[isMine ? 'own' : 'foreign']++
-      // Two tabs of one user that do the same at the same moment cannot be told apart.
+      // Two tabs of one user, or a visit and the one before, that do the same to the same thing cannot be told apart.
       const isAlike = core.pending.some(({ attempts, change }) => attempts > 0 && change.name === maker?.does)
-      if (isMine ? !is_own : is_own && !(isOneUser && isAlike))
+      if (isMine ? !is_own : is_own && !(event.user_id === user_id && isAlike))
         violation(`${name} is wrong about whose ${event.type} is`)
     }
   }
@@ -165,10 +183,20 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     if (base && at !== last_at && at.epoch === server.epoch && !isDeepStrictEqual(base, server.history[at.seq]))
       violation(`${name} has a base that is not the board at ${at.seq}`)
     client.last_at = at
+    checkFates(client)
     for (const notice of core.notices) {
       notices.set(notice.key, notice)
       const text = texts.get(notice.key)
       if (text && !notice.text.includes(text)) violation(`${name} lost the text of a change that failed`)
+    }
+  }
+  /** What a client does not try any more has happened, was refused, or cannot be. */
+  function checkFates({ core, name, open }: Client) {
+    const pending = new Set(core.pending.map(({ key }) => key))
+    for (const [key, { change, at }] of open) {
+      if (pending.has(key)) continue
+      open.delete(key)
+      if (!answered.has(key) && !wasImpossible(server, change, at)) doubtful.push({ name, change, at })
     }
   }
   /** What is equal to what it was is the very same object: whoever draws it need not look at it. */
@@ -231,6 +259,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       outcome.lost++
       return core.lost(key)
     }
+    answered.add(key)
     if (!answer.ok) {
       outcome.rejected++
       const others = core.pending.filter((operation) => operation.key !== key).map((operation) => operation.key)
@@ -260,7 +289,11 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       })
       return
     }
-    const [board, position] = [clone(server.board), { epoch: server.epoch, seq: server.seq }]
+    // A cache on the way may answer.
+    const isStale = chance(0.1)
+    const seq_read = isStale ? Math.max(server.first_seq, server.seq - below(20)) : server.seq
+    if (isStale) outcome.stale++
+    const [board, position] = [clone(server.history[seq_read] as FullBoard), { epoch: server.epoch, seq: seq_read }]
     reads.push(() => {
       outcome.loads++
       client.loads++
@@ -270,7 +303,9 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
 
   function keyOf(client: Client, change: Change) {
     const key = newId('key')
-    makers.set(key, { client: client.name, does: change.name })
+    makers.set(key, { key, client: client.name, does: change.name })
+    client.own.add(key)
+    client.open.set(key, { change, at: client.core.at })
     return key
   }
   function act(client: Client) {
@@ -295,21 +330,35 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     core.change(key, change, AT)
   }
 
-  /** The page is loaded anew: only the queue is left. */
+  /** The page keeps the board for the next visit, unless there is a newer one. */
+  function store(client: Client) {
+    const { base, at } = client.core
+    const { position } = client.stored ?? {}
+    if (!base || (position && isBefore(at, position))) return
+    client.stored = { board: clone(base), position: at }
+  }
+
+  /** The page is reloaded: only the queue is left, and the stored board. */
   function reload(client: Client) {
     outcome.reloads++
     const kept = JSON.parse(JSON.stringify(client.core.kept())) as Kept[]
     Object.assign(client, { core: new Core(kept), socket: [], requests: [], reads: [] })
     listen(client)
+    client.own = new Set(kept.map(({ key }) => key))
     client.last_view = undefined
     client.last_at = undefined
     client.loads++
+    if (client.stored && chance(0.5)) {
+      outcome.stored++
+      client.core.load(clone(client.stored.board), client.stored.position)
+    }
     client.core.hear({ epoch: server.epoch, seq: server.seq })
   }
 
   /** A backup is put back. */
   function restore() {
     outcome.restores++
+    doubtful = []
     server.restore(Math.max(0, server.seq - below(25)))
     announced = server.seq
   }
@@ -354,6 +403,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       case 13: {
         client.is_connected = !client.is_connected
         socket.length = 0
+        if (chance(0.5)) store(client)
         if (client.is_connected) core.hear({ epoch: server.epoch, seq: server.seq })
         return
       }
@@ -387,6 +437,8 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     if (core.pending.length > 0) violation(`${name} still waits for ${core.pending.length} changes after all is well`)
     if (!isDeepStrictEqual(core.view, server.board)) violation(`${name} does not show the server's board in the end`)
   }
+  for (const { name, change, at } of doubtful)
+    if (!wasImpossible(server, change, at)) violation(`${name} gave up ${change.name}, which could have been made`)
   for (const [key, times] of server.applied) {
     if (!keepsKeys && key.includes('/') && server.applied.has(key.replace(/\d+$/, (n) => String(Number(n) + 1))))
       violation(`${key} was applied under two keys`)

@@ -59,6 +59,8 @@ export class VirtualWorld {
   isBarred = false
   /** How many requests, and how many answers, are lost. */
   loss = 0
+  /** How many boards are answered by a cache, which may have an older one. */
+  staleness = 0
   /** What the service answers to everything, if it is not itself. */
   refusal: number | undefined
   timers = 0
@@ -188,7 +190,7 @@ export class VirtualWorld {
       case 'getPresence':
         return { data: { online_users: [{ user_id, username: user_id }] } }
       case 'getBoard':
-        return { data: clone(server.board), position }
+        return this.board()
       case 'listEvents': {
         const [epoch = 0, seq = 0] = String(input['after']).split('.').map(Number)
         const events = server.eventsAfter(epoch, seq, Number(input['limit']))
@@ -210,6 +212,13 @@ export class VirtualWorld {
         return { data: undefined, position: `${answer.epoch}.${answer.seq}` }
       }
     }
+  }
+
+  private board(): ApiAnswer {
+    const { epoch, seq, first_seq, history } = this.server
+    const isStale = this.random() < this.staleness
+    const read = isStale ? Math.max(first_seq, seq - Math.floor(this.random() * 20)) : seq
+    return { data: clone(history[read]), position: `${epoch}.${read}` }
   }
 
   private openSocket(url: string): SocketLike {

@@ -9,7 +9,7 @@ import { BoardCore } from './core.ts'
 import type { BoardEvent, Change, FullBoard } from './types.ts'
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 200)
-const MUTANT_SEEDS = 100
+const MUTANT_SEEDS = 150
 const AT = '2026-01-01T00:00:00.000Z'
 afterAll(() => removeMutants('core'))
 
@@ -20,21 +20,22 @@ function seedsUntilNoticed(Core: CoreClass, options = {}): number {
 }
 
 describe('the core in simulation', () => {
-  test(`[SYNC-1] [SYNC-2] [SYNC-3] [SYNC-4] [SYNC-5] [SYNC-6] [SYNC-23] ${SEEDS} seeds of loss, repetition, disorder, reloads and lost answers break no promise`, () => {
+  test(`[SYNC-1] [SYNC-2] [SYNC-3] [SYNC-4] [SYNC-5] [SYNC-6] [SYNC-23] [SYNC-31] [SYNC-32] ${SEEDS} seeds of loss, repetition, disorder, reloads, old boards and lost answers break no promise`, () => {
     const outcomes: Outcome[] = []
     for (let seed = 1; seed <= SEEDS; seed++) outcomes.push(simulate(seed, BoardCore))
     expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
     // It must not pass because nothing happened.
-    const sum = (key: 'confirmations' | 'room' | 'lost' | 'own' | 'foreign') =>
+    const sum = (key: 'confirmations' | 'room' | 'lost' | 'own' | 'foreign' | 'stale' | 'stored') =>
       outcomes.reduce((total, outcome) => total + outcome[key], 0)
     expect(sum('confirmations')).toBeGreaterThan(SEEDS * 20)
     expect(sum('room')).toBeGreaterThan(SEEDS)
     expect(sum('lost')).toBeGreaterThan(SEEDS)
+    expect(Math.min(sum('stale'), sum('stored'))).toBeGreaterThan(SEEDS / 5)
     expect(Math.min(sum('own'), sum('foreign'))).toBeGreaterThan(SEEDS * 10)
   }, 120_000)
 
   test.each(Object.entries(mutations))(
-    `[SYNC-2] [SYNC-3] it is noticed within ${MUTANT_SEEDS} seeds when %s`,
+    `[SYNC-2] [SYNC-3] [SYNC-32] it is noticed within ${MUTANT_SEEDS} seeds when %s`,
     async (name, changes) => {
       expect(seedsUntilNoticed(await mutant(name, changes))).toBeLessThanOrEqual(MUTANT_SEEDS)
     },
@@ -89,8 +90,8 @@ describe('changes', () => {
         const victim = changes[below(changes.length)] as (typeof changes)[number]
         core.sent(victim.key)
         core.reject(victim.key, { status: 403, code: 'no', detail: 'No.' })
-        const others = core.pending.map(({ key, change }) => ({ key, change }))
-        const fresh = new BoardCore(others.map((each) => ({ ...each, at: AT, attempts: 0 })))
+        const others = core.pending.map(({ key, change, base }) => ({ key, change, base }))
+        const fresh = new BoardCore(others.map((each) => ({ ...each, at: AT, attempts: 0, position: undefined })))
         fresh.load(smallBoard(), { epoch: 1, seq: 10 })
         expect(core.view).toEqual(fresh.view)
         expect(core.notices.map(({ key }) => key)).toContain(victim.key)
@@ -168,6 +169,20 @@ describe('changes', () => {
     expect([core.can_undo, core.can_redo]).toEqual([false, false])
   })
 
+  test('[SYNC-24] a change that is not the last one is undone and redone on its own', () => {
+    const { core } = coreWithChanges(1, 0)
+    const card_id = (core.view as FullBoard).columns[0]?.cards[0]?.id ?? ''
+    const hasCard = () => core.view?.columns.some(({ cards }) => cards.some(({ id }) => id === card_id))
+    core.change('delete', { name: 'deleteCard', input: { card_id } }, AT)
+    core.change('rename', { name: 'updateBoard', input: { title: 'renamed' } }, AT)
+    for (const [i, back] of core.undo('delete').entries()) core.change(`back-${i}`, back, AT, 'undo')
+    expect([hasCard(), core.view?.title]).toEqual([true, 'renamed'])
+    expect(core.undo('delete')).toEqual([])
+    expect(core.undo('unknown')).toEqual([])
+    core.change('again', core.redo()?.change as Change, AT, 'redo')
+    expect([hasCard(), core.view?.title, core.can_redo]).toEqual([false, 'renamed', false])
+  })
+
   test('[SYNC-24] as many steps back as are kept can be made again', () => {
     const { core } = coreWithChanges(1, 0)
     for (let i = 0; i < 150; i++) core.change(`${i}`, { name: 'updateBoard', input: { title: `${i}` } }, AT)
@@ -220,6 +235,42 @@ describe('changes', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  test('[SYNC-31] a board that is older than a queued change does not decide that its target is gone, also after a reload', () => {
+    const { core } = coreWithChanges(1, 0)
+    const column_id = (core.view as FullBoard).columns[0]?.id ?? ''
+    const added = { id: 'added', column_id, title: 'added' }
+    core.change('create', { name: 'createCard', input: added }, AT)
+    core.change('rename', { name: 'updateCard', input: { card_id: 'added', title: 'typed' } }, AT)
+    core.change('delete', { name: 'deleteCard', input: { card_id: 'added' } }, AT)
+    core.sent('create')
+    core.accept('create', { epoch: 1, seq: 11 })
+    const again = new BoardCore(JSON.parse(JSON.stringify(core.kept())))
+    again.load(smallBoard(), { epoch: 1, seq: 10 })
+    expect([again.view, again.notices]).toEqual([smallBoard(), []])
+    expect(again.next()?.key).toBe('rename')
+    again.take(event(11, 'card.created', { ...added, rank: 1, labels: [], assignees: [], checklists: [] }), 1)
+    expect(again.pending.map(({ key }) => key)).toEqual(['rename', 'delete'])
+    // On the board that has had it, the deletion counts.
+    again.take(event(12, 'card.deleted', added), 1)
+    expect(again.next()).toBeUndefined()
+    expect(again.notices).toMatchObject([{ key: 'rename', reason: 'gone' }])
+  })
+
+  test('[SYNC-35] a change that was accepted is shown after a reload on an older board, and is not sent again', () => {
+    const { core } = coreWithChanges(1, 0)
+    const column_id = (core.view as FullBoard).columns[0]?.id ?? ''
+    const added = { id: 'added', column_id, title: 'added' }
+    core.change('create', { name: 'createCard', input: added }, AT)
+    core.sent('create')
+    core.accept('create', { epoch: 1, seq: 11 })
+    const again = new BoardCore(JSON.parse(JSON.stringify(core.kept())))
+    again.load(smallBoard(), { epoch: 1, seq: 10 })
+    expect(again.view?.columns[0]?.cards.at(-1)?.id).toBe('added')
+    expect(again.next()).toBeUndefined()
+    again.take(event(11, 'card.created', { ...added, rank: 1, labels: [], assignees: [], checklists: [] }), 1)
+    expect([again.pending, again.kept()]).toEqual([[], []])
   })
 
   test('[SYNC-1] too much that came early is not kept: the board is asked for', () => {

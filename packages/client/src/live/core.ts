@@ -18,6 +18,8 @@ export interface Pending {
   guard?: Guard | undefined
   /** When the user made it. */
   at: string
+  /** The board that it was made on: what it needs is there from this position on. An older board does not decide about it. */
+  base: Position
   state: 'queued' | 'sent' | 'accepted'
   /** How often it was sent. Once it was, only the server knows whether it happened. */
   attempts: number
@@ -43,8 +45,8 @@ export interface Notice {
   /** The text that the change carried, so that nothing typed is lost. */
   text: string
 }
-/** What a queue that is kept somewhere needs to be taken up again. */
-export type Kept = Pick<Pending, 'key' | 'change' | 'guard' | 'at' | 'attempts'>
+/** A pending change as it is stored. With a position it is accepted: a stored board may be older and not show it yet. */
+export type Kept = Pick<Pending, 'key' | 'change' | 'guard' | 'at' | 'base' | 'attempts' | 'position'>
 
 /** A change of the user, one that takes another back, or one that was taken back and is made again. */
 export type Mode = 'new' | 'undo' | 'redo'
@@ -88,7 +90,15 @@ export class BoardCore {
   private isStale = false
 
   constructor(kept: readonly Kept[] = []) {
-    this.pending = kept.map((each) => ({ ...each, state: 'queued', is_seen: false, position: undefined }))
+    this.adopt(kept)
+  }
+
+  /** Takes up changes that another page of the user has left, or may be sending too: each has its key. */
+  adopt(kept: readonly Kept[]) {
+    for (const each of kept)
+      if (!this.find(each.key))
+        this.pending.push({ ...each, state: each.position ? 'accepted' : 'queued', is_seen: false })
+    this.settle()
   }
 
   /** The board to show: the base with the pending changes laid over it. Equal parts are the same objects as before. */
@@ -136,8 +146,9 @@ export class BoardCore {
     else this.remember({ keys: [key], change: meant, guard, inverse: before ? inverse(before, change) : [] })
     // What was taken back before is of another course of things.
     if (mode === 'new') this.redos = []
+    const base = this.pending.reduce((known, { position }) => later(known, position), this.at)
     const operation: Pending = {
-      ...{ key, change: meant, guard, at },
+      ...{ key, change: meant, guard, at, base },
       ...{ state: 'queued', attempts: 0, is_seen: false, position: undefined },
     }
     this.pending.push(operation)
@@ -146,11 +157,13 @@ export class BoardCore {
     else this.shown = share(before, predict(before, meant, at))
   }
 
-  /** The changes that take back the user's last one, for `change`. */
-  undo(): Change[] {
-    const step = this.undos.pop()
-    if (step) this.redos.push(step)
-    return step?.inverse ?? []
+  /** The changes that undo the user's last change, or the one with this key, for `change`. */
+  undo(key?: string): Change[] {
+    const step = this.undos.findLast(({ keys }) => !key || keys.includes(key))
+    if (!step) return []
+    this.undos = this.undos.filter((each) => each !== step)
+    this.redos.push(step)
+    return step.inverse
   }
 
   /** Of a change that takes a text back: the text that it takes back. Whatever else is there is somebody else's. */
@@ -199,6 +212,8 @@ export class BoardCore {
     if (!operation) return
     operation.state = 'accepted'
     operation.position = position
+    // The changes behind it may need what it made.
+    for (const other of this.pending) other.base = later(other.base, position)
     this.hear(position)
     this.settle()
   }
@@ -230,7 +245,7 @@ export class BoardCore {
   }
 
   kept(): Kept[] {
-    return this.pending.filter(({ state }) => state !== 'accepted').map(keptOf)
+    return this.pending.map(keptOf)
   }
 
   private remember(step: Step) {
@@ -301,13 +316,14 @@ export class BoardCore {
     this.isStale = false
     let board = this.base
     for (const operation of this.pending) {
-      const { change, at, is_seen, attempts } = operation
+      const { change, at, base, is_seen, attempts } = operation
       if (is_seen) continue
-      const current = attempts === 0 && conflictIn(board, operation)
+      // What was sent is the server's to decide, and so is what was made on a newer board than this one.
+      const isDecided = attempts === 0 && !isBefore(this.at, base)
+      const current = isDecided && conflictIn(board, operation)
       if (current) this.drop(operation, 'conflict', undefined, current)
       else if (!this.is_deleted && isPossible(board, change)) board = predict(board, change, at)
-      // What was sent is the server's to decide.
-      else if (attempts === 0) this.drop(operation, isDeletion(change) ? undefined : 'gone')
+      else if (isDecided) this.drop(operation, isDeletion(change) ? undefined : 'gone')
     }
     this.isStale = false
     this.shown = share(this.shown, board)
@@ -326,13 +342,16 @@ export class BoardCore {
 }
 
 /** What is kept of a change while the page is away. */
-export const keptOf = ({ key, change, guard, at, attempts }: Pending): Kept => ({ key, change, guard, at, attempts })
+export const keptOf = ({ key, change, guard, at, base, attempts, position }: Pending): Kept => ({
+  ...{ key, change, guard, at, base, attempts, position },
+})
 
 /** What a guarded change would overwrite on a board. */
 const conflictIn = (board: FullBoard, operation: Pending) =>
   operation.guard && conflictOf(operation, find(board, CARDS, subjectOf(operation.change).id)?.item)
 
-const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
+export const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
+const later = (a: Position, b: Position | undefined) => (b && isBefore(a, b) ? b : a)
 
 /** What is to be gone is gone: that is what the user wanted. */
 const isDeletion = (change: Change) => ['delete', 'remove', 'unassign'].includes(subjectOf(change).verb)

@@ -17,4 +17,14 @@ export {
   type Status,
 } from './live-board.ts'
 export { localQueue, type QueueStorage } from './storage.ts'
-export type { BoardEvent, Change, ChangeName, ChangeOptions, FullBoard, Guard, Input, OnlineUser } from './types.ts'
+export type {
+  BoardEvent,
+  Change,
+  ChangeName,
+  ChangeOptions,
+  FullBoard,
+  Guard,
+  Input,
+  OnlineUser,
+  StoredBoard,
+} from './types.ts'

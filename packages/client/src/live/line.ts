@@ -1,8 +1,8 @@
 import { type Api, type ApiAnswer, failureOf, positionOf, type RequestOptions } from './api.ts'
-import type { BoardCore, Position } from './core.ts'
+import { type BoardCore, isBefore, type Position } from './core.ts'
 import type { Environment, SocketLike } from './environment.ts'
 import { type Message, parse, type UserMessage, withUser } from './message.ts'
-import type { BoardEvent, FullBoard, OnlineUser } from './types.ts'
+import type { BoardEvent, FullBoard, OnlineUser, StoredBoard } from './types.ts'
 
 /** `live` by socket, `polling` where no socket can be had, `offline` when nothing answers. */
 export type Phase = 'connecting' | 'live' | 'polling' | 'offline' | 'closed'
@@ -24,6 +24,8 @@ const RETRY_SOCKET_MS = 40_000
 const STEADY_MS = 10_000
 
 interface Owner {
+  /** The board of an earlier visit. */
+  loadStored?: (() => Promise<StoredBoard | undefined>) | undefined
   /** Something that is shown may have changed. */
   changed(): void
   ended(reason: EndReason, error?: unknown): void
@@ -228,6 +230,8 @@ export class Line {
   private comeBack(phase: Phase, seconds?: number) {
     const isBarred = this.refusals >= MAX_REFUSALS
     this.phase = phase === 'connecting' && isBarred ? 'polling' : phase
+    // Without a socket nobody says who comes and goes.
+    if (this.phase !== 'connecting') this.presence = []
     const chance = this.env.random()
     const delay = isBarred
       ? RETRY_SOCKET_MS * (0.5 + chance)
@@ -245,13 +249,33 @@ export class Line {
 
   /** Loads the whole board. */
   private async load() {
-    const { data, position } = await this.request('getBoard', { board_id: this.board_id })
+    const stored = this.core.base ? undefined : this.owner.loadStored?.()
+    // Waited for below, or not at all.
+    stored?.catch(() => {})
+    const { data, position } = await this.request('getBoard', { board_id: this.board_id }).catch(async (error) => {
+      if (!failureOf(error)) await this.restore(stored)
+      throw error
+    })
     const at = positionOf(position)
     if (!at) throw new Error('The answer names no position')
+    await this.restore(stored, at)
     if (this.phase === 'closed') return
     this.core.load(data as FullBoard, at)
     this.catchUp()
     this.owner.changed()
+  }
+
+  /** Starts with the board of an earlier visit, if it is newer than what the service answered. */
+  private async restore(stored: Promise<StoredBoard | undefined> | undefined, answered?: Position) {
+    try {
+      const { position, read } = (await stored) ?? {}
+      const at = positionOf(position)
+      if (!at || !read || (answered && !isBefore(answered, at))) return
+      const board = await read()
+      if (this.phase !== 'closed') this.core.load(board, at)
+    } catch {
+      // It cannot be read: then there is none.
+    }
   }
 
   private loadOrLose() {

@@ -3,10 +3,10 @@ import { simulateDriver } from '../../testing/driver-simulation.ts'
 import { driverMutations, mutantBoard, removeMutants } from '../../testing/mutants.ts'
 import { memoryQueue, VirtualWorld } from '../../testing/virtual-world.ts'
 import type { Api } from './api.ts'
-import { LiveBoard, type LiveOptions, openBoard } from './live-board.ts'
+import { LiveBoard, type LiveOptions, openBoard, type Snapshot } from './live-board.ts'
 import type { BoardEvent, FullBoard } from './types.ts'
 
-const MUTANT_SEEDS = 40
+const MUTANT_SEEDS = 60
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 60)
 
 afterAll(() => removeMutants('driver'))
@@ -63,6 +63,90 @@ describe('a live board', () => {
     expect(title(board)).toBe('on its way')
     expect(board.snapshot()).toEqual({ board: world.server.board, position: board.position })
     expect(board.snapshot()?.board.title).toBe('confirmed')
+    await board.close()
+  })
+
+  test('[SYNC-34] what a page left in the queue is sent by another one of the user, as soon as that is looked at', async () => {
+    const world = new VirtualWorld(2)
+    const storage = memoryQueue()
+    const { board, wake } = await opened(world, 'user-0', { storage, user_id: 'user-0' })
+    world.kill()
+    const { position, board: stored } = board.snapshot() as Snapshot
+    const loadStored = async () => ({ position, read: async () => stored })
+    const { board: other } = await opened(world, 'user-0', { storage, user_id: 'user-0', loadStored })
+    other.change('updateBoard', { title: 'left behind' })
+    await world.run(1_000)
+    await other.close()
+    world.isUp = true
+    await world.run(30_000)
+    expect([board.status.phase, title(board)]).toEqual(['live', 'Board'])
+    wake(false)
+    await world.run(1_000)
+    expect([title(board), world.server.board.title, storage.texts.size]).toEqual(['left behind', 'left behind', 0])
+    await board.close()
+    expect(world.timers).toBe(0)
+  })
+
+  test('[SYNC-30] without a network it shows the stored board with what waits, and goes on from there', async () => {
+    const world = new VirtualWorld(2)
+    const storage = memoryQueue()
+    const { board } = await opened(world, 'user-0', { storage })
+    const { board: stored, position } = board.snapshot() as Snapshot
+    const loadStored = async () => ({ position, read: async () => stored })
+    await board.close()
+    world.server.execute('user-1', 'k', { name: 'updateBoard', input: { title: 'meanwhile' } })
+    world.kill()
+    const { board: again } = await opened(world, 'user-0', { storage, user_id: 'user-0', loadStored })
+    expect([again.view, again.position, again.status.phase]).toEqual([stored, position, 'offline'])
+    again.change('updateCard', { card_id: firstCard(again), title: 'offline' })
+    const told: string[] = []
+    again.onEvent(({ type }) => void told.push(type))
+    world.isUp = true
+    await world.run(30_000)
+    expect(told).toEqual(['board.updated', 'card.updated'])
+    expect(again.view).toEqual(world.server.board)
+    await again.close()
+  })
+
+  test('[SYNC-30] an answer that is older than the stored board is not shown; one of a new epoch is', async () => {
+    const world = new VirtualWorld(2)
+    const { board } = await opened(world)
+    for (let i = 0; i < 5; i++)
+      world.server.execute('user-1', `k${i}`, { name: 'updateBoard', input: { title: `${i}` } })
+    world.announce()
+    await world.run(1_000)
+    const { board: stored, position } = board.snapshot() as Snapshot
+    await board.close()
+    const loadStored = async () => ({ position, read: async () => stored })
+    world.staleness = 1
+    for (let i = 0; i < 10; i++) {
+      const shown: (string | undefined)[] = []
+      const live = new LiveBoard(world.api('user-0'), 'board', { environment: world.environment(), loadStored })
+      live.subscribe(() => void shown.push(title(live)))
+      await world.run(1_000)
+      expect(new Set(shown)).toEqual(new Set(['4']))
+      await live.close()
+    }
+    world.staleness = 0
+    world.server.restore(world.server.seq - 3)
+    const { board: restored } = await opened(world, 'user-0', { loadStored })
+    expect([title(restored), restored.position]).toEqual(['1', `2.${world.server.seq}`])
+    await restored.close()
+  })
+
+  test('[SYNC-33] nobody is present on a board that has no line: neither offline nor while it asks now and then', async () => {
+    const world = new VirtualWorld(2)
+    const { board } = await opened(world)
+    expect(board.presence).toHaveLength(1)
+    world.kill()
+    await world.run(5_000)
+    expect([board.status.phase, board.presence]).toEqual(['offline', []])
+    Object.assign(world, { isUp: true, isBarred: true })
+    await world.run(60_000)
+    expect([board.status.phase, board.presence]).toEqual(['polling', []])
+    world.isBarred = false
+    await world.run(90_000)
+    expect([board.status.phase, board.presence.length]).toEqual(['live', 1])
     await board.close()
   })
 
@@ -207,6 +291,20 @@ describe('a live board', () => {
     expect(await again?.done).toEqual({ outcome: 'confirmed' })
     expect(world.server.board.columns[2]?.cards[0]?.id).toBe(again?.id)
     expect([board.can_undo, board.can_redo, board.redo()]).toEqual([true, false, []])
+    await board.close()
+  })
+
+  test('[SYNC-24] a change undoes itself, also after others', async () => {
+    const world = new VirtualWorld(8)
+    const { board } = await opened(world)
+    const card_id = firstCard(board)
+    const removed = board.change('deleteCard', { card_id })
+    board.change('updateBoard', { title: 'renamed' })
+    await world.run(500)
+    expect(removed.undo().map(({ change }) => change.name)).toContain('createCard')
+    await world.run(500)
+    expect([firstCard(board), world.server.board.title]).toEqual([card_id, 'renamed'])
+    expect(removed.undo()).toEqual([])
     await board.close()
   })
 
@@ -512,12 +610,12 @@ const mostWithin = (times: number[], span_ms: number) =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + span_ms).length))
 
 describe('a live board in simulation', () => {
-  test(`[SYNC-19] ${SEEDS} seeds of faults end with everybody live, nothing pending and the server’s board`, async () => {
+  test(`[SYNC-19] [SYNC-30] [SYNC-32] ${SEEDS} seeds of faults, reloads and old boards end with everybody live, nothing pending and lost, and the server’s board`, async () => {
     for (let seed = 1; seed <= SEEDS; seed++) expect(await simulateDriver(seed, LiveBoard), `seed ${seed}`).toEqual([])
   }, 120_000)
 
   test.each(Object.entries(driverMutations))(
-    `[SYNC-19] it is noticed within ${MUTANT_SEEDS} seeds when %s`,
+    `[SYNC-19] [SYNC-30] it is noticed within ${MUTANT_SEEDS} seeds when %s`,
     async (name, [file, rule, without]) => {
       const Board = await mutantBoard(name, file, rule, without)
       let noticed = 0

@@ -6,11 +6,23 @@ import { subjectOf } from './predict.ts'
 import { Sender } from './sender.ts'
 import { KeptQueue, type QueueStorage } from './storage.ts'
 import { Stream } from './stream.ts'
-import type { BoardEvent, Change, ChangeName, ChangeOptions, FullBoard, Guard, Input, OnlineUser } from './types.ts'
+import type {
+  BoardEvent,
+  Change,
+  ChangeName,
+  ChangeOptions,
+  FullBoard,
+  Guard,
+  Input,
+  OnlineUser,
+  StoredBoard,
+} from './types.ts'
 
 export interface LiveOptions {
-  /** Keeps changes that are not sent yet over a reload. */
+  /** Keeps changes that the board does not show yet over a reload. */
   storage?: QueueStorage
+  /** Finds the last `snapshot` that was stored: shown when the service cannot be reached, or answers with an older board. */
+  loadStored?: (() => Promise<StoredBoard | undefined>) | undefined
   /** Who the user is, if it is known: spares a request when there is a storage. */
   user_id?: string
   /** Gives up waiting for the first load. */
@@ -48,6 +60,10 @@ export interface Made {
   key: string
   /** The id of what is being created, or the one that the change is about. */
   id: string
+  /** What is changed. */
+  change: Change
+  /** Undoes this change, whatever the user has changed since. Does nothing if it failed or was undone before. */
+  undo: () => Made[]
   /** Settles when the server has decided. It never rejects: a change that fails is in `notices` too. */
   done: Promise<Settled>
 }
@@ -87,6 +103,8 @@ export class LiveBoard {
   private sender: Sender
   private readonly env: Environment
   private readonly queue: KeptQueue | undefined
+  private readonly loadStored: LiveOptions['loadStored']
+  private readonly stopAdopting: (() => void) | undefined
   private readonly listeners = new Set<() => void>()
   private readonly event_listeners = new Set<BoardListener>()
   /** Events that the listeners are to be told of, when what they made of the board can be seen. */
@@ -105,6 +123,7 @@ export class LiveBoard {
     this.board_id = board_id
     this.env = { ...realEnvironment, ...options.environment }
     this.queue = queue
+    this.loadStored = options.loadStored
     this.core = new BoardCore(kept)
     this.core.user_id = options.user_id
     this.core.told = (taken, is_own) => {
@@ -112,6 +131,7 @@ export class LiveBoard {
       for (const stream of this.streams) stream.push(event)
       if (this.event_listeners.size > 0) this.untold.push([event, { is_own }])
     }
+    this.stopAdopting = queue && this.env.onWake(() => void this.adopt(queue))
     this.line = this.newLine()
     this.sender = this.newSender()
     this.shown = { phase: 'connecting', pending: kept.length, reason: undefined, since: this.env.now() }
@@ -173,7 +193,7 @@ export class LiveBoard {
    * written over it since is not overwritten: that ends as a `conflict`.
    */
   undo(): Made[] {
-    return this.core.undo().map((change) => this.enqueue(change, 'undo', this.core.written(change)))
+    return this.takeBack()
   }
 
   /** Makes the change again that was taken back last. Nothing when there is none, or the user has changed anything since. */
@@ -243,11 +263,20 @@ export class LiveBoard {
   }
 
   private newLine() {
+    const { loadStored } = this
     const ended = (reason: EndReason, error?: unknown) => this.end(reason, error)
-    return new Line(this.core, this.board_id, this.api, this.env, { changed: () => this.changed(), ended })
+    return new Line(this.core, this.board_id, this.api, this.env, { changed: () => this.changed(), ended, loadStored })
   }
   private newSender() {
     return new Sender(this.core, this.board_id, this.line, this.env, () => this.flush())
+  }
+
+  /** A page that was away, in the background or in the back/forward cache, goes on with what others have left in the queue. */
+  private async adopt(queue: KeptQueue) {
+    const kept = await queue.load()
+    if (this.isOver) return
+    this.core.adopt(kept)
+    this.changed()
   }
 
   private async reopen() {
@@ -270,6 +299,10 @@ export class LiveBoard {
     this.changed()
   }
 
+  private takeBack(key?: string): Made[] {
+    return this.core.undo(key).map((change) => this.enqueue(change, 'undo', this.core.written(change)))
+  }
+
   private enqueue(change: Change, mode: Mode, guard?: Guard): Made {
     const { env } = this
     const key = env.newId()
@@ -281,7 +314,7 @@ export class LiveBoard {
     this.core.change(key, made, new Date(env.now()).toISOString(), mode, guard)
     this.changed()
     if (this.isOver) this.giveUp()
-    return { key, id, done }
+    return { key, id, change: made, undo: () => this.takeBack(key), done }
   }
 
   private changed() {
@@ -331,6 +364,7 @@ export class LiveBoard {
     this.giveUp()
     for (const stream of [...this.streams]) stream.end()
     if (!this.isOver) return
+    this.stopAdopting?.()
     this.listeners.clear()
     this.event_listeners.clear()
   }

@@ -15,7 +15,7 @@ export interface QueueStorage {
 export class KeptQueue {
   private readonly storage: QueueStorage | undefined
   private readonly prefix: string
-  private readonly saved = new Map<string, { id: string; attempts: number }>()
+  private readonly saved = new Map<string, { id: string; state: string }>()
   private count = 0
 
   constructor(storage: QueueStorage | undefined, user_id: string, board_id: string) {
@@ -24,40 +24,45 @@ export class KeptQueue {
   }
 
   async load(): Promise<Kept[]> {
+    const kept: Kept[] = []
     try {
-      const entries = (await this.storage?.list(this.prefix)) ?? []
-      return entries.map(([id, text]) => {
-        const kept = JSON.parse(text) as Kept
-        this.saved.set(kept.key, { id, attempts: kept.attempts })
-        return kept
-      })
+      for (const [id, text] of (await this.storage?.list(this.prefix)) ?? []) {
+        const each = JSON.parse(text) as Kept
+        this.saved.set(each.key, { id, state: stateOf(each) })
+        kept.push(each)
+      }
     } catch {
-      return []
+      // What cannot be read is left where it is.
     }
+    return kept
   }
 
   /** Brings the place in line with what is pending. A place that fails costs no more than itself. */
   save(pending: readonly Pending[]) {
     const { storage } = this
     if (!storage) return
-    const unanswered = pending.filter(({ state }) => state !== 'accepted')
-    const keys = new Set(unanswered.map(({ key }) => key))
+    const keys = new Set(pending.map(({ key }) => key))
+    for (const operation of pending) {
+      const { key, at } = operation
+      const known = this.saved.get(key)
+      const state = stateOf(operation)
+      if (known?.state === state) continue
+      // Ids sort as the changes were made.
+      const id = known?.id ?? `${this.prefix}${at}-${String(this.count++).padStart(6, '0')}-${key}`
+      this.saved.set(key, { id, state })
+      attempt(() => storage.put(id, JSON.stringify(keptOf(operation))))
+    }
+    // Last: those that are left must know what the removed ones did, also when the page ends in between.
     for (const [key, { id }] of this.saved) {
       if (keys.has(key)) continue
       this.saved.delete(key)
       attempt(() => storage.remove(id))
     }
-    for (const operation of unanswered) {
-      const { key, at, attempts } = operation
-      const known = this.saved.get(key)
-      if (known?.attempts === attempts) continue
-      // Ids sort as the changes were made.
-      const id = known?.id ?? `${this.prefix}${at}-${String(this.count++).padStart(6, '0')}-${key}`
-      this.saved.set(key, { id, attempts })
-      attempt(() => storage.put(id, JSON.stringify(keptOf(operation))))
-    }
   }
 }
+
+/** The parts of a change that differ while it waits. */
+const stateOf = ({ attempts, base: { epoch, seq }, position }: Kept) => `${attempts} ${epoch}.${seq} ${!position}`
 
 function attempt(work: () => void | Promise<void>) {
   try {

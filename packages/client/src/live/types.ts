@@ -1,4 +1,4 @@
-import type { Card, LoggedEvent, Operations } from '../types.gen.ts'
+import type { Card, FullBoard, LoggedEvent, Operations } from '../types.gen.ts'
 
 /** Everything that the live board knows of the wire, in one place. */
 export type {
@@ -63,3 +63,10 @@ export interface ChangeOptions<N extends ChangeName = ChangeName> {
 }
 /** A change with what it takes. */
 export type Change = { [N in ChangeName]: { name: N; input: Input<N> } }[ChangeName]
+/** A snapshot that a page has stored. */
+export interface StoredBoard {
+  /** Of the snapshot. */
+  position: string
+  /** Reads the rest of it, where that is needed. */
+  read: () => Promise<FullBoard>
+}

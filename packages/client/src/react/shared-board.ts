@@ -3,6 +3,7 @@ import {
   type BoardListener,
   type Change,
   LiveBoard,
+  type LiveOptions,
   type Made,
   type Notice,
   type QueueStorage,
@@ -13,8 +14,8 @@ import { tell } from '../live/live-board.ts'
 import { KeptQueue } from '../live/storage.ts'
 import type { FullBoard, OnlineUser } from '../live/types.ts'
 
-/** How a board is opened: with a place for changes that are not sent yet, and whose they are. */
-export interface BoardOptions {
+/** How a board is opened: with a storage for changes that the board does not show yet, whose they are, and the board of an earlier visit. */
+export interface BoardOptions extends Pick<LiveOptions, 'loadStored'> {
   storage: QueueStorage
   user_id: string
 }
@@ -129,7 +130,7 @@ export class SharedBoard {
     const queue = options && new KeptQueue(options.storage, options.user_id, board_id)
     const kept = await queue?.load()
     if (life !== this.life) return
-    const board = new LiveBoard(api, board_id, options ? { user_id: options.user_id } : {}, queue, kept)
+    const board = new LiveBoard(api, board_id, options ?? {}, queue, kept)
     this.board = board
     const show = () => {
       this.state = stateOf(board, this.state)
