@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect } from 'react'
 import { Link, Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter'
 import { BoardPage } from './board/board-page.tsx'
+import { NoSuchBoard } from './board/closed-board.tsx'
 import { Overlays } from './palette/overlays.tsx'
 import { type SessionState, session, startSession } from './session.ts'
 import { Announcer } from './ui/announcer.tsx'
@@ -82,9 +83,12 @@ function Pages({ state }: Pick<SessionState, 'state'>) {
   )
 }
 
+const isUuid = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
 /** A board stays open while what is shown over it changes. */
 function Board({ id, rest }: { id: string; rest: string }) {
   const [panel, item] = rest.split('/')
+  if (!isUuid(id)) return <NoSuchBoard />
   return <BoardPage key={id} board_id={id} panel={panel || undefined} item={item} />
 }
 

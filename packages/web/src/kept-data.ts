@@ -1,27 +1,38 @@
-import type { User } from '@lockstep/client'
-import type { Snapshot } from '@lockstep/client/live'
+import type { FullBoard, User } from '@lockstep/client'
+import type { Snapshot, StoredBoard } from '@lockstep/client/live'
 
-/** Where offline.js looks when there is no network. */
+/** What a page needs to start without a network. The service worker writes it, for all tabs; every page reads it. */
 const DATA = 'lockstep/data'
+const ME = '/auth/me'
+const pathOf = (board_id: string) => `/boards/${board_id}`
 
-const isPossible = () => 'caches' in globalThis && import.meta.env.PROD
+const isPossible = () => 'caches' in globalThis && 'serviceWorker' in navigator && import.meta.env.PROD
+const worker = isPossible() ? navigator.serviceWorker.ready : undefined
 
-async function put(path: string, data: unknown, headers: Record<string, string> = {}) {
-  if (!isPossible()) return
-  try {
-    const answer = new Response(JSON.stringify(data), { headers: { 'content-type': 'application/json', ...headers } })
-    await (await caches.open(DATA)).put(path, answer)
-  } catch {
-    // No room, or not allowed: then a page without a network has nothing to show, and says so.
-  }
+/** The message arrives also when this page ends right now, which an unfinished write of its own would not survive. */
+async function tellWorker(path: string, data: unknown, about: Record<string, string> = {}) {
+  const message = { path, text: JSON.stringify(data), ...about }
+  const { active } = (await worker) ?? {}
+  active?.postMessage(message)
 }
 
-/** What a page needs to come up without a network: who looks at it, and the board as it was known last. */
-export const keepUser = (user: User) => put('/auth/me', user)
-export const keepBoard = ({ board, position }: Snapshot) =>
-  put(`/boards/${board.id}`, board, { 'board-position': position })
+export const keepUser = (user: User) => tellWorker(ME, user, { user_id: user.id })
+export const keepBoard = ({ board, position }: Snapshot, user_id: string) =>
+  tellWorker(pathOf(board.id), board, { user_id, position })
+
+async function read(path: string): Promise<Response | undefined> {
+  return isPossible() ? (await caches.open(DATA)).match(path) : undefined
+}
+
+export async function keptUser(): Promise<User | undefined> {
+  return (await read(ME))?.json()
+}
+
+export async function keptBoard(board_id: string): Promise<StoredBoard | undefined> {
+  const answer = await read(pathOf(board_id))
+  const position = answer?.headers.get('board-position')
+  return answer && position ? { position, read: () => answer.json() as Promise<FullBoard> } : undefined
+}
 
 /** What was kept belongs to who was logged in. */
-export async function forgetKept() {
-  if (isPossible()) await caches.delete(DATA)
-}
+export const forgetKept = () => tellWorker(ME, undefined)

@@ -6,7 +6,7 @@ import { App } from './app.tsx'
 import { beginBoard } from './board/board-api.ts'
 import { startSession } from './session.ts'
 import { whenIdle } from './ui/late.tsx'
-import { trustedWorker } from './ui/trusted.ts'
+import { offlineWorker } from './ui/trusted.ts'
 
 void startSession()
 beginBoard()
@@ -17,6 +17,5 @@ createRoot(document.getElementById('root') as HTMLElement).render(
 )
 // Without a network the page itself must still come up; the changes that wait are in it. Should the worker not be had now, the
 // next visit asks again.
-const keepPages = () =>
-  navigator.serviceWorker?.register(trustedWorker('/app/offline.js'), { scope: '/app/' }).catch(() => {})
+const keepPages = () => navigator.serviceWorker?.register(offlineWorker(), { scope: '/app/' }).catch(() => {})
 if (import.meta.env.PROD) whenIdle(() => void keepPages())

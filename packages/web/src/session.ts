@@ -1,5 +1,5 @@
 import { createClient, isLockstepError, type User } from '@lockstep/client'
-import { forgetKept, keepUser } from './kept-data.ts'
+import { forgetKept, keepUser, keptUser } from './kept-data.ts'
 import { Store } from './ui/store.ts'
 
 /** `ended`: the service no longer takes the session, while its pages are open. */
@@ -21,28 +21,40 @@ export const client = createClient({
 /** Finds out whose session the browser has. */
 export async function startSession() {
   try {
-    await enter()
+    await enter(1)
   } catch (error) {
     const isOut = isLockstepError(error, 'not_authenticated')
-    session.set({ state: isOut ? 'out' : 'unreachable', user: undefined })
+    // Nobody answers: the boards that this browser has kept can be worked on all the same.
+    const isAway = isLockstepError(error, 'network_failed', 'timed_out', 'unexpected_answer')
+    const user = isAway ? await keptUser().catch(() => undefined) : undefined
+    session.set({ state: user ? 'in' : isOut ? 'out' : 'unreachable', user })
   }
 }
 
 /** Takes the session up again, as the same user or as another one. */
 export async function logIn(email: string, password: string) {
   await client.login({ username: email, password })
-  if (session.get().user?.email !== email) await forgetKept()
   await enter()
 }
 
-async function enter() {
-  const user = await client.getMe()
+async function enter(max_tries?: number) {
+  const user = await client.getMe({}, { max_tries })
   session.set({ state: 'in', user })
   void keepUser(user)
 }
 
 export async function logOut() {
   await client.logout()
+  void forgetKept()
+  session.set({ state: 'out', user: undefined })
+}
+
+/** Ends the sessions on all devices, this one too. */
+export async function logOutEverywhere() {
+  await client.logoutEverywhere().catch((error: unknown) => {
+    // An earlier try may have arrived although its answer was lost.
+    if (!isLockstepError(error, 'not_authenticated')) throw error
+  })
   await forgetKept()
   session.set({ state: 'out', user: undefined })
 }

@@ -4,13 +4,16 @@ import { Field } from '../ui/field.tsx'
 import { FormAlert } from './form-alert.tsx'
 import { useForm } from './use-form.ts'
 
+const needed = { email: 'Enter your e-mail address.', password: 'Enter your password.' }
+
 /** E-mail and password. What was typed stays when it was wrong. */
 export function LoginForm({ email = '', onDone }: { email?: string; onDone: () => void }) {
   const [isShown, setShown] = useState(false)
-  const { form, field, failure, isBusy } = useForm({ email, password: '' }, {}, async (values) => {
+  const send = async (values: { email: string; password: string }) => {
     await logIn(values.email, values.password)
     onDone()
-  })
+  }
+  const { form, field, failure, isBusy } = useForm({ email, password: '' }, {}, send, needed)
   return (
     <form className="account-form" {...form}>
       <FormAlert text={failure} />

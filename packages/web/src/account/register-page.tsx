@@ -1,5 +1,5 @@
 import { Link, useLocation, useSearch } from 'wouter'
-import { makeStarterBoard } from '../boards/starter-board.ts'
+import { makeBoard } from '../boards/make-board.ts'
 import { client, logIn } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { AccountFrame } from './account-frame.tsx'
@@ -7,20 +7,34 @@ import { FormAlert } from './form-alert.tsx'
 import { nextOf } from './next.ts'
 import { useForm } from './use-form.ts'
 
+/** The first board of a new user. The account exists by now: should the board fail, the list of boards completes it. */
+const starterBoard = () =>
+  makeBoard('My first board').then(
+    (board_id) => `/b/${board_id}`,
+    () => '/boards',
+  )
+
 const empty = { email: '', username: '', firstname: '', lastname: '', password: '' }
 const fields = { email_taken: 'email', username_taken: 'username', password_refused: 'password' } as const
+
+const needed = {
+  email: 'Enter your e-mail address.',
+  username: 'Choose a username.',
+  password: 'Choose a password.',
+}
 
 export function RegisterPage() {
   const [, navigate] = useLocation()
   const search = useSearch()
-  const { form, field, failure, isBusy } = useForm(empty, fields, async (values) => {
+  const send = async (values: typeof empty) => {
     const { firstname, lastname, ...needed } = values
     await client.register({ ...needed, firstname: firstname || null, lastname: lastname || null })
     await logIn(values.email, values.password)
     // Whoever comes by an invitation has a board to go to; everybody else finds a first one.
     const next = nextOf(search)
-    navigate(next === '/boards' ? `/b/${await makeStarterBoard()}` : next, { replace: true })
-  })
+    navigate(next === '/boards' ? await starterBoard() : next, { replace: true })
+  }
+  const { form, field, failure, isBusy } = useForm(empty, fields, send, needed)
   return (
     <AccountFrame title="Create an account">
       <form className="account-form" {...form}>
@@ -31,7 +45,7 @@ export function RegisterPage() {
           label="Password"
           type="password"
           autoComplete="new-password"
-          hint="At least 8 characters. A sentence is a good one."
+          hint="A sentence is a good password."
           {...field('password')}
         />
         <div className="field-pair">

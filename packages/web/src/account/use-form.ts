@@ -7,20 +7,27 @@ export function useForm<Name extends string>(
   initial: Record<Name, string>,
   fields: FieldsByCode<NoInfer<Name>>,
   send: (values: Record<Name, string>) => Promise<void>,
+  /** What to say of a field that must not be empty. A form that lacks one is not sent. */
+  needed: Partial<Record<NoInfer<Name>, string>> = {},
 ) {
   const form = useRef<HTMLFormElement>(null)
   const [values, setValues] = useState(initial)
   const [errors, setErrors] = useState<FieldErrors<Name>>({})
   const [isBusy, setBusy] = useState(false)
+  const refuse = (found: FieldErrors<Name>) => {
+    flushSync(() => setErrors(found))
+    form.current?.querySelector<HTMLElement>('[role=alert], [aria-invalid=true]')?.focus()
+  }
   const submit = async () => {
     if (isBusy) return
+    const empty = Object.entries(needed).filter(([name]) => values[name as Name] === '')
+    if (empty.length > 0) return refuse(Object.fromEntries(empty) as FieldErrors<Name>)
     setBusy(true)
     try {
       await send(values)
       setErrors({})
     } catch (error) {
-      flushSync(() => setErrors(fieldErrors(error, fields)))
-      form.current?.querySelector<HTMLElement>('[role=alert], [aria-invalid=true]')?.focus()
+      refuse(fieldErrors(error, fields))
     } finally {
       setBusy(false)
     }

@@ -120,6 +120,12 @@ describe('the log of a board in sentences', () => {
   test.each(kinds)('[WEB-41] $type, when nothing before it is known', (each, sentence) => {
     expect(tell(each)).toEqual([`Grace Hopper ${sentence}`])
   })
+  test('[MEMBER-8] what follows from the removal of a member names who removed them', () => {
+    const removal = { ...event('card.unassigned', login, null), actor_id: 'grace' }
+    expect(last(event('card.assigned', { ...login, assignees: [ada] }), removal)).toBe(
+      'Grace Hopper took Ada Lovelace off “Fix login”',
+    )
+  })
   test('[WEB-41] a kind that is not known yet is told as such', () => {
     const strange = { ...event('label.created', bug), type: 'vote.cast' } as unknown as LoggedEvent
     expect(tell(strange)).toEqual(['Grace Hopper made a change (vote.cast)'])

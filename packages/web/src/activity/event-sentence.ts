@@ -28,7 +28,7 @@ const service: Actor = { kind: 'service', id: 'service', name: 'Lockstep' }
 export function tellEvents(events: readonly LoggedEvent[], view: FullBoard): Told[] {
   const names = new KnownNames(events, view)
   const teller = new EventTeller(names)
-  return events.flatMap((event) => {
+  return events.map(withActor).flatMap((event) => {
     const told = teller.tell(event)
     if (!told) return []
     const { seq, timestamp: at, type, user_id } = event
@@ -37,6 +37,9 @@ export function tellEvents(events: readonly LoggedEvent[], view: FullBoard): Tol
     return [{ seq, at, type, actor, sentence: told.sentence }]
   })
 }
+
+/** What follows from another change says nobody in its `user_id`; the log knows who caused it. */
+const withActor = (event: LoggedEvent): LoggedEvent => ({ ...event, user_id: event.actor_id ?? event.user_id })
 
 /** The whole sentence, for those who listen and for tests. */
 export const textOf = ({ verb, object, rest }: Sentence): string =>

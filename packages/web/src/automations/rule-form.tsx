@@ -4,6 +4,7 @@ import { useTools } from '../board/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { nameOf } from '../ui/people.tsx'
+import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { draftOf, emptyDraft, inputOf, keepDraft, keptDraft, keyOf, type RuleDraft } from './rule-draft.ts'
 import { ruleSentence, suggestedName } from './rule-sentence.ts'
 import type { RuleInput } from './use-rules.ts'
@@ -41,7 +42,7 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
   const suggested = suggestedName(draft, view)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (isBusy) return
+    if (isBusy || tooLong(draft.name ?? '')) return
     setBusy(true)
     setFailure(undefined)
     try {
@@ -129,12 +130,12 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
         <input
           id={`${id}-name`}
           className="input"
-          maxLength={255}
           placeholder={suggested}
           value={draft.name ?? suggested}
           onChange={(event) => set({ name: event.target.value })}
         />
       </p>
+      <TooLong text={draft.name ?? ''} />
       <p id={`${id}-created`} className="rule-hint">
         “is created” cannot be chosen: the creation of a card sets off no rule.
         {labels.length === 0 && ' The board has no labels yet.'}

@@ -5,7 +5,7 @@ let begun: { board_id: string; answer: Answer } | undefined
 
 /** Asks for the board of the address at once: who looks at it is found out meanwhile. */
 export function beginBoard() {
-  const board_id = /^\/app\/b\/([\w-]+)/.exec(location.pathname)?.[1]
+  const board_id = /^\/app\/b\/([0-9a-f-]{36})(?:\/|$)/i.exec(location.pathname)?.[1]
   if (!board_id) return
   const answer = client.request('getBoard', { board_id }, { max_tries: 1 })
   // Whoever takes it is told; nobody takes it when the user turns out to be nobody.

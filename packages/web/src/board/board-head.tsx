@@ -24,7 +24,8 @@ export function BoardHead({ view, state, told }: { view: FullBoard; state: Board
   const [isRenamed, setRenamed] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
   const go = (panel: string) => tools.navigate(`/b/${view.id}/${panel}`)
-  const others = state.presence.filter(({ user_id }) => user_id !== tools.me.id)
+  // Offline, nobody says who is still there.
+  const others = told.kind === 'offline' ? [] : tools.presence.filter(({ user_id }) => user_id !== tools.me.id)
   const people = others.map(({ user_id, username }) => tools.member(user_id) ?? { id: user_id, username })
   return (
     <header className="top board-head">

@@ -3,6 +3,7 @@ import { localQueue } from '@lockstep/client/live'
 import { type BoardState, useBoard } from '@lockstep/client/react'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
+import { keptBoard } from '../kept-data.ts'
 import { currentBoard } from '../palette/overlay.ts'
 import { me, session } from '../session.ts'
 import { late, whenIdle } from '../ui/late.tsx'
@@ -44,21 +45,27 @@ const storage = localQueue(localStorage)
 
 export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const user = me()
-  const options = useMemo(() => ({ storage, user_id: user.id }), [user.id])
+  const options = useMemo(
+    () => ({ storage, user_id: user.id, loadStored: () => keptBoard(board_id) }),
+    [user.id, board_id],
+  )
   const state = useBoard(boardApi, board_id, options)
   const [, navigate] = useLocation()
   const text = useFilter()
   // The letter is shown first, then the cards that fit it.
   const applied = useDeferredValue(text)
   const [tools] = useState(() => new BoardTools(board_id, user, state, (path) => navigate(path + filterQuery())))
-  const shownIn = useShown(applied, user.id)
+  const revealed = useStore(tools.revealed)
+  const shownIn = useShown(applied, user.id, revealed)
   tools.take(state, shownIn)
   useBoardMarks(tools)
   usePendingCards(tools, state)
   useGlobalKeys(tools)
   useFileDrops(tools)
-  useKeptBoard(state, state.view !== undefined)
+  useKeptBoard(state, user.id, state.view !== undefined)
   useGoingOn(state)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter hides what the last one did
+  useEffect(() => tools.hideAgain(), [text, tools])
   const { view } = state
   useEffect(() => {
     if (view) document.title = `${view.title} · Lockstep`
@@ -121,18 +128,18 @@ function useGoingOn({ status: { reason }, retry }: BoardState) {
   }, [isIn, reason, retry])
 }
 
-/** The cards of a lane that a filter shows: the same list as before as long as lane and filter are the same. */
-function useShown(text: string, me_id: string): (column: Column) => readonly Card[] {
+/** The cards of a lane that a filter shows, and those that are revealed: the same list as before as long as lane and filter are the same. */
+function useShown(text: string, me_id: string, revealed: ReadonlySet<string>): (column: Column) => readonly Card[] {
   return useMemo(() => {
     const filter = parseFilter(text)
     if (!filter) return ({ cards }: Column) => cards
     const known = new WeakMap<readonly Card[], readonly Card[]>()
     return ({ cards }: Column) => {
-      const shown = known.get(cards) ?? cards.filter((card) => isShown(card, filter, me_id))
+      const shown = known.get(cards) ?? cards.filter((card) => isShown(card, filter, me_id) || revealed.has(card.id))
       known.set(cards, shown)
       return shown
     }
-  }, [text, me_id])
+  }, [text, me_id, revealed])
 }
 
 function BoardSkeleton({ state }: { state: BoardState }) {

@@ -1,12 +1,15 @@
 import type { Card, Column, FullBoard, User } from '@lockstep/client'
+import type { Made } from '@lockstep/client/live'
 import type { BoardState } from '@lockstep/client/react'
 import { createContext, useContext } from 'react'
+import { flushSync } from 'react-dom'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { Store } from '../ui/store.ts'
-import { showToast } from '../ui/toasts.tsx'
+import { type Action, showToast } from '../ui/toasts.tsx'
 import { type Direction, findCard, type Place, positionAt, stepPlace } from './board-model.ts'
-import type { Marks } from './marks.ts'
+import { lookUp, stepWords, subjectId } from './change-words.ts'
+import { type Mark, type Marks, SHOWN_MS } from './marks.ts'
 
 /** The card that has the focus, or had it last. `count` grows when the focus is to go there now. */
 export interface Focus {
@@ -15,7 +18,10 @@ export interface Focus {
   /** Whether the browser's focus is on it, as far as is known: a card that is drawn anew takes it again. */
   is_held: boolean
 }
-/** What is being dragged, and where it would land: the index among the other cards that are shown. */
+/**
+ * What is being dragged, and where it would land. Of a card, `over.index` is the index among the other cards that are shown;
+ * a column lands before the column it is over (0) or behind it (1).
+ */
 export interface Dragging {
   kind: 'card' | 'column'
   id: string
@@ -49,12 +55,17 @@ export class BoardTools {
   readonly renaming = new Store<string | undefined>(undefined)
   /** The cards with changes that the server has not confirmed yet. */
   readonly pending = new Store<ReadonlySet<string>>(new Set())
-  /** What others just did, by card. */
+  /** What others just did, or what was undone, by card. */
   readonly marks = new Store<Marks>(new Map())
+  private readonly mark_timers = new Map<string, ReturnType<typeof setTimeout>>()
+  /** Cards that are shown although the filter hides them, until it changes. */
+  readonly revealed = new Store<ReadonlySet<string>>(new Set())
   readonly asking = new Store<Asking | undefined>(undefined)
   /** Opens another address of this client. */
   readonly navigate: (path: string) => void
   private state: BoardState
+  /** Hides the message that offers to redo something. */
+  private hideRedo: () => void = () => {}
   private shown: (column: Column) => readonly Card[] = ({ cards }) => cards
 
   constructor(board_id: string, me: User, state: BoardState, navigate: (path: string) => void) {
@@ -75,12 +86,14 @@ export class BoardTools {
     if (!view) throw new Error('The board is not there yet')
     return view
   }
-  get change(): BoardState['change'] {
-    return this.state.change
+  readonly change: BoardState['change'] = (name, input, options) => {
+    // A new change leaves nothing to redo.
+    this.hideRedo()
+    return this.state.change(name, input, options)
   }
-  /** Who is connected to the board. */
+  /** Who is connected to the board. Without a network nobody knows. */
   get presence(): BoardState['presence'] {
-    return this.state.presence
+    return navigator.onLine ? this.state.presence : []
   }
   get status(): BoardState['status'] {
     return this.state.status
@@ -114,6 +127,24 @@ export class BoardTools {
     this.focus.update((focus) => ({ ...focus, is_held: false }))
     document.querySelector<HTMLElement>(`[data-column-id="${column_id}"] .lane-add, [data-new-lane]`)?.focus()
   }
+  /** Marks a card for a moment. */
+  mark(card_id: string, mark: Mark) {
+    this.marks.update((marks) => new Map(marks).set(card_id, mark))
+    clearTimeout(this.mark_timers.get(card_id))
+    const unmark = () => this.marks.update((marks) => new Map([...marks].filter(([id]) => id !== card_id)))
+    this.mark_timers.set(card_id, setTimeout(unmark, SHOWN_MS))
+  }
+  /** Shows a card that the filter hides, until the filter changes. Tells whether it was hidden. */
+  reveal(card_id: string): boolean {
+    const found = this.find(card_id)
+    if (!found || this.shown(found.column).includes(found.card)) return false
+    this.revealed.update((ids) => new Set(ids).add(card_id))
+    return true
+  }
+  /** The filter has changed: it decides alone again. */
+  hideAgain() {
+    this.revealed.update((ids) => (ids.size > 0 ? new Set() : ids))
+  }
   openCard(card_id: string) {
     this.navigate(`/b/${this.board_id}/c/${card_id}`)
   }
@@ -130,6 +161,11 @@ export class BoardTools {
     this.change('moveCard', { card_id, ...place })
     announce(`“${found.card.title}” moved${from}, ${position}.`)
     this.focusCard(card_id)
+  }
+
+  moveColumn({ id, title }: Column, position: number) {
+    this.change('moveColumn', { column_id: id, position })
+    announce(`Column “${title}” moved, position ${position + 1} of ${this.view.columns.length}.`)
   }
 
   step(card_id: string, direction: Direction) {
@@ -149,20 +185,55 @@ export class BoardTools {
     const shown = this.shown(column)
     const at = shown.findIndex(({ id }) => id === card_id)
     const next = shown[at + 1] ?? shown[at - 1]
-    this.change('deleteCard', { card_id })
+    const made = this.change('deleteCard', { card_id })
     if (next) this.focusCard(next.id)
     else this.focusLane(column.id)
-    showToast(`“${card.title}” deleted`, { label: 'Undo', keys: 'Ctrl Z', run: () => this.undo() })
+    this.offerUndo(`Deleted “${card.title}”`, made)
     return true
   }
 
-  undo() {
-    if (this.state.undo().length > 0) announce('Taken back.')
-    else announce('There is nothing to take back.')
+  /** Says what was changed, and offers to undo exactly that. */
+  offerUndo(text: string, made: Made) {
+    showToast(text, { label: 'Undo', run: () => this.undo(() => made.undo()) })
+  }
+
+  /** Undoes the last change, or what `act` undoes. */
+  undo(act = () => this.state.undo()) {
+    this.showStep('Undid', act, () => ({ label: 'Redo', run: () => this.redo() }))
   }
 
   redo() {
-    announce(this.state.redo().length > 0 ? 'Done again.' : 'There is nothing to do again.')
+    const act = () => this.state.redo()
+    this.showStep('Redid', act, (made) => ({ label: 'Undo', run: () => this.undo(() => made.undo()) }))
+  }
+
+  /** Undoes or redoes something, says what it was, and shows the card. */
+  private showStep(word: 'Undid' | 'Redid', act: () => Made[], wayBack: (made: Made) => Action) {
+    this.hideRedo()
+    const before = this.view
+    // The page must show it before the card can be looked up and scrolled to.
+    const made = flushSync(act)
+    const [first] = made
+    if (!first) return void showToast(word === 'Undid' ? 'Nothing to undo' : 'Nothing to redo')
+    // The notice says why it could not be made.
+    if (this.state.notices.some(({ key }) => made.some((each) => each.key === key))) return
+    const id = subjectId(first)
+    const now = lookUp(this.view, id)
+    const about = (now ?? lookUp(before, id))?.words ?? 'the board'
+    const hide = showToast(`${word}: ${stepWords(first.change, word === 'Undid', about)}`, wayBack(first))
+    if (word === 'Undid') this.hideRedo = hide
+    for (const { done } of made) void done.then((settled) => 'notice' in settled && hide())
+    if (now?.card) this.showCard(now.card.id, word === 'Undid' ? 'Undone' : 'Redone')
+    else scrollToLane(id)
+  }
+
+  /** Scrolls to a card and marks it. The focus follows, unless it is in a dialog. */
+  private showCard(card_id: string, text: string) {
+    this.reveal(card_id)
+    const column_id = this.find(card_id)?.column.id ?? ''
+    if (!document.querySelector('dialog[open]')) this.focusCard(card_id)
+    scrollToLane(column_id)
+    this.mark(card_id, { color: 'var(--accent)', text })
   }
 
   toggleMe(card_id: string) {
@@ -182,13 +253,21 @@ export class BoardTools {
     this.composing.set({ column_id, after_id })
   }
 
-  /** Behind the card that had the focus last; else at the end of the first lane. */
+  /** Behind the card that had the focus last; else at the end of the first lane. Without a lane, one is asked for. */
   composeAnywhere() {
     const found = this.find(this.focus.get().card_id)
     const column = found?.column ?? this.view.columns[0]
-    if (column) this.compose(column.id, found?.card.id ?? column.cards.at(-1)?.id ?? null)
+    if (column) return this.compose(column.id, found?.card.id ?? column.cards.at(-1)?.id ?? null)
+    showToast('Add a column first. Cards go into columns.')
+    document.querySelector<HTMLElement>('[data-new-lane]')?.click()
+    document.querySelector<HTMLElement>('.lane-new input')?.focus()
   }
 }
+
+const scrollToLane = (column_id: string) =>
+  document
+    .querySelector(`[data-column-id="${CSS.escape(column_id)}"]`)
+    ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 
 const Context = createContext<BoardTools | undefined>(undefined)
 export const BoardToolsProvider = Context.Provider

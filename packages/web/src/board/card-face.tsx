@@ -89,7 +89,11 @@ export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps)
         </Link>
       )}
       {hasFoot && (
-        <span className="card-foot">
+        // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: the key is that of the link
+        <span
+          className="card-foot"
+          onClick={({ nativeEvent }) => link.current?.dispatchEvent(new MouseEvent('click', nativeEvent))}
+        >
           {card.description && (
             <span title="Has a description">
               <Icon name="text" size={14} />
@@ -97,7 +101,7 @@ export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps)
             </span>
           )}
           {all > 0 && (
-            <span className="card-progress">
+            <span className="card-progress" title={`${done} of ${all} done`}>
               <span className="meter" aria-hidden="true">
                 <b style={{ inlineSize: `${(done / all) * 100}%` }} />
               </span>
@@ -108,7 +112,7 @@ export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps)
             </span>
           )}
           {card.attachments.length > 0 && (
-            <span>
+            <span title={card.attachments.length === 1 ? '1 file' : `${card.attachments.length} files`}>
               <Icon name="clip" size={14} />
               {card.attachments.length}
               <span className="unseen"> files</span>

@@ -1,5 +1,6 @@
 import type { BoardState } from '@lockstep/client/react'
 import { Link } from 'wouter'
+import { AccountMenu } from '../settings/account-menu.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { StatePage } from '../ui/page.tsx'
 
@@ -20,10 +21,21 @@ function unsentText({ pending, notices }: BoardState): string {
   return [...notices.map(({ text }) => text), ...written].filter(Boolean).join('\n\n')
 }
 
+/** An address that leads to no board: nothing was lost, and there is a way on. */
+export const NoSuchBoard = () => (
+  <StatePage title="There is no such board" actions={<AccountMenu />}>
+    <p>The address may be mistyped or cut short, or the board was deleted. Ask for the link again.</p>
+    <Link href="/boards" className="button is-primary">
+      Your boards
+    </Link>
+  </StatePage>
+)
+
 /** The board is no longer there for this user: said in a sentence, with what he had not sent yet. */
 export function ClosedBoard({ state, title }: { state: BoardState; title: string | undefined }) {
   const [heading, text] = sentences[state.status.reason as keyof typeof sentences] ?? sentences.deleted
   const unsent = unsentText(state)
+  if (state.status.reason === 'deleted' && title === undefined && !unsent) return <NoSuchBoard />
   return (
     <StatePage title={heading}>
       <p>

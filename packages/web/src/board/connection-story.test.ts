@@ -23,6 +23,20 @@ test('[WEB-23] a drop of less than a second is not told, a longer one in a word,
   expect(away(2)).toEqual({ kind: 'offline', waiting: 2 })
 })
 
+test('[WEB-133] a first connection that takes longer than a second is not called a second one', () => {
+  expect(away()).toEqual({ kind: 'live' })
+  later(1_100)
+  expect(away()).toEqual({ kind: 'connecting' })
+  later(4_000)
+  expect(away()).toEqual({ kind: 'offline', waiting: 0 })
+  live()
+  later(5_000)
+  live()
+  away()
+  later(1_100)
+  expect(away()).toEqual({ kind: 'reconnecting' })
+})
+
 test('[WEB-23] a device without a network is told at once', () => {
   expect(away(0, false)).toEqual({ kind: 'offline', waiting: 0 })
   expect(story.tell({ phase: 'live', pending: 1 }, false, now)).toEqual({ kind: 'offline', waiting: 1 })

@@ -2,7 +2,7 @@ import type { Status } from '@lockstep/client/live'
 
 /** What a user is told of his line. A short drop is nobody's business. */
 export type Told =
-  | { kind: 'live' | 'polling' | 'reconnecting' }
+  | { kind: 'live' | 'polling' | 'connecting' | 'reconnecting' }
   | { kind: 'offline'; waiting: number }
   | { kind: 'back'; sent: number; received: number }
 
@@ -15,6 +15,8 @@ const CATCH_UP_MS = 1_000
 /** Remembers what happened while the line was away. Pure: it is told the time. */
 export class ConnectionStory {
   private away_since: number | undefined
+  /** Whether there was a line before. */
+  private wasLive = false
   private wasTold = false
   private waiting = 0
   private received = 0
@@ -31,6 +33,7 @@ export class ConnectionStory {
     if (isAway) return this.tellAway(is_device_online, pending, now)
     // Back, but not everything that waited is with the server yet.
     if (this.away_since !== undefined && pending > 0) return { kind: this.wasTold ? 'reconnecting' : 'live' }
+    this.wasLive = true
     if (this.wasTold) this.back = { at: now, sent: this.waiting }
     this.away_since = undefined
     this.wasTold = false
@@ -50,7 +53,7 @@ export class ConnectionStory {
     this.waiting = Math.max(this.waiting, pending)
     const away_ms = now - this.away_since
     if (is_device_online && away_ms < QUIET_MS) return { kind: 'live' }
-    if (is_device_online && away_ms < PATIENT_MS) return { kind: 'reconnecting' }
+    if (is_device_online && away_ms < PATIENT_MS) return { kind: this.wasLive ? 'reconnecting' : 'connecting' }
     this.wasTold = true
     return { kind: 'offline', waiting: pending }
   }

@@ -50,6 +50,7 @@ function sentenceOf(told: Told): string | undefined {
 const words = {
   live: 'Live',
   polling: 'Updated every few seconds',
+  connecting: 'Connecting…',
   reconnecting: 'Reconnecting…',
   offline: 'Offline',
   back: 'Live',

@@ -26,9 +26,11 @@ export function steerBoardPage(event: KeyboardEvent, tools: BoardTools) {
 /** Only with a filter there is something to leave. */
 const plain = ({ key }: KeyboardEvent) => (key === 'Escape' && hasFilter() ? () => setFilter('') : undefined)
 
-function commands(tools: BoardTools, { key, shiftKey }: KeyboardEvent): (() => void) | undefined {
-  if (key.toLowerCase() !== 'z') return undefined
-  return shiftKey ? () => tools.redo() : () => tools.undo()
+/** Undo and redo, with the command key held. */
+export function commands(tools: BoardTools, { key, shiftKey }: KeyboardEvent): (() => void) | undefined {
+  const letter = key.toLowerCase()
+  if (letter === 'y' || (letter === 'z' && shiftKey)) return () => tools.redo()
+  return letter === 'z' ? () => tools.undo() : undefined
 }
 
 function letters(tools: BoardTools, { key, altKey }: KeyboardEvent): (() => void) | undefined {

@@ -1,15 +1,13 @@
-import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
-import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
+import { draggable } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
+import { setCustomNativeDragPreview } from '@atlaskit/pragmatic-drag-and-drop/element/set-custom-native-drag-preview'
 import type { Column } from '@lockstep/client'
 import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { announce } from '../ui/announcer.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { tinted } from '../ui/people.tsx'
-import { useStorePart } from '../ui/store.ts'
-import { showToast } from '../ui/toasts.tsx'
 import { type BoardTools, useTools } from './board-tools.ts'
+import { dragPreview } from './drag-preview.ts'
 import { NameField } from './name-field.tsx'
 
 export const laneColors = [
@@ -26,26 +24,22 @@ export function LaneHead({ column, shown }: { column: Column; shown: number | un
   const tools = useTools()
   const head = useRef<HTMLDivElement>(null)
   const [isRenamed, setRenamed] = useState(false)
-  const isTarget = useStorePart(
-    tools.dragging,
-    (now) => now?.kind === 'column' && now.over?.column_id === column.id && now.id !== column.id,
-  )
   useEffect(() => {
     const element = head.current
     const lane = element?.closest('section')
     if (!element || !lane) return
-    return combine(
-      draggable({ element, getInitialData: () => ({ kind: 'column', id: column.id, height: 0 }) }),
-      dropTargetForElements({
-        element: lane,
-        canDrop: ({ source }) => source.data['kind'] === 'column',
-        getData: () => ({ column_id: column.id, index: 0 }),
-      }),
-    )
+    return draggable({
+      element,
+      // A name that is being changed is text to be selected.
+      canDrag: () => !element.querySelector('input'),
+      getInitialData: () => ({ kind: 'column', id: column.id, height: 0 }),
+      onGenerateDragPreview: ({ nativeSetDragImage, location }) =>
+        setCustomNativeDragPreview({ nativeSetDragImage, ...dragPreview(lane, location.current.input) }),
+    })
   }, [column.id])
   const count = column.cards.length
   return (
-    <div ref={head} className={`lane-head${isTarget ? ' is-target' : ''}`} style={tinted(column.color)}>
+    <div ref={head} className="lane-head" style={tinted(column.color)}>
       <span className="lane-tab" aria-hidden="true" />
       {isRenamed ? (
         <NameField
@@ -82,10 +76,7 @@ export function LaneHead({ column, shown }: { column: Column; shown: number | un
 function laneMenu(tools: BoardTools, column: Column, rename: () => void): (MenuItem | undefined)[] {
   const { columns } = tools.view
   const at = columns.findIndex(({ id }) => id === column.id)
-  const move = (to: number) => {
-    tools.change('moveColumn', { column_id: column.id, position: to })
-    announce(`Lane “${column.title}” moved, position ${to + 1} of ${columns.length}.`)
-  }
+  const move = (to: number) => tools.moveColumn(column, to)
   const next = laneColors[(laneColors.findIndex(([, color]) => color === column.color) + 1) % laneColors.length]
   return [
     { label: 'Add a card on top', icon: 'plus', onSelect: () => tools.compose(column.id, null) },
@@ -112,6 +103,5 @@ function removeLane(tools: BoardTools, column: Column) {
   const cards = column.cards.length
   const lost = files > 0 ? ` Its ${files} files cannot be brought back.` : ''
   if (cards > 0 && !confirm(`Delete “${column.title}” with its ${cards} cards?${lost}`)) return
-  tools.change('deleteColumn', { column_id: column.id })
-  showToast(`Lane “${column.title}” deleted`, { label: 'Undo', keys: 'Ctrl Z', run: () => tools.undo() })
+  tools.offerUndo(`Deleted column “${column.title}”`, tools.change('deleteColumn', { column_id: column.id }))
 }

@@ -44,6 +44,12 @@ export const Lane = memo(function Lane({ column, cards, is_filtered }: LaneProps
   const over_index = useStorePart(tools.dragging, (now) =>
     now?.over?.column_id === column.id && now.kind === 'card' ? now.over.index : undefined,
   )
+  const drop_side = useStorePart(tools.dragging, (now) => {
+    if (now?.kind !== 'column') return ''
+    if (now.id === column.id) return ' is-lifted'
+    if (now.over?.column_id !== column.id) return ''
+    return now.over.index === 0 ? ' is-drop-before' : ' is-drop-after'
+  })
   const composing = useStorePart(tools.composing, (now) => (now?.column_id === column.id ? now : undefined))
   const rows = useMemo(
     () => rowsOf({ cards, dragged_id, over_index, composing }),
@@ -99,7 +105,7 @@ export const Lane = memo(function Lane({ column, cards, is_filtered }: LaneProps
   return (
     <section
       ref={section}
-      className={`lane${over_index === undefined ? '' : ' is-over'}`}
+      className={`lane${over_index === undefined ? '' : ' is-over'}${drop_side}`}
       aria-label={`${column.title}, ${column.cards.length} ${column.cards.length === 1 ? 'card' : 'cards'}`}
       data-column-id={column.id}
     >

@@ -1,6 +1,9 @@
 import { type Store, useStorePart } from '../ui/store.ts'
 
-/** What somebody else just did with a card. */
+/** How long it stays. */
+export const SHOWN_MS = 3_000
+
+/** What just happened to a card. */
 export interface Mark {
   color: string
   text: string

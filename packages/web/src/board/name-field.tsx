@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
+import { showToast } from '../ui/toasts.tsx'
+import { tooLong } from '../ui/too-long.tsx'
 
 interface NameFieldProps {
   label: string
@@ -17,10 +19,14 @@ export function NameField({ label, value, onSave, onDone, onKey, className = 'in
   const [text, setText] = useState(base)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.select(), [])
-  const save = () => {
+  /** Tells whether the field can be left: a name that is too long stays in it. */
+  const save = (): boolean => {
     const name = text.trim()
+    const wrong = tooLong(name)
+    if (wrong) showToast(`${wrong}. Shorten it to save it.`)
     // Whoever only looked must not undo what others wrote meanwhile.
-    if (name && name !== base) onSave(name)
+    else if (name && name !== base) onSave(name)
+    return !wrong
   }
   return (
     <input
@@ -28,18 +34,15 @@ export function NameField({ label, value, onSave, onDone, onKey, className = 'in
       className={className}
       aria-label={label}
       value={text}
-      maxLength={255}
       onChange={(event) => setText(event.target.value)}
       onBlur={() => {
-        save()
-        onDone()
+        if (save()) onDone()
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' && event.key !== 'Escape') return
         // The key is done with: it must not press the button that gets the focus.
         event.preventDefault()
-        if (event.key === 'Enter') save()
-        onKey()
+        if (event.key === 'Escape' || save()) onKey()
       }}
     />
   )

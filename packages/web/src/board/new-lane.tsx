@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { announce } from '../ui/announcer.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { useTools } from './board-tools.ts'
 
 const ideas = ['To do', 'Doing', 'Done']
@@ -20,6 +21,7 @@ export function NewLane({ has_lanes }: { has_lanes: boolean }) {
     document.querySelector<HTMLElement>('[data-new-lane]')?.focus()
   }
   const make = () => {
+    if (tooLong(title ?? '')) return
     if (title?.trim()) {
       tools.change('createColumn', { title: title.trim() })
       announce(`Lane “${title.trim()}” created.`)
@@ -62,12 +64,12 @@ export function NewLane({ has_lanes }: { has_lanes: boolean }) {
         aria-label="Title of the new lane"
         placeholder="Title of the lane"
         value={title}
-        maxLength={255}
         onChange={(event) => setTitle(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') close()
         }}
       />
+      <TooLong text={title} />
       <span className="composer-foot">
         <button type="submit" className="button is-primary">
           Add

@@ -3,11 +3,12 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { keepDraft, readDraft, useDraftName } from '../card/drafts.ts'
 import { saveTitle } from '../card/save-title.ts'
 import { showToast } from '../ui/toasts.tsx'
+import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { useTools } from './board-tools.ts'
 
 /**
- * The title of a card, in its place. Enter and leaving save what was typed; Escape shows what was there, and keeps what
- * was typed as a draft, with which the field begins the next time.
+ * The title of a card, in its place. Enter and leaving save what was typed; Escape cancels. What was typed when the page is
+ * reloaded, or the field is left with a title that is too long, is a draft with which the field begins the next time.
  */
 export function TitleEditor({ card }: { card: Card }) {
   const tools = useTools()
@@ -30,27 +31,30 @@ export function TitleEditor({ card }: { card: Card }) {
     isOver.current = true
     tools.renaming.set(undefined)
     // Whoever only looked must not undo what others wrote meanwhile.
-    if (!isChanged) keepDraft(draft_name, undefined)
-    else if (isSaved) void saveTitle(tools, card.id, draft_name, title.trim(), base)
+    if (!isChanged || !isSaved) keepDraft(draft_name, undefined)
+    else if (!tooLong(title)) void saveTitle(tools, card.id, draft_name, title.trim(), base)
     else showToast('What you typed is kept', { label: 'Discard', run: () => keepDraft(draft_name, undefined) })
   }
   const steer = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
     event.preventDefault()
+    if (event.key === 'Enter' && tooLong(title)) return
     finish(event.key === 'Enter')
     tools.focusCard(card.id)
   }
   return (
-    <textarea
-      ref={field}
-      className="card-title-field"
-      aria-label="Title"
-      value={title}
-      rows={2}
-      maxLength={255}
-      onChange={(event) => write(event.target.value.replaceAll('\n', ' '))}
-      onKeyDown={steer}
-      onBlur={() => finish(true)}
-    />
+    <>
+      <textarea
+        ref={field}
+        className="card-title-field"
+        aria-label="Title"
+        value={title}
+        rows={2}
+        onChange={(event) => write(event.target.value.replaceAll('\n', ' '))}
+        onKeyDown={steer}
+        onBlur={() => finish(true)}
+      />
+      <TooLong text={title} />
+    </>
   )
 }

@@ -1,13 +1,11 @@
 import type { BoardEvent, FullBoard } from '@lockstep/client'
 import { useBoardEvents } from '@lockstep/client/react'
-import { useEffect, useRef } from 'react'
 import { announceOthers } from '../ui/announcer.tsx'
 import { hueOf, nameOf } from '../ui/people.tsx'
 import { showToast } from '../ui/toasts.tsx'
 import { boardApi } from './board-api.ts'
 import type { BoardTools } from './board-tools.ts'
 
-const SHOWN_MS = 3_000
 /** More at once is a crowd: nobody could read it, and it would cost the page. */
 const MOST = 24
 
@@ -23,19 +21,8 @@ const verbs: Record<string, string> = {
 
 /** Marks what others do on the cards they do it to, with their name and colour. */
 export function useBoardMarks(tools: BoardTools) {
-  const timers = useRef(new Map<string, ReturnType<typeof setTimeout>>())
-  useEffect(() => {
-    const all = timers.current
-    return () => {
-      for (const timer of all.values()) clearTimeout(timer)
-    }
-  }, [])
-  const unmark = (card_id: string) => {
-    timers.current.delete(card_id)
-    tools.marks.update((marks) => new Map([...marks].filter(([id]) => id !== card_id)))
-  }
   useBoardEvents(boardApi, tools.board_id, (event, { is_own }) => {
-    if (is_own || event.type === 'resync' || isMakingRoom(tools, event)) return
+    if (is_own || event.type === 'resync' || isMakingRoom(tools, event) || isOfRemoval(event)) return
     // Files go past the live board, so it does not know its own.
     if (event.type === 'attachment.created' && event.user_id === tools.me.id) return
     const who = actorOf(tools, event.user_id)
@@ -43,11 +30,7 @@ export function useBoardMarks(tools: BoardTools) {
     const card_id = cardOf(tools, event)
     if (!card_id) return
     const text = `${who.name} ${verbs[event.type] ?? 'changed'} this`
-    if (tools.marks.get().size < MOST || tools.marks.get().has(card_id)) {
-      tools.marks.update((marks) => new Map(marks).set(card_id, { color: who.color, text }))
-      clearTimeout(timers.current.get(card_id))
-      timers.current.set(card_id, setTimeout(unmark, SHOWN_MS, card_id))
-    }
+    if (tools.marks.get().size < MOST || tools.marks.get().has(card_id)) tools.mark(card_id, { color: who.color, text })
     const { title } = event.data as { title?: string }
     announceOthers(`${who.name} ${verbs[event.type] ?? 'changed'} “${title ?? 'a card'}”.`)
   })
@@ -60,6 +43,9 @@ function isMakingRoom(tools: BoardTools, { type, user_id, data }: BoardEvent): b
   // The page does not show the event yet: a card that a rule moves is in another lane still.
   return type !== 'card.moved' || tools.find(id)?.column.id === column_id
 }
+
+/** A removed member is taken off cards and items: the event of the removal, which follows, names who did it. */
+const isOfRemoval = ({ type, user_id }: BoardEvent) => user_id === null && type.endsWith('.unassigned')
 
 function actorOf(tools: BoardTools, user_id: string | null): { name: string; color: string } {
   if (user_id === null) return { name: 'A rule', color: '#6a655a' }

@@ -1,5 +1,5 @@
 import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
-import { monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
+import { dropTargetForElements, monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
 import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element'
 import { useEffect } from 'react'
 import { announce } from '../ui/announcer.tsx'
@@ -45,8 +45,14 @@ export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null
           if (!id) return
           if (!over) announce('Nothing was moved.')
           else if (kind === 'card') dropCard(tools, id, over)
-          else dropColumn(tools, id, over.column_id)
+          else dropColumn(tools, id, over)
         },
+      }),
+      // The whole strip takes columns: also the room beside the last one. Each lane is a drop target for cards.
+      dropTargetForElements({
+        element,
+        canDrop: ({ source }) => source.data['kind'] === 'column',
+        getData: ({ input, source }) => columnPlace(element, String(source.data['id']), input.clientX),
       }),
       autoScrollForElements({ element }),
     )
@@ -55,17 +61,32 @@ export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null
 
 function dropCard(tools: BoardTools, id: string, { column_id, index }: { column_id: string; index: number }) {
   const column = tools.view.columns.find((each) => each.id === column_id)
-  if (!tools.find(id)) return showToast('The card was deleted while you dragged it.')
-  if (!column) return showToast('The lane was deleted while you dragged the card.')
+  if (!tools.find(id)) return void showToast('The card was deleted while you dragged it.')
+  if (!column) return void showToast('The lane was deleted while you dragged the card.')
   const others = tools.shownIn(column).filter((card) => card.id !== id)
   tools.move(id, placeAt(column, others, index, id))
 }
 
-function dropColumn(tools: BoardTools, id: string, target_id: string) {
+/** Beside which other column the pointer would drop a column; the column itself where it stands already. */
+function columnPlace(strip: HTMLElement, id: string, x: number) {
+  const lanes = [...strip.querySelectorAll<HTMLElement>('[data-column-id]')]
+  const ids = lanes.map((lane) => lane.dataset['columnId'] ?? '')
+  const isRightToLeft = getComputedStyle(strip).direction === 'rtl'
+  const isPassed = (lane: HTMLElement) => {
+    const { left, width } = lane.getBoundingClientRect()
+    return x > left + width / 2 !== isRightToLeft
+  }
+  const to = lanes.filter((lane, i) => ids[i] !== id && isPassed(lane)).length
+  if (to === ids.indexOf(id)) return { column_id: id, index: 0 }
+  const others = ids.filter((each) => each !== id)
+  return to < others.length ? { column_id: others[to], index: 0 } : { column_id: others.at(-1), index: 1 }
+}
+
+function dropColumn(tools: BoardTools, id: string, { column_id, index }: { column_id: string; index: number }) {
   const { columns } = tools.view
-  const to = columns.findIndex((column) => column.id === target_id)
   const column = columns.find((each) => each.id === id)
-  if (!column || to < 0 || id === target_id) return
-  tools.change('moveColumn', { column_id: id, position: to })
-  announce(`Lane “${column.title}” moved, position ${to + 1} of ${columns.length}.`)
+  const at = columns.filter((each) => each.id !== id).findIndex((each) => each.id === column_id)
+  if (!column) showToast('The column was deleted while you dragged it.')
+  else if (at < 0) announce('Nothing was moved.')
+  else tools.moveColumn(column, at + index)
 }

@@ -3,11 +3,11 @@ import { useEffect } from 'react'
 import { keepBoard } from '../kept-data.ts'
 
 /** Keeps the board for when there is no network: when it is loaded, when the line is lost, and when nobody looks. */
-export function useKeptBoard({ status: { phase }, snapshot }: BoardState, is_loaded: boolean) {
+export function useKeptBoard({ status: { phase }, snapshot }: BoardState, user_id: string, is_loaded: boolean) {
   useEffect(() => {
     const save = () => {
       const now = snapshot()
-      if (now) void keepBoard(now)
+      if (now) void keepBoard(now, user_id)
     }
     const saveHidden = () => document.visibilityState === 'hidden' && save()
     if (is_loaded && (phase === 'live' || phase === 'connecting')) save()
@@ -17,5 +17,5 @@ export function useKeptBoard({ status: { phase }, snapshot }: BoardState, is_loa
       removeEventListener('offline', save)
       document.removeEventListener('visibilitychange', saveHidden)
     }
-  }, [is_loaded, phase, snapshot])
+  }, [is_loaded, phase, snapshot, user_id])
 }

@@ -10,8 +10,9 @@ import { Keys } from '../ui/keys.tsx'
 import { Heading, Mark } from '../ui/page.tsx'
 import { Avatars } from '../ui/people.tsx'
 import { showToast } from '../ui/toasts.tsx'
+import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { steerBoards, steerTiles } from './boards-keys.ts'
-import { usualColumns } from './starter-board.ts'
+import { completeBoard, makeBoard } from './make-board.ts'
 import './boards.css'
 
 /** From so many boards on, a field to find one. */
@@ -23,7 +24,8 @@ export function BoardsPage() {
   const [text, setText] = useState('')
   const load = useCallback(() => {
     setFailure(undefined)
-    client.listBoards().then(setBoards, setFailure)
+    const list = () => client.listBoards().then(setBoards, setFailure)
+    void completeBoard().then(list, list)
   }, [])
   useEffect(load, [load])
 
@@ -86,6 +88,7 @@ function BoardTiles({ boards }: { boards: Board[] }) {
 
 function NewBoard() {
   const [title, setTitle] = useState('')
+  const [isBusy, setBusy] = useState(false)
   const [, navigate] = useLocation()
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
@@ -94,13 +97,14 @@ function NewBoard() {
   }, [])
   const create = async (event: FormEvent) => {
     event.preventDefault()
-    if (!title.trim()) return input.current?.focus()
+    if (isBusy) return
+    if (!title.trim() || tooLong(title)) return input.current?.focus()
+    setBusy(true)
     try {
-      const { id: board_id } = await client.createBoard({ title: title.trim() })
-      for (const column of usualColumns) await client.createColumn({ board_id, ...column })
-      navigate(`/b/${board_id}`)
+      navigate(`/b/${await makeBoard(title.trim())}`)
     } catch (error) {
       showToast(sentenceOf(error))
+      setBusy(false)
     }
   }
   return (
@@ -111,11 +115,18 @@ function NewBoard() {
         aria-label="Title of the new board"
         placeholder="A new board"
         value={title}
-        maxLength={255}
+        readOnly={isBusy}
         onChange={(event) => setTitle(event.target.value)}
       />
-      <button type="submit" className="button is-primary">
-        <Icon name="plus" /> Create board <Keys keys="N" />
+      <TooLong text={title} />
+      <button type="submit" className="button is-primary" aria-disabled={isBusy}>
+        {isBusy ? (
+          'Creating…'
+        ) : (
+          <>
+            <Icon name="plus" /> Create board <Keys keys="N" />
+          </>
+        )}
       </button>
     </form>
   )

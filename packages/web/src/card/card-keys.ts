@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { BoardTools } from '../board/board-tools.ts'
+import { commands as boardCommands } from '../board/global-keys.ts'
 import { hasLetterKeys } from '../settings/preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
 import { layers } from '../ui/layers.ts'
@@ -36,10 +37,9 @@ export function useCardKeys(tools: BoardTools, acts: CardActs) {
   }, [tools])
 }
 
-function commands(tools: BoardTools, acts: CardActs, { key, shiftKey }: KeyboardEvent): (() => void) | undefined {
-  if (key.toLowerCase() === 'z') return shiftKey ? () => tools.redo() : () => tools.undo()
-  const by = key === 'ArrowUp' ? -1 : key === 'ArrowDown' ? 1 : undefined
-  return by && (() => acts.step(by))
+function commands(tools: BoardTools, acts: CardActs, event: KeyboardEvent): (() => void) | undefined {
+  const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : undefined
+  return by ? () => acts.step(by) : boardCommands(tools, event)
 }
 
 function letters(acts: CardActs, { key, altKey, shiftKey }: KeyboardEvent): (() => void) | undefined {

@@ -1,7 +1,6 @@
 import type { Card, Checklist, ChecklistItem } from '@lockstep/client'
 import type { BoardTools } from '../board/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
-import { showToast } from '../ui/toasts.tsx'
 import { keepFocus } from './keep-focus.ts'
 
 /** Where one of a list stands after a step: behind which of the others, and at which index. Undefined at the edge. */
@@ -33,14 +32,10 @@ export function moveToChecklist(tools: BoardTools, item: ChecklistItem, to: Chec
   announce(`“${item.content}” moved to “${to.title}”.`)
 }
 
-const undo = (tools: BoardTools) => ({ label: 'Undo', keys: 'Ctrl Z', run: () => tools.undo() })
-
 export function removeItem(tools: BoardTools, { id, content }: ChecklistItem) {
-  tools.change('deleteItem', { item_id: id })
-  showToast(`“${content}” deleted`, undo(tools))
+  tools.offerUndo(`Deleted “${content}”`, tools.change('deleteItem', { item_id: id }))
 }
 
 export function removeChecklist(tools: BoardTools, { id, title }: Checklist) {
-  tools.change('deleteChecklist', { checklist_id: id })
-  showToast(`“${title}” deleted`, undo(tools))
+  tools.offerUndo(`Deleted “${title}”`, tools.change('deleteChecklist', { checklist_id: id }))
 }

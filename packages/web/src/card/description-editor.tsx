@@ -9,6 +9,8 @@ export interface Writing {
   text: string
   base: string
   conflict?: string | undefined
+  /** Why the service did not take it. */
+  problem?: string | undefined
 }
 
 interface DescriptionEditorProps {
@@ -19,13 +21,22 @@ interface DescriptionEditorProps {
   onSave: () => void
   /** Leaves the text as it is; what was typed is a draft. */
   onLeave: () => void
+  onDiscard: () => void
   onUseMine: () => void
   onUseTheirs: () => void
 }
 
 /** Markdown and how it will look, side by side where there is room. */
-export function DescriptionEditor({ writing, theirs, onWrite, onSave, onLeave, ...choice }: DescriptionEditorProps) {
-  const { text, base, conflict } = writing
+export function DescriptionEditor({
+  writing,
+  theirs,
+  onWrite,
+  onSave,
+  onLeave,
+  onDiscard,
+  ...choice
+}: DescriptionEditorProps) {
+  const { text, base, conflict, problem } = writing
   const [tab, setTab] = useState<'write' | 'preview'>('write')
   const area = useRef<HTMLTextAreaElement>(null)
   const preview = useDeferredValue(text)
@@ -57,6 +68,11 @@ export function DescriptionEditor({ writing, theirs, onWrite, onSave, onLeave, .
   return (
     <div className={`cd-editor is-${tab}`}>
       {conflict && <ConflictBar who={conflict} mine={text} theirs={theirs} {...choice} />}
+      {problem && (
+        <p className="cd-bar is-danger" role="alert">
+          {problem}
+        </p>
+      )}
       {!conflict && theirs !== base && (
         <p className="cd-bar" role="status">
           Somebody changed this text while you write. When you save, both are brought together.
@@ -78,7 +94,6 @@ export function DescriptionEditor({ writing, theirs, onWrite, onSave, onLeave, .
           aria-label="Description, in Markdown"
           placeholder="Markdown: **bold**, _italic_, - list, - [ ] task. Pasted pictures are attached."
           value={text}
-          maxLength={65_536}
           onChange={(event) => onWrite(event.target.value)}
           onKeyDown={steer}
         />
@@ -94,6 +109,11 @@ export function DescriptionEditor({ writing, theirs, onWrite, onSave, onLeave, .
         <button type="button" className="button is-quiet" onClick={onLeave}>
           {isDirty ? 'Keep as draft' : 'Close'} <Keys keys="Esc" />
         </button>
+        {isDirty && (
+          <button type="button" className="button is-quiet" onClick={onDiscard}>
+            Discard
+          </button>
+        )}
       </div>
     </div>
   )

@@ -3,6 +3,7 @@ import { type MouseEvent, useReducer, useRef, useState } from 'react'
 import { useTools } from '../board/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { useMounted } from '../ui/mounted.ts'
 import { showToast } from '../ui/toasts.tsx'
 import { DescriptionEditor, type Writing } from './description-editor.tsx'
 import { DraftBar } from './draft-bar.tsx'
@@ -10,6 +11,9 @@ import { keepDraft, readDraft, useDraftName, useForgotten } from './drafts.ts'
 import { Rendered } from './rendered.tsx'
 import { type Step, saveDescription } from './save-description.ts'
 import { whoDid } from './who.ts'
+
+const MAX_LENGTH = 65_536
+const number = (count: number) => count.toLocaleString('en')
 
 export function Description({ card }: { card: Card }) {
   const tools = useTools()
@@ -19,6 +23,7 @@ export function Description({ card }: { card: Card }) {
   const [note, setNote] = useState<string>()
   const [, lookAgain] = useReducer((count: number) => count + 1, 0)
   const edit = useRef<HTMLButtonElement>(null)
+  const isMounted = useMounted()
   useForgotten(card.id, draft_name, shown)
   const draft = writing ? undefined : readDraft(draft_name)
 
@@ -28,6 +33,13 @@ export function Description({ card }: { card: Card }) {
       ({ type, data }) => type === 'card.updated' && data.id === card.id && (data.description ?? '') === theirs,
     )
   const tell = async (step: Step) => {
+    if (step.state === 'refused') {
+      // Once the card is closed, the board says it instead.
+      if (!isMounted.current) return
+      tools.dismiss(step.notice_key)
+      setNote(undefined)
+      return setWriting((now) => ({ ...(now ?? step.draft), problem: step.problem }))
+    }
     if (step.state === 'conflict') {
       setWriting({ ...step.draft, conflict: 'Somebody' })
       const name = await who(step.theirs)
@@ -43,11 +55,17 @@ export function Description({ card }: { card: Card }) {
     setWriting(draft ? { text: draft.text, base: draft.base } : { text: shown, base: shown })
   }
   const write = (text: string) => {
-    setWriting((now) => now && { ...now, text })
+    setWriting((now) => now && { ...now, text, problem: undefined })
     keepDraft(draft_name, writing && text !== writing.base ? { text, base: writing.base } : undefined)
   }
   const save = (base: string) => {
-    if (writing)
+    if (!writing) return
+    // By characters, as the service counts.
+    const { length } = Array.from(writing.text)
+    if (length > MAX_LENGTH) {
+      const problem = `This text has ${number(length)} characters. At most ${number(MAX_LENGTH)} fit.`
+      setWriting({ ...writing, problem })
+    } else
       void saveDescription(
         tools,
         { card_id: card.id, draft_name },
@@ -104,6 +122,7 @@ export function Description({ card }: { card: Card }) {
           onWrite={write}
           onSave={() => save(writing.base)}
           onLeave={leave}
+          onDiscard={takeTheirs}
           onUseMine={() => save(shown)}
           onUseTheirs={takeTheirs}
         />

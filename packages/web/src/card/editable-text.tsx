@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useEffect, useReducer, useRef, useState } from 'react'
+import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { DraftBar } from './draft-bar.tsx'
 import { keepDraft, readDraft, useDraftName, useForgotten } from './drafts.ts'
 
@@ -16,8 +17,8 @@ interface EditableTextProps {
 }
 
 /**
- * A line of text that becomes a field when it is clicked. Enter and leaving save; Escape shows what was there, and keeps
- * what was typed as a draft.
+ * A line of text that becomes a field when it is clicked. Enter and leaving save; Escape cancels. A text that is too long
+ * stays in the field. What was typed when the page is reloaded is offered as a draft.
  */
 export function EditableText({ id, field, value, label, max, className, onSave, button }: EditableTextProps) {
   const name = useDraftName(id, field)
@@ -41,34 +42,41 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
     keepDraft(name, next.text.trim() && next.text !== next.base ? next : undefined)
   }
   const finish = () => {
-    if (!editing) return
+    if (!editing || tooLong(editing.text, max)) return
     const text = editing.text.trim()
     setEditing(undefined)
     keepDraft(name, undefined)
     // Whoever only looked must not undo what others wrote meanwhile.
     if (text && text !== editing.base && text !== value) onSave(text, editing.base, name)
   }
+  const cancel = () => {
+    setEditing(undefined)
+    keepDraft(name, undefined)
+  }
   const steer = (event: KeyboardEvent) => {
     event.stopPropagation()
     if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
     event.preventDefault()
-    if (event.key === 'Enter') finish()
-    else setEditing(undefined)
+    if (event.key === 'Escape') cancel()
+    else if (editing && tooLong(editing.text, max)) return
+    else finish()
     requestAnimationFrame(() => shown.current?.focus())
   }
   if (editing)
     return (
-      <textarea
-        ref={area}
-        className={`cd-field ${className}`}
-        aria-label={label}
-        value={editing.text}
-        maxLength={max}
-        rows={1}
-        onChange={(event) => write(event.target.value)}
-        onKeyDown={steer}
-        onBlur={finish}
-      />
+      <>
+        <textarea
+          ref={area}
+          className={`cd-field ${className}`}
+          aria-label={label}
+          value={editing.text}
+          rows={1}
+          onChange={(event) => write(event.target.value)}
+          onKeyDown={steer}
+          onBlur={finish}
+        />
+        <TooLong text={editing.text} max={max} />
+      </>
     )
   return (
     <>

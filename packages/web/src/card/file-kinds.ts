@@ -2,7 +2,8 @@ import type { Attachment } from '@lockstep/client'
 
 export type FileKind = 'image' | 'text' | 'pdf'
 
-const images = new Set(['png', 'jpeg', 'gif', 'webp', 'avif', 'svg+xml'].map((name) => `image/${name}`))
+/** Raster pictures only: an SVG opened by itself is a document of our origin, with scripts. */
+const images = new Set(['png', 'jpeg', 'gif', 'webp', 'avif'].map((name) => `image/${name}`))
 const texts = new Set(['plain', 'markdown', 'csv', 'css', 'xml', 'x-log'].map((name) => `text/${name}`))
 const MAX_TEXT_BYTES = 200_000
 

@@ -4,6 +4,7 @@ import { useTools } from '../board/board-tools.ts'
 import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { keepDraft, readDraft, useDraftName } from './drafts.ts'
+import { recreateCard } from './recreate-card.ts'
 import { Rendered } from './rendered.tsx'
 import { whoDid } from './who.ts'
 
@@ -17,6 +18,7 @@ export function GoneCard({ last: { card, column, index } }: { last: Found }) {
     const isIt = whoDid(tools, ({ type, data }) => type === 'card.deleted' && data.id === card.id)
     void isIt.then((name) => setWho(name === 'You' || name === 'Somebody' ? name.toLowerCase() : name))
   }, [tools, card.id])
+  const files = card.attachments.length
   const steps = card.checklists.flatMap(({ title, items }) => [
     `\n${title}`,
     ...items.map(({ content, is_done }) => `- [${is_done ? 'x' : ' '}] ${content}`),
@@ -25,12 +27,9 @@ export function GoneCard({ last: { card, column, index } }: { last: Found }) {
   const recreate = () => {
     const lane = tools.view.columns.find(({ id }) => id === column.id) ?? tools.view.columns[0]
     if (!lane) return
-    const { id } = tools.change('createCard', {
-      ...{ column_id: lane.id, title: card.title, position: index },
-      ...(description && { description }),
-    })
+    const card_id = recreateCard(tools, card, description, { column_id: lane.id, position: index })
     keepDraft(draft_name, undefined)
-    tools.openCard(id)
+    tools.openCard(card_id)
   }
   return (
     <Dialog title={card.title} size="wide" has_own_heading onClose={() => tools.close()}>
@@ -38,6 +37,7 @@ export function GoneCard({ last: { card, column, index } }: { last: Found }) {
         <div className="cd-bar is-danger" role="alert">
           <span>
             “{card.title}” was deleted by {who}.
+            {files > 0 && ` Its ${files === 1 ? 'file' : `${files} files`} cannot be brought back.`}
           </span>
           <span className="cd-bar-actions">
             <button type="button" className="button" onClick={() => void copy()}>

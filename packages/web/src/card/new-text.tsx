@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useRef } from 'react'
+import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { useDraftName, useKeptText } from './drafts.ts'
 
 interface NewTextProps {
@@ -18,8 +19,10 @@ export function NewText({ id, field, label, max, onAdd, onEscape, input }: NewTe
   const ref = input ?? own
   const [text, write] = useKeptText(useDraftName(id, field))
   const add = () => {
-    if (text.trim()) onAdd(text.trim())
-    write('')
+    if (!tooLong(text, max)) {
+      if (text.trim()) onAdd(text.trim())
+      write('')
+    }
     ref.current?.focus()
   }
   const steer = (event: KeyboardEvent) => {
@@ -38,7 +41,6 @@ export function NewText({ id, field, label, max, onAdd, onEscape, input }: NewTe
         aria-label={label}
         placeholder={label}
         value={text}
-        maxLength={max}
         onChange={(event) => write(event.target.value)}
         onKeyDown={steer}
       />
@@ -47,6 +49,7 @@ export function NewText({ id, field, label, max, onAdd, onEscape, input }: NewTe
           Add
         </button>
       )}
+      <TooLong text={text} max={max} />
     </span>
   )
 }

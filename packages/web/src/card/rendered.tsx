@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { Boundary } from '../ui/boundary.tsx'
+import { hasLongWord, isRenderable } from './markdown-limits.ts'
 
 interface RenderedProps {
   text: string
@@ -14,11 +15,23 @@ const loading = import('./markdown.tsx').then(
 )
 const Markdown = lazy(async () => ({ default: await loading }))
 
-/** A text in Markdown as it is read; as it was written until the parser is there. */
-export const Rendered = ({ text }: RenderedProps) => (
-  <Boundary key={text} fallback={<Plain text={text} />}>
-    <Suspense fallback={<Plain text={text} />}>
-      <Markdown text={text} />
-    </Suspense>
-  </Boundary>
-)
+/** A text in Markdown as it is read; as it was written until the parser is there, or when it would take too long. */
+export const Rendered = ({ text }: RenderedProps) =>
+  hasLongWord(text) ? (
+    <div className="is-unkerned">
+      <Readable text={text} />
+    </div>
+  ) : (
+    <Readable text={text} />
+  )
+
+const Readable = ({ text }: RenderedProps) =>
+  isRenderable(text) ? (
+    <Boundary key={text} fallback={<Plain text={text} />}>
+      <Suspense fallback={<Plain text={text} />}>
+        <Markdown text={text} />
+      </Suspense>
+    </Boundary>
+  ) : (
+    <Plain text={text} />
+  )

@@ -6,6 +6,7 @@ import { mergeText } from './merge-text.ts'
 export type Step =
   | { state: 'shown'; is_merged: boolean; theirs: string }
   | { state: 'conflict'; theirs: string; draft: Pick<Draft, 'text' | 'base'> }
+  | { state: 'refused'; problem: string; notice_key: string; draft: Pick<Draft, 'text' | 'base'> }
 
 /** The text as the service has it, and the notice that told so: it stays unless both texts can be brought together. */
 interface Seen {
@@ -41,6 +42,11 @@ export async function saveDescription(
         ).done
   // Another one may have been begun meanwhile.
   if (settled.outcome === 'confirmed' && readDraft(draft_name)?.text === merged) keepDraft(draft_name, undefined)
+  if (settled.outcome === 'rejected') {
+    const { key, problem } = settled.notice
+    const sentence = problem?.detail ?? 'The text could not be saved.'
+    return tell({ state: 'refused', problem: sentence, notice_key: key, draft: { text: merged, base: theirs } })
+  }
   if (settled.outcome !== 'conflict') return
   const { key, current } = settled.notice
   const now = { seen: current?.description ?? null, notice_key: key }

@@ -5,6 +5,7 @@ import { announce } from '../ui/announcer.tsx'
 import { sentenceOf } from '../ui/failure.tsx'
 import { Store } from '../ui/store.ts'
 import { shownName } from './file-kinds.ts'
+import { tooLarge } from './size-limit.ts'
 
 /** A file on its way to a card. It goes on while its dialog is closed. */
 export interface Upload {
@@ -52,10 +53,19 @@ export function send(id: string, is_offline: boolean) {
   line = line.then(() => transfer(id))
 }
 
+const waiting = (id: string) => uploads.get().find((each) => each.id === id && each.state === 'waiting')
+
 async function transfer(id: string) {
-  const upload = uploads.get().find((each) => each.id === id)
-  if (upload?.state !== 'waiting') return
+  const upload = waiting(id)
+  if (!upload) return
   const { card_id, file } = upload
+  const refusal = await tooLarge(file)
+  // It may have been cancelled meanwhile.
+  if (!waiting(id)) return
+  if (refusal) {
+    announce(`“${shownName(file.name)}”: ${refusal}`)
+    return patch(id, { state: 'failed', problem: refusal, can_retry: false })
+  }
   const controller = new AbortController()
   running.set(id, controller)
   addEventListener('beforeunload', warn)

@@ -1,8 +1,9 @@
 import type { BoardMember, FullBoard, User } from '@lockstep/client'
 import type { Made, Notice } from '@lockstep/client/live'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useTools } from '../board/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
+import { useMounted } from '../ui/mounted.ts'
 import { nameOf } from '../ui/people.tsx'
 import { showToast } from '../ui/toasts.tsx'
 
@@ -43,16 +44,19 @@ export function useMemberChanges(view: FullBoard) {
     tools.dismiss(key)
     return settled.notice
   }
-  const tellProblem = (user_id: string, notice: Notice | undefined, instead: string) => {
-    if (!notice) return announce(instead)
-    const sentence = notice.problem?.detail ?? 'It could not be done.'
+  const setProblem = (user_id: string, sentence: string) => {
     setProblems((now) => new Map(now).set(user_id, sentence))
     announce(sentence)
+  }
+  const tellProblem = (user_id: string, notice: Notice | undefined, instead: string) => {
+    if (!notice) return announce(instead)
+    const isLastOwner = notice.problem?.code === 'last_owner'
+    setProblem(user_id, isLastOwner ? ONLY_OWNER : (notice.problem?.detail ?? 'It could not be done.'))
   }
 
   return {
     asked,
-    problems,
+    problems: isOnlyOwner(view, tools.me.id) ? problems : withoutValue(problems, ONLY_OWNER),
     /** Who was removed last, and can be invited again. */
     removed: removed && view.members.every(({ user_id }) => user_id !== removed.id) ? removed : undefined,
     invite: async (user: User): Promise<Notice | undefined> => {
@@ -78,6 +82,7 @@ export function useMemberChanges(view: FullBoard) {
     },
     leave: async () => {
       const { id } = tools.me
+      if (isOnlyOwner(view, id)) return setProblem(id, ONLY_OWNER)
       if (!confirm(`Leave “${view.title}”? Only an owner can invite you again.`)) return
       const made = tools.change('removeMember', { user_id: id })
       // The board closes as soon as its server knows: what follows must not depend on this panel.
@@ -93,6 +98,10 @@ export function useMemberChanges(view: FullBoard) {
   }
 }
 
+const ONLY_OWNER = 'You are the only owner. Make somebody else an owner first, or delete the board.'
+const isOnlyOwner = ({ members }: FullBoard, id: string) =>
+  members.every(({ user_id, role }) => (role === 'owner') === (user_id === id))
+
 /** What inviting somebody again would not bring back. */
 function lossOf(view: FullBoard, { user_id, role }: BoardMember): string {
   const cards = view.columns.flatMap((column) => column.cards)
@@ -107,18 +116,11 @@ function isShown({ members }: FullBoard, user_id: string, asked: Asked): boolean
   return asked.what === 'role' ? member?.role === asked.role : member === undefined
 }
 
+function withoutValue<V>(map: ReadonlyMap<string, V>, value: V): ReadonlyMap<string, V> {
+  return new Map([...map].filter(([, each]) => each !== value))
+}
+
 function without<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, V> {
   if (!map.has(key)) return map
   return new Map([...map].filter(([each]) => each !== key))
-}
-
-function useMounted() {
-  const isMounted = useRef(true)
-  useEffect(() => {
-    isMounted.current = true
-    return () => {
-      isMounted.current = false
-    }
-  }, [])
-  return isMounted
 }

@@ -26,7 +26,7 @@ export function PasswordForm({ email }: { email: string }) {
         label="New password"
         type={type}
         autoComplete="new-password"
-        hint="At least 8 characters. A sentence is a good one."
+        hint="A sentence is a good password."
         {...field('new_password')}
       />
       <label className="check">

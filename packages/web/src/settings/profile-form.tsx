@@ -9,8 +9,9 @@ import { showToast } from '../ui/toasts.tsx'
 export function ProfileForm({ user }: { user: User }) {
   const initial = { username: user.username, firstname: user.firstname ?? '', lastname: user.lastname ?? '' }
   const { form, field, failure, isBusy } = useForm(initial, { username_taken: 'username' }, async (values) => {
+    const username = values.username.trim()
     const changed = await client.updateMe({
-      username: values.username.trim(),
+      ...(username !== user.username && { username }),
       firstname: values.firstname.trim() || null,
       lastname: values.lastname.trim() || null,
     })

@@ -1,8 +1,10 @@
 import { type ReactNode, useId } from 'react'
 import { openShortcuts } from '../palette/overlay.ts'
-import { logOut, me } from '../session.ts'
+import { logOut, logOutEverywhere, me } from '../session.ts'
+import { sentenceOf } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useStore } from '../ui/store.ts'
+import { showToast } from '../ui/toasts.tsx'
 import { PageFrame } from './page-frame.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { preferences, setLetterKeys, setTheme, type Theme } from './preferences.ts'
@@ -13,6 +15,10 @@ const themes: [theme: Theme, label: string][] = [
   ['light', 'Light'],
   ['dark', 'Dark'],
 ]
+
+function leaveEverywhere() {
+  logOutEverywhere().catch((error: unknown) => showToast(sentenceOf(error)))
+}
 
 /** What somebody sets for himself. Theme and keys belong to this browser, the rest to the account. */
 export function SettingsPage() {
@@ -58,6 +64,12 @@ export function SettingsPage() {
         <button type="button" className="button" onClick={() => void logOut()}>
           <Icon name="out" /> Log out
         </button>
+        <button type="button" className="button" aria-describedby="setting-everywhere-hint" onClick={leaveEverywhere}>
+          <Icon name="out" /> Log out everywhere
+        </button>
+        <p id="setting-everywhere-hint" className="setting-hint">
+          Ends your sessions on all devices, this one too.
+        </p>
       </Setting>
     </PageFrame>
   )

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import { Link } from 'wouter'
 
 let isFirst = true
 
@@ -19,14 +20,32 @@ export function Heading({ title, children }: { title: string; children?: ReactNo
   )
 }
 
+interface StatePageProps {
+  title: string
+  children: ReactNode
+  /** What the header offers, for a user who is logged in. */
+  actions?: ReactNode
+}
+
 /** A page that has nothing but a sentence, and a way on. */
-export function StatePage({ title, children }: { title: string; children: ReactNode }) {
+export function StatePage({ title, children, actions }: StatePageProps) {
   return (
-    <main id="main" className="state-page">
-      <Mark />
-      <Heading title={title} />
-      {children}
-    </main>
+    <>
+      {actions && (
+        <header className="top">
+          <Link href="/boards" className="top-home" aria-label="Your boards">
+            <Mark />
+          </Link>
+          <span className="spacer" />
+          {actions}
+        </header>
+      )}
+      <main id="main" className="state-page">
+        {!actions && <Mark />}
+        <Heading title={title} />
+        {children}
+      </main>
+    </>
   )
 }
 

@@ -58,7 +58,7 @@ export function Avatars({ people, label, most = 4 }: { people: readonly Person[]
         <Avatar key={person.id} person={person} />
       ))}
       {rest > 0 && (
-        <span className="avatar is-rest" aria-hidden="true">
+        <span className="avatar is-rest" aria-hidden="true" title={people.slice(-rest).map(nameOf).join(', ')}>
           +{rest}
         </span>
       )}

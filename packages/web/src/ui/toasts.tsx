@@ -1,23 +1,28 @@
 import { type FocusEvent, useEffect, useRef } from 'react'
 import { createPortal, flushSync } from 'react-dom'
 import { announce } from './announcer.tsx'
-import { Keys } from './keys.tsx'
 import { useTopLayer } from './layers.ts'
 import { Store, useStore } from './store.ts'
 
+export interface Action {
+  label: string
+  run: () => void
+}
 interface Toast {
   id: number
   text: string
-  action?: { label: string; keys?: string; run: () => void }
+  action?: Action
 }
 const SHOWN_MS = 6_000
 const toast = new Store<Toast | undefined>(undefined)
 let count = 0
 
-/** Says something in the corner, with one thing to do about it. The next one takes its place. */
-export function showToast(text: string, action?: Toast['action']) {
-  toast.set({ id: ++count, text, ...(action && { action }) })
+/** Says something in the corner, with one thing to do about it. The next one takes its place. Returns what hides it. */
+export function showToast(text: string, action?: Action): () => void {
+  const shown: Toast = { id: ++count, text, ...(action && { action }) }
+  toast.set(shown)
   announce(text)
+  return () => toast.update((now) => (now === shown ? undefined : now))
 }
 
 /** Takes it away. If the focus was on it, it goes back to where it came from. */
@@ -49,18 +54,15 @@ export function Toasts() {
     >
       <span>{shown.text}</span>
       {action && (
-        <>
-          <button
-            type="button"
-            onClick={() => {
-              leave(before.current, shown)
-              action.run()
-            }}
-          >
-            {action.label}
-          </button>
-          {action.keys && <Keys keys={action.keys} />}
-        </>
+        <button
+          type="button"
+          onClick={() => {
+            leave(before.current, shown)
+            action.run()
+          }}
+        >
+          {action.label}
+        </button>
       )}
     </section>,
     layer,

@@ -1,16 +1,27 @@
-/** Browsers that know Trusted Types let nothing but this policy make HTML or worker addresses of text; others need none. */
-interface Policy {
-  createHTML(text: string): string
-  createScriptURL(url: string): string
+/**
+ * A Trusted Types policy: the browser turns text into HTML, or into the address of a script, only by one of those that the
+ * page's Content-Security-Policy names. Browsers without Trusted Types use the same rules, unenforced.
+ */
+interface Rules {
+  createHTML?: (text: string) => string
+  createScriptURL?: (url: string) => string
 }
 interface TrustedTypes {
-  createPolicy(name: string, rules: Policy): Policy
+  createPolicy<R extends Rules>(name: string, rules: R): R
 }
-const same = (text: string) => text
-const rules: Policy = { createHTML: same, createScriptURL: same }
-const types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes
-const policy = types?.createPolicy('lockstep', rules) ?? rules
 
-/** Only for what a parser of ours has made, with everything of the user's in it escaped. */
-export const trustedHtml = (html: string) => policy.createHTML(html)
-export const trustedWorker = (path: '/app/offline.js') => policy.createScriptURL(path)
+/** Each name can be taken once: nothing else in the page can get hold of the policy. */
+export function makePolicy<R extends Rules>(name: 'lockstep-markdown' | 'lockstep-worker', rules: R): R {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
+  return trustedTypes?.createPolicy(name, rules) ?? rules
+}
+
+const OFFLINE_WORKER = '/app/offline.js'
+const workers = makePolicy('lockstep-worker', {
+  createScriptURL(url: string) {
+    if (url !== OFFLINE_WORKER) throw new TypeError('This is not a script of the web client')
+    return url
+  },
+})
+
+export const offlineWorker = () => workers.createScriptURL(OFFLINE_WORKER)

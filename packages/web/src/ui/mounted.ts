@@ -1,0 +1,13 @@
+import { useEffect, useRef } from 'react'
+
+/** Whether the component is still there, for what comes back later. */
+export function useMounted() {
+  const isMounted = useRef(true)
+  useEffect(() => {
+    isMounted.current = true
+    return () => {
+      isMounted.current = false
+    }
+  }, [])
+  return isMounted
+}
