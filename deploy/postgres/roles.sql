@@ -1,0 +1,24 @@
+-- The two roles of Lockstep. Run it once, as a superuser, in the database `lockstep`, before the first migration.
+-- `lockstep_migrator` owns the schema and changes it. `lockstep_app`, as which the service runs, reads and changes rows.
+create role lockstep_migrator login;
+create role lockstep_app login;
+
+alter database lockstep owner to lockstep_migrator;
+revoke all on database lockstep from public;
+grant connect on database lockstep to lockstep_app;
+grant usage on schema public to lockstep_app;
+
+grant select, insert, update, delete on all tables in schema public to lockstep_app;
+grant usage on all sequences in schema public to lockstep_app;
+alter default privileges for role lockstep_migrator in schema public
+  grant select, insert, update, delete on tables to lockstep_app;
+alter default privileges for role lockstep_migrator in schema public grant usage on sequences to lockstep_app;
+
+-- The audit log is append-only. A migration that creates it revokes the same.
+do $$
+begin
+  if to_regclass('public.admin_actions') is not null then
+    revoke update, delete on public.admin_actions from lockstep_app;
+  end if;
+end
+$$;
