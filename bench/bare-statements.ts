@@ -164,6 +164,8 @@ export function expressionOf(value: string | null, known: ReadonlyMap<string, st
   const exact = known.get(value)
   if (exact) return exact
   if (/^\d{4}-\d\d-\d\d[T ][\d:.]+(Z|[+-]\d\d)$/.test(value)) return ':at'
+  // When the log was last written to, in milliseconds: the statement costs the same whatever it says.
+  if (/^\d{13}$/.test(value)) return value
   if (/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/.test(value)) return NEW_ID
   const only = /^\{"?((?:[^"\\,{}]|\\.)+|\{.*\})"?\}$/s.exec(value)?.[1]
   const event = value.startsWith('{"{') && EVENT.exec(value.slice(2, -2).replaceAll(/\\(.)/g, '$1'))

@@ -24,10 +24,10 @@ interface Line {
 const lists = new Map<string, Prepared[]>()
 const lines = new Map<number, Line[]>()
 
-function prepare({ method, path, token, body = '', type = 'application/json' }: Sending): Prepared {
+function prepare({ method, path, token, body = '', type = 'application/json', headers = '' }: Sending): Prepared {
   const content = body && `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
   const who = token ? `Authorization: Bearer ${token}\r\n` : ''
-  const text = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${who}${content}\r\n${body}`
+  const text = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${who}${headers}${content}\r\n${body}`
   const [head = '', tail] = text.split(MARK)
   return { head, tail }
 }
@@ -37,6 +37,8 @@ function open(port: number): Promise<Line> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(line))
     const line: Line = { socket, rest: undefined, due: -1, status: 0, sent_at: 0, answered: () => {} }
     socket.on('error', reject)
+    // The next process may get the same port.
+    socket.on('close', () => lines.delete(port))
     socket.on('data', (chunk: Buffer) => take(line, chunk))
   })
 }

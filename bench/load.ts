@@ -10,6 +10,8 @@ export interface Sending {
   token?: string
   body?: string
   type?: string
+  /** Further lines of the head, each with its end. */
+  headers?: string
 }
 export type Order =
   | { do: 'prepare'; list: string; requests: Sending[] }

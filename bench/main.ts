@@ -6,13 +6,15 @@ import { parseArgs } from 'node:util'
 import { readConditions } from './conditions.ts'
 import type { Findings, Progress } from './measure.ts'
 import { type Kept, keep, readKept } from './report.ts'
-import { FULL, SMOKE } from './size.ts'
+import { FULL, SMOKE, VERSUS, VERSUS_SMOKE } from './size.ts'
 import { type Stage, setStage } from './stage.ts'
+import { compareWith } from './versus.ts'
 
 /**
  * Measures the service against the bare engines beneath it: `npm run bench`, or `npm run bench -- writes login` for some of
  * it. What was measured is kept in bench/results and told in docs/performance.md. With `--smoke` everything is done once
  * and small, to see that it works, and kept in a folder that is told at the end, or in the one that `--out` names.
+ * `npm run bench -- versus <commit>` compares the working tree with a commit, by CPU time per operation.
  */
 const names = ['writes', 'hot-board', 'full-board', 'fan-out', 'commit-to-client', 'login', 'growth', 'peer']
 
@@ -20,14 +22,28 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean', default: false }, out: { type: 'string' } },
 })
+const began = performance.now()
+const progress: Progress = (line) =>
+  console.log(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${line}`)
+
+if (positionals[0] === 'versus') {
+  const [, commit] = positionals
+  if (commit === undefined || positionals.length > 2) {
+    console.error('npm run bench -- versus <commit>')
+    process.exit(1)
+  }
+  const compared = await compareWith(commit, values.smoke ? VERSUS_SMOKE : VERSUS, progress)
+  const counts = (['met', 'missed', 'noisy'] as const).map(
+    (verdict) => `${compared.filter((each) => each.verdict === verdict).length} ${verdict}`,
+  )
+  console.log(counts.join(', '))
+  process.exit(0)
+}
 const unknown = positionals.filter((name) => !names.includes(name))
 if (unknown.length > 0) {
   console.error(`There is no ${unknown.join(', ')}; there are ${names.join(', ')}`)
   process.exit(1)
 }
-const began = performance.now()
-const progress: Progress = (line) =>
-  console.log(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${line}`)
 
 const root = new URL('../', import.meta.url)
 const elsewhere = values.out ?? (values.smoke ? await mkdtemp(join(tmpdir(), 'lockstep-bench-')) : undefined)

@@ -133,6 +133,16 @@ export function cpuOf(pid: number): number {
   return (known(pid)?.ms ?? 0) + children.reduce((sum, child) => sum + (child?.ms ?? 0), 0)
 }
 
+/**
+ * The processor time of all threads of a process, in milliseconds, without its children. From the scheduler, to the
+ * nanosecond: in ticks, a short measurement of many small processes would be mostly rounding.
+ */
+export const threadsCpuOf = (pid: number) =>
+  readdirSync(`/proc/${pid}/task`).reduce(
+    (ms, thread) => ms + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
+    0,
+  )
+
 /** Resident memory of a process in bytes. */
 export function residentOf(pid: number): number {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

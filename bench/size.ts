@@ -62,3 +62,8 @@ export const SMOKE: Size = {
     sockets: [5, 10, 20],
   },
 }
+
+/** For `versus`: as many rounds as an interval of ±2 % takes, within bounds. */
+export const VERSUS = { ...FULL, warm_up_requests: 4_000, least_rounds: 15, most_rounds: 45 }
+/** Too few rounds for a verdict, and enough to see that it works. */
+export const VERSUS_SMOKE = { ...SMOKE, warm_up_requests: 20, least_rounds: 15, most_rounds: 2 }

@@ -43,7 +43,8 @@ export interface Stage {
   [Symbol.asyncDispose]: () => Promise<void>
 }
 
-const settingsOf = (values: Record<string, string>) => Object.entries(values).map(([name, value]) => `${name}=${value}`)
+export const settingsOf = (values: Record<string, string>) =>
+  Object.entries(values).map(([name, value]) => `${name}=${value}`)
 
 export async function setStage(size: Size, progress: Progress): Promise<Stage> {
   progress(`PostgreSQL and Redis, and ${size.boards} boards`)
