@@ -76,7 +76,7 @@ function resources(): Map<string, Shape> {
  * The log is typed as loosely as it is stored; a reader knows the kinds, so that `type` tells him what `data` is.
  */
 const LOGGED_EVENT = `/** An event of the board's log, with its number. */
-export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number }
+export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number; actor_id?: string | null }
 `
 
 /** Types of all resources, inputs, results, events and problems, written out: a reader needs no schema library. */

@@ -101,6 +101,11 @@ export const rows: { title: string; panels: Panel[] }[] = [
         unit: 'ops',
         queries: [{ expr: rate('lockstep_limit_refusals_total', 'limit'), legend: '{{limit}}' }],
       },
+      {
+        title: 'Limits not counted in Redis',
+        unit: 'ops',
+        queries: [{ expr: rate('lockstep_limit_uncounted_total', 'limit'), legend: '{{limit}}' }],
+      },
     ],
   },
   {
@@ -158,6 +163,7 @@ export const rows: { title: string; panels: Panel[] }[] = [
     title: 'Redis and PostgreSQL',
     panels: [
       { title: 'Redis is suspect', unit: 'short', queries: [level('lockstep_redis_suspect')] },
+      { title: 'Clock of PostgreSQL ahead', unit: 's', queries: [level('lockstep_clock_skew_seconds')] },
       { title: 'Age of the canary', unit: 's', queries: [level('lockstep_redis_canary_age_seconds')] },
       {
         title: 'Messages through Redis',

@@ -101,7 +101,7 @@ ${rows.join('\n')}
 
 function metricsTable(): string {
   const inWords = (label: string, values: Labels[string]) =>
-    `\`${label}\`: ${typeof values === 'string' ? values : values.length > 10 ? 'a code of [errors](errors.md)' : values.map((v) => `\`${v}\``).join(', ')}`
+    `\`${label}\`: ${typeof values === 'string' ? values : values.every((value) => value in problems) ? 'a code of [errors](errors.md)' : values.map((v) => `\`${v}\``).join(', ')}`
   const rows = Object.entries(definitions).map(([name, { kind, help, labels }]) => {
     const said = Object.entries(labels as Labels).map(([label, values]) => inWords(label, values))
     return `| \`${name}\` | ${kind} | ${help} | ${said.join('; ')} |`

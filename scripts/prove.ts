@@ -14,7 +14,8 @@ const combined: Record<string, string[]> = {
   realtime: ['realtime-simulation', 'realtime', 'realtime-scale'],
   api: ['acceptance', 'plans', 'fold', 'attachments', 'reads'],
   client: ['client-simulation', 'client-live'],
-  web: ['web-journeys', 'web-speed', 'web-demo', 'web-pictures'],
+  web: ['web-journeys', 'web-walks', 'web-speed', 'web-demo', 'web-pictures'],
+  greedy: ['greedy', 'greedy-before'],
   operate: [
     'operate-image',
     'operate-rolling',

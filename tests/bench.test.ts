@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expressionOf, parseLog, withoutColons } from '../bench/bare-statements.ts'
 import { exponent } from '../bench/growth.ts'
 import { Load } from '../bench/load.ts'
-import { byTurns, cpuOf, type Figure, figure, median } from '../bench/measure.ts'
+import { byTurns, cpuOf, type Figure, figure, median, threadsCpuOf } from '../bench/measure.ts'
+import { VERSUS, VERSUS_SMOKE } from '../bench/size.ts'
+import { compare, judge, ratioOf, sentenceOf } from '../bench/versus.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
@@ -126,6 +128,86 @@ describe('load', () => {
     await expect(load.run('cards', base_url, window, 201)).rejects.toThrow('"500":1')
     server.closeAllConnections()
     server.close()
+  })
+})
+
+describe('versus', () => {
+  /** Rounds in which the second version costs so many times as much, each with a disturbance of its own. */
+  const roundsOf = (ratio: number, noise: number, count = 15) =>
+    Array.from({ length: count }, (_, i) => {
+      const disturbed = 1 + noise * Math.sin(i * 2.4)
+      return {
+        before: { node: 100, postgres: 50, count: 100 },
+        after: { node: 100 * ratio * disturbed, postgres: 50 * ratio * disturbed, count: 100 },
+      }
+    })
+  const verdictOf = (...rounds: Parameters<typeof roundsOf>) =>
+    [...new Set(judge('create card', roundsOf(...rounds), VERSUS).map(({ verdict }) => verdict))].join()
+
+  test('[BENCH-6] the interval of a version beside itself includes 1, and few disturbed rounds do not move it', () => {
+    const same = ratioOf([0.99, 1.02, 1, 0.98, 1.01, 1.005, 0.995, 1.01, 0.99, 1, 1.02, 0.985, 1, 0.99, 1.01])
+    expect(same.low).toBeLessThan(1)
+    expect(same.high).toBeGreaterThan(1)
+    expect(same.high / same.low).toBeLessThan(1.03)
+    const { ratio, low, high } = ratioOf([...Array.from({ length: 20 }, (_, i) => 1.1 + 0.01 * Math.cos(i)), 9, 0.1])
+    expect(ratio).toBeCloseTo(1.1, 2)
+    expect(low).toBeGreaterThan(1.08)
+    expect(high).toBeLessThan(1.12)
+  })
+
+  test('[BENCH-6] is met up to 3 % more, missed beyond, and noisy when the interval is wider than 2 % or rounds are few', () => {
+    expect(verdictOf(1, 0.01)).toBe('met')
+    expect(verdictOf(1.029, 0.001)).toBe('met')
+    expect(verdictOf(1.035, 0.001)).toBe('missed')
+    expect(verdictOf(1.1, 0.01)).toBe('missed')
+    expect(verdictOf(1, 0.2)).toBe('noisy')
+    expect(verdictOf(1, 0.001, 14)).toBe('noisy')
+    expect(VERSUS).toMatchObject({ least_rounds: 15, most_rounds: 45 })
+  })
+
+  test('[BENCH-5] processor time is that of all threads, finer than a tick', () => {
+    const before = threadsCpuOf(process.pid)
+    const end = process.cpuUsage().user + 3_000
+    while (process.cpuUsage().user < end);
+    const used = threadsCpuOf(process.pid) - before
+    expect(used).toBeGreaterThan(2)
+    expect(used % 10).not.toBe(0)
+  })
+
+  test('[BENCH-5] [BENCH-7] two versions run side by side, and one that does more in Node is found out', {
+    timeout: 200_000,
+  }, async () => {
+    const main = join(folder, 'busy.mjs')
+    const burn = `import { Server } from 'node:http'
+      const { emit } = Server.prototype
+      Server.prototype.emit = function (name, ...rest) {
+        const end = performance.now() + (name === 'request' ? 1 : 0)
+        while (performance.now() < end);
+        return emit.call(this, name, ...rest)
+      }
+      await import(${JSON.stringify(join(ROOT, 'packages/server/src/main.ts'))})`
+    await writeFile(main, burn)
+    const compared = await compare({ before: {}, after: { main } }, VERSUS_SMOKE, console.log)
+    expect(compared.map(({ operation, measure }) => `${operation} ${measure}`)).toEqual(
+      ['create card', 'move card', 'unchanged full board'].flatMap((name) =>
+        ['Node', 'PostgreSQL', 'both'].map((measure) => `${name} ${measure}`),
+      ),
+    )
+    for (const each of compared) {
+      expect(Number.isFinite(each.ratio) && each.low <= each.ratio && each.ratio <= each.high).toBe(true)
+      expect(each.verdict).toBe('noisy')
+      if (each.measure === 'Node') expect([sentenceOf(each), each.low > 1.03]).toEqual([sentenceOf(each), true])
+    }
+  })
+
+  test('[BENCH-5] says how it is used, and which commit is not there', async () => {
+    const failing = (...args: string[]) =>
+      run(process.execPath, ['bench/main.ts', 'versus', ...args], { cwd: ROOT }).then(
+        () => '',
+        ({ stderr }: { stderr: string }) => stderr,
+      )
+    expect(await failing()).toContain('npm run bench -- versus <commit>')
+    expect(await failing('0'.repeat(40))).toContain('does not have the commit')
   })
 })
 

@@ -39,6 +39,7 @@ export const registry: Record<string, Covering> = {
   'npm run seed -- --boards 1000 --cards 1000': not('four minutes; the same with fewer boards is run here'),
   'npm run admin': by('packages/server/src/admin.test.ts', '[AUTH-23]'),
   'npm run admin -- new-epoch': here('begin a new epoch'),
+  'npm run admin -- recount': here('boards will be counted again'),
   'npm run admin -- create-superuser --email root@example.com --username root': here('root@example.com: created'),
   'npm run admin -- deactivate ada@example.com': here('ada@example.com: deactivated'),
 
@@ -107,7 +108,16 @@ export const registry: Record<string, Covering> = {
   'mkdir -m 700 secrets': secrets,
   'openssl rand -hex 32 > secrets/jwt_secret': secrets,
   'openssl rand -hex 16 > secrets/postgres_password': secrets,
-  'echo "postgres://lockstep:$(cat secrets/postgres_password)@postgres:5432/lockstep" > secrets/database_url': secrets,
+  'echo "postgres://lockstep_app:$(openssl rand -hex 16)@postgres:5432/lockstep" > secrets/database_url': secrets,
+  'echo "postgres://lockstep_migrator:$(openssl rand -hex 16)@postgres:5432/lockstep" > secrets/migrator_database_url':
+    secrets,
+  'password=$(openssl rand -hex 16)': secrets,
+  'echo "redis://lockstep:$password@valkey:6379" > secrets/redis_url': secrets,
+  'sed "s/>secret/>$password/" deploy/valkey/users.acl > secrets/valkey_users': secrets,
+  'psql "$SUPERUSER_URL" --set=ON_ERROR_STOP=1 --file=deploy/postgres/roles.sql': by(
+    'tests/deploy/stores.test.ts',
+    'docker-entrypoint-initdb.d',
+  ),
   'chmod 644 secrets/*': secrets,
   'docker compose up --build --detach': docker,
   'docker compose run --rm one node packages/server/src/admin.ts create-superuser --email root@example.com --username root':
@@ -118,7 +128,7 @@ export const registry: Record<string, Covering> = {
   'docker compose ps': docker,
   'docker buildx imagetools inspect node:26.10.0-bookworm': not('asks a registry'),
   'npm ci --omit=dev --ignore-scripts -w packages/server': by('tests/deploy/deploy.test.ts', '[SHIP-3]'),
-  'DATABASE_URL_FILE=/etc/lockstep/database_url npm run migrate': by(
+  'DATABASE_URL_FILE=/etc/lockstep/migrator_database_url npm run migrate': by(
     'tests/deploy/deploy.test.ts',
     "'packages/server/src/admin.ts', 'migrate'",
   ),
@@ -128,6 +138,7 @@ export const registry: Record<string, Covering> = {
   'cp deploy/nginx/lockstep.conf /etc/nginx/conf.d/': host,
   'systemctl enable --now lockstep@8001 lockstep@8002 && nginx -s reload': host,
   'systemctl restart lockstep@8001': host,
+  'systemctl edit lockstep@': host,
   'kubectl apply -k': not('needs a cluster; tests/deploy/files.test.ts renders and judges what would be applied'),
 
   // Recovering: the blocks of the page are run on real servers
@@ -169,7 +180,9 @@ export const registry: Record<string, Covering> = {
       by('tests/bench.test.ts', '--smoke'),
     ]),
   ),
+  'npm run bench -- versus <commit>': by('tests/bench.test.ts', "'bench/main.ts', 'versus'"),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
+  'npm run prove -- greedy': by('tests/greedy.test.ts', "from './greedy/scenarios.ts'"),
   'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-stage.ts'"),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', "from './race-pairs/run.ts'"),
   'npm run prove -- all': not('is all the others, one after the other; it takes hours'),

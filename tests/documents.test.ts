@@ -2,7 +2,16 @@ import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openBrowser, openPage } from '../packages/server/testing/browser.ts'
+import { judgeBy } from '../packages/server/testing/json-schema.ts'
 import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
+
+interface Described {
+  description?: string
+  responses: Record<number, { content: { 'application/json': { schema: { allOf?: { required?: string[] }[] } } } }>
+}
+interface OpenApi {
+  paths: Record<string, Record<string, Described>>
+}
 
 let service: TestService
 let browser: Browser
@@ -23,9 +32,47 @@ describe('documents', () => {
     expect(body).toEqual(JSON.parse(readFileSync('docs/api/openapi.json', 'utf8')))
   })
 
+  test('[DOC-25] the document says which placement a column move requires', async () => {
+    const { body } = await service.anybody.request('GET', '/openapi.json')
+    const { post } = (body as OpenApi).paths['/columns/{column_id}/move'] as { post: Described }
+    expect(post.description).toBe('`position` or `after_id` is required. When both are sent, `after_id` decides.')
+    const { owner, columns } = await service.board()
+    const move = (sent: object) =>
+      owner.api.request('POST', `/columns/${columns[0].id}/move`, { json: sent }).then(({ status }) => status)
+    expect(await Promise.all([{}, { position: null }, { position: 1 }, { after_id: null }].map(move))).toEqual([
+      422, 422, 200, 200,
+    ])
+  })
+
+  test('[DOC-26] the document says what /health returns with 503, and that is what it returns', async () => {
+    const { body } = await service.anybody.request('GET', '/openapi.json')
+    const { get } = (body as OpenApi).paths['/health'] as { get: Described }
+    const [problem, fields] = get.responses[503]?.content['application/json'].schema.allOf ?? []
+    expect(problem).toEqual({ $ref: '#/components/schemas/Problem' })
+    const lost = await startService({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/lost' })
+    const answer = await lost.anybody.request('GET', '/health')
+    await lost.stop()
+    expect(answer.status).toBe(503)
+    const judge = judgeBy({ ...fields, additionalProperties: false })
+    const { detail, code, ...rest } = answer.body as Record<string, unknown>
+    expect([typeof detail, code]).toEqual(['string', 'unavailable'])
+    expect(judge(rest)).toEqual([])
+    expect(Object.keys(rest)).toEqual(fields?.required)
+  })
+
   test('[DOC-2] / leads to the web client', async () => {
     const { status, headers } = await service.anybody.request('GET', '/')
     expect([status, headers.get('location')]).toEqual([302, '/app'])
+  })
+
+  test('[SEC-6] /docs keeps the token over a reload in development, and not in production', async () => {
+    const production = await startService({ ENVIRONMENT: 'production' })
+    const keeps = async ({ anybody }: TestService) => {
+      const { text } = await anybody.request('GET', '/docs/static/swagger-initializer.js')
+      return /"persistAuthorization":\s*(\w+)/.exec(text)?.[1]
+    }
+    expect([await keeps(service), await keeps(production)]).toEqual(['true', 'false'])
+    await production.stop()
   })
 
   test('[DOC-2] /docs logs in with a password and calls the API, and loads nothing from elsewhere', async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService()
   proxy = await startProxy(service.database_url)
   // A second instance, which reaches the database of the first one through the proxy.
-  counted = await startService({ DATABASE_URL: proxy.url })
+  counted = await startService({ DATABASE_URL: proxy.url }, { clock_seconds: 3_600 })
 })
 afterAll(async () => {
   await counted.stop()
@@ -152,6 +152,7 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['createBoard', '', (w) => w.api.call('createBoard', { body: { title: 'New' } })],
   ['listBoards', '', (w) => w.api.call('listBoards', {})],
   ['getBoard', '', (w) => w.api.call('getBoard', { params: w.board })],
+  ['getBoardUsage', '', (w) => w.api.call('getBoardUsage', { params: w.board })],
   ['updateBoard', '', (w) => w.api.call('updateBoard', { params: w.board, body: { title: 'Next' } })],
   ['listMembers', '', (w) => w.api.call('listMembers', { params: w.board })],
   ['inviteMember', '', (w) => w.api.call('inviteMember', { params: w.board, body: { user_id: w.newcomer } })],

@@ -155,7 +155,7 @@ describe('the check of the load', () => {
 test('[UPG-11] a clone without the old version says so', () => {
   const commit = '0123456789012345678901234567890123456789'
   expect(() => unpackVersion(commit)).toThrow(
-    `This clone does not have the commit ${commit}, the version to upgrade from: fetch its whole history.`,
+    `This clone does not have the commit ${commit}, an older version: fetch its whole history.`,
   )
 })
 

@@ -1,15 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../packages/server/src/config.ts'
 import { endProcesses, newFolder } from '../../packages/server/testing/processes.ts'
 import { checkManifests, type Manifest, renderManifests } from './kubernetes.ts'
-import { checkCompose, checkDockerfile, strayNames } from './lint.ts'
+import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, strayNames } from './lint.ts'
 import { nginxAround } from './proxies.ts'
+import { makeSecrets } from './secrets.ts'
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const ROOT = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 const replaced = (text: string, from: string | RegExp, to: string) => {
   const changed = text.replace(from, to)
   expect(changed).not.toBe(text)
@@ -46,32 +48,78 @@ describe('compose.yaml', () => {
   test('[SHIP-5] fits the schema and our demands', () => expect(checkCompose(compose)).toEqual([]))
 
   test('[SHIP-5] [CONF-3] finds its secrets, as the page makes them, and production takes them', async () => {
-    const folder = await newFolder()
-    const [, block = ''] = /```sh\n(mkdir -m 700 secrets[^`]*)```/.exec(read('docs/deploying.md')) ?? []
-    const made = block.split('\n').filter((line) => !line.startsWith('docker '))
-    const { status, stderr } = spawnSync('sh', ['-e', '-c', made.join('\n')], { cwd: folder, encoding: 'utf8' })
-    expect([status, stderr]).toEqual([0, ''])
+    const folder = await makeSecrets()
     const named = [...compose.matchAll(/file: \.\/(secrets\/\w+)/g)].map(([, path]) => join(folder, path as string))
-    expect(named).toHaveLength(3)
-    for (const path of named) expect(readFileSync(path, 'utf8')).toMatch(/^\S+\n$/)
-    const files = { JWT_SECRET_FILE: 'jwt_secret', DATABASE_URL_FILE: 'database_url' }
+    expect(named).toHaveLength(6)
+    for (const path of named) expect(readFileSync(path, 'utf8')).toMatch(/^(\S+|user default off\nuser lockstep .*)\n$/)
+    const files = { JWT_SECRET_FILE: 'jwt_secret', DATABASE_URL_FILE: 'database_url', REDIS_URL_FILE: 'redis_url' }
     const environment = Object.entries(files).map(([name, file]) => [name, join(folder, 'secrets', file)])
     expect(readConfig({ ENVIRONMENT: 'production', ...Object.fromEntries(environment) }).IS_PRODUCTION).toBe(true)
   })
 
   test.each<[string, string | RegExp, string]>([
     ['a key that the schema does not have', 'restart: unless-stopped', 'restarts: unless-stopped'],
-    ['an image that moves', 'postgres:17.6-bookworm', 'postgres:latest'],
+    ['an image that moves', /postgres:17[\w.-]+/, 'postgres:latest'],
     ['files that can be written', 'read_only: true', 'read_only: false'],
     ['capabilities', 'cap_drop: [ALL]', 'cap_drop: [NET_RAW]'],
     ['a setting that is none', 'TRUST_PROXY:', 'TRUSTED_PROXY:'],
     ['a stop that is too short', 'stop_grace_period: 30s', 'stop_grace_period: 20s'],
     ['a network that is open', 'internal: true', 'internal: false'],
     ['a secret that is not declared', /^ {2}jwt_secret: .*\n/m, ''],
-    ['a password in plain sight', 'REDIS_URL: redis://valkey', 'REDIS_URL: redis://:hush-hush@valkey'],
+    ['a password in plain sight', 'TRUST_PROXY: "1"', 'REDIS_URL: redis://:hush-hush@valkey'],
     ['one instance', '  two: *instance\n', ''],
   ])('[SHIP-5] is refused with %s', (_, from, to) => {
     expect(checkCompose(replaced(compose, from, to))).not.toEqual([])
+  })
+
+  test.each<[string, string | RegExp, string]>([
+    [
+      "the migrator's address at an instance",
+      'secrets: [database_url,',
+      'secrets: [migrator_database_url, database_url,',
+    ],
+    [
+      'the signing secret where it migrates',
+      'secrets: [migrator_database_url]',
+      'secrets: [migrator_database_url, jwt_secret]',
+    ],
+    ['a file that no secret holds', 'secrets: [migrator_database_url]', 'secrets: []'],
+  ])('[SHIP-17] is refused with %s', (_, from, to) => {
+    expect(checkCompose(replaced(compose, from, to))).not.toEqual([])
+  })
+})
+
+test('[SHIP-25] secrets that the page makes are ignored by git', () => {
+  const { status } = spawnSync('git', ['check-ignore', '--quiet', 'secrets/jwt_secret'], { cwd: ROOT })
+  expect(status).toBe(0)
+})
+
+describe('versions', () => {
+  const minimums = minimumVersions(read('docs/deploying.md'))
+  const products = { postgres: 'PostgreSQL', valkey: 'Valkey', redis: 'Redis' }
+  const pinned = globSync(['compose.yaml', 'deploy/**/*.yaml'], { cwd: ROOT })
+    .flatMap((file) => imagesIn(read(file)))
+    .flatMap(({ name, version }) =>
+      name in products ? [[products[name as keyof typeof products], version] as const] : [],
+    )
+
+  test('[SHIP-20] of PostgreSQL and Valkey are those that the page demands, or newer', () => {
+    expect(pinned.map(([product]) => product).sort()).toEqual(['PostgreSQL', 'Valkey'])
+    for (const [product, version] of pinned)
+      expect([product, version, isRecent(version, minimums[product] ?? [])]).toEqual([product, version, true])
+  })
+
+  test('[SHIP-20] are compared by number, within their line', () => {
+    expect(['17.11', '17.12', '18.6'].map((version) => isRecent(version, ['18.6', '17.11']))).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(['17.9', '18.5', '16.20', '8.1.10'].map((version) => isRecent(version, ['18.6', '17.11']))).not.toContain(
+      true,
+    )
+    expect(['8.1.10', '8.1.9'].map((version) => isRecent(version, ['8.1.9']))).toEqual([true, true])
+    expect(['8.1.3', '8.2.0', '9.1.1'].map((version) => isRecent(version, ['8.1.9']))).not.toContain(true)
   })
 })
 
@@ -115,11 +163,56 @@ describe('the manifests for Kubernetes', () => {
     ['a secret that is not there', (all) => delete of(all, 'Secret').data?.['jwt_secret']],
     ['an image that moves', (all) => (containerOf(all).image = 'registry.example.com/lockstep:latest')],
   ])('[SHIP-6] are refused with %s', (_, change) => expect(changed(change)).not.toEqual([]))
+
+  const mounted = (container: { volumeMounts?: { name: string; mountPath: string }[] } | undefined) =>
+    container?.volumeMounts ?? expect.fail()
+  const egressOf = (all: Manifest[]) => of(all, 'NetworkPolicy').spec.egress ?? expect.fail()
+  test.each<[string, (all: Manifest[]) => unknown]>([
+    [
+      "the migrator's secret at an instance",
+      (all) => mounted(containerOf(all)).push(...mounted(podOf(all).initContainers?.[0])),
+    ],
+    [
+      'the signing secret where it migrates',
+      (all) => mounted(podOf(all).initContainers?.[0]).push(...mounted(containerOf(all))),
+    ],
+  ])('[SHIP-17] are refused with %s', (_, change) => expect(changed(change)).not.toEqual([]))
+
+  test('[SHIP-17] the two containers log in to PostgreSQL as two roles', () => {
+    const users = manifests
+      .filter(({ kind }) => kind === 'Secret')
+      .map(({ data }) => new URL(Buffer.from(data?.['database_url'] ?? '', 'base64').toString()).username)
+    expect(users.sort()).toEqual(['lockstep_app', 'lockstep_migrator'])
+  })
+
+  test.each<[string, (all: Manifest[]) => unknown]>([
+    ['a store at any address', (all) => delete egressOf(all)[1]?.to],
+    ['a store in any namespace', (all) => egressOf(all).push({ to: [{ namespaceSelector: {} }] })],
+    ['the whole internet', (all) => egressOf(all).push({ to: [{ ipBlock: { cidr: '0.0.0.0/0' } }] })],
+    ['a log with tokens', (all) => annotated(all, 'enable-access-log', 'true')],
+    ['any number of connections', (all) => annotated(all, 'limit-connections', '0')],
+    ['bodies that are handed on as they come', (all) => annotated(all, 'proxy-request-buffering', 'off')],
+  ])('[SHIP-24] are refused with %s', (_, change) => expect(changed(change)).not.toEqual([]))
+  const annotated = (all: Manifest[], name: string, value: string) =>
+    Object.assign(of(all, 'Ingress').metadata.annotations ?? {}, { [`nginx.ingress.kubernetes.io/${name}`]: value })
+
+  test('[SHIP-24] the policy of the base names its stores too', () => {
+    const [policy] = renderManifests('deploy/kubernetes/base').filter(({ kind }) => kind === 'NetworkPolicy')
+    const copy = structuredClone(manifests)
+    copy[copy.indexOf(of(copy, 'NetworkPolicy'))] = policy ?? expect.fail()
+    expect(checkManifests(copy)).toEqual([])
+    // Rendered: kustomize replaces labels in selectors.
+    const store = (name: string, port: number) => ({
+      ports: [{ port }],
+      to: [{ podSelector: { matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: [name] }] } }],
+    })
+    expect(policy?.spec.egress?.slice(1)).toEqual([store('postgresql', 5432), store('valkey', 6379)])
+  })
 })
 
 describe('the unit for systemd', () => {
   const unit = read('deploy/systemd/lockstep@.service')
-  const EXPOSURE = 20
+  const EXPOSURE = 11
 
   const analyze = async (text: string) => {
     const folder = await newFolder()
@@ -144,10 +237,12 @@ describe('the unit for systemd', () => {
     expect(await analyze(unit)).toEqual([])
   })
 
-  test.each<[string, string, string]>([
+  test.each<[string, string | RegExp, string]>([
     ['a word that is none', 'RestartSec=1', 'RestartsSec=1'],
     ['a program that is not there', '/usr/bin/touch', '/usr/bin/touches'],
     ['less protection', 'CapabilityBoundingSet=\n', ''],
+    ['a way to any address', /^IPAddressDeny=.*\n/m, ''],
+    ['mounts that the host sees', /^PrivateMounts=.*\n/m, ''],
     ['a setting that is none', 'TRUST_PROXY', 'TRUSTED_PROXY'],
     ['a stop that is too short', 'TimeoutStopSec=30', 'TimeoutStopSec=20'],
   ])('[SHIP-7] is refused with %s', async (_, from, to) => {

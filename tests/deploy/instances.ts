@@ -43,12 +43,11 @@ export interface AppRole {
   drop: () => Promise<unknown>
 }
 
-/** Makes the role that the documentation says the service should run as, by the statements that it gives. */
+/** Makes the role that the service should run as, by the statements that are shipped. */
 export async function makeRole(owner_url: string): Promise<AppRole> {
   const name = `lockstep_app_${randomBytes(4).toString('hex')}`
-  const page = await readFile(new URL('docs/deploying.md', `file://${ROOT}`), 'utf8')
-  const [, documented = ''] = /```sql\n([^`]*create role lockstep_app[^`]*)```/.exec(page) ?? []
-  const statements = documented
+  const shipped = await readFile(new URL('deploy/postgres/roles.sql', `file://${ROOT}`), 'utf8')
+  const statements = shipped
     // The owner of a test's database is there already.
     .replaceAll(/^(create role lockstep_migrator|alter database ).*\n/gm, '')
     .replaceAll('lockstep_migrator', new URL(owner_url).username)

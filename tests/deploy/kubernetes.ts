@@ -10,7 +10,7 @@ import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import { parseAllDocuments } from 'yaml'
 import { operations } from '../../packages/contract/src/index.ts'
-import { leaveSeconds, strayNames } from './lint.ts'
+import { leaveSeconds, secretsAside, strayNames } from './lint.ts'
 
 const kinds = {
   Deployment,
@@ -27,6 +27,7 @@ type Kind = keyof typeof kinds
 type Labels = Record<string, string>
 interface Selector {
   matchLabels?: Labels
+  matchExpressions?: { key: string; operator: string; values: string[] }[]
 }
 interface Probe {
   httpGet?: { path: string; port: string }
@@ -55,17 +56,23 @@ interface PodSpec {
   securityContext?: { runAsNonRoot?: boolean; runAsUser?: number; seccompProfile?: { type: string } }
   containers: Container[]
   initContainers?: Container[]
-  volumes?: { name: string; secret?: { secretName: string } }[]
+  volumes?: { name: string; secret?: { secretName: string; items?: { key: string; path: string }[] } }[]
+}
+interface Peer {
+  podSelector?: Selector
+  namespaceSelector?: Selector
+  ipBlock?: { cidr: string }
 }
 export interface Manifest {
   kind: Kind
-  metadata: { name: string }
+  metadata: { name: string; annotations?: Labels }
   data?: Labels
   spec: {
     selector: Selector & Labels
     podSelector?: Selector
     policyTypes?: string[]
     ingress?: { ports?: { port: string | number }[] }[]
+    egress?: { to?: Peer[]; ports?: { port: string | number }[] }[]
     ports?: { targetPort: string }[]
     scaleTargetRef?: { kind: string; name: string }
     strategy?: { rollingUpdate?: { maxUnavailable?: number } }
@@ -93,7 +100,8 @@ export function checkManifests(manifests: Manifest[]): string[] {
   const pod = template.spec
   const containers = [...(pod.initContainers ?? []), ...pod.containers]
   const settings = one('ConfigMap')?.data ?? {}
-  const secret = one('Secret')
+  const secrets = manifests.filter(({ kind }) => kind === 'Secret')
+  const annotations = one('Ingress')?.metadata.annotations ?? {}
   const fits = (wanted: Labels = {}) =>
     Object.keys(wanted).length > 0 &&
     Object.entries(wanted).every(([key, value]) => template.metadata.labels[key] === value)
@@ -138,12 +146,21 @@ export function checkManifests(manifests: Manifest[]): string[] {
     ...wrong(pod.automountServiceAccountToken !== false, 'it holds a token of the cluster'),
     ...wrong(pod.serviceAccountName !== one('ServiceAccount')?.metadata.name, 'its account is another one'),
     ...wrong(
-      pod.volumes?.find(({ name }) => name === 'secrets')?.secret?.secretName !== secret?.metadata.name,
-      'the secret is not mounted',
+      (one('NetworkPolicy')?.spec.egress ?? []).some(({ to }) => !to?.length || to.some((peer) => !isNarrow(peer))),
+      'the policy lets it reach any address',
     ),
+    // The default format of the controller has the query, with the tokens of sockets.
+    ...wrong(annotations[`${NGINX}/enable-access-log`] !== 'false', 'the ingress logs tokens'),
+    ...wrong(!(Number(annotations[`${NGINX}/limit-connections`]) > 0), 'an address may open any number of connections'),
+    ...wrong(annotations[`${NGINX}/proxy-request-buffering`] !== 'on', 'slow bodies reach an instance'),
     ...strayNames([...Object.keys(settings), ...containers.flatMap(({ env = [] }) => env.map(({ name }) => name))]),
-    ...containers.flatMap((container) =>
-      checkContainer(container, Object.keys(secret?.data ?? {}), one('ConfigMap')?.metadata.name),
+    ...containers.flatMap((container) => checkContainer(container, one('ConfigMap')?.metadata.name)),
+    ...containers.flatMap(({ name, env = [], volumeMounts = [] }) =>
+      secretsAside(
+        name,
+        env.map((each) => [each.name, each.value]),
+        volumeMounts.flatMap((mount) => readableAt(mount, pod, secrets)),
+      ),
     ),
     ...pod.containers.flatMap((container) => checkProbes(container, portNames)),
   ]
@@ -164,13 +181,25 @@ function schemaComplaints(manifest: Manifest): string[] {
   }
 }
 
-function checkContainer(
-  { name, image, env = [], envFrom, securityContext, resources, volumeMounts }: Container,
-  keys: string[],
-  settings?: string,
-) {
-  const files = env.filter((each) => each.name.endsWith('_FILE')).map(({ value }) => value)
-  const folder = volumeMounts?.find((mount) => mount.name === 'secrets')?.mountPath
+const NGINX = 'nginx.ingress.kubernetes.io'
+
+/** A peer that names pods, or a network of at most 65,536 addresses. */
+function isNarrow({ podSelector, namespaceSelector, ipBlock }: Peer): boolean {
+  if (ipBlock) return Number(ipBlock.cidr.split('/')[1]) >= (ipBlock.cidr.includes(':') ? 112 : 16)
+  return [podSelector, namespaceSelector].some(
+    (selector) => Object.keys(selector?.matchLabels ?? {}).length > 0 || (selector?.matchExpressions ?? []).length > 0,
+  )
+}
+
+/** The files of secrets that a container finds below a mount. */
+function readableAt({ name, mountPath }: { name: string; mountPath: string }, pod: PodSpec, secrets: Manifest[]) {
+  const volume = pod.volumes?.find((each) => each.name === name)?.secret
+  const data = secrets.find(({ metadata }) => metadata.name === volume?.secretName)?.data ?? {}
+  const paths = volume?.items?.filter(({ key }) => key in data).map(({ path }) => path) ?? Object.keys(data)
+  return paths.map((path) => `${mountPath}/${path}`)
+}
+
+function checkContainer({ name, image, envFrom, securityContext, resources }: Container, settings?: string) {
   return [
     ...(/:\d+\.\d+\.\d+/.test(image) ? [] : [`${name}: its image is not pinned`]),
     ...(envFrom?.[0]?.configMapRef.name === settings ? [] : [`${name}: it does not get the settings`]),
@@ -178,9 +207,6 @@ function checkContainer(
     ...(securityContext?.readOnlyRootFilesystem ? [] : [`${name}: its files can be written`]),
     ...(securityContext?.capabilities?.drop?.includes('ALL') ? [] : [`${name}: it keeps capabilities`]),
     ...(resources?.requests?.['cpu'] && resources.limits?.['memory'] ? [] : [`${name}: its size is not said`]),
-    ...files
-      .filter((file) => !keys.some((key) => file === `${folder}/${key}`))
-      .map((file) => `${name}: ${file} is not in the secret`),
   ]
 }
 

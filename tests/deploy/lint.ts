@@ -47,6 +47,7 @@ export function checkDockerfile(text: string): string[] {
 
 interface ComposeService {
   image?: string
+  command?: string[]
   user?: string
   read_only?: boolean
   cap_drop?: string[]
@@ -91,9 +92,15 @@ export function checkCompose(text: string): string[] {
       ...(service.networks ?? [])
         .filter((net) => !compose.networks[net]?.internal)
         .map((net) => `${name}: it is in ${net}`),
-      ...(Number.parseInt(service.stop_grace_period ?? '0', 10) > leaveSeconds(service.environment ?? {})
+      ...(service.command ||
+      Number.parseInt(service.stop_grace_period ?? '0', 10) > leaveSeconds(service.environment ?? {})
         ? []
         : [`${name}: it is killed before it has left`]),
+      ...secretsAside(
+        name,
+        Object.entries(service.environment ?? {}),
+        (service.secrets ?? []).map((each) => `/run/secrets/${each}`),
+      ),
       ...(service.secrets ?? [])
         .filter((each) => !(each in compose.secrets))
         .map((each) => `${name}: no secret ${each}`),
@@ -107,6 +114,39 @@ export function checkCompose(text: string): string[] {
       .filter((name) => !compose.services[name]?.healthcheck)
       .map((name) => `${name}: no health check`),
   ]
+}
+
+/** A container can read the files that its settings name, and no other secret. */
+export function secretsAside(name: string, environment: [string, string][], readable: string[]): string[] {
+  const named = environment.filter(([key]) => key.endsWith('_FILE')).map(([, file]) => file)
+  return [
+    ...readable
+      .filter((file) => !named.includes(file))
+      .map((file) => `${name}: it can read ${file} and does not need it`),
+    ...named.filter((file) => !readable.includes(file)).map((file) => `${name}: ${file} is in no secret`),
+  ]
+}
+
+/** The images that a text of YAML names, with their versions. */
+export const imagesIn = (text: string) =>
+  [...text.matchAll(/image: (?:[\w.-]+\/)*(\w+):(\d[\d.]*)/g)].map(([, name = '', version = '']) => ({ name, version }))
+
+/** The versions that the page on deploying demands at least: of each product one for each line that is maintained. */
+export function minimumVersions(page: string): Record<string, string[]> {
+  const rows = page.matchAll(/^\| (PostgreSQL|Valkey|Redis) +\| ([^|]+) \|/gm)
+  return Object.fromEntries(
+    [...rows].map(([, product = '', versions = '']) => [product, versions.match(/[\d.]+/g) ?? []]),
+  )
+}
+
+/** Whether a version is of one of the lines that are named, and not older than the one that is named of it. */
+export function isRecent(version: string, minimums: string[]): boolean {
+  const parts = version.split('.').map(Number)
+  return minimums.some((minimum) => {
+    const wanted = minimum.split('.').map(Number)
+    const line = wanted.slice(0, -1)
+    return line.every((part, i) => parts[i] === part) && (parts[line.length] ?? -1) >= (wanted[line.length] ?? 0)
+  })
 }
 
 /** How long an instance may take to leave: what it is set to, and the ten seconds after which it exits in any case. */

@@ -24,10 +24,20 @@ const answers = (url: string) =>
     () => false,
   )
 
-export async function startHaproxy(ports: [number, number]): Promise<BoardProxy> {
+interface Limits {
+  /** Connections of one address at once, in place of what the file says. */
+  connections?: number
+}
+
+export async function startHaproxy(ports: [number, number], { connections }: Limits = {}): Promise<BoardProxy> {
   const port = await freePort()
   const [one, two] = ports.map((each) => `127.0.0.1:${each}`)
-  const env = { LOCKSTEP_BIND: `127.0.0.1:${port}`, LOCKSTEP_ONE: one, LOCKSTEP_TWO: two }
+  const env = {
+    LOCKSTEP_BIND: `127.0.0.1:${port}`,
+    LOCKSTEP_ONE: one,
+    LOCKSTEP_TWO: two,
+    ...(connections && { LOCKSTEP_CONNECTIONS: String(connections) }),
+  }
   const process = launch('haproxy', ['-db', '-f', new URL('haproxy/haproxy.cfg', DEPLOY).pathname], {
     env: { ...env, PATH },
   })
@@ -48,7 +58,7 @@ export async function startHaproxy(ports: [number, number]): Promise<BoardProxy>
   }
 }
 
-export async function startNginx(ports: [number, number]): Promise<BoardProxy> {
+export async function startNginx(ports: [number, number], { connections }: Limits = {}): Promise<BoardProxy> {
   const [port, folder] = await Promise.all([freePort(), newFolder()])
   const shipped = await read('nginx/lockstep.conf')
   const config = shipped
@@ -56,6 +66,7 @@ export async function startNginx(ports: [number, number]): Promise<BoardProxy> {
     .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports[0]}`)
     .replaceAll('127.0.0.1:8002', `127.0.0.1:${ports[1]}`)
     .replaceAll(/\/(var\/log\/nginx|run\/lockstep)\//g, `${folder}/`)
+    .replace(/(?<=limit_conn lockstep_clients )\d+/, (shipped) => String(connections ?? shipped))
   await writeFile(join(folder, 'lockstep.conf'), config)
   await writeFile(join(folder, 'nginx.conf'), nginxAround(folder, process.getuid?.() === 0))
   const running = launch('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { env: { PATH } })

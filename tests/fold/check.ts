@@ -58,7 +58,7 @@ function checkAuthors({ log, done }: Life): string[] {
 const mayEmit = (name: Parameters<typeof emitsOf>[0], { type, user_id }: Logged) =>
   emitsOf(name).includes(type) || (user_id === null && type.endsWith('.moved'))
 const isNobodys = ({ user_id, type }: Logged) =>
-  user_id === null && (type.endsWith('.moved') || type === 'card.assigned')
+  user_id === null && (type.endsWith('.moved') || type.endsWith('.unassigned') || type === 'card.assigned')
 
 /** Folding the log up to any position gives what GET answered there. */
 function checkFold({ created, log, end, snapshots }: Life): string[] {

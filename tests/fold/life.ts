@@ -9,6 +9,7 @@ import {
   type Operations,
 } from '../../packages/server/testing/client.ts'
 import { type Message, openSocket } from '../../packages/server/testing/socket.ts'
+import { miscounted } from '../race-pairs/check.ts'
 import { type Known, knownOf, objectOf, type WritingOperation } from './writes.ts'
 
 export interface Person {
@@ -88,7 +89,7 @@ export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life
     if (answer.status >= 400) {
       const { code } = answer.body as Failure
       life.refusals[code] = (life.refusals[code] ?? 0) + 1
-      if (!isExcused(name, answer)) life.wrong.push(`${name} was answered ${answer.status} ${answer.text}`)
+      if (!isExcused(answer)) life.wrong.push(`${name} was answered ${answer.status} ${answer.text}`)
     } else if (!answer.headers.has('idempotent-replayed')) {
       life.done.push({ name, user_id: who.id, seq: seqOf(answer) })
       learn(known, name, inputs, answer)
@@ -138,6 +139,8 @@ export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life
 
   const end = await read(reader, board_id)
   const log = await readLog(sql, board_id)
+  const { rowCount } = await sql.query(`${miscounted} and board_id = $1`, [board_id])
+  if (rowCount) life.wrong.push('the counters of the board differ from what it holds')
   await numbered.upTo(log.length)
   if (log.length > plain_from) await plain.next(() => plain.events.length >= log.length - plain_from)
   return { ...life, created, log, end, heard: { numbered: numbered.events, plain: plain.events, plain_from } }
@@ -145,9 +148,8 @@ export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life
 
 const ids = (people: readonly Person[]) => people.map(({ id }) => id)
 const seqOf = ({ headers }: Answer) => Number(headers.get('board-position')?.split('.')[1])
-/** Who collides with others is refused. 422 is for a rule alone that lost its column, label or member. */
-const isExcused = (name: WritingOperation, { status }: Answer) =>
-  [403, 404, 409].includes(status) || (name === 'updateRule' && status === 422)
+/** Who collides with others is refused. */
+const isExcused = ({ status }: Answer) => [403, 404, 409].includes(status)
 
 function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { body }: Answer) {
   const made = objectOf(name, 'create')

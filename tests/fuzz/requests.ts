@@ -30,11 +30,11 @@ export function makeRequest(
   operation: DocumentedOperation,
   world: World,
   random: Random,
-  isValid = false,
+  { is_tame = false, who: asker }: { is_tame?: boolean; who?: Person | undefined } = {},
 ): FuzzRequest {
   const tricks = new Set<Trick>()
   const isBent = (trick: keyof typeof ODDS) => {
-    const isIt = !isValid && random.below(ODDS[trick]) === 0
+    const isIt = !is_tame && random.below(ODDS[trick]) === 0
     if (isIt) tricks.add(trick)
     return isIt
   }
@@ -56,7 +56,7 @@ export function makeRequest(
     ? random.pick(['GET', 'HEAD', 'OPTIONS', 'PUT', 'POST', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])
     : operation.method
 
-  const who = whoAsks(world, board, random)
+  const who = asker ?? whoAsks(world, board, random)
   const headers: Header[] = isBent('credentials')
     ? badCredentials(random, who.token)
     : [goodCredential(random, who.token)]

@@ -37,6 +37,7 @@ const rarely: Record<string, number> = {
   register: 100,
   login: 100,
   changePassword: 100,
+  logoutEverywhere: 100,
   deleteBoard: 20,
   createBoard: 10,
   removeMember: 5,
@@ -157,7 +158,9 @@ export async function fuzz(
       }
       let operation = random.pick(operations)
       while (random.below(oneIn(operation.id)) > 0) operation = random.pick(operations)
-      await ask(connection, nth, makeRequest(operation, world, random, is_tame))
+      // Nobody else may be logged out by it.
+      const who = operation.id === 'logoutEverywhere' ? await newPerson(new Client(base_url)) : undefined
+      await ask(connection, nth, makeRequest(operation, world, random, { is_tame, who }))
       if (nth % 5_000 === 0) progress(nth, found.violations.length)
       if (nth % 64 === 0) await nextTurn()
     }

@@ -10,13 +10,21 @@ export interface Reply {
 
 /** Somebody who speaks plain HTTP on connections that stay open: nothing is unpacked or checked that would take time. */
 export class Asker {
-  private readonly agent = new Agent({ keepAlive: true })
+  private readonly agent: Agent
   private readonly base_url: string
   private readonly token: string
+  private readonly timeoutMs: number
 
-  constructor(base_url: string, token: string) {
+  /** With `localAddress` its connections come from that address; without an answer for `timeoutMs` a request fails. */
+  constructor(
+    base_url: string,
+    token: string,
+    { localAddress, timeoutMs = 0 }: { localAddress?: string; timeoutMs?: number } = {},
+  ) {
+    this.agent = new Agent({ keepAlive: true, ...(localAddress && { localAddress }) })
     this.base_url = base_url
     this.token = token
+    this.timeoutMs = timeoutMs
   }
 
   /** Sends a request, with the pieces of its body one after the other. */
@@ -27,17 +35,19 @@ export class Asker {
     const sent = request(this.base_url + path, {
       method,
       agent: this.agent,
+      timeout: this.timeoutMs,
       headers: {
-        authorization: `Bearer ${this.token}`,
+        ...(this.token && { authorization: `Bearer ${this.token}` }),
         ...(size > 0 && { 'content-length': String(size) }),
         ...headers,
       },
     })
-    sent.once('error', reject)
+    sent.on('error', reject)
+    sent.once('timeout', () => sent.destroy(new Error(`no answer for ${this.timeoutMs} ms`)))
     sent.once('response', (response) => {
       const pieces: Buffer[] = []
       response.on('data', (piece: Buffer) => pieces.push(piece))
-      response.once('error', reject)
+      response.on('error', reject)
       response.once('end', () => {
         const ms = performance.now() - begun
         resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(pieces), ms })

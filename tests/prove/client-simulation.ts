@@ -62,6 +62,8 @@ export async function prove(progress: Progress): Promise<Report> {
             ['changes dropped because their target was gone', sum('gone')],
             ['whole boards loaded', sum('loads')],
             ['pages loaded anew', sum('reloads')],
+            ['pages that began with a stored board', sum('stored')],
+            ['boards that a cache answered, mostly old ones', sum('stale')],
             ['backups put back', sum('restores')],
             ['confirmations after which the view was the same', sum('confirmations')],
             ['answers after which the view was the same', sum('acknowledgements')],

@@ -12,19 +12,19 @@ const more = (content: string) => clientFrame(opcodes.more, content, { fin: fals
 
 /** What a hostile client sends, and the code it must be closed with. `many` is how often a flood repeats itself. */
 export const attacks: Record<string, { code: number; bytes: (many: number) => Buffer; isDeaf?: true }> = {
-  'a text of 5,000 bytes': { code: 1009, bytes: () => clientFrame(opcodes.text, 'x'.repeat(5_000)) },
+  'a text of 70,000 bytes': { code: 1009, bytes: () => clientFrame(opcodes.text, 'x'.repeat(70_000)) },
   'a length of a terabyte': { code: 1009, bytes: () => Buffer.from([0x81, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]) },
-  'a binary message': { code: 1003, bytes: () => clientFrame(opcodes.binary, 'x') },
-  'tiny fragments': { code: 1009, bytes: (many) => Buffer.concat([first('x'), repeat(more('x'), many)]) },
+  'a flood of binary messages': { code: 1013, bytes: (many) => repeat(clientFrame(opcodes.binary, 'x'), many) },
+  'tiny fragments': { code: 1008, bytes: (many) => Buffer.concat([first('x'), repeat(more('x'), many)]) },
   'empty fragments': { code: 1008, bytes: (many) => Buffer.concat([first(''), repeat(more(''), many)]) },
-  'a flood of pongs': { code: 1008, bytes: (many) => repeat(clientFrame(opcodes.text, PONG), many) },
-  'a flood of garbage': { code: 1008, bytes: (many) => repeat(clientFrame(opcodes.text, '{"type":[[['), many) },
+  'a flood of pongs': { code: 1013, bytes: (many) => repeat(clientFrame(opcodes.text, PONG), many) },
+  'a flood of garbage': { code: 1013, bytes: (many) => repeat(clientFrame(opcodes.text, '{"type":[[['), many) },
   'a flood of pings of the protocol, unread': {
-    code: 1008,
+    code: 1013,
     bytes: (many) => repeat(clientFrame(opcodes.ping, 'x'.repeat(125)), many),
     isDeaf: true,
   },
-  'a flood of pongs of the protocol': { code: 1008, bytes: (many) => repeat(clientFrame(opcodes.pong, ''), many) },
+  'a flood of pongs of the protocol': { code: 1013, bytes: (many) => repeat(clientFrame(opcodes.pong, ''), many) },
   'invalid UTF-8': { code: 1007, bytes: () => clientFrame(opcodes.text, Buffer.from([0x22, 0xc3, 0x28, 0x22])) },
   'a frame without a mask': { code: 1002, bytes: () => clientFrame(opcodes.text, PONG, { masked: false }) },
   'an unknown opcode': { code: 1002, bytes: () => clientFrame(3, PONG) },

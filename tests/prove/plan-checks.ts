@@ -149,7 +149,7 @@ export async function watchPlans(sql: pg.Pool, database_url: string, seeded: See
   await mkdir(OUTPUT, { recursive: true })
   await using _ = await explainEverything(sql, mode)
   const notes: string[] = []
-  const proxy = await startProxy(database_url, (note) => void notes.push(note))
+  const proxy = await startProxy(database_url, { hear: (note) => void notes.push(note) })
   const service = await startServiceProcess({
     DATABASE_URL: proxy.url,
     REDIS_URL: '',

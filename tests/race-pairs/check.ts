@@ -79,6 +79,11 @@ export async function checkDeleted(sql: pg.Pool, board_ids: readonly string[]): 
   return rows.map(({ id }) => `something is left of the deleted board ${id}`)
 }
 
+/** Boards that were never counted, or whose counters a recount contradicts. */
+export const miscounted = `select board_id from board_stream stream join board_usage usage using (board_id)
+  where (stream.text_bytes, stream.card_count, stream.file_bytes)
+    is distinct from (usage.text_bytes, usage.card_count, usage.file_bytes)`
+
 /** What must hold of everything that there is, whoever made it. */
 const sentences: Record<string, string> = {
   'a board without an owner': `select from boards where not exists
@@ -89,6 +94,7 @@ const sentences: Record<string, string> = {
   'two items of one rank': 'select from checklist_items group by checklist_id, rank having count(*) > 1',
   'a log with a hole': `select from board_events join board_stream using (board_id) group by board_id
     having count(*) <> max(seq) - min(seq) + 1 or max(seq) <> max(last_seq)`,
+  'a board whose counters differ from what it holds': miscounted,
 }
 
 /** Looks at the whole database. */

@@ -36,6 +36,10 @@ export async function startInstances(DATABASE_URL: string, REDIS_URL: string): P
     JWT_SECRET,
     METRICS_TOKEN,
     BOARD_CACHE_BYTES: String(BOARD_CACHE_BYTES),
+    // All users come from one address.
+    MAX_REGISTRATIONS_PER_HOUR: '100000',
+    MAX_REQUESTS_PER_MINUTE_PER_ADDRESS: '10000000',
+    MAX_SOCKETS_PER_ADDRESS: '20000',
   }
   const start = async (nth: number): Promise<Instance> => {
     const log = join(folder, `instance-${nth}.jsonl`)

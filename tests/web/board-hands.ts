@@ -127,6 +127,17 @@ export async function dragCard(page: Page, title: string, lane: string, index: n
   await page.mouse.up()
 }
 
+/** Takes a column by its head and carries it to the near or the far half of another column. */
+export async function carryLane(page: Page, title: string, to: string, half: 'before' | 'after') {
+  const head = await boxOf(laneOf(page, title).locator('.lane-head h2'))
+  await page.mouse.move(head.x + 8, head.y + head.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(head.x + 16, head.y + head.height / 2 + 6, { steps: 3 })
+  const target = await boxOf(laneOf(page, to))
+  const x = target.x + target.width * (half === 'before' ? 0.25 : 0.75)
+  await page.mouse.move(x, target.y + target.height / 3, { steps: 6 })
+}
+
 async function boxOf(locator: Locator) {
   await locator.scrollIntoViewIfNeeded()
   const box = await locator.boundingBox()

@@ -134,7 +134,12 @@ test('[WEB-12] what is done is said: cards that are made, moved, deleted and bro
   await expect.poll(async () => (await order(page))[0]?.[1]).toEqual(['one'])
   await page.keyboard.press('Control+z')
   await expect.poll(async () => (await order(page))[0]?.[1]).toEqual(['two', 'one'])
-  expect(liveRegion(page)).toEqual(['“two” created.', '“two” moved, position 1 of 2.', '“two” deleted', 'Taken back.'])
+  expect(liveRegion(page)).toEqual([
+    '“two” created.',
+    '“two” moved, position 1 of 2.',
+    'Deleted “two”',
+    'Undid: deletion of “two”',
+  ])
   await stage.agreed(board, page)
   await finish(page)
 })

@@ -1,17 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf } from './board-hands.ts'
+import { openCard } from './card-hands.ts'
 import { finish } from './pages.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type Stage, type StageBoard } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({}, { is_whole: true })
 })
 afterAll(() => stage.close())
 
-test('[WEB-15] every page comes with a policy that allows no inline script, no eval, no other origin and no frame around it', async () => {
+test('[WEB-15] [SEC-4] every page comes with a policy that allows no inline script, no eval, no other origin and no frame around it', async () => {
   for (const path of ['/app', '/app/login', '/app/boards', '/app/b/anything/c/anything']) {
     const { headers } = await stage.service.anybody.request('GET', path)
+    expect(headers.get('permissions-policy'), path).toContain('camera=()')
     const policy = new Map(
       (headers.get('content-security-policy') ?? '').split('; ').map((part) => {
         const [name = '', ...sources] = part.split(' ')
@@ -19,11 +22,14 @@ test('[WEB-15] every page comes with a policy that allows no inline script, no e
       }),
     )
     expect(policy.get('default-src'), path).toEqual(["'none'"])
-    for (const name of ['script-src', 'style-src', 'connect-src', 'font-src', 'worker-src'])
-      expect(policy.get(name), `${path} ${name}`).toEqual(["'self'"])
+    const files = `${new URL(stage.service.base_url).host}/app/`
+    for (const name of ['script-src', 'style-src', 'font-src', 'worker-src'])
+      expect(policy.get(name), `${path} ${name}`).toEqual([files])
+    expect(policy.get('connect-src')).toEqual(["'self'"])
     expect(policy.get('frame-ancestors')).toEqual(["'none'"])
     expect(policy.get('base-uri')).toEqual(["'none'"])
     expect(policy.get('require-trusted-types-for')).toEqual(["'script'"])
+    expect(policy.get('trusted-types')).toEqual(['lockstep-markdown', 'lockstep-worker'])
     const all = [...policy.values()].flat()
     expect(all.filter((source) => /unsafe|\*|https?:/.test(source))).toEqual([])
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -71,4 +77,70 @@ test('[WEB-16] no script can read what the session is made of, and the page asks
   for (const { value } of cookies) expect(readable.filter((text) => text.includes(value))).toEqual([])
   expect(readable.filter((text) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.test(text))).toEqual([])
   await finish(page)
+})
+
+describe('an SVG file with scripts', () => {
+  /** Where a script of the file leaves a trace: every document of our origin shares the storage. */
+  const leave = (trace: string) => `localStorage.setItem('${trace}', location.href)`
+  const traces = (page: Page) => page.evaluate(`Object.keys(localStorage).filter((key) => key.startsWith('svg-'))`)
+  const attach = ({ grace, cards }: StageBoard, name: string, type: string, content: string) =>
+    grace.api.call('createAttachment', {
+      params: { card_id: cards['card'] ?? '' },
+      body: { file: new File([content], name, { type }) },
+    })
+  const svg = (script: string) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40"/>${script}</svg>`
+  /** Opens an address as a page can, with and without a reference to itself, and in a new tab. */
+  async function openEverywhere(page: Page, url: string) {
+    for (const features of ['', 'noopener']) {
+      const [popup] = await Promise.all([
+        page.context().waitForEvent('page'),
+        page.evaluate(`void window.open(${JSON.stringify(url)}, '_blank', '${features}')`),
+      ])
+      // A page that turns out to be a download closes itself.
+      await Promise.race([popup.waitForLoadState(), popup.waitForEvent('close')]).catch(() => undefined)
+      await popup.close()
+    }
+    const tab = await page.context().newPage()
+    await tab.goto(url).catch((error: Error) => expect(error.message).toContain('Download is starting'))
+    await tab.close()
+  }
+
+  test('[WEB-110] [V41] is only downloaded: the page makes no document of it that could be opened', async () => {
+    const board = await stage.board({ 'To do': ['card'] })
+    const script = await attach(board, 'a.js', 'text/javascript', leave('svg-external'))
+    const external = `<script href="${stage.service.base_url}/attachments/${script.id}"/>`
+    await attach(board, 'pic.svg', 'image/svg+xml', svg(`<script>${leave('svg-inline')}</script>${external}`))
+    const page = await stage.enter(board.ada, board.path)
+    await page.evaluate(`globalThis.blobs = []; const make = URL.createObjectURL
+      URL.createObjectURL = (blob) => { const url = make(blob); blobs.push(url); return url }`)
+    await openCard(page, 'card')
+    const name = page.locator('button.cd-file-name', { hasText: 'pic.svg' })
+    await name.click()
+    const blobs = () => page.evaluate('globalThis.blobs') as Promise<string[]>
+    await expect.poll(blobs).not.toEqual([])
+    for (const url of await blobs()) await openEverywhere(page, url)
+    expect(await traces(page)).toEqual([])
+    expect(await name.textContent()).toBe('pic.svg, download')
+    await finish(page)
+  }, 40_000)
+
+  test('[SEC-4] [ATT-11] [V41] loads no script from a file of a board, even as a document of our origin', async () => {
+    const board = await stage.board({ 'To do': ['card'] })
+    const script = await attach(board, 'a.js', 'text/javascript', leave('svg-external'))
+    const page = await stage.enter(board.ada, board.path)
+    const content = svg(`<script href="${stage.service.base_url}/attachments/${script.id}"/>`)
+    const url = (await page.evaluate(
+      `URL.createObjectURL(new Blob([${JSON.stringify(content)}], { type: 'image/svg+xml' }))`,
+    )) as string
+    const statuses: number[] = []
+    page.context().on('response', (response) => {
+      if (response.url().includes(script.id)) statuses.push(response.status())
+    })
+    await openEverywhere(page, url)
+    expect(await traces(page)).toEqual([])
+    // The policy of the page that opened it forbids the request; without a policy the service refuses it.
+    expect(statuses).toEqual([403])
+    await finish(page)
+  }, 40_000)
 })

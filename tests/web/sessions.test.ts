@@ -36,6 +36,24 @@ test('[WEB-56] nobody is logged out while his tab is open: the session is renewe
   await hasty.close()
 }, 60_000)
 
+test('[AUTH-25] “Log out everywhere” ends this session and those of other devices, and says so when it could not', async () => {
+  const board = await stage.board({ 'To do': ['one'] })
+  const elsewhere = await stage.enter(board.ada, board.path)
+  await elsewhere.getByText('Live').waitFor()
+  const page = await stage.enter(board.ada, '/settings')
+  const button = page.getByRole('button', { name: 'Log out everywhere' })
+  await page.route('**/auth/logout-everywhere', (route) => route.abort())
+  await button.click()
+  await page.getByRole('region', { name: 'Message' }).getByText('The service cannot be reached.').waitFor()
+  await page.unroute('**/auth/logout-everywhere')
+  await button.click()
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+  await elsewhere.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+  expect((await page.request.get(`${stage.service.base_url}/auth/me`)).status()).toBe(401)
+  await finish(page, { but: /status of 401|Failed to load/ })
+  await finish(elsewhere, { but: REFUSED })
+})
+
 describe('a session that ends', () => {
   test('[WEB-57] asks for the password over the page, and what was changed meanwhile is sent afterwards, once', async () => {
     const board = await stage.board({ 'To do': ['one', 'two'], Doing: [] })

@@ -28,9 +28,12 @@ export interface StageBoard {
 }
 
 /** The real service, the built client and a real browser. */
-export async function openStage(settings: Record<string, string> = {}): Promise<Stage> {
+export async function openStage(
+  settings: Record<string, string> = {},
+  ...browser_options: Parameters<typeof openBrowser>
+): Promise<Stage> {
   const service = await startService({ LOG_LEVEL: 'info', ...settings })
-  const browser = await openBrowser()
+  const browser = await openBrowser(...browser_options)
   const { base_url } = service
 
   const openIn = async (context: BrowserContext, path: string) => {

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endProcesses, launch } from '../packages/server/testing/processes.ts'
+import { judge, KINDS, type Observation, type Sample } from './greedy/judge.ts'
+import { MemoryWatch } from './greedy/memory-watch.ts'
+import { Pacer } from './greedy/pacer.ts'
+import { type Pace, runScenario } from './greedy/run.ts'
+import { scenarios } from './greedy/scenarios.ts'
+import { Stage } from './greedy/stage.ts'
+
+const MEBIBYTE = 2 ** 20
+/** Seconds for each; `npm run prove -- greedy` attacks as hard as the scenarios say. */
+const PACE: Pace = {
+  size: 'small',
+  attackMs: 2_000,
+  calmMs: 100,
+  minRounds: 1,
+  maxRounds: 2,
+  shared: { settings: { MAX_SOCKETS: '100', MAX_REQUESTS_AT_ONCE: '16' }, instances: 2 },
+}
+/** The attacks are smaller than the real ones, and so are these limits: those above likewise. */
+const LIMIT_BYTES = 512 * MEBIBYTE
+const REDIS = ['--client-output-buffer-limit', 'pubsub 2mb 2mb 60']
+
+afterAll(endProcesses)
+
+describe('one greedy account or address beside a bystander', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    // Quotas would refuse to store what the other defences must withstand.
+    stage = await Stage.open({ settings: { QUOTAS: 'off' }, limitBytes: LIMIT_BYTES, redis: REDIS })
+    await stage.serve(PACE.shared as NonNullable<Pace['shared']>, { isFresh: true })
+  }, 180_000)
+  afterAll(() => stage?.close())
+
+  for (const scenario of scenarios.filter(({ small }) => small)) {
+    test(`[GREEDY-1] [GREEDY-2] ${scenario.title}`, { timeout: 180_000 }, async () => {
+      const { verdict, outcomes } = await runScenario(stage, scenario, PACE, false)
+      // Times are judged by `npm run prove -- greedy`: two seconds on a shared machine say too little.
+      expect({ ...verdict, outcomes }).toMatchObject({ unusable: [], failures: [] })
+    })
+  }
+})
+
+describe('the judge', () => {
+  const samples = (ms: number): Sample[] => KINDS.flatMap((kind) => Array.from({ length: 100 }, () => ({ kind, ms })))
+  const calm: Observation = {
+    attacked: samples(12),
+    control: samples(10),
+    ended: [],
+    peakBytes: 300 * MEBIBYTE,
+    limitBytes: 1_024 * MEBIBYTE,
+  }
+  const findingsOf = (observation: Partial<Observation>) => {
+    const { unusable, failures, slow } = judge({ ...calm, ...observation })
+    return [...unusable.map((reason) => `unusable: ${reason}`), ...failures, ...slow]
+  }
+
+  test('[GREEDY-3] accepts a bystander that hardly notices', () => expect(findingsOf({})).toEqual([]))
+
+  test('[GREEDY-1] notices a process that ended, and memory above the limit', () => {
+    expect(findingsOf({ ended: ['the process ended'] })).toEqual(['the process ended'])
+    expect(findingsOf({ peakBytes: 1_025 * MEBIBYTE })).toEqual(['memory reached 1025 of 1024 MiB'])
+    expect(findingsOf({ peakBytes: 1_024 * MEBIBYTE })).toEqual([])
+  })
+
+  test.each(KINDS)('[GREEDY-2] notices a single failure of %s, of the bystander and of the control', (kind) => {
+    const failure: Sample = { kind, ms: 1, failure: '503' }
+    expect(findingsOf({ attacked: [...calm.attacked, failure] })).toEqual([
+      `1 of 501 actions of the bystander failed (${kind}: 503)`,
+    ])
+    expect(findingsOf({ control: [...calm.control, failure] })).toEqual([
+      `unusable: 1 of 501 actions of the control failed (${kind}: 503)`,
+    ])
+  })
+
+  test.each(KINDS)('[GREEDY-3] notices when one in ten of %s is slow, and when none was made', (kind) => {
+    const slowed = calm.attacked.map((sample, i) => (sample.kind === kind && i % 10 === 0 ? { kind, ms: 41 } : sample))
+    expect(findingsOf({ attacked: slowed })).toEqual([`p95 of ${kind} is 41 ms, 10 ms in the control`])
+    const without = calm.attacked.filter((sample) => sample.kind !== kind)
+    expect(findingsOf({ attacked: without })).toEqual([`unusable: there is no sample of ${kind}`])
+  })
+
+  test('[GREEDY-3] allows twice the time of the control, or 30 ms more, whichever is more', () => {
+    expect(findingsOf({ attacked: samples(40) })).toEqual([])
+    expect(findingsOf({ attacked: samples(41) })).toHaveLength(KINDS.length)
+    expect(findingsOf({ attacked: samples(200), control: samples(100) })).toEqual([])
+    expect(findingsOf({ attacked: samples(201), control: samples(100) })).toHaveLength(KINDS.length)
+  })
+
+  test('[GREEDY-4] notices more stored bytes than quotas allow', () => {
+    const stored = { what: 'log', bytes: 65 * MEBIBYTE, limitBytes: 64 * MEBIBYTE }
+    expect(findingsOf({ stored })).toEqual(['log: 65 MiB are stored, 64 are allowed'])
+    expect(findingsOf({ stored: { ...stored, bytes: stored.limitBytes } })).toEqual([])
+  })
+})
+
+describe('what it measures with', () => {
+  test('[GREEDY-3] a stall is late for everything that was due in it, and a failure keeps its reason', async () => {
+    const pacer = new Pacer()
+    const stall = Promise.withResolvers<void>()
+    let done = 0
+    pacer.begin()
+    pacer.every(10, 'read', () => (++done === 1 ? stall.promise : Promise.resolve()))
+    pacer.every(10, 'write', () => Promise.reject(new Error('503')))
+    setTimeout(stall.resolve, 300)
+    await stall.promise
+    await expect.poll(() => done).toBeGreaterThan(31)
+    await pacer.end()
+    const taken = pacer.take()
+    const late = taken.filter(({ kind, ms }) => kind === 'read' && ms > 95)
+    // Due from the beginning of the stall to 200 ms after it: 20 of them waited for 100 ms and more.
+    expect(late.length).toBeGreaterThanOrEqual(19)
+    expect(new Set(taken.filter(({ kind }) => kind === 'write').map(({ failure }) => failure))).toEqual(
+      new Set(['503']),
+    )
+    expect(pacer.take()).toEqual([])
+  })
+
+  test('[GREEDY-3] what could not begin before the end is late as well', async () => {
+    const pacer = new Pacer()
+    const stall = Promise.withResolvers<void>()
+    let done = 0
+    pacer.begin()
+    pacer.every(10, 'read', () => {
+      done++
+      return stall.promise
+    })
+    setTimeout(stall.resolve, 200)
+    setTimeout(() => void pacer.end(), 150)
+    await stall.promise
+    await pacer.end()
+    expect(done).toBe(1)
+    expect(pacer.take().length).toBeGreaterThanOrEqual(14)
+  })
+
+  test('[GREEDY-1] a process that takes more memory than it may, for a moment, is ended', async () => {
+    const run = (mebibytes: number) =>
+      launch(process.execPath, ['-e', `Buffer.alloc(${mebibytes} * 2 ** 20, 1); setTimeout(() => {}, 3e4)`])
+    const [modest, greedy] = [run(1), run(400)]
+    using watch = new MemoryWatch([modest, greedy], 300 * MEBIBYTE)
+    await greedy.ended
+    expect(modest.hasEnded()).toBe(false)
+    expect(watch.peakBytes).toBeGreaterThan(300 * MEBIBYTE)
+    await modest.end('SIGKILL')
+  })
+})

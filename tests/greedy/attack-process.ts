@@ -1,0 +1,12 @@
+import { obeying } from '../prove/worker.ts'
+import { type Amount, type AttackName, runAttack, type Target } from './attacks.ts'
+
+/** A process of its own, so that the attacker takes no time of the bystanders or of the watch over memory. */
+export interface AttackOrder {
+  name: AttackName
+  target: Target
+  amount: Amount
+  ms: number
+}
+
+obeying<AttackOrder>(({ name, target, amount, ms }) => runAttack(name, target, amount, ms))

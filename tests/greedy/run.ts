@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Outcomes } from './attacks.ts'
+import { judge, type Observation, type Sample, type Verdict } from './judge.ts'
+import type { Prepared } from './prepare.ts'
+import type { Scenario } from './scenarios.ts'
+import type { Serving, Stage } from './stage.ts'
+
+export interface Pace {
+  size: 'full' | 'small'
+  /** How long an attack lasts each time, and the quiet before it. */
+  attackMs: number
+  calmMs: number
+  /** Each round attacks one of the services, by turns. Where times are too long, more rounds tell noise from a defect. */
+  minRounds: number
+  maxRounds: number
+  /** With these, all scenarios share the same processes; otherwise each gets new ones with its own settings. */
+  shared?: Serving
+}
+
+export interface Result {
+  scenario: Scenario
+  prepared: Pick<Prepared, 'made' | 'refused'>
+  /** What the attacker got. */
+  outcomes: Outcomes
+  observation: Observation
+  rounds: number
+  verdict: Verdict
+}
+
+/** Runs one scenario, and judges all of its rounds together. */
+export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, hasQuotas: boolean): Promise<Result> {
+  const { prepare, amount } = scenario[pace.size] ?? scenario.full
+  const { shared, minRounds, maxRounds } = pace
+  await stage.serve(shared ?? servingOf(scenario), { isFresh: !shared })
+  const began = performance.now()
+  // What is stored can be shared; an account without anything is one scenario's own, with its own share and limits.
+  const prepared = await stage.prepare(prepare ?? {}, prepare ? '' : scenario.name)
+  const outcomes: Outcomes = {}
+  const observation: Observation = {
+    attacked: [],
+    control: [],
+    ended: [],
+    peakBytes: 0,
+    limitBytes: stage.limitBytes,
+  }
+  for (let round = 0; ; round++) {
+    const nth = round % prepared.length
+    const { target } = prepared[nth] as Prepared
+    await pause(pace.calmMs)
+    await stage.settle()
+    await stage.bystanders.ask({ do: 'begin' })
+    const order = { name: scenario.attack, target, amount, ms: pace.attackMs }
+    const got = (await stage.attacker.ask(order)) as Outcomes
+    const samples = (await stage.bystanders.ask({ do: 'finish' })) as Sample[][]
+    for (const [outcome, count] of Object.entries(got)) outcomes[outcome] = (outcomes[outcome] ?? 0) + count
+    observation.attacked.push(...(samples[nth] ?? []))
+    observation.control.push(...(samples[1 - nth] ?? []))
+    observation.ended = stage.ended()
+    observation.peakBytes = stage.peakBytes
+    const { quota } = scenario
+    if (quota && hasQuotas && observation.ended.length === 0) {
+      const bytes = await stage.ask(nth, quota.query, [target.board])
+      observation.stored = { what: quota.what, bytes, limitBytes: quota.limitBytes(performance.now() - began) }
+    }
+    const verdict = judge(observation)
+    const { unusable, failures, slow } = verdict
+    const isFinal = unusable.length > 0 || failures.length > 0 || slow.length === 0
+    const rounds = round + 1
+    if (rounds >= maxRounds || observation.ended.length > 0 || (rounds >= minRounds && isFinal)) {
+      const { made, refused } = prepared[0] as Prepared
+      return { scenario, prepared: { made, refused }, outcomes, observation, rounds, verdict }
+    }
+  }
+}
+
+const servingOf = ({ settings = {}, instances = 1 }: Scenario): Serving => ({ settings, instances })
