@@ -8,8 +8,9 @@ export default defineConfig({
     globalSetup: ['packages/server/testing/template-database.ts', 'scripts/build-web.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 5_000 } },
+    // Generous: machines are shared, and a test that waits for nothing ends at once.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 })
