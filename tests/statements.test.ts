@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService()
   proxy = await startProxy(service.database_url)
   // A second instance, which reaches the database of the first one through the proxy.
-  counted = await startService({ DATABASE_URL: proxy.url }, { clock_seconds: 3_600 })
+  counted = await startService({ DATABASE_URL: proxy.url })
 })
 afterAll(async () => {
   await counted.stop()

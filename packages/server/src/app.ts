@@ -87,8 +87,6 @@ export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
   /** How long a body that is no upload may take, and a reader who takes nothing; replaced by tests that cannot wait so long. */
   body_seconds?: number
   stalled_seconds?: number
-  /** How often the database's clock is read; replaced by tests that count statements. */
-  clock_seconds?: number
 }
 
 /** The whole service, ready to listen: the one place that knows every domain. */
@@ -106,7 +104,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
       failed: (kind) => meters.lockstep_database_errors_total.inc({ kind }),
     },
   })
-  const clock = new DatabaseClock(database, log, options.clock_seconds)
+  const clock = new DatabaseClock(database, log)
   const tokens = new Tokens({
     secret: config.JWT_SECRET,
     previous_secret: config.JWT_SECRET_PREVIOUS,

@@ -58,8 +58,6 @@ interface Circumstances {
   /** How long a body may take, and a reader who takes nothing, for a test that cannot wait half a minute. */
   body_seconds?: number
   stalled_seconds?: number
-  /** How often the database's clock is read, for a test that counts statements. */
-  clock_seconds?: number
 }
 
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */

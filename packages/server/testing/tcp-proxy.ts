@@ -1,7 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from './ports.ts'
 
-/** What crossed the proxy towards PostgreSQL: statements executed, and how often the client waited for an answer. */
+/**
+ * What crossed the proxy towards PostgreSQL: statements executed, and how often the client waited for an answer. Without
+ * the statement that reads the clock, which a service runs every few seconds.
+ */
 export interface Traffic {
   statements: number
   round_trips: number
@@ -31,6 +34,7 @@ export interface TcpProxy {
  * and count as one round trip.
  */
 const ANSWER_DELAY_MS = 4
+const CLOCK_STATEMENT = 'read_clock'
 
 /**
  * Stands between the service and a store, to count what is said and to fail on demand. It counts PostgreSQL's protocol, and
@@ -60,7 +64,12 @@ export async function startProxy(
     keep(store)
     // Whether the client has heard an answer since it last asked: what it asks then, it could not ask before.
     let hasHeard = true
-    const asked = messageReader({ has_preamble: true }, (type) => {
+    let isClock = false
+    const asked = messageReader({ has_preamble: true }, (type, content) => {
+      // A bind message: the name of the portal, then the name of the prepared statement, each ended by a zero.
+      if (type === 'B') isClock = content.toString('latin1').split('\0', 2)[1] === CLOCK_STATEMENT
+      if (type === 'Q') isClock = false
+      if (isClock) return
       if (type === 'E' || type === 'Q') traffic.statements++
       if (type !== 'S' && type !== 'Q') return
       if (hasHeard) traffic.round_trips++

@@ -180,7 +180,7 @@ test('[AUTO-14] the card is read for rules that change it, and not for those tha
   const CARD_BYTES = 50_000
   const proxy = await startProxy(service.database_url)
   const quotas = { QUOTAS: 'on', MAX_BOARD_TEXT_BYTES: '100000', MAX_BOARD_LOG_BYTES_PER_MINUTE: '250000' }
-  const counted = await startService({ DATABASE_URL: proxy.url, ...quotas }, { beside: service, clock_seconds: 3_600 })
+  const counted = await startService({ DATABASE_URL: proxy.url, ...quotas }, { beside: service })
   /** How many times the card was sent by the database when a move set 50 rules off, and what each of them did. */
   const moveWith = async (actions: (s: Awaited<ReturnType<typeof scene>>) => object[], filled = 0) => {
     const s = await scene()
