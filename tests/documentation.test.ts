@@ -161,6 +161,8 @@ describe('commands', () => {
     started.add(child)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()))
+    // A command that asks for nothing may end before this is written.
+    child.stdin.on('error', () => {})
     child.stdin.end(`${PASSWORD}\n`)
     const ended = new Promise<number | null>((resolve) => {
       child.once('close', (code) => {

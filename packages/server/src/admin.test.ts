@@ -27,6 +27,8 @@ async function admin(args: string[], typed = '', settings: Record<string, string
     env: { DATABASE_URL: service.database_url, ...settings },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // A command that asks for nothing may end before this is written.
+  child.stdin.on('error', () => {})
   child.stdin.end(typed)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   expect(stdout + stderr).not.toContain(MARK)

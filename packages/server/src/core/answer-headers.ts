@@ -2,20 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import helmet from 'helmet'
 
-/** Features of a browser that no page of ours uses. Whatever gets to run in one cannot ask for them either. */
-const unusedFeatures =
-  'camera microphone geolocation payment usb serial hid midi display-capture accelerometer gyroscope magnetometer'
-const permissionsPolicy = unusedFeatures
-  .split(' ')
-  .map((feature) => `${feature}=()`)
-  .join(', ')
-
 /**
  * What tells a browser to trust an answer with nothing: no script, no frame, no guess at its type. Asked of the library once,
  * because it is the same for every answer; a page says for itself what it may do.
  */
 const securityHeaders = () => {
-  const headers: Record<string, string> = { 'permissions-policy': permissionsPolicy }
+  const headers: Record<string, string> = {}
   const note = (name: string, value: string) => {
     headers[name.toLowerCase()] = value
   }

@@ -145,7 +145,7 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
         if (threshold.answer) return { result: { answer: answerAgain(threshold.answer, request) } }
         const entry = is_new ? await foundBoard(tx, board_id, threshold.caller) : threshold.enter()
         const { at, epoch, last_seq } = entry
-        const usage = await usageOf(tx, quotas, entry)
+        const usage = quotas.isOn && !isCounted(entry) ? await countBoard(tx, board_id) : (entry.usage ?? NO_USAGE)
         const now = Date.parse(at)
         if (!is_removal) quotas.demandLogRoom(usage, now)
         const events: NewEvent[] = []
@@ -246,9 +246,8 @@ export async function changeUnasked(
 
 type Stream = Pick<Entry, 'epoch' | 'last_seq' | 'at' | 'usage'>
 
-/** The counters of the board that is held. One that was never counted is counted if there are quotas to enforce. */
-const usageOf = async (tx: Db, { isOn }: Quotas, { board_id, usage = NO_USAGE }: Entry) =>
-  isOn && usage.text_bytes === null ? countBoard(tx, board_id) : usage
+/** Whether the counters of the board that is held are known. */
+const isCounted = ({ usage = NO_USAGE }: Entry) => usage.text_bytes !== null
 
 function growthOf(events: readonly Pick<NewEvent, 'growth'>[]): Required<Growth> {
   const sum = { text_bytes: 0, card_count: 0, file_bytes: 0 }
@@ -286,7 +285,11 @@ function toLog(quotas: Quotas, board_id: string, stream: Stream, events: NewEven
   const append = async (tx: Db) => {
     if (events.length === 0) return
     const log_at = Date.parse(at)
-    const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), written)
+    // What a body has beside its data is ASCII.
+    const bytes = events.reduce(
+      (sum, { data, bytes }, i) => sum + bytes + (bodies[i] as string).length - data.length,
+      written,
+    )
     const log_bytes = quotas.logLevelAfter(usage, log_at, bytes, removesMember(events))
     const counters = { ...growthOf(events), log_bytes, log_at }
     await tx.run(appendEvents, { board_id, last_seq, at, bodies, ...counters, ...inColumns(events) })

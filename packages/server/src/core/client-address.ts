@@ -14,6 +14,7 @@ export function addressOf({ headers, socket }: IncomingMessage, trusted_hops: nu
 
 /** What counts as one address: an IPv6 address counts by its /64, because a client that has one has all of them. */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   const text = isIPv6(plain) && URL.parse(`http://[${plain.split('%')[0]}]`)?.hostname.slice(1, -1)
   if (!text) return plain

@@ -4,7 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ownPath } from './page-policy.ts'
+import { ownPath, pageHeaders } from './page-policy.ts'
 
 const redocBundle = new URL(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
 /** Scripts of a page come from its own path. Swagger UI and Redoc write styles into the page. */
@@ -44,7 +44,7 @@ export async function serveDocuments(app: FastifyInstance, { isTokenKept }: { is
     routePrefix: '/docs',
     uiHooks: {
       onRequest: (request, reply, done) => {
-        reply.header('content-security-policy', policyFor(request, '/docs/'))
+        reply.headers(pageHeaders(policyFor(request, '/docs/')))
         done()
       },
     },
@@ -71,7 +71,7 @@ function serveText(app: FastifyInstance, path: string, type: string, text: strin
   app.get(path, (request, reply) => {
     reply.type(`${type}; charset=utf-8`)
     if (type === 'text/html')
-      reply.header('content-security-policy', policyFor(request, path.startsWith('/docs/') ? '/docs/' : '/redoc/'))
+      reply.headers(pageHeaders(policyFor(request, path.startsWith('/docs/') ? '/docs/' : '/redoc/')))
     return reply.send(text)
   })
 }

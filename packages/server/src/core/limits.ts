@@ -123,7 +123,8 @@ export class Limits {
 
   /** Counts a request of a user from an address, and returns the problem when it is one too many. */
   async request(user_id: string, address: string): Promise<Problem | undefined> {
-    return (await this.take(['request_address', networkOf(address)])) ?? this.take(['request', user_id])
+    if (!this.allowed) return undefined
+    return this.takeLocal(['request_address', networkOf(address)]) ?? this.take(['request', user_id])
   }
 
   registration(address: string): Promise<Problem | undefined> {
@@ -180,6 +181,11 @@ export class Limits {
     return this.judge(count, answers, mine(), 1)
   }
 
+  /** For what is kept in the process alone. */
+  private takeLocal(count: Count): Problem | undefined {
+    return this.judge(count, [], this.localOf(count).add(), 1)
+  }
+
   /** The problem when what Redis and the process have counted leaves no room for `more`. */
   private judge(count: Count, answers: (Counted | null)[], mine: LocalCount, more: 0 | 1): Problem | undefined {
     const [bucket] = count
@@ -194,10 +200,9 @@ export class Limits {
   /** Whether Redis has counted it, or nobody has to. */
   private isKept([bucket]: Count, answers: unknown[]): boolean {
     if (answers.length > 0) return true
-    const { kept } = buckets[bucket]
-    if (!this.redis || kept === 'local') return false
+    if (!this.redis) return false
     this.uncounted(bucket)
-    return kept === 'shared'
+    return buckets[bucket].kept === 'shared'
   }
 
   private localOf([bucket, ...who]: Count) {
@@ -233,7 +238,7 @@ export class Limits {
 
   /** The answers of Redis that came in time, one for each secret. */
   private async ask<T>(count: Count, question: Question<T>): Promise<T[]> {
-    if (!this.limiters || buckets[count[0]].kept === 'local') return []
+    if (!this.limiters) return []
     const answers = await Promise.all(this.secrets.map((secret) => this.askUnder(secret, count, question)))
     return answers.flatMap((answer) => (answer ? [answer.value] : []))
   }

@@ -75,7 +75,7 @@ test.each(['/app', '/docs', '/docs/realtime', '/redoc'])(
   },
 )
 
-test.each(['/app', '/docs', '/redoc', '/health', '/boards'])(
+test.each(['/app', '/docs', '/redoc'])(
   '[SEC-5] %s denies itself what it never uses: camera, microphone, place, payments, devices',
   async (path) => {
     const policy = String((await ask(path, { host: 'localhost' })).headers['permissions-policy'])

@@ -12,3 +12,17 @@ export function ownPath({ headers: { host = '' } }: FastifyRequest, path: `/${st
   if (!nameableHost.test(host)) throw new Problem('unusable_host')
   return `${host}${path}`
 }
+
+/** Features of a browser that no page of ours uses. Scripts that run in a page cannot ask for them either. */
+const unusedFeatures =
+  'camera microphone geolocation payment usb serial hid midi display-capture accelerometer gyroscope magnetometer'
+const permissionsPolicy = unusedFeatures
+  .split(' ')
+  .map((feature) => `${feature}=()`)
+  .join(', ')
+
+/** The headers that restrict what a page may load and use. */
+export const pageHeaders = (contentSecurityPolicy: string) => ({
+  'content-security-policy': contentSecurityPolicy,
+  'permissions-policy': permissionsPolicy,
+})

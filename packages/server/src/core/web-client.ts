@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ownPath } from './page-policy.ts'
+import { ownPath, pageHeaders } from './page-policy.ts'
 
 const BUILT = fileURLToPath(new URL('../../../web/dist/', import.meta.url))
 const YEAR_SECONDS = 31_536_000
@@ -54,7 +54,7 @@ export async function serveWebClient(app: FastifyInstance, limits: { max_attachm
     },
   })
   const sendPage = (request: FastifyRequest, reply: FastifyReply) =>
-    reply.header('content-security-policy', policyFor(request)).sendFile('index.html')
+    reply.headers(pageHeaders(policyFor(request))).sendFile('index.html')
   app.get('/app', sendPage)
   // What the web client cannot know by itself, and would else learn by a refusal.
   app.get('/app/limits.json', (_request, reply) => reply.header('cache-control', 'no-cache').send(limits))
