@@ -167,7 +167,7 @@ export async function newTargets({ sql }: { sql: pg.Pool }): Promise<Known> {
  */
 const CONTENT = `
   select md5(string_agg(tablename || (xpath('//hash/text()', query_to_xml(
-    format('select md5(string_agg(t::text, chr(10) order by t::text)) as hash from %I.%I t', schemaname, tablename),
+    format('select concat(count(*), chr(32), bit_xor(hashtextextended(t::text, 0))) as hash from %I.%I t', schemaname, tablename),
     true, false, '')))::text, ',' order by tablename)) as hash
   from pg_tables where schemaname = 'public' and tablename not in ('chores', 'unclaimed_files', 'file_chunks')`
 export const contentHash = async ({ sql }: { sql: pg.Pool }) => (await sql.query(CONTENT)).rows[0].hash as string

@@ -9,7 +9,7 @@ import { type Audience, JWT_SECRET, makeAudience, type ProbedService, startProbe
 import { watchSlowReaders } from './prove/slow-reader.ts'
 
 /** The sizes of a test run; `npm run prove` does the same with thousands, and measures. */
-const VIEWERS = 2_000
+const VIEWERS = 1_000
 const DRAINED = 200
 const DRAIN_SECONDS = 1
 /**

@@ -22,7 +22,7 @@ export async function prove(progress: Progress): Promise<Report> {
       return { ...person, api: new Client(base_url, person.token) }
     }
     const people = { ada: await walker('ada'), grace: await walker('grace') }
-    for (const has_page_cache of [false, true]) {
+    const walkAll = async (has_page_cache: boolean) => {
       const browser = await openBrowser({ has_page_cache })
       const { walk } = await openWalk({ base_url, browser, has_page_cache, ...people })
       for (let n = 1; n <= WALKS; n++) {
@@ -34,6 +34,7 @@ export async function prove(progress: Progress): Promise<Report> {
       }
       await browser.close()
     }
+    await Promise.all([walkAll(false), walkAll(true)])
   } finally {
     await endProcesses()
   }

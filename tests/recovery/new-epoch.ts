@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { inherited } from '../../packages/server/testing/processes.ts'
 
 const ADMIN = fileURLToPath(new URL('../../packages/server/src/admin.ts', import.meta.url))
 
 /** `npm run admin -- new-epoch`, as an operator runs it. Answers what it says. */
 export async function startNewEpoch(DATABASE_URL: string): Promise<string> {
-  const env = { PATH: process.env['PATH'], DATABASE_URL, REDIS_URL: '' }
+  const env = { ...inherited, DATABASE_URL, REDIS_URL: '' }
   return (await promisify(execFile)(process.execPath, [ADMIN, 'new-epoch'], { env })).stdout.trim()
 }

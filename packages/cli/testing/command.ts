@@ -71,7 +71,8 @@ export class Person {
   }
 
   private launch(command: string, args: string[], env: Record<string, string>): Running & { close: () => void } {
-    const own = { PATH: process.env['PATH'] ?? '', HOME: this.home, XDG_CONFIG_HOME: this.home }
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const own = { PATH, NODE_COMPILE_CACHE, HOME: this.home, XDG_CONFIG_HOME: this.home }
     const child = spawn(command, args, { env: { ...own, ...this.env, ...env }, stdio: 'pipe' })
     this.children.add(child)
     const said = { out: '', err: '' }

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Client } from '#testing/client'
+import { inherited } from '#testing/processes'
 import { MARK, PASSWORD, startService, type TestService } from '#testing/service'
 
 // Each command is a process of its own.
@@ -24,7 +25,7 @@ const script = fileURLToPath(new URL('admin.ts', import.meta.url))
 async function admin(args: string[], typed = '', settings: Record<string, string> = {}, cwd = '.') {
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
-    env: { DATABASE_URL: service.database_url, ...settings },
+    env: { ...inherited, DATABASE_URL: service.database_url, ...settings },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   // A command that asks for nothing may end before this is written.

@@ -78,6 +78,9 @@ export async function eventually<T>(
   }
 }
 
+/** What a process inherits: where programs are, and the cache of compiled code, without which a start takes twice as long. */
+export const inherited = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
+
 /**
  * Starts the service as its operator would, or another version of it. Settings are given as in the environment; nothing else
  * of it is passed on.
@@ -85,7 +88,7 @@ export async function eventually<T>(
 export async function startServiceProcess(settings: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
   for (;;) {
     const port = settings['PORT'] ?? String(await freePort())
-    const env = { PATH: process.env['PATH'], LOG_LEVEL: 'debug', ...settings, PORT: port }
+    const env = { ...inherited, LOG_LEVEL: 'debug', ...settings, PORT: port }
     const service = launch(process.execPath, [main], { env })
     const base_url = `http://127.0.0.1:${port}`
     const isUp = async () => service.hasEnded() || (await answers(`${base_url}/health`))
@@ -97,7 +100,7 @@ export async function startServiceProcess(settings: Record<string, string>, main
 }
 /** Runs a command of the operator: what follows `npm run admin --`. */
 export const startAdmin = (args: string[], settings: Record<string, string>): RunningProcess =>
-  launch(process.execPath, [ADMIN, ...args], { env: { PATH: process.env['PATH'], ...settings } })
+  launch(process.execPath, [ADMIN, ...args], { env: { ...inherited, ...settings } })
 
 const answers = (url: string) =>
   fetch(url).then(

@@ -275,7 +275,7 @@ async function checkAll(list: List, type: string, start: Answer, changes: Change
 }
 
 describe.each(kinds)('making room for a %s', (kind) => {
-  const TIMES = 200
+  const TIMES = 100
   const roomy = [1, 2, 3, 4, 5, 6].map((n) => n * GAP)
   const crowded = [1, 2, 3, 4, 5, 6]
   const last = (start: number[]) => start.length + TIMES
@@ -288,7 +288,7 @@ describe.each(kinds)('making room for a %s', (kind) => {
     ['the end, at the upper limit', crowded.map((n) => n - 6 + LIMIT), last(crowded), 12, () => ({})],
     ['a gap between both limits', [-LIMIT, LIMIT], 1, 800, () => ({ position: 1 })],
   ])(
-    '[ORDER-3] [ORDER-4] [ORDER-5] [ORDER-6] [CARD-9] [EVENT-5] two hundred inserts at %s',
+    '[ORDER-3] [ORDER-4] [ORDER-5] [ORDER-6] [CARD-9] [EVENT-5] a hundred inserts at %s',
     async ([where, ranks, spot, at_most, place]) => {
       const list = await newList(kind, ranks.length)
       await list.setRanks(ranks)

@@ -5,7 +5,7 @@ import { FairQueue } from './fair-queue.ts'
 /** Large results are paced to this rate, all tasks of a semaphore together: parsing and sending them stops the event loop. */
 const PACED_BYTES_PER_SECOND = 8 * 1_048_576
 const SMALL_BYTES = 65_536
-const MAX_REST_MS = 1_000
+const MAX_REST_MS = 2_000
 
 interface Limit {
   /** How many may wait. */

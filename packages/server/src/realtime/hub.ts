@@ -42,8 +42,16 @@ export interface Outside {
   /** As soon as other work had its turn. */
   soon: (work: () => void) => void
   random: () => number
-  /** Events behind a number, in order, as many as fit a page; undefined when the log cannot be read now. */
-  readEvents: (board_id: string, after: number, done: (events: LiveEvent[] | undefined) => void) => void
+  /**
+   * Events behind a number, in order, as many as fit a page; undefined when the log cannot be read now. `viewers` tells how
+   * many the page is then sent to.
+   */
+  readEvents: (
+    board_id: string,
+    after: number,
+    done: (events: LiveEvent[] | undefined) => void,
+    viewers: () => number,
+  ) => void
   readHeads: (board_ids: string[], done: (heads: Map<string, Head> | undefined) => void) => void
   /** `done` when the bell for this board is heard from now on. Also after the bell was lost and found again. */
   subscribe: (board_id: string, done: () => void) => void
@@ -393,14 +401,15 @@ export class Hub {
     stage.is_filling = true
     this.counts.fills++
     const { epoch } = stage
-    this.outside.readEvents(stage.board_id, stage.last, (events) => {
+    const take = (events: LiveEvent[] | undefined) => {
       stage.is_filling = false
       if (stage.epoch !== epoch) return
       const before = stage.last
       for (const event of events ?? []) this.take(stage, event, 'log')
       this.takeHeld(stage)
       if (stage.last > before) this.fill(stage, stage.target)
-    })
+    }
+    this.outside.readEvents(stage.board_id, stage.last, take, () => stage.seats.size)
   }
 
   /** The next event, and only the next, moves the position. The end of a board leaves no history before it. */
@@ -494,7 +503,7 @@ export class Hub {
     stage.pages.set(after, seats)
     this.counts.pages++
     const { epoch } = stage
-    this.outside.readEvents(stage.board_id, after, (events) => {
+    const take = (events: LiveEvent[] | undefined) => {
       stage.pages.delete(after)
       for (const reader of seats) {
         reader.is_reading = false
@@ -502,7 +511,8 @@ export class Hub {
         if (events) this.takePage(stage, reader, events)
         else this.outside.after(RETRY_MS, () => this.serve(stage, reader))
       }
-    })
+    }
+    this.outside.readEvents(stage.board_id, after, take, () => seats.length)
   }
 
   private takePage(stage: Stage, seat: Seat, events: LiveEvent[]) {

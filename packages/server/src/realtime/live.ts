@@ -119,10 +119,11 @@ export class Live {
       },
       soon: (work) => void setImmediate(work),
       random: Math.random,
-      readEvents: (board_id, after, done) => {
+      readEvents: (board_id, after, done, viewers) => {
         const read = () => readEventPage(database.forKey(board_id), board_id, after)
         const run = () => this.pages.run(read, { key: board_id })
-        const runPaced = () => this.pages.runPaced(read, sizeOfPage, { key: board_id })
+        const sentBytes = (page: readonly { body: string }[]) => sizeOfPage(page) * viewers()
+        const runPaced = () => this.pages.runPaced(read, sentBytes, { key: board_id })
         void answer(settings.shares ? runPaced() : run(), done)
       },
       readHeads: (board_ids, done) => void answer(readHeads(database, board_ids), done),

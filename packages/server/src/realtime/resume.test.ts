@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../testing/client.ts'
-import { eventually } from '../../testing/processes.ts'
+import { eventually, inherited } from '../../testing/processes.ts'
 import { startService, type TestBoard, type TestService } from '../../testing/service.ts'
 import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
 import { REDIS } from '../../testing/template-database.ts'
@@ -186,7 +186,7 @@ describe('a restore', () => {
     const board = await service.board()
     const before = await positionOf(board)
     const { numbered, plain } = await openAll(board)
-    const env = { PATH: process.env['PATH'], DATABASE_URL: service.database_url, REDIS_URL: REDIS }
+    const env = { ...inherited, DATABASE_URL: service.database_url, REDIS_URL: REDIS }
     await promisify(execFile)(process.execPath, [ADMIN, 'new-epoch'], { env })
     const at = performance.now()
     const { epoch, seq, position } = await positionOf(board)

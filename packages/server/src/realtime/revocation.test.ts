@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../testing/client.ts'
+import { inherited } from '../../testing/processes.ts'
 import { MARK, PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '../../testing/service.ts'
 import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
 import { REDIS } from '../../testing/template-database.ts'
@@ -164,7 +165,7 @@ describe('a user who lost his right to be here', () => {
     const board = await service.board()
     const his = await openBoth(board.member, board.id)
     const ours = await openBoth(board.owner, board.id)
-    const env = { PATH: process.env['PATH'], DATABASE_URL: service.database_url, REDIS_URL: REDIS, JWT_SECRET: SECRET }
+    const env = { ...inherited, DATABASE_URL: service.database_url, REDIS_URL: REDIS, JWT_SECRET: SECRET }
     await promisify(execFile)(process.execPath, [ADMIN, 'deactivate', board.member.email], { env })
     const at = performance.now()
     await expectClosed(his, 1008, at, 1_000)
