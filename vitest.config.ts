@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { FlakyReporter } from './scripts/flaky-reporter.ts'
 
 export default defineConfig({
   test: {
@@ -6,6 +7,7 @@ export default defineConfig({
     // The longest journeys are walked by `npm run prove -- web`, or when they are asked for.
     exclude: process.env['JOURNEYS'] === 'all' ? [] : ['tests/web/{access,files,shapes,speed,undo}.test.ts'],
     globalSetup: ['packages/server/testing/template-database.ts', 'scripts/build-web.ts'],
+    reporters: ['default', ['json', { outputFile: '.test-output/report.json' }], new FlakyReporter()],
     pool: 'forks',
     maxWorkers: 2,
     // Generous: machines are shared, and a test that waits for nothing ends at once.
