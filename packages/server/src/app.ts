@@ -291,6 +291,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     body_seconds,
     unauthenticated_bodies,
     lists,
+    large_changes: is_fair ? new Semaphore(1) : undefined,
     shares: is_fair ? userShares(config) : undefined,
   }
   const settings = {

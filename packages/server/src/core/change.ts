@@ -59,6 +59,8 @@ export interface Answer {
   /** The board's position after the change: `<epoch>.<seq>`. */
   position: string | null
   is_replay: boolean
+  /** How many bytes the change wrote and returns: its events and the body. */
+  bytes: number
 }
 
 /** An event of the change so far, as a reaction sees it. */
@@ -191,7 +193,8 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
             request && end.run(keepAnswer, { ...keep, ...request }),
           ])
         }
-        const answer: Answer = { status, body, position, is_replay: false }
+        const bytes = events.reduce((sum, event) => sum + event.bytes, body?.length ?? 0)
+        const answer: Answer = { status, body, position, is_replay: false, bytes }
         return { result: { answer, committed }, close }
       },
       {
@@ -303,7 +306,7 @@ const lostRaces = ['stored_answers_key_taken', 'board_stream_id_taken']
 /** The answer of an earlier request with the same key, if this is the same request. */
 export function answerAgain({ fingerprint, ...stored }: StoredAnswer, request: Change['request']): Answer {
   if (request?.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused')
-  return { ...stored, is_replay: true }
+  return { ...stored, is_replay: true, bytes: stored.body?.length ?? 0 }
 }
 
 interface NewEvent {

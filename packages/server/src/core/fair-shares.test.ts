@@ -241,3 +241,23 @@ describe('uploads', () => {
     for (const { socket } of [...own, other]) socket.destroy()
   })
 })
+
+test('[LOAD-14] large changes of one user are answered in turn, small ones and those of others at once', async () => {
+  const large = await service.board()
+  const params = { board_id: large.id, column_id: large.columns[0].id }
+  for (let i = 0; i < 24; i++)
+    await large.owner.api.call('createCard', { params, body: { title: `Card ${i}`, description: 'x'.repeat(65_000) } })
+  const rename = async (of: TestBoard, title: string) => {
+    const began = performance.now()
+    await of.owner.api.call('updateColumn', { params: { column_id: of.columns[0].id }, body: { title } })
+    return performance.now() - began
+  }
+  const [alone, small] = [await rename(large, 'First'), await rename(board, 'First')]
+  const began = performance.now()
+  const renames = [1, 2, 3, 4].map((n) => rename(large, `Again ${n}`))
+  const besides = [await rename(board, 'Second'), await rename(board, 'Third')]
+  await Promise.all(renames)
+  // 3 MB each, for the event and the response, at 4 MiB a second. The first of them and the last are not waited for.
+  expect(performance.now() - began).toBeGreaterThan(2_000)
+  expect(Math.min(...besides)).toBeLessThan(Math.max(10 * small, alone, 300))
+})

@@ -35,11 +35,11 @@ describe('a semaphore', () => {
       return { first_ms, all_ms: performance.now() - began }
     }
     const large = await timed(MEBIBYTE, 4)
-    expect(large.first_ms).toBeLessThan(100)
+    expect(large.first_ms).toBeLessThan(large.all_ms / 2)
     // 8 MiB a second, and the last one is not waited for.
     expect(large.all_ms).toBeGreaterThan(370)
     await semaphore.run(async () => {})
-    expect((await timed(1_000, 100)).all_ms).toBeLessThan(300)
+    expect((await timed(1_000, 100)).all_ms).toBeLessThan(2_000)
     await expect(semaphore.runPaced(() => Promise.reject(new Error('no')), Number)).rejects.toThrow('no')
   })
 

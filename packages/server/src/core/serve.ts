@@ -107,6 +107,8 @@ export interface ServeDeps {
   unauthenticated_bodies: FairShare
   /** Lists, histories, searches, and objects of boards with much text: what one of them reads can be large. */
   lists: Semaphore | undefined
+  /** Responses to large changes: a client that makes one after the other waits for its turn. */
+  large_changes: Semaphore | undefined
   /** What each user may hold while others wait; undefined when there are no shares. */
   shares: UserShares | undefined
 }
@@ -170,7 +172,7 @@ type Arrived = FastifyRequest & { [ARRIVAL]?: Arrival }
 const arrivalOf = (request: Arrived) => request[ARRIVAL]
 
 function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
-  const { core, tokens, limits, isOwnOrigin, ways, lists, shares } = deps
+  const { core, tokens, limits, isOwnOrigin, ways, lists, large_changes, shares } = deps
   const { access, method, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
@@ -346,12 +348,19 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const demandMemory = (request: FastifyRequest, reply: FastifyReply, bytes: number) =>
     demandShare(reserve(request, reply, bytes))
 
+  /** The change is committed, so it is never rejected here. It holds no place while it waits. */
+  const waitAfterLargeChange = async (request: FastifyRequest, bytes: number) => {
+    const key = arrivalOf(request)?.approach.credential.user_id
+    await large_changes?.runPaced(async () => COST_OF_CHANGE * bytes, Number, { key, place: placeOf(request) })
+  }
+
   const answerWrite = async (request: FastifyRequest, reply: FastifyReply) => {
     const answered = await (body_type === 'upload' ? changeWithUpload : change)(request, reply).catch((error) => {
       if (error instanceof Problem && error.current) demandMemory(request, reply, error.current.length)
       throw error
     })
-    const { status, body: text, position, is_replay } = answered
+    const { status, body: text, position, is_replay, bytes } = answered
+    if (bytes > LARGE_CHANGE_BYTES) await waitAfterLargeChange(request, bytes)
     if (position !== null) reply.header('board-position', position)
     if (is_replay) reply.header('idempotent-replayed', 'true')
     if (text !== null) reply.header('etag', etagOf(text))
@@ -381,6 +390,10 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
 
 /** Objects of boards with less text than this are read without a queue, on all connections at once. */
 const LARGE_TEXT_BYTES = 8_388_608
+/** A change of so many bytes occupies the event loop and PostgreSQL for some ten milliseconds. */
+const LARGE_CHANGE_BYTES = 262_144
+/** A byte that is changed is read, written to the log, sent to viewers and returned: it costs more than one that is read. */
+const COST_OF_CHANGE = 2
 /** Smaller responses are bounded by how many requests may be open. */
 const LARGE_RESPONSE_BYTES = 65_536
 
