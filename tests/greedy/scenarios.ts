@@ -77,14 +77,12 @@ export const scenarios: Scenario[] = [
     title: '12 readers of a history of 66 MB',
     attack: 'history',
     full: { prepare: { cards: 5, renames: 200 }, amount: { many: 12, atLeast: 12 } },
-    small: { prepare: { cards: 4, text: 'control', renames: 50 }, amount: { many: 12, atLeast: 12 } },
   },
   {
     name: 'board-lists',
     title: 'lists of 1,450 boards with descriptions, 12 at once',
     attack: 'boardLists',
     full: { prepare: { boards: 1_450 }, amount: { many: 12, atLeast: 6 } },
-    small: { prepare: { boards: 200 }, amount: { many: 12, atLeast: 6 } },
   },
   {
     name: 'searches',

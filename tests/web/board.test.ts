@@ -87,7 +87,7 @@ describe('two people on one board', () => {
     await open()
     await a.keyboard.type('urg')
     const last = a.getByRole('dialog').getByRole('listitem').last()
-    expect(await last.textContent()).toBe('Create “urg”')
+    await expect.poll(() => last.textContent()).toBe('Create “urg”')
     await a.keyboard.press('Enter')
     await expect.poll(() => tags(b)).toEqual(['Urgent'])
     // An empty field: Enter closes the picker.
@@ -141,7 +141,7 @@ describe('two people on one board', () => {
     await a.keyboard.press('Enter')
     await cardOf(b, 'new').waitFor()
     expect(await shownIn('To do')).toEqual(['one', 'new'])
-    expect(await toast(a).textContent()).toContain('does not match the filter')
+    await expect.poll(() => toast(a).textContent()).toContain('does not match the filter')
     // What is written next goes behind it, and what matches needs no message.
     expect(await a.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
     await a.keyboard.type('one more')
@@ -236,10 +236,10 @@ test('[WEB-97] undo and redo say what they did, with the way back, and show the 
   await stage.agreed(board, a, b)
 
   await a.keyboard.press('Control+z')
-  expect(await toast(a).locator('span').first().textContent()).toBe('Undid: move of “one”')
+  await expect.poll(() => toast(a).locator('span').first().textContent()).toBe('Undid: move of “one”')
   await expect.poll(() => focusedCard(a)).toBe('one')
   await toast(a).getByRole('button', { name: 'Redo' }).click()
-  expect(await toast(a).locator('span').first().textContent()).toBe('Redid: move of “one”')
+  await expect.poll(() => toast(a).locator('span').first().textContent()).toBe('Redid: move of “one”')
   expect((await stage.agreed(board, a, b))[3]).toEqual(['Later', ['one']])
   await toast(a).getByRole('button', { name: 'Undo' }).click()
   await a.keyboard.press('Control+z')
@@ -248,7 +248,7 @@ test('[WEB-97] undo and redo say what they did, with the way back, and show the 
   await toast(a).getByText('Undid: check mark of “Failing test” in “card 70”').waitFor()
   await expect.poll(() => isInSight('card 70')).toBe(true)
   expect(await focusedCard(a)).toBe('card 70')
-  expect(await cardOf(a, 'card 70').locator('.card-mark').textContent()).toBe('Undone')
+  await expect.poll(() => cardOf(a, 'card 70').locator('.card-mark').textContent()).toBe('Undone')
   expect((await cardFromService(board, 'card 70')).checklists[0]?.items[0]?.is_done).toBe(false)
 
   await a.keyboard.press('Control+y')
@@ -262,7 +262,7 @@ test('[WEB-97] undo and redo say what they did, with the way back, and show the 
   await rename(a, 'one', 'renamed')
   await toast(a).waitFor({ state: 'detached' })
   await a.keyboard.press('Control+y')
-  expect(await toast(a).textContent()).toBe('Nothing to redo')
+  await expect.poll(() => toast(a).textContent()).toBe('Nothing to redo')
   // The same in an open card, which stays open.
   await openCard(a, 'renamed')
   await a.keyboard.press('Control+z')
@@ -304,7 +304,7 @@ test('[WEB-99] on a board without columns, New card and N ask for the first colu
   const isWriting = () => page.locator(':focus').and(field).count()
   await page.keyboard.press('n')
   await expect.poll(isWriting).toBe(1)
-  expect(await toast(page).textContent()).toBe('Add a column first. Cards go into columns.')
+  await expect.poll(() => toast(page).textContent()).toBe('Add a column first. Cards go into columns.')
   await page.getByRole('button', { name: 'New card' }).click()
   await expect.poll(isWriting).toBe(1)
   await page.keyboard.type('To do')

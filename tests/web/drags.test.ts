@@ -65,7 +65,7 @@ test('[WEB-6] held at the edge of a long lane, a card scrolls it, and lands at i
   expect(truth[1]?.[1].at(-1)).toBe('one')
   // It stays in sight, with the focus on it.
   expect(await cardOf(a, 'one').isVisible()).toBe(true)
-  expect(await laneOf(a, 'Long').locator('.card-title:focus').textContent()).toBe('one')
+  await expect.poll(() => laneOf(a, 'Long').locator('.card-title:focus').textContent()).toBe('one')
   await finish(a)
   await finish(b)
 }, 60_000)

@@ -22,7 +22,7 @@ import { ChunkStore } from './attachments/file-store.ts'
 import { sweepFiles, uploadsTo } from './attachments/unclaimed-files.ts'
 import { authHandlers } from './auth/auth-operations.ts'
 import { passwordRules } from './auth/password-rules.ts'
-import { Passwords } from './auth/passwords.ts'
+import { type HashCost, Passwords } from './auth/passwords.ts'
 import { automationHandlers } from './automations/automation-operations.ts'
 import { removeOldRuns } from './automations/automation-queries.ts'
 import { automationEngine } from './automations/run-automations.ts'
@@ -87,6 +87,8 @@ export interface AppOptions extends Pick<LiveSettings, 'seconds'> {
   /** How long a body that is no upload may take, and a reader who takes nothing; replaced by tests that cannot wait so long. */
   body_seconds?: number
   stalled_seconds?: number
+  /** How much work a password is; replaced by tests, which register thousands of users. */
+  hash_cost?: HashCost
 }
 
 /** The whole service, ready to listen: the one place that knows every domain. */
@@ -111,8 +113,10 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     algorithm: config.JWT_ALGORITHM,
     lifetime_seconds: config.TOKEN_LIFETIME_SECONDS,
   })
-  const passwords = new Passwords(passwordRules(config), (seconds) =>
-    meters.lockstep_argon2_wait_seconds.observe({}, seconds),
+  const passwords = new Passwords(
+    passwordRules(config),
+    (seconds) => meters.lockstep_argon2_wait_seconds.observe({}, seconds),
+    options.hash_cost,
   )
   const limits = new Limits(
     {

@@ -5,6 +5,7 @@ import type { Column } from '@lockstep/contract/columns'
 import type pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
+import type { HashCost } from '../src/auth/passwords.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/core/log.ts'
 import { Client } from './client.ts'
@@ -50,6 +51,8 @@ export interface TestBoard {
   >
 }
 
+const CHEAP_HASH: HashCost = { memoryCost: 1_024, timeCost: 1, parallelism: 1 }
+
 interface Circumstances {
   /** A heartbeat that a test can wait for. */
   seconds?: { heartbeat: number; pong: number }
@@ -58,12 +61,14 @@ interface Circumstances {
   /** How long a body may take, and a reader who takes nothing, for a test that cannot wait half a minute. */
   body_seconds?: number
   stalled_seconds?: number
+  /** For a test of the hashes themselves: all others use a cheap one. */
+  hash_cost?: HashCost
 }
 
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
 export async function startService(
   settings: Record<string, string> = {},
-  { beside, ...options }: Circumstances = {},
+  { beside, hash_cost = CHEAP_HASH, ...options }: Circumstances = {},
 ): Promise<TestService> {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
   if (!beside) await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
@@ -80,7 +85,7 @@ export async function startService(
   })
   const log_file = fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT))
   const log = createLog({ level: config.LOG_LEVEL, file: log_file })
-  const app = await buildApp(config, log, options)
+  const app = await buildApp(config, log, { ...options, hash_cost })
   const base_url = await listen(app)
   const sql = openSql(database_url)
   const anybody = new Client(base_url)

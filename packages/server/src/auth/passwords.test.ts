@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { Answer, Client, Failure } from '#testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
 import { Problem } from '../core/problem.ts'
-import { type PasswordRules, Passwords } from './passwords.ts'
+import { HASH_COST, type PasswordRules, Passwords } from './passwords.ts'
 
 let service: TestService
 let production: TestService
 beforeAll(async () => {
   const operated = { ENVIRONMENT: 'production', RATE_LIMITS: 'off' }
-  ;[service, production] = await Promise.all([startService(), startService(operated)])
+  ;[service, production] = await Promise.all([startService({}, { hash_cost: HASH_COST }), startService(operated)])
 })
 afterAll(() => Promise.all([service.stop(), production.stop()]))
 

@@ -24,8 +24,14 @@ const AT_ONCE = 2
 const WAIT_MS = 10_000
 /** More than are hashed in that time. */
 const MAX_WAITING = 1_000
-/** Argon2id is what the library takes unless told otherwise. */
-const argon2id = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+/** How much work a hash is: memory in KiB, and passes over it. */
+export interface HashCost {
+  memoryCost: number
+  timeCost: number
+  parallelism: number
+}
+/** As OWASP recommends. Argon2id is the library's default. */
+export const HASH_COST: HashCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /**
  * Hashes and checks passwords, two at a time: each takes a thread and 19 MiB, and anybody can ask for one without a
@@ -33,13 +39,16 @@ const argon2id = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
  */
 export class Passwords {
   private readonly rules: PasswordRules
+  private readonly cost: HashCost
   private readonly semaphore: Semaphore
   /** What the password of an unknown user is compared with, so that it takes as long as any other. */
-  private readonly decoy = hash('an unknown user has no password', argon2id)
+  private readonly decoy: Promise<string>
 
-  /** `waited` is told how long each password waited for its turn. */
-  constructor(rules: PasswordRules, waited?: (seconds: number) => void) {
+  /** `waited` is called with how long each password waited for its turn. */
+  constructor(rules: PasswordRules, waited?: (seconds: number) => void, cost = HASH_COST) {
     this.rules = rules
+    this.cost = cost
+    this.decoy = hash('an unknown user has no password', cost)
     const refuse = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
     this.semaphore = new Semaphore(AT_ONCE, { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse }, waited)
   }
@@ -64,7 +73,7 @@ export class Passwords {
 
   /** `address` is where the request came from: each gets its turn, so a flood from one does not delay the others. */
   hash(password: string, address?: string): Promise<string> {
-    return this.semaphore.run(() => hash(password, argon2id), { key: keyOf(address) })
+    return this.semaphore.run(() => hash(password, this.cost), { key: keyOf(address) })
   }
 
   /**

@@ -10,6 +10,7 @@ import { holdBoard, LATE_MS } from '#testing/processes'
 import { MARK, PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 import { openSocket } from '#testing/socket'
 import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
+import { HASH_COST } from '../auth/passwords.ts'
 
 /** One answer on a connection of this agent, and from which port it was asked. */
 const ask = (
@@ -340,7 +341,7 @@ describe('a service with one place', () => {
   let user: TestUser
   let other: TestUser
   beforeAll(async () => {
-    service = await startService({ MAX_REQUESTS_AT_ONCE: '1', ADMIN_API: 'on' })
+    service = await startService({ MAX_REQUESTS_AT_ONCE: '1', ADMIN_API: 'on' }, { hash_cost: HASH_COST })
     user = await service.user()
     other = await service.user()
     await service.sql.query('update users set is_superuser = true where id = $1', [user.id])
