@@ -15,7 +15,7 @@ import { seeded } from './rig/history.ts'
 import { startSpoilingProxy } from './spoiling-proxy.ts'
 
 /** A few of what `npm run prove -- fuzz` sends. */
-const SIZE = { seed: 1, requests: 12_000, at_once: 16 }
+const SIZE = { seed: 1, requests: 20_000, at_once: 16 }
 const FRAMES = { seed: 1, frames: 5_000, at_once: 24 }
 /** It warms up all the while; what it keeps of each request would be more. */
 const GROWTH_MIB = 96
