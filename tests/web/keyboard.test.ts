@@ -38,7 +38,7 @@ test('[WEB-1] from nothing to a first card without the mouse: a few keys besides
   await expect.poll(() => focusedCard(page)).toBe('My first card')
   expect((await order(page))[0]).toEqual(['To do', ['My first card']])
   expect(keys).toBeLessThanOrEqual(6)
-  expect(seconds).toBeLessThan(40)
+  expect(seconds).toBeLessThan(10)
   // Whether somebody is logged in is found out by asking, and browsers note every refusal.
   await finish(page, { but: /status of 401 .*\/auth\/me/ })
 })

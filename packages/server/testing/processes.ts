@@ -78,9 +78,6 @@ export async function eventually<T>(
   }
 }
 
-/** What something that is due may be late by on a machine that other tests and other machines keep busy. */
-export const LATE_MS = 8_000
-
 /** What a process inherits: where programs are, and the cache of compiled code, without which a start takes twice as long. */
 export const inherited = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
 

@@ -467,8 +467,8 @@ describe('a Redis that fails', () => {
     expect(await statuses(5, () => readMe(bob))).toEqual([200, 200, 200, 200, 429])
     store.process().signal('SIGSTOP')
     const times = await tryEverything(service, ada)
-    // The first may wait for 50 ms, and nobody after it. The fastest counts: the machine is busy with other tests.
-    expect(Math.min(...times.slice(1))).toBeLessThan(400)
+    // The first may wait for 50 ms, and nobody after it.
+    expect(times.at(-1)).toBeLessThan(400)
     expect(await saysSo(service)).toEqual(once.slice(0, 1))
     store.process().signal('SIGCONT')
     expect(await hold(service, ada)).toEqual(once)
@@ -484,7 +484,7 @@ describe('a Redis that fails', () => {
     const start = performance.now()
     for (let i = 0; i < 100; i++) expect(await limits.request(randomUUID(), HOME)).toBeUndefined()
     // A hundred times 50 ms would be five seconds.
-    expect(performance.now() - start).toBeLessThan(4_000)
+    expect(performance.now() - start).toBeLessThan(1_500)
     limits.close()
   })
 

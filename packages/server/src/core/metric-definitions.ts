@@ -66,7 +66,9 @@ export const definitions = {
   lockstep_http_requests_waiting: gauge('Requests that wait for a place.'),
   lockstep_http_wait_seconds: histogram('How long a request waited for a place, also one that was sent away.', WAITS),
   lockstep_http_problems_total: counter('Requests that were answered with a problem.', { code: codes }),
-  lockstep_http_shed_total: counter('Requests that were sent away with 503, to come back later.', { code: shedding }),
+  lockstep_http_shed_total: counter('Requests that were rejected with 503, to be sent again later.', {
+    code: shedding,
+  }),
   lockstep_limit_refusals_total: counter('Requests and sockets that were one too many.', { limit: LIMITS }),
   lockstep_limit_uncounted_total: counter('Counts of the rate limits that could not be kept in Redis.', {
     limit: LIMITS,
