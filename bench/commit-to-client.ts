@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { createClient } from '@redis/client'
 import pg from 'pg'
-import { createClient } from 'redis'
 import { channelOf } from '../packages/server/src/realtime/bus.ts'
 import { openSocket } from '../packages/server/testing/socket.ts'
 import { Asker } from '../tests/prove/asking.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createClient } from '@redis/client'
 import type pg from 'pg'
-import { createClient } from 'redis'
 import { endProcesses, startPostgres, startRedis } from '../../packages/server/testing/processes.ts'
 import { collectGoals, is, told } from './goals.ts'
 import { LoadClients } from './load-clients.ts'

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { median } from '../../bench/measure.ts'
 import { scrape } from '../../packages/server/testing/metrics.ts'
 import { eventually } from '../../packages/server/testing/processes.ts'

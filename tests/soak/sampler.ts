@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { createClient } from '@redis/client'
 import type pg from 'pg'
-import type { createClient } from 'redis'
 import { cpuOf, residentOf } from '../../bench/measure.ts'
 import { Scrape, scrape } from '../../packages/server/testing/metrics.ts'
 import type { Instance } from './stage.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, Client, type Failure } from '#testing/client'
 import { endProcesses, eventually, type Store, startRedis } from '#testing/processes'

@@ -1,4 +1,4 @@
-import { createClient, createCluster } from 'redis'
+import { createClient, createCluster } from '@redis/client'
 
 const CONNECT_MS = 1_000
 

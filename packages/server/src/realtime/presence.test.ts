@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endProcesses, eventually, type Store, startRedis } from '../../testing/processes.ts'
 import { startService, type TestBoard, type TestService, type TestUser } from '../../testing/service.ts'
