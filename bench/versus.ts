@@ -96,9 +96,9 @@ export async function compare(
       await oneRound(rounds, round % 2 === 0 ? versions.toReversed() : [...versions], { load, server, start, size })
       const so_far = keys.flatMap((key) => judge(nameOf(key), rounds[key], size))
       const isSharp = so_far.every((each) => each.verdict !== 'noisy')
-      if (round % 5 === 0) progress(`${round} rounds`)
-      if (round < size.most_rounds && !(round >= size.least_rounds && isSharp)) continue
-      for (const each of so_far) progress(`  ${sentenceOf(each)}`)
+      const isLast = round >= size.most_rounds || (round >= size.least_rounds && isSharp)
+      if (isLast || round % 5 === 0) for (const each of so_far) progress(`  ${sentenceOf(each)}`)
+      if (!isLast) continue
       await server.end()
       return so_far
     }
