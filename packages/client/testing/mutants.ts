@@ -72,7 +72,7 @@ export const driverMutations: Record<string, [file: string, rule: string, withou
   ],
   'the stored board is not shown without a network': [
     'line.ts',
-    'if (!failureOf(error)) await this.restore(stored)',
+    'if (status === 0 || status === 429 || status >= 500) await this.restore(stored)',
     '',
   ],
   'timers survive': ['line.ts', 'for (const cancel of this.timers.values()) cancel()', ''],
@@ -104,7 +104,7 @@ export const mutations: Record<string, [rule: string, without: string][]> = {
   'what was rejected stays': [['this.pending = this.pending.filter((other) => other !== operation)', '']],
   'an older board takes the place of a newer one': [['if (this.base && isBefore(position, this.at)) return', '']],
   'a change is judged by a board that is older than it': [
-    ['attempts === 0 && !isBefore(this.at, base)', 'attempts === 0'],
+    ['!is_shared && !isBefore(this.at, base)', '!is_shared'],
   ],
   'a change does not wait for what those before it made': [['other.base = later(other.base, position)', '']],
   'what a change was made on is not kept': [

@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type BoardCore, isBefore, type Kept, type Notice, type Pending, type Position } from '../src/live/core.ts'
+import {
+  type BoardCore,
+  isBefore,
+  type Kept,
+  keptOf,
+  type Notice,
+  type Pending,
+  type Position,
+} from '../src/live/core.ts'
 import type { BoardEvent, Change, FullBoard } from '../src/live/types.ts'
 import { type Answer, clone, type Place, wasImpossible } from './model-server.ts'
 import { choose, listOf, withoutAnchor } from './random-change.ts'
@@ -341,7 +349,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   /** The page is reloaded: only the queue is left, and the stored board. */
   function reload(client: Client) {
     outcome.reloads++
-    const kept = JSON.parse(JSON.stringify(client.core.kept())) as Kept[]
+    const kept = JSON.parse(JSON.stringify(client.core.pending.map(keptOf))) as Kept[]
     Object.assign(client, { core: new Core(kept), socket: [], requests: [], reads: [] })
     listen(client)
     client.own = new Set(kept.map(({ key }) => key))

@@ -23,6 +23,8 @@ export interface Pending {
   state: 'queued' | 'sent' | 'accepted'
   /** How often it was sent. Once it was, only the server knows whether it happened. */
   attempts: number
+  /** Whether another page of the user may have sent it as well. */
+  is_shared: boolean
   /** The base shows it already, although no answer came: it is no longer laid over the base. */
   is_seen: boolean
   /** Where the base must be to show it, once it is accepted. */
@@ -93,12 +95,20 @@ export class BoardCore {
     this.adopt(kept)
   }
 
-  /** Takes up changes that another page of the user has left, or may be sending too: each has its key. */
+  /** Takes up changes that a page of the user has left. Each has its key, so that it happens once. */
   adopt(kept: readonly Kept[]) {
-    for (const each of kept)
-      if (!this.find(each.key))
-        this.pending.push({ ...each, state: each.position ? 'accepted' : 'queued', is_seen: false })
+    for (const each of kept) {
+      const known = this.find(each.key)
+      if (!known)
+        this.pending.push({ ...each, state: each.position ? 'accepted' : 'queued', is_seen: false, is_shared: false })
+      else if (known.state === 'queued') Object.assign(known, newerOf(known, each))
+    }
     this.settle()
+  }
+
+  /** Another page may be sending these too, or has sent them: only the server knows whether they happened. */
+  share(keys: readonly string[]) {
+    for (const operation of this.pending) operation.is_shared ||= keys.includes(operation.key)
   }
 
   /** The board to show: the base with the pending changes laid over it. Equal parts are the same objects as before. */
@@ -149,7 +159,7 @@ export class BoardCore {
     const base = this.pending.reduce((known, { position }) => later(known, position), this.at)
     const operation: Pending = {
       ...{ key, change: meant, guard, at, base },
-      ...{ state: 'queued', attempts: 0, is_seen: false, position: undefined },
+      ...{ state: 'queued', attempts: 0, is_shared: false, is_seen: false, position: undefined },
     }
     this.pending.push(operation)
     // One more on top of what is shown: the others need not be laid again.
@@ -244,10 +254,6 @@ export class BoardCore {
     this.notices = this.notices.filter((notice) => notice.key !== key)
   }
 
-  kept(): Kept[] {
-    return this.pending.map(keptOf)
-  }
-
   private remember(step: Step) {
     if (step.inverse.length > 0) this.undos = [...this.undos, step].slice(-MAX_UNDO)
   }
@@ -316,10 +322,10 @@ export class BoardCore {
     this.isStale = false
     let board = this.base
     for (const operation of this.pending) {
-      const { change, at, base, is_seen, attempts } = operation
+      const { change, at, base, is_seen, attempts, is_shared } = operation
       if (is_seen) continue
       // What was sent is the server's to decide, and so is what was made on a newer board than this one.
-      const isDecided = attempts === 0 && !isBefore(this.at, base)
+      const isDecided = attempts === 0 && !is_shared && !isBefore(this.at, base)
       const current = isDecided && conflictIn(board, operation)
       if (current) this.drop(operation, 'conflict', undefined, current)
       else if (!this.is_deleted && isPossible(board, change)) board = predict(board, change, at)
@@ -346,12 +352,19 @@ export const keptOf = ({ key, change, guard, at, base, attempts, position }: Pen
   ...{ key, change, guard, at, base, attempts, position },
 })
 
+/** A queued change that another page may have sent, with what that page knows of it. */
+const newerOf = (known: Pending, { attempts, base, position }: Kept): Partial<Pending> => ({
+  attempts: Math.max(known.attempts, attempts),
+  base: later(known.base, base),
+  ...(position && { position, state: 'accepted' }),
+})
+
 /** What a guarded change would overwrite on a board. */
 const conflictIn = (board: FullBoard, operation: Pending) =>
   operation.guard && conflictOf(operation, find(board, CARDS, subjectOf(operation.change).id)?.item)
 
 export const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
-const later = (a: Position, b: Position | undefined) => (b && isBefore(a, b) ? b : a)
+export const later = (a: Position, b: Position | undefined) => (b && isBefore(a, b) ? b : a)
 
 /** What is to be gone is gone: that is what the user wanted. */
 const isDeletion = (change: Change) => ['delete', 'remove', 'unassign'].includes(subjectOf(change).verb)

@@ -253,7 +253,8 @@ export class Line {
     // Waited for below, or not at all.
     stored?.catch(() => {})
     const { data, position } = await this.request('getBoard', { board_id: this.board_id }).catch(async (error) => {
-      if (!failureOf(error)) await this.restore(stored)
+      const { status = 0 } = failureOf(error) ?? {}
+      if (status === 0 || status === 429 || status >= 500) await this.restore(stored)
       throw error
     })
     const at = positionOf(position)
@@ -272,7 +273,9 @@ export class Line {
       const at = positionOf(position)
       if (!at || !read || (answered && !isBefore(answered, at))) return
       const board = await read()
-      if (this.phase !== 'closed') this.core.load(board, at)
+      if (this.phase === 'closed') return
+      this.core.load(board, at)
+      this.owner.changed()
     } catch {
       // It cannot be read: then there is none.
     }

@@ -108,6 +108,30 @@ describe('a live board', () => {
     await again.close()
   })
 
+  test('[SYNC-30] it shows the stored board while the service is overloaded, as soon as that was read', async () => {
+    const world = new VirtualWorld(2)
+    const { board } = await opened(world)
+    const { board: stored, position } = board.snapshot() as Snapshot
+    await board.close()
+    const overloaded: Api = {
+      ...world.api('user-0'),
+      request: async () => {
+        throw Object.assign(new Error(), { status: 503, code: 'overloaded', retry_after_seconds: 30 })
+      },
+    }
+    // Later than the request for a ticket has failed.
+    const read = () => new Promise<FullBoard>((resolve) => world.environment().after(500, () => resolve(stored)))
+    const live = new LiveBoard(overloaded, 'board', {
+      environment: world.environment(),
+      loadStored: async () => ({ position, read }),
+    })
+    const shown: unknown[] = []
+    live.subscribe(() => shown.push(live.view))
+    await world.run(2_000)
+    expect(shown.at(-1)).toEqual(stored)
+    await live.close()
+  })
+
   test('[SYNC-30] an answer that is older than the stored board is not shown; one of a new epoch is', async () => {
     const world = new VirtualWorld(2)
     const { board } = await opened(world)

@@ -273,9 +273,14 @@ export class LiveBoard {
 
   /** A page that was away, in the background or in the back/forward cache, goes on with what others have left in the queue. */
   private async adopt(queue: KeptQueue) {
+    const before = queue.keys
     const kept = await queue.load()
     if (this.isOver) return
+    const own = new Set(this.core.pending.map(({ key }) => key))
+    const stored = new Set(kept.map(({ key }) => key))
     this.core.adopt(kept)
+    // What came from another page, and what another page has removed.
+    this.core.share([...stored].filter((key) => !own.has(key)).concat(before.filter((key) => !stored.has(key))))
     this.changed()
   }
 

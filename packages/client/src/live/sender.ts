@@ -53,13 +53,13 @@ export class Sender {
   }
 
   private request(operation: Pending) {
-    const { key: idempotency_key, change, guard, attempts } = operation
+    const { key: idempotency_key, change, guard, attempts, is_shared } = operation
     if (guard)
       return sendGuarded(
         (name, input, if_match) =>
           this.line.request(name, input, if_match === undefined ? {} : { idempotency_key, if_match }),
         operation,
-        attempts > 1,
+        is_shared || attempts > 1,
       )
     const input = { ...(OF_BOARD.test(change.name) && { board_id: this.board_id }), ...change.input }
     return this.line.request(change.name, input, { idempotency_key })

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 
-test('[SYNC-21] the live board weighs at most 10.6 kB, and depends on nothing', async () => {
+test('[SYNC-21] the live board weighs at most 10.9 kB, and depends on nothing', async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [fileURLToPath(new URL('index.ts', import.meta.url))],
     bundle: true,
@@ -13,6 +13,6 @@ test('[SYNC-21] the live board weighs at most 10.6 kB, and depends on nothing', 
     write: false,
     metafile: true,
   })
-  expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThanOrEqual(10_600)
+  expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThanOrEqual(10_900)
   expect(Object.keys(metafile.inputs).filter((file) => !file.startsWith('packages/client/src/'))).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { type Kept, keptOf, type Pending } from './core.ts'
+import { type Kept, keptOf, later, type Pending } from './core.ts'
 
 /** Where the queue of a board is kept while the page is away: one text for each change. */
 export interface QueueStorage {
@@ -23,18 +23,32 @@ export class KeptQueue {
     this.prefix = `lockstep/${user_id}/${board_id}/`
   }
 
+  /** Of the changes that were stored or found here. */
+  get keys(): string[] {
+    return [...this.saved.keys()]
+  }
+
   async load(): Promise<Kept[]> {
     const kept: Kept[] = []
-    try {
-      for (const [id, text] of (await this.storage?.list(this.prefix)) ?? []) {
+    for (const [id, text] of await this.list()) {
+      try {
         const each = JSON.parse(text) as Kept
-        this.saved.set(each.key, { id, state: stateOf(each) })
-        kept.push(each)
+        this.saved.set(each.key, { id, state: stateOf(each, false) })
+        // Only the first one is stored with its newest base, and those behind it need at least the same.
+        kept.push({ ...each, base: later(each.base, kept.at(-1)?.base) })
+      } catch {
+        // What cannot be read is left where it is.
       }
-    } catch {
-      // What cannot be read is left where it is.
     }
     return kept
+  }
+
+  private async list(): Promise<[id: string, text: string][]> {
+    try {
+      return (await this.storage?.list(this.prefix)) ?? []
+    } catch {
+      return []
+    }
   }
 
   /** Brings the place in line with what is pending. A place that fails costs no more than itself. */
@@ -42,10 +56,11 @@ export class KeptQueue {
     const { storage } = this
     if (!storage) return
     const keys = new Set(pending.map(({ key }) => key))
+    const first = pending.find(({ position }) => !position)
     for (const operation of pending) {
       const { key, at } = operation
       const known = this.saved.get(key)
-      const state = stateOf(operation)
+      const state = stateOf(operation, operation === first)
       if (known?.state === state) continue
       // Ids sort as the changes were made.
       const id = known?.id ?? `${this.prefix}${at}-${String(this.count++).padStart(6, '0')}-${key}`
@@ -61,8 +76,9 @@ export class KeptQueue {
   }
 }
 
-/** The parts of a change that differ while it waits. */
-const stateOf = ({ attempts, base: { epoch, seq }, position }: Kept) => `${attempts} ${epoch}.${seq} ${!position}`
+/** The parts of a change that differ while it waits. The base of every one grows with each change before it: only the first is written again. */
+const stateOf = ({ attempts, base: { epoch, seq }, position }: Kept, isFirst: boolean) =>
+  `${attempts} ${!position} ${isFirst ? `${epoch}.${seq}` : ''}`
 
 function attempt(work: () => void | Promise<void>) {
   try {
