@@ -170,6 +170,27 @@ describe('what is kept for work without a network', () => {
       return answer ? [answer.headers.get('board-position'), await answer.text()] : null
     })`) as Promise<[position: string | null, text: string] | null>
 
+  test('[WEB-132] [WEB-93] a board that is left by a link is stored as it was shown, and takes its messages with it', async () => {
+    const board = await stage.board({ 'To do': ['one', 'two'] })
+    const page = await stage.enter(board.ada, board.path)
+    await ready(page)
+    await cardOf(page, 'two').locator('a').focus()
+    await page.keyboard.press('Shift+ArrowUp')
+    await cardOf(page, 'one').locator('a').focus()
+    await page.keyboard.press('Delete')
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    await stage.agreed(board, page)
+    const shown = await order(page)
+    await page.getByRole('link', { name: 'All boards' }).click()
+    await page.getByRole('heading', { name: 'Boards' }).waitFor()
+    expect(await page.locator('.toast').count()).toBe(0)
+    await page.context().setOffline(true)
+    await page.goBack()
+    await page.locator('main.board').waitFor()
+    expect(await order(page)).toEqual(shown)
+    await finish(page, { but: NO_LINE })
+  }, 60_000)
+
   test('[WEB-132] a board is never replaced by an older one, and a logout clears it for every tab', async () => {
     const board = await stage.board({ 'To do': ['one'] })
     const page = await stage.enter(board.ada, board.path)

@@ -24,8 +24,10 @@ export async function startSession() {
     await enter(1)
   } catch (error) {
     const isOut = isLockstepError(error, 'not_authenticated')
-    // Nobody answers: the boards that this browser has kept can be worked on all the same.
-    const isAway = isLockstepError(error, 'network_failed', 'timed_out', 'unexpected_answer')
+    // The service is away or overloaded: the boards that this browser has stored can be used all the same.
+    const isAway =
+      isLockstepError(error, 'network_failed', 'timed_out', 'unexpected_answer') ||
+      (isLockstepError(error) && (error.status >= 500 || error.status === 429))
     const user = isAway ? await keptUser().catch(() => undefined) : undefined
     session.set({ state: user ? 'in' : isOut ? 'out' : 'unreachable', user })
   }
@@ -55,7 +57,7 @@ export async function logOutEverywhere() {
     // An earlier try may have arrived although its answer was lost.
     if (!isLockstepError(error, 'not_authenticated')) throw error
   })
-  await forgetKept()
+  void forgetKept()
   session.set({ state: 'out', user: undefined })
 }
 

@@ -7,7 +7,7 @@ import { FormAlert } from './form-alert.tsx'
 import { nextOf } from './next.ts'
 import { useForm } from './use-form.ts'
 
-/** The first board of a new user. The account exists by now: should the board fail, the list of boards completes it. */
+/** The first board of a new user. The account exists by now: a board that was left without its columns is completed by the list of boards. */
 const starterBoard = () =>
   makeBoard('My first board').then(
     (board_id) => `/b/${board_id}`,

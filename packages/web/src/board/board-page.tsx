@@ -66,6 +66,7 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   useGoingOn(state)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter hides what the last one did
   useEffect(() => tools.hideAgain(), [text, tools])
+  useEffect(() => () => tools.leave(), [tools])
   const { view } = state
   useEffect(() => {
     if (view) document.title = `${view.title} · Lockstep`

@@ -66,6 +66,8 @@ export class BoardTools {
   private state: BoardState
   /** Hides the message that offers to redo something. */
   private hideRedo: () => void = () => {}
+  /** Hides the message that offers to undo something. */
+  private hideUndo: () => void = () => {}
   private shown: (column: Column) => readonly Card[] = ({ cards }) => cards
 
   constructor(board_id: string, me: User, state: BoardState, navigate: (path: string) => void) {
@@ -194,7 +196,13 @@ export class BoardTools {
 
   /** Says what was changed, and offers to undo exactly that. */
   offerUndo(text: string, made: Made) {
-    showToast(text, { label: 'Undo', run: () => this.undo(() => made.undo()) })
+    this.hideUndo = showToast(text, { label: 'Undo', run: () => this.undo(() => made.undo()) })
+  }
+
+  /** Hides what offers to undo or redo something: it works only while the board is open. */
+  leave() {
+    this.hideUndo()
+    this.hideRedo()
   }
 
   /** Undoes the last change, or what `act` undoes. */
@@ -222,6 +230,7 @@ export class BoardTools {
     const about = (now ?? lookUp(before, id))?.words ?? 'the board'
     const hide = showToast(`${word}: ${stepWords(first.change, word === 'Undid', about)}`, wayBack(first))
     if (word === 'Undid') this.hideRedo = hide
+    else this.hideUndo = hide
     for (const { done } of made) void done.then((settled) => 'notice' in settled && hide())
     if (now?.card) this.showCard(now.card.id, word === 'Undid' ? 'Undone' : 'Redone')
     else scrollToLane(id)

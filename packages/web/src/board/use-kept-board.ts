@@ -2,7 +2,7 @@ import type { BoardState } from '@lockstep/client/react'
 import { useEffect } from 'react'
 import { keepBoard } from '../kept-data.ts'
 
-/** Keeps the board for when there is no network: when it is loaded, when the line is lost, and when nobody looks. */
+/** Stores the board for when there is no network: when it is loaded, when the connection is lost, when the page is hidden, and when the user leaves the board. */
 export function useKeptBoard({ status: { phase }, snapshot }: BoardState, user_id: string, is_loaded: boolean) {
   useEffect(() => {
     const save = () => {
@@ -14,6 +14,7 @@ export function useKeptBoard({ status: { phase }, snapshot }: BoardState, user_i
     addEventListener('offline', save)
     document.addEventListener('visibilitychange', saveHidden)
     return () => {
+      save()
       removeEventListener('offline', save)
       document.removeEventListener('visibilitychange', saveHidden)
     }

@@ -7,6 +7,7 @@ import { AccountMenu } from '../settings/account-menu.tsx'
 import { Failure, sentenceOf } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
+import { useMounted } from '../ui/mounted.ts'
 import { Heading, Mark } from '../ui/page.tsx'
 import { Avatars } from '../ui/people.tsx'
 import { showToast } from '../ui/toasts.tsx'
@@ -24,8 +25,11 @@ export function BoardsPage() {
   const [text, setText] = useState('')
   const load = useCallback(() => {
     setFailure(undefined)
-    const list = () => client.listBoards().then(setBoards, setFailure)
-    void completeBoard().then(list, list)
+    client.listBoards().then((found) => {
+      setBoards(found)
+      // What fails here is tried again at the next visit.
+      completeBoard(found).catch(() => {})
+    }, setFailure)
   }, [])
   useEffect(load, [load])
 
@@ -91,6 +95,7 @@ function NewBoard() {
   const [isBusy, setBusy] = useState(false)
   const [, navigate] = useLocation()
   const input = useRef<HTMLInputElement>(null)
+  const isMounted = useMounted()
   useEffect(() => {
     addEventListener('keydown', steerBoards)
     return () => removeEventListener('keydown', steerBoards)
@@ -101,7 +106,9 @@ function NewBoard() {
     if (!title.trim() || tooLong(title)) return input.current?.focus()
     setBusy(true)
     try {
-      navigate(`/b/${await makeBoard(title.trim())}`)
+      const board_id = await makeBoard(title.trim())
+      // The user may have opened another board meanwhile.
+      if (isMounted.current) navigate(`/b/${board_id}`)
     } catch (error) {
       showToast(sentenceOf(error))
       setBusy(false)

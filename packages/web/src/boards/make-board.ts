@@ -1,4 +1,4 @@
-import { isLockstepError } from '@lockstep/client'
+import { isLockstepError, type LockstepError } from '@lockstep/client'
 import { realEnvironment } from '@lockstep/client/live'
 import { client, me } from '../session.ts'
 import { keep, readKept } from '../ui/kept.ts'
@@ -38,10 +38,13 @@ export async function makeBoard(title: string): Promise<string> {
   return carryOut({ board_id: newId(), title, column_ids: usualColumns.map(newId), is_begun: false })
 }
 
-/** Completes a board that was left without its columns, by a failed network or a closed page. */
-export async function completeBoard() {
+/**
+ * Completes a board that was left without its columns, by a failed network or a closed page. Of `boards`, one may exist
+ * although the response to its creation was lost.
+ */
+export async function completeBoard(boards: readonly { id: string }[] = []) {
   const plan = readPlan()
-  if (plan?.is_begun) await carryOut(plan)
+  if (plan && (plan.is_begun || boards.some(({ id }) => id === plan.board_id))) await carryOut(plan)
 }
 
 async function carryOut(plan: Plan): Promise<string> {
@@ -55,13 +58,16 @@ async function carryOut(plan: Plan): Promise<string> {
       await once(client.createColumn({ board_id, id, ...column }, { idempotency_key: id }))
     }
   } catch (error) {
-    // Repeating it would fail in the same way.
-    if (isLockstepError(error) && error.status >= 400 && error.status < 500 && error.status !== 429) keepPlan(undefined)
+    if (isLockstepError(error) && isFinal(error)) keepPlan(undefined)
     throw error
   }
   keepPlan(undefined)
   return board_id
 }
+
+/** Whether the service has rejected the request itself, so that repeating it would fail in the same way. */
+const isFinal = ({ status, code }: LockstepError) =>
+  status >= 400 && status < 500 && ![401, 408, 425, 429].includes(status) && code !== 'unexpected_answer'
 
 /** A repeated request finds what the first one made, also when the service no longer knows its key. */
 async function once(request: Promise<unknown>) {
