@@ -39,6 +39,7 @@ import { Doorkeeper } from './core/admit-requests.ts'
 import { headAnswers } from './core/answer-headers.ts'
 import { siteCheck } from './core/authenticate.ts'
 import type { Core } from './core/change.ts'
+import { ChangePacer } from './core/change-pacer.ts'
 import { keepHouse, removeOldAnswers, removeOldEvents } from './core/chores.ts'
 import { crossOriginHeaders, EXPOSED_HEADERS } from './core/cross-origin.ts'
 import { Database } from './core/database.ts'
@@ -295,7 +296,7 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     body_seconds,
     unauthenticated_bodies,
     lists,
-    large_changes: is_fair ? new Semaphore(1) : undefined,
+    change_pacer: is_fair ? new ChangePacer() : undefined,
     shares: is_fair ? userShares(config) : undefined,
   }
   const settings = {

@@ -222,7 +222,7 @@ export const Settings = Type.Object({
       'Whether the five quotas below hold. Boards that were counted stay counted when they are off. Default: `off` in development, `on` in production.',
   }),
   MAX_BOARD_TEXT_BYTES: Type.Integer({
-    default: 33_554_432,
+    default: 8_388_608,
     minimum: 1,
     description:
       'How much text a board may hold, as bytes of JSON and 200 bytes for each object, 640 for each member and assignee; then 409 for whatever adds more.',

@@ -14,14 +14,14 @@ export const attachmentHandlers = (files: FileStore): Handlers<typeof attachment
     return attachment
   },
 
-  async getAttachment({ db, board_id, params }) {
+  async getAttachment({ db, board_id, params, caller }) {
     const file = await readAttachedFile(db, { board_id, id: params.attachment_id })
     if (!file) throw new Problem('attachment_not_found')
     const { file_id, content_hash, ...about } = file
     return {
       ...about,
       etag: `"${content_hash}"`,
-      content: (start, end) => files.get({ board_id, file_id }, start, end),
+      content: (start, end) => files.get({ board_id, file_id }, { start, end }, caller.id),
     }
   },
 

@@ -385,7 +385,7 @@ describe('downloading', () => {
   })
 })
 
-test('[LOAD-11] chunks that wait for a connection are served in turn by board', async () => {
+test('[LOAD-11] chunks that wait for a connection are served in turn by user', async () => {
   const db = new Database({ url: service.database_url, size: 1, is_fair: true, on_error: () => {} })
   const files = new ChunkStore(db, 8)
   const other = await service.board()
@@ -394,7 +394,7 @@ test('[LOAD-11] chunks that wait for a connection are served in turn by board', 
     async function* content() {
       yield Buffer.from('x')
     }
-    await files.put({ board_id, file_id: randomUUID() }, content())
+    await files.put({ board_id, file_id: randomUUID() }, content(), name)
     stored.push(name)
   }
   const gate = Promise.withResolvers<{ result: undefined }>()
@@ -402,7 +402,8 @@ test('[LOAD-11] chunks that wait for a connection are served in turn by board', 
     async () => {},
     () => gate.promise,
   )
-  const puts = [1, 2, 3, 4].map(() => put('greedy', board.id))
+  // On several boards: that gives nobody more.
+  const puts = [board, board, other, other].map(({ id }) => put('greedy', id))
   puts.push(put('other', other.id))
   await eventually('all wait', () => db.waiting === 5)
   gate.resolve({ result: undefined })

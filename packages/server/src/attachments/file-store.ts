@@ -9,10 +9,10 @@ export interface FileKey {
 
 /** Where the bytes of files are. PostgreSQL for now; an object store needs no more than this. */
 export interface FileStore {
-  /** Keeps what comes until it ends. */
-  put(key: FileKey, content: AsyncIterable<Buffer>): Promise<void>
+  /** Keeps what comes until it ends. Transfers that wait for each other are served in turn by user. */
+  put(key: FileKey, content: AsyncIterable<Buffer>, user_id: string): Promise<void>
   /** The bytes from `start` up to and without `end`, fetched as they are asked for. */
-  get(key: FileKey, start: number, end: number): AsyncIterable<Buffer>
+  get(key: FileKey, range: { start: number; end: number }, user_id: string): AsyncIterable<Buffer>
   /** Removes a file, whatever there is of it. */
   remove(key: FileKey): Promise<void>
 }
@@ -47,19 +47,19 @@ export class ChunkStore implements FileStore {
     this.moved = moved
   }
 
-  async put(key: FileKey, content: AsyncIterable<Buffer>) {
+  async put(key: FileKey, content: AsyncIterable<Buffer>, user_id: string) {
     let nth = 0
     for await (const bytes of inChunks(content)) {
       const chunk = { ...key, nth: nth++, bytes }
-      await this.inTurn(key, (db) => db.run(write, chunk))
+      await this.inTurn(user_id, (db) => db.run(write, chunk))
       this.moved('stored', bytes.length)
     }
   }
 
-  async *get(key: FileKey, start: number, end: number) {
+  async *get(key: FileKey, { start, end }: { start: number; end: number }, user_id: string) {
     for (let from = start; from < end; ) {
       const nth = Math.floor(from / CHUNK_BYTES)
-      const [chunk] = await this.inTurn(key, (db) => db.run(read, { ...key, nth }))
+      const [chunk] = await this.inTurn(user_id, (db) => db.run(read, { ...key, nth }))
       if (!chunk) throw new Error('A file is not complete')
       const offset = nth * CHUNK_BYTES
       const bytes = chunk.bytes.subarray(from - offset, end - offset)
@@ -73,8 +73,8 @@ export class ChunkStore implements FileStore {
     await this.database.forKey(key.board_id).run(erase, key)
   }
 
-  private inTurn<T>({ board_id }: FileKey, work: (db: Db) => Promise<T>): Promise<T> {
-    return this.semaphore.run(() => work(this.database.forKey(board_id)), { key: board_id })
+  private inTurn<T>(user_id: string, work: (db: Db) => Promise<T>): Promise<T> {
+    return this.semaphore.run(() => work(this.database.forKey(user_id)), { key: user_id })
   }
 }
 

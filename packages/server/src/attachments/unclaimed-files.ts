@@ -42,13 +42,13 @@ export const uploadsTo = (
   bounds: Pick<Uploads, 'max_bytes' | 'min_bytes_per_second'>,
 ): Uploads => ({
   ...bounds,
-  async take(board_id, content) {
+  async take(board_id, content, user_id) {
     const key = { board_id, file_id: newUuid() }
     const db = database.forKey(board_id)
     const room = await quotas.fileRoom(db, board_id)
     await db.run(announce, key)
     try {
-      await files.put(key, within(room, content))
+      await files.put(key, within(room, content), user_id)
     } catch (error) {
       // If this fails too, the sweeper will do it.
       await removeFile(db, files, key).catch(() => {})

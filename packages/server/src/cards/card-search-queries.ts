@@ -24,8 +24,10 @@ interface Found {
   json: JsonText<Card>
 }
 
-/** A page ends with the card that fills this much. */
+/** A page ends with the card that fills this much, by the texts of descriptions and of items. */
 const PAGE_BYTES = 1_048_576
+/** What an item takes as JSON beside its text. */
+const ITEM_BYTES = 300
 
 /** Where the first page begins: no id is greater. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -49,7 +51,7 @@ const findBy = (given: readonly Filter[]) =>
     return sql<Found>`
       select card.id, card.total, ${cardJson}::text as json from (
         select found.*, count(*) over () as total,
-          sum(octet_length(coalesce(found.description, ''))) over (order by found.id desc) - octet_length(coalesce(found.description, '')) as bytes_before
+          coalesce(sum(size.bytes) over (order by found.id desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
         from (
         select card.* from cards card ${isLed ? lead : sql``}
         where card.board_id = ${args.board_id}
@@ -58,7 +60,13 @@ const findBy = (given: readonly Filter[]) =>
           ${has('column') ? sql`and card.column_id ${sql.raw(isLed ? 'is not distinct from' : '=')} ${args.column}` : sql``}
           ${has('search') ? sql`and strpos(card.search_key, (select search_key(${args.search}))) > 0` : sql``}
         order by ${id} desc limit ${args.limit}
-        ) found
+        ) found cross join lateral (
+          select octet_length(coalesce(found.description, ''))
+            + coalesce(sum(octet_length(item.content) + ${sql.lit(ITEM_BYTES)}), 0) as bytes
+          from checklists checklist
+          join checklist_items item on item.board_id = checklist.board_id and item.checklist_id = checklist.id
+          where checklist.board_id = found.board_id and checklist.card_id = found.id
+        ) size
       ) card where card.bytes_before < ${sql.lit(PAGE_BYTES)} order by card.id desc`
   })
 

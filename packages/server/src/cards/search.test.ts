@@ -263,3 +263,17 @@ test('[READ-7] a page ends with the card that fills a mebibyte, and Link leads t
   expect(found.map((page) => page.length)).toEqual([17, 3])
   expect(found.flat().map(({ id }) => id)).toEqual(ids)
 })
+
+test('[READ-7] the items of checklists count for the size of a page', async () => {
+  for (let i = 0; i < 3; i++) {
+    const { id: card_id } = await newCard(`Listed ${i}`)
+    const { api } = board.member
+    const { id: checklist_id } = await api.call('createChecklist', { params: { card_id }, body: { title: 'All' } })
+    await service.sql.query(
+      `insert into checklist_items select $1, gen_random_uuid(), $2, repeat('x', 1000), false, n from generate_series(1, 600) n`,
+      [board.id, checklist_id],
+    )
+  }
+  const found = await pages({ search: 'listed', limit: 100 })
+  expect(found.map((page) => page.length)).toEqual([2, 1])
+})

@@ -11,8 +11,26 @@ import type { Credential } from './tokens.ts'
 export interface StoredAnswer {
   fingerprint: string
   status: number
+  /** JSON text; null for an answer without a body, and for a large one. */
   body: string | null
   position: string | null
+  /** Of a body that is not read with the caller, because many requests with its key could hold it at once. */
+  large_body_bytes: number | null
+}
+
+const LARGE_BODY_BYTES = 65_536
+
+const storedBody = statement(
+  'read_stored_body',
+  (args: { user_id: string; key: string }) => sql<{ body: string }>`
+    select body from stored_answers where user_id = ${args.user_id} and key = ${args.key}`,
+)
+/** The body of a stored answer that was too large to be read with the caller. */
+export async function readStoredBody(db: Db, user_id: string, key: string): Promise<string> {
+  const [stored] = await db.run(storedBody, { user_id, key })
+  // It was removed in this moment, after its day: the client may send the request again.
+  if (!stored) throw new Problem('overloaded')
+  return stored.body
 }
 
 /** A user who has proved who he is and is active. */
@@ -88,7 +106,9 @@ const look = (name: string, target: RawBuilder<unknown>, more = sql``) =>
         ${now} as at,
         target.board_id, membership.role, stream.epoch, stream.last_seq, stream.text_bytes,
         case when answer.key is not null then
-          json_build_object('fingerprint', answer.fingerprint, 'status', answer.status, 'body', answer.body, 'position', answer.position)
+          json_build_object('fingerprint', answer.fingerprint, 'status', answer.status, 'position', answer.position,
+            'body', case when octet_length(answer.body) <= ${sql.lit(LARGE_BODY_BYTES)} then answer.body end,
+            'large_body_bytes', case when octet_length(answer.body) > ${sql.lit(LARGE_BODY_BYTES)} then octet_length(answer.body) end)
         end as answer ${more}
       from users caller
       left join ${target} target on target.id = ${args.target_id}

@@ -13,6 +13,7 @@ import {
   type Threshold,
 } from './access.ts'
 import type { Place } from './admission.ts'
+import type { ChangeCost } from './change-pacer.ts'
 import { type Database, type Db, statement, type Tx } from './database.ts'
 import { Problem } from './problem.ts'
 import { countBoard, type Growth, NO_USAGE, type Quotas } from './quotas.ts'
@@ -59,8 +60,8 @@ export interface Answer {
   /** The board's position after the change: `<epoch>.<seq>`. */
   position: string | null
   is_replay: boolean
-  /** How many bytes the change wrote and returns: its events and the body. */
-  bytes: number
+  /** Of the body of a replay that is not read yet. */
+  large_body_bytes: number | null
 }
 
 /** An event of the change so far, as a reaction sees it. */
@@ -114,6 +115,8 @@ export interface Change {
   request: { key: string; fingerprint: string } | null
   /** Of the request, among those that are worked for. */
   place?: Place | undefined
+  /** Where the change counts what it costs. */
+  cost: ChangeCost
   /** Called when COMMIT is sent: until then it is certain that nothing was committed. */
   committing?: (() => void) | undefined
   /** Reads what `work` decides by. It travels with the lock, before anybody knows whether the caller may, and only reads. */
@@ -132,7 +135,7 @@ export interface Change {
  * a retry, commit, and only then announce. What fails on the way leaves no change, no event and no answer.
  */
 export async function changeBoard(core: Core, change: Change): Promise<Answer> {
-  const { approach, board_id, is_new, is_removal, request, place, ask, work } = change
+  const { approach, board_id, is_new, is_removal, request, place, cost, ask, work } = change
   const { quotas } = core
   const commit = (passOn: () => void) =>
     core.database.transaction<[Threshold, () => Promise<unknown>], { answer: Answer; committed?: Committed }>(
@@ -148,10 +151,11 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
         const entry = is_new ? await foundBoard(tx, board_id, threshold.caller) : threshold.enter()
         const { at, epoch, last_seq } = entry
         const usage = quotas.isOn && !isCounted(entry) ? await countBoard(tx, board_id) : (entry.usage ?? NO_USAGE)
+        cost.board_bytes = usage.text_bytes ?? 0
         const now = Date.parse(at)
         if (!is_removal) quotas.demandLogRoom(usage, now)
         const events: NewEvent[] = []
-        const emit = emitter(events, entry.caller.id)
+        const emit = emitter(events, entry.caller.id, cost)
         const demandRoom = (growth: Growth = {}, bytes = 0) => {
           const sum = growthOf([...events, { growth }])
           quotas.demandRoom(usage, sum)
@@ -182,6 +186,7 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
         const told = events.map((event, i) => ({ ...event, seq: last_seq + i + 1 }))
         const last = await core.reaction({ tx, board_id, at, told, emit, attempt, demandRoom, wrote, log: core.log })
         const body = first === null ? null : (last ?? first)
+        cost.bytes += body?.length ?? 0
         if (request && body !== null) wrote(Buffer.byteLength(body))
         const position = `${epoch}.${last_seq + events.length}`
         const { committed, append } = toLog(quotas, board_id, entry, events, written)
@@ -193,8 +198,7 @@ export async function changeBoard(core: Core, change: Change): Promise<Answer> {
             request && end.run(keepAnswer, { ...keep, ...request }),
           ])
         }
-        const bytes = events.reduce((sum, event) => sum + event.bytes, body?.length ?? 0)
-        const answer: Answer = { status, body, position, is_replay: false, bytes }
+        const answer: Answer = { status, body, position, is_replay: false, large_body_bytes: null }
         return { result: { answer, committed }, close }
       },
       {
@@ -266,11 +270,12 @@ const removesMember = (events: readonly NewEvent[]) => events.some(({ type }) =>
 
 /** Collects events, by whoever did it unless they say otherwise. */
 const emitter =
-  (events: NewEvent[], actor_id: string | null): Emit<EventKind> =>
+  (events: NewEvent[], actor_id: string | null, cost?: ChangeCost): Emit<EventKind> =>
   (type, content, { by = actor_id, is_consequence = false, subject_id = null, from_id = null, growth } = {}) => {
     const data = toJson(content)
     const user_id = is_consequence ? null : by
     const bytes = Buffer.byteLength(data)
+    if (cost) cost.bytes += bytes
     events.push({ type, user_id, actor_id: by, subject_id, from_id, data, bytes, growth })
   }
 
@@ -286,7 +291,7 @@ function toLog(quotas: Quotas, board_id: string, stream: Stream, events: NewEven
   }))
   const committed: Committed = { board_id, epoch, events: logged }
   const append = async (tx: Db) => {
-    if (events.length === 0) return
+    if (events.length === 0 && written === 0) return
     const log_at = Date.parse(at)
     // What a body has beside its data is ASCII.
     const bytes = events.reduce(
@@ -306,7 +311,7 @@ const lostRaces = ['stored_answers_key_taken', 'board_stream_id_taken']
 /** The answer of an earlier request with the same key, if this is the same request. */
 export function answerAgain({ fingerprint, ...stored }: StoredAnswer, request: Change['request']): Answer {
   if (request?.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused')
-  return { ...stored, is_replay: true, bytes: stored.body?.length ?? 0 }
+  return { ...stored, is_replay: true }
 }
 
 interface NewEvent {

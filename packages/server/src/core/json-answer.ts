@@ -135,10 +135,15 @@ async function* inPieces(stream: Readable, inTurn: InTurn) {
     }
     return Buffer.concat(piece)
   }
-  for (;;) {
-    const piece = await inTurn(read, ({ length }) => length)
-    if (piece.length === 0) return
-    yield piece
+  try {
+    for (;;) {
+      const piece = await inTurn(read, ({ length }) => length)
+      if (piece.length === 0) return
+      yield piece
+    }
+  } finally {
+    // The client may have gone in the middle.
+    stream.destroy()
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { networkOf } from './client-address.ts'
@@ -8,6 +8,7 @@ import { Problem } from './problem.ts'
 import { inTime, makeRedis, type Redis } from './redis.ts'
 
 /** How long a request waits for the store; then it passes. */
+const MAX_KEY_LENGTH = 256
 const PATIENCE_MS = 50
 /** A count that is insured waits longer; then it is kept in the process. A probe that takes longer has failed. */
 const INSURED_PATIENCE_MS = 250
@@ -206,7 +207,10 @@ export class Limits {
   }
 
   private localOf([bucket, ...who]: Count) {
-    const [counts, key] = [this.local[bucket], who.join('\n')]
+    const counts = this.local[bucket]
+    const text = who.join('\n')
+    // The number of counts is bounded, so their keys must be short: an account can be named by a text of some kilobytes.
+    const key = text.length > MAX_KEY_LENGTH ? hash('sha256', text, 'base64url') : text
     return { read: () => counts.read(key), add: () => counts.add(key), delete: () => counts.delete(key) }
   }
 

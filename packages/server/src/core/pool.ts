@@ -8,8 +8,8 @@ const types: pg.CustomTypesConfig = {
 }
 
 /**
- * The most that is read as the result of one statement, or of statements that were sent together. Four times the default quota
- * for the text of a board, and a quarter of what V8 can hold as one string.
+ * The most that is read as the result of one statement, or of statements that were sent together: a quarter of what V8 can
+ * hold as one string.
  */
 const MAX_RESULT_BYTES = 134_217_728
 

@@ -1,5 +1,6 @@
 import type { Operation, Resource } from '@lockstep/contract/operation'
 import type { FastifyRequest } from 'fastify'
+import type { ChangeCost } from './change-pacer.ts'
 import type { Db } from './database.ts'
 import { isSame } from './etag.ts'
 import { Problem } from './problem.ts'
@@ -30,8 +31,9 @@ export function precondition(
     return undefined
   const kind = path.endsWith('/members/{user_id}') ? 'member' : access.on
   const id = (kind === 'member' ? ids['user_id'] : ids[`${kind}_id`]) as string
-  return async (db: Db, board_id: string) => {
+  return async (db: Db, board_id: string, cost: ChangeCost) => {
     const current = await representations[kind](db, { board_id, id })
+    cost.bytes += current?.json.length ?? 0
     // What is not there is the handler's to refuse.
     if (!current || current.etags.some((etag) => isSame(expected, etag))) return
     throw new Problem('precondition_failed', { current: current.json })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { BoardUsage, FullBoard } from '@lockstep/contract/boards'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Failure } from '#testing/client'
@@ -417,6 +418,19 @@ describe('[QUOTA-6] log bytes', () => {
     // Other boards are not concerned.
     const other = await boardAt(slow_log)
     expect(codeOf(await other.addCard({ title: 'Card' }))).toBe('201')
+  })
+
+  test('stored responses of changes that change nothing count too', async () => {
+    const at = await boardAt(slow_log)
+    const card = await at.fill('Card', 'x'.repeat(30_000))
+    const used = async () => (await at.usage()).log_bytes_per_minute.used
+    const before = await used()
+    const params = { card_id: card.id }
+    const send = (headers = {}) => at.api.send('updateCard', { params, body: { title: 'Card' }, headers })
+    expect(codeOf(await send())).toBe('200')
+    expect(await used()).toBeLessThanOrEqual(before)
+    expect(codeOf(await send({ 'idempotency-key': randomUUID() }))).toBe('200')
+    expect(await used()).toBeGreaterThan(before + 20_000)
   })
 
   test('[QUOTA-7] deletes work all the same; everything else works again when the minute has drained', async () => {

@@ -15,11 +15,12 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import { v7 as newUuid } from 'uuid'
-import { type Approach, approachBoard, type Caller, type Entry, type Threshold } from './access.ts'
+import { type Approach, approachBoard, type Caller, type Entry, readStoredBody, type Threshold } from './access.ts'
 import { aside, placeOf } from './admit-requests.ts'
 import { authenticate } from './authenticate.ts'
 import type { BoardVersion } from './board-version.ts'
 import { type Answer, answerAgain, type Change, type Core, changeBoard, type Emit, toJson } from './change.ts'
+import type { ChangeCost, ChangePacer } from './change-pacer.ts'
 import { networkOf } from './client-address.ts'
 import type { Db, Tx } from './database.ts'
 import { type Download, sendDownload } from './download.ts'
@@ -107,8 +108,8 @@ export interface ServeDeps {
   unauthenticated_bodies: FairShare
   /** Lists, histories, searches, and objects of boards with much text: what one of them reads can be large. */
   lists: Semaphore | undefined
-  /** Responses to large changes: a client that makes one after the other waits for its turn. */
-  large_changes: Semaphore | undefined
+  /** Paces large changes; undefined when there are no shares. */
+  change_pacer: ChangePacer | undefined
   /** What each user may hold while others wait; undefined when there are no shares. */
   shares: UserShares | undefined
 }
@@ -172,7 +173,7 @@ type Arrived = FastifyRequest & { [ARRIVAL]?: Arrival }
 const arrivalOf = (request: Arrived) => request[ARRIVAL]
 
 function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
-  const { core, tokens, limits, isOwnOrigin, ways, lists, large_changes, shares } = deps
+  const { core, tokens, limits, isOwnOrigin, ways, lists, change_pacer, shares } = deps
   const { access, method, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
@@ -236,21 +237,35 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     request,
   })
 
-  const change = async (
+  const change = (
     request: FastifyRequest,
     reply: FastifyReply,
     upload?: Received,
     committing?: () => void,
   ): Promise<Answer> => {
     const arrival = arrivalOf(request) as Arrival
+    const act = (cost: ChangeCost) => changeLooked(arrival, request, reply, cost, upload, committing)
+    if (!change_pacer) return act({ bytes: 0, board_bytes: 0 })
+    const board_bytes = arrival.entry?.text_bytes ?? 0
+    return change_pacer.run(arrival.approach.credential.user_id, { board_bytes, place: placeOf(request) }, act)
+  }
+
+  const changeLooked = async (
+    arrival: Arrival,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    cost: ChangeCost,
+    upload?: Received,
+    committing?: () => void,
+  ): Promise<Answer> => {
     try {
-      return await changeOnce(arrival, request, reply, upload, committing)
+      return await changeOnce(arrival, request, reply, cost, upload, committing)
     } catch (error) {
       if (arrival.threshold || !isRefusal(error)) throw error
       // What was known holds no longer, or the request is wrong in itself: the door has the first word.
       ways.forget(arrival.approach)
       enter(arrival, await approachBoard(core.database.forKey(arrival.approach.credential.user_id), arrival.approach))
-      return changeOnce(arrival, request, reply, upload, committing)
+      return changeOnce(arrival, request, reply, cost, upload, committing)
     }
   }
 
@@ -258,6 +273,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     arrival: Arrival,
     request: FastifyRequest,
     reply: FastifyReply,
+    cost: ChangeCost,
     upload?: Received,
     committing?: () => void,
   ) => {
@@ -269,7 +285,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     const demandUnchanged = precondition(deps.representations, operation, request, ids)
     const { board_id = new_id } = arrival
     const work: Change['work'] = async ({ tx, entry: { caller, at }, emit, asked }) => {
-      await demandUnchanged?.(tx, board_id)
+      await demandUnchanged?.(tx, board_id, cost)
       const result = await handle({ ...inputs, db: tx, params: ids, caller, board_id, at, new_id, emit, reply, asked })
       return { status: returns.status, body: asText(result) }
     }
@@ -281,6 +297,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       is_removal: method === 'DELETE',
       request: identity,
       place: placeOf(request),
+      cost,
       committing,
       ...(ask && { ask: (db) => ask({ ...inputs, db, params: ids, board_id }) }),
       work,
@@ -289,8 +306,8 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
 
   /** A file is taken in before the board's turn comes. A retry is only read, to see whether it is the same. */
   const changeWithUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    const { board_id } = arrivalOf(request) as Arrival
-    const desk = board_id ? deskAt(core.uploads, board_id) : nowhere(core.uploads)
+    const { board_id, approach } = arrivalOf(request) as Arrival
+    const desk = board_id ? deskAt(core.uploads, board_id, approach.credential.user_id) : nowhere(core.uploads)
     const release = shares && demandShare(shares.uploads.claim(...claimantOf(request)))
     const upload = await aside(request, () => receiveUpload(request, reply, desk)).finally(release)
     let isCommitting = false
@@ -341,17 +358,25 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     if (!shares || bytes < LARGE_RESPONSE_BYTES) return () => {}
     const release = shares.response_bytes.claim(...claimantOf(request), bytes)
     // A client that hung up while the response was made has had its `close` already.
-    if (reply.raw.destroyed) release?.()
-    else if (release) reply.raw.once('close', release)
-    return release
+    if (!release || reply.raw.destroyed) {
+      release?.()
+      return release
+    }
+    reply.raw.once('close', release)
+    return () => {
+      reply.raw.off('close', release)
+      release()
+    }
   }
   const demandMemory = (request: FastifyRequest, reply: FastifyReply, bytes: number) =>
     demandShare(reserve(request, reply, bytes))
 
-  /** The change is committed, so it is never rejected here. It holds no place while it waits. */
-  const waitAfterLargeChange = async (request: FastifyRequest, bytes: number) => {
-    const key = arrivalOf(request)?.approach.credential.user_id
-    await large_changes?.runPaced(async () => COST_OF_CHANGE * bytes, Number, { key, place: placeOf(request) })
+  /** The body of a replay that is large: read in turn, and counted before. */
+  const storedBody = (request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<string> => {
+    demandMemory(request, reply, bytes)
+    const { credential, key } = (arrivalOf(request) as Arrival).approach
+    const read = () => readStoredBody(core.database.forKey(credential.user_id), credential.user_id, key ?? '')
+    return lists?.runPaced(read, textLength, { key: credential.user_id, place: placeOf(request) }) ?? read()
   }
 
   const answerWrite = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -359,15 +384,15 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       if (error instanceof Problem && error.current) demandMemory(request, reply, error.current.length)
       throw error
     })
-    const { status, body: text, position, is_replay, bytes } = answered
-    if (bytes > LARGE_CHANGE_BYTES) await waitAfterLargeChange(request, bytes)
+    const { status, position, is_replay, large_body_bytes } = answered
+    const text = large_body_bytes === null ? answered.body : await storedBody(request, reply, large_body_bytes)
     if (position !== null) reply.header('board-position', position)
     if (is_replay) reply.header('idempotent-replayed', 'true')
     if (text !== null) reply.header('etag', etagOf(text))
     // The change is committed, so it cannot be refused. A client that reads nothing loses its connection, and can send the request again.
-    if (text !== null && !reserve(request, reply, text.length)) {
+    if (text !== null && large_body_bytes === null && !reserve(request, reply, text.length)) {
       reply.hijack()
-      request.raw.destroy()
+      reply.raw.destroy()
       return reply
     }
     return sendText(reply.code(status), text)
@@ -389,11 +414,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
 }
 
 /** Objects of boards with less text than this are read without a queue, on all connections at once. */
-const LARGE_TEXT_BYTES = 8_388_608
-/** A change of so many bytes occupies the event loop and PostgreSQL for some ten milliseconds. */
-const LARGE_CHANGE_BYTES = 262_144
-/** A byte that is changed is read, written to the log, sent to viewers and returned: it costs more than one that is read. */
-const COST_OF_CHANGE = 2
+const LARGE_TEXT_BYTES = 1_048_576
 /** Smaller responses are bounded by how many requests may be open. */
 const LARGE_RESPONSE_BYTES = 65_536
 

@@ -22,7 +22,7 @@ export interface Uploads {
   /** The slowest that a client may send; 0 when any rate will do. */
   min_bytes_per_second: number
   /** Keeps what comes until it ends, for a while; answers under which id. */
-  take: (board_id: string, content: AsyncIterable<Buffer>) => Promise<string>
+  take: (board_id: string, content: AsyncIterable<Buffer>, user_id: string) => Promise<string>
   /** Forgets what nobody claimed. */
   drop: (board_id: string, file_id: string) => Promise<void>
 }
@@ -48,9 +48,9 @@ export interface Desk {
   drop: (file_id: string) => Promise<void>
 }
 
-export const deskAt = ({ take, drop, ...bounds }: Uploads, board_id: string): Desk => ({
+export const deskAt = ({ take, drop, ...bounds }: Uploads, board_id: string, user_id: string): Desk => ({
   ...bounds,
-  take: (content) => take(board_id, content),
+  take: (content) => take(board_id, content, user_id),
   drop: (file_id) => drop(board_id, file_id),
 })
 /** For what is only read to see whether it was sent before. */

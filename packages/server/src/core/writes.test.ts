@@ -39,6 +39,23 @@ const essence = (answer: Answer) => ({ status: answer.status, text: answer.text,
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b)
 const cards = async () => (await owner.api.call('getBoard', { params: here() })).columns.flatMap((c) => c.cards)
 
+test('[WRITE-3] a large response is the same again', async () => {
+  for (const title of ['One', 'Two'])
+    await owner.api.call('createCard', { params: { ...here(), column_id }, body: { title, description: 'é'.repeat(65_000) } })
+  const headers = newKey()
+  const rename = (title: string) => owner.api.send('updateColumn', { params: { column_id }, body: { title }, headers })
+  const first = await rename('New')
+  await createCard({ title: 'Later' })
+  const again = await rename('New')
+  expect(first.bytes.length).toBeGreaterThan(250_000)
+  expect([essence(again), again.headers.get('etag'), isReplay(again)]).toEqual([
+    essence(first),
+    first.headers.get('etag'),
+    'true',
+  ])
+  expect(await rename('Other')).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } })
+})
+
 describe('the position', () => {
   test('[WRITE-1] every write answers it, also one that changes nothing, and so does GET', async () => {
     const { api, id } = owner

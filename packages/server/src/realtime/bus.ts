@@ -175,9 +175,10 @@ export class Bus {
     }
   }
 
-  /** `<version>|<JSON>`. Read here as well: who takes it may do so later. */
+  /** `<version>|<JSON>`. It is checked here, because it may be taken later, where nothing catches an error. */
   private hearPresence(message: string, channel: string) {
-    JSON.parse(message.slice(message.indexOf('|') + 1))
+    const told = JSON.parse(message.slice(message.indexOf('|') + 1)) as { type?: unknown } | null
+    if (typeof told?.type !== 'string') throw new SyntaxError('This is not a message about presence')
     this.listener.presence(boardOf(channel), message)
   }
 

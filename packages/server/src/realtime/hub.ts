@@ -43,14 +43,14 @@ export interface Outside {
   soon: (work: () => void) => void
   random: () => number
   /**
-   * Events behind a number, in order, as many as fit a page; undefined when the log cannot be read now. `viewers` tells how
-   * many the page is then sent to.
+   * Events behind a number, in order, as many as fit a page; undefined when the log cannot be read now. Pages that wait are
+   * read in turn by key. `viewers` tells how many the page is then sent to.
    */
   readEvents: (
     board_id: string,
     after: number,
     done: (events: LiveEvent[] | undefined) => void,
-    viewers: () => number,
+    reader: { key: string; viewers: () => number },
   ) => void
   readHeads: (board_ids: string[], done: (heads: Map<string, Head> | undefined) => void) => void
   /** `done` when the bell for this board is heard from now on. Also after the bell was lost and found again. */
@@ -409,7 +409,7 @@ export class Hub {
       this.takeHeld(stage)
       if (stage.last > before) this.fill(stage, stage.target)
     }
-    this.outside.readEvents(stage.board_id, stage.last, take, () => stage.seats.size)
+    this.outside.readEvents(stage.board_id, stage.last, take, { key: stage.board_id, viewers: () => stage.seats.size })
   }
 
   /** The next event, and only the next, moves the position. The end of a board leaves no history before it. */
@@ -512,7 +512,8 @@ export class Hub {
         else this.outside.after(RETRY_MS, () => this.serve(stage, reader))
       }
     }
-    this.outside.readEvents(stage.board_id, after, take, () => seats.length)
+    // By user: one user can resume on many boards.
+    this.outside.readEvents(stage.board_id, after, take, { key: seat.viewer.user_id, viewers: () => seats.length })
   }
 
   private takePage(stage: Stage, seat: Seat, events: LiveEvent[]) {

@@ -94,7 +94,7 @@ export class Live {
   private readonly settings: LiveSettings
   private readonly keeper: Keeper = { drained: (socket) => this.hub.drained(socket.board_id, socket) }
   private readonly door: Semaphore
-  /** Reads of the log, by board: clients that resume over and over leave connections to others. */
+  /** Reads of the log, by user or board: clients that resume over and over leave connections to others. */
   private readonly pages: Semaphore
   private count = 0
   /** Open connections by user, by user and board, and by address. */
@@ -119,11 +119,11 @@ export class Live {
       },
       soon: (work) => void setImmediate(work),
       random: Math.random,
-      readEvents: (board_id, after, done, viewers) => {
-        const read = () => readEventPage(database.forKey(board_id), board_id, after)
-        const run = () => this.pages.run(read, { key: board_id })
+      readEvents: (board_id, after, done, { key, viewers }) => {
+        const read = () => readEventPage(database.forKey(key), board_id, after)
+        const run = () => this.pages.run(read, { key })
         const sentBytes = (page: readonly { body: string }[]) => sizeOfPage(page) * viewers()
-        const runPaced = () => this.pages.runPaced(read, sentBytes, { key: board_id })
+        const runPaced = () => this.pages.runPaced(read, sentBytes, { key })
         void answer(settings.shares ? runPaced() : run(), done)
       },
       readHeads: (board_ids, done) => void answer(readHeads(database, board_ids), done),

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import type { Place } from './admission.ts'
+import { Problem } from './problem.ts'
+import { Semaphore } from './semaphore.ts'
+
+/** What a change costs. It is filled in while the change runs, so that one that is rejected counts too. */
+export interface ChangeCost {
+  /** What it read, wrote and returns of objects that can be large. */
+  bytes: number
+  /** How much text its board has. */
+  board_bytes: number
+}
+
+/** A cheaper change is not charged. */
+const LARGE_CHANGE_BYTES = 262_144
+const BYTES_PER_SECOND = 2 * 1_048_576
+/** A debt below this is not waited for, so that a user with a column of a megabyte notices nothing. */
+const FREE_MS = 1_000
+/** Changes of a user who has changed a board with more text run one at a time. */
+const LARGE_BOARD_BYTES = 1_048_576
+const MAX_USERS = 10_000
+
+const MAX_WAIT_MS = 5_000
+const limit = { waiting: 500, wait_ms: MAX_WAIT_MS, refuse: () => new Problem('overloaded') }
+
+interface Account {
+  /** When the large changes of the user are paid off, by `performance.now`. */
+  paid_at: number
+  turn: Semaphore
+}
+
+/**
+ * Paces the changes of a user who makes large ones: they run one at a time, and the next waits for a time that grows with
+ * the cost of the last. Building, logging and sending an event blocks the event loop for about 20 ms per megabyte and
+ * takes several times its size in memory, so one user could slow down everybody, or fill the memory from several boards.
+ */
+export class ChangePacer {
+  private readonly accounts = new LRUCache<string, Account>({ max: MAX_USERS })
+
+  /** `board_bytes` is what is known of the board before the change, if anything. */
+  async run<T>(
+    user_id: string,
+    { board_bytes, place }: { board_bytes: number; place: Place | undefined },
+    change: (cost: ChangeCost) => Promise<T>,
+  ): Promise<T> {
+    const cost: ChangeCost = { bytes: 0, board_bytes }
+    const account = this.accountOf(user_id, cost)
+    if (!account) return this.charged(user_id, cost, change)
+    const inTurn = async () => {
+      await payOff(account, place)
+      return this.charged(user_id, cost, change)
+    }
+    return account.turn.run(inTurn, { place })
+  }
+
+  private async charged<T>(user_id: string, cost: ChangeCost, change: (cost: ChangeCost) => Promise<T>): Promise<T> {
+    try {
+      return await change(cost)
+    } finally {
+      const account = this.accountOf(user_id, cost)
+      if (account && cost.bytes > LARGE_CHANGE_BYTES)
+        account.paid_at = Math.max(performance.now(), account.paid_at) + (cost.bytes / BYTES_PER_SECOND) * 1_000
+    }
+  }
+
+  /** Of a user who makes large changes; undefined for all others. */
+  private accountOf(user_id: string, { bytes, board_bytes }: ChangeCost): Account | undefined {
+    const known = this.accounts.get(user_id)
+    if (known || (bytes <= LARGE_CHANGE_BYTES && board_bytes <= LARGE_BOARD_BYTES)) return known
+    const account = { paid_at: 0, turn: new Semaphore(1, limit) }
+    this.accounts.set(user_id, account)
+    return account
+  }
+}
+
+async function payOff({ paid_at }: Account, place: Place | undefined) {
+  const ms = paid_at - FREE_MS - performance.now()
+  if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retry_after_seconds: Math.ceil(ms / 1_000) })
+  if (ms > 0) await (place ? place.aside(() => pause(ms)) : pause(ms))
+}
