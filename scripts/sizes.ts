@@ -8,8 +8,8 @@ const REACT = './packages/client/src/react/index.ts'
 /** What a page loads of the client at most, in bytes after gzip. A live board needs the calls, its React binding both. */
 const limits: [name: string, entries: string[], limit: number][] = [
   ['calls', [HTTP], 6_000],
-  ['calls and live board', [HTTP, LIVE], 14_800],
-  ['calls, live board and React binding', [HTTP, LIVE, REACT], 15_800],
+  ['calls and live board', [HTTP, LIVE], 15_100],
+  ['calls, live board and React binding', [HTTP, LIVE, REACT], 16_100],
 ]
 
 /** Prints how large each part is, bundled and minified, and lists those that are too large. */

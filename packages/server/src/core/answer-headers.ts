@@ -14,6 +14,10 @@ const securityHeaders = () => {
   const set = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     referrerPolicy: { policy: 'no-referrer' },
+    // These protect documents: pages set them. The others are for browsers that are no longer in use.
+    ...{ crossOriginOpenerPolicy: false, originAgentCluster: false },
+    ...{ xDnsPrefetchControl: false, xDownloadOptions: false },
+    ...{ xPermittedCrossDomainPolicies: false, xXssProtection: false },
   })
   set({} as IncomingMessage, { setHeader: note, removeHeader: () => {} } as unknown as ServerResponse, () => {})
   return headers

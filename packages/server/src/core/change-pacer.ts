@@ -39,7 +39,7 @@ export class ChangePacer {
   private readonly accounts = new LRUCache<string, Account>({ max: MAX_USERS })
 
   /** `board_bytes` is what is known of the board before the change, if anything. */
-  async run<T>(
+  run<T>(
     user_id: string,
     { board_bytes, place }: { board_bytes: number; place: Place | undefined },
     change: (cost: ChangeCost) => Promise<T>,

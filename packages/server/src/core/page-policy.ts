@@ -21,8 +21,10 @@ const permissionsPolicy = unusedFeatures
   .map((feature) => `${feature}=()`)
   .join(', ')
 
-/** The headers that restrict what a page may load and use. */
+/** The headers that restrict what a page may load and use, and keep it apart from pages of other origins. */
 export const pageHeaders = (contentSecurityPolicy: string) => ({
   'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
   'permissions-policy': permissionsPolicy,
 })
