@@ -103,9 +103,7 @@ export const mutations: Record<string, [rule: string, without: string][]> = {
   ],
   'what was rejected stays': [['this.pending = this.pending.filter((other) => other !== operation)', '']],
   'an older board takes the place of a newer one': [['if (this.base && isBefore(position, this.at)) return', '']],
-  'a change is judged by a board that is older than it': [
-    ['!is_shared && !isBefore(this.at, base)', '!is_shared'],
-  ],
+  'a change is judged by a board that is older than it': [['!is_shared && !isBefore(this.at, base)', '!is_shared']],
   'a change does not wait for what those before it made': [['other.base = later(other.base, position)', '']],
   'what a change was made on is not kept': [
     ['later(known, position), this.at)', 'later(known, position), { epoch: 0, seq: 0 })'],

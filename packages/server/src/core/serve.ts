@@ -168,6 +168,18 @@ interface Arrival {
   /** The board that was entered, or that lies behind the known way. */
   board_id?: string
 }
+/** A file that was received for a change, and what is called when COMMIT is sent. */
+interface Uploaded {
+  upload?: Received
+  committing?: () => void
+}
+/** A change while it is made. */
+interface Changing extends Uploaded {
+  arrival: Arrival
+  request: FastifyRequest
+  reply: FastifyReply
+  cost: ChangeCost
+}
 const ARRIVAL = Symbol('arrival')
 type Arrived = FastifyRequest & { [ARRIVAL]?: Arrival }
 const arrivalOf = (request: Arrived) => request[ARRIVAL]
@@ -237,46 +249,28 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     request,
   })
 
-  const change = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    upload?: Received,
-    committing?: () => void,
-  ): Promise<Answer> => {
+  const change = (request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}): Promise<Answer> => {
     const arrival = arrivalOf(request) as Arrival
-    const act = (cost: ChangeCost) => changeLooked(arrival, request, reply, cost, upload, committing)
+    const act = (cost: ChangeCost) => changeLooked({ arrival, request, reply, cost, ...uploaded })
     if (!change_pacer) return act({ bytes: 0, board_bytes: 0 })
     const board_bytes = arrival.entry?.text_bytes ?? 0
     return change_pacer.run(arrival.approach.credential.user_id, { board_bytes, place: placeOf(request) }, act)
   }
 
-  const changeLooked = async (
-    arrival: Arrival,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    cost: ChangeCost,
-    upload?: Received,
-    committing?: () => void,
-  ): Promise<Answer> => {
+  const changeLooked = async (changing: Changing): Promise<Answer> => {
+    const { arrival } = changing
     try {
-      return await changeOnce(arrival, request, reply, cost, upload, committing)
+      return await changeOnce(changing)
     } catch (error) {
       if (arrival.threshold || !isRefusal(error)) throw error
-      // What was known holds no longer, or the request is wrong in itself: the door has the first word.
+      // The known way is no longer right, or the request itself is wrong: authorization decides first.
       ways.forget(arrival.approach)
       enter(arrival, await approachBoard(core.database.forKey(arrival.approach.credential.user_id), arrival.approach))
-      return changeOnce(arrival, request, reply, cost, upload, committing)
+      return changeOnce(changing)
     }
   }
 
-  const changeOnce = (
-    arrival: Arrival,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    cost: ChangeCost,
-    upload?: Received,
-    committing?: () => void,
-  ) => {
+  const changeOnce = ({ arrival, request, reply, cost, upload, committing }: Changing) => {
     const { params: ids, approach, threshold } = arrival
     const identity = approach.key === null ? null : { key: approach.key, fingerprint: fingerprintOf(request, upload) }
     if (threshold?.answer) return answerAgain(threshold.answer, identity)
@@ -315,7 +309,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       isCommitting = true
     }
     try {
-      const answered = await change(request, reply, upload, committing)
+      const answered = await change(request, reply, { upload, committing })
       if (answered.is_replay) await desk.drop(upload.file.file_id)
       return answered
     } catch (error) {

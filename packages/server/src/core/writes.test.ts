@@ -41,7 +41,10 @@ const cards = async () => (await owner.api.call('getBoard', { params: here() }))
 
 test('[WRITE-3] a large response is the same again', async () => {
   for (const title of ['One', 'Two'])
-    await owner.api.call('createCard', { params: { ...here(), column_id }, body: { title, description: 'é'.repeat(65_000) } })
+    await owner.api.call('createCard', {
+      params: { ...here(), column_id },
+      body: { title, description: 'é'.repeat(65_000) },
+    })
   const headers = newKey()
   const rename = (title: string) => owner.api.send('updateColumn', { params: { column_id }, body: { title }, headers })
   const first = await rename('New')

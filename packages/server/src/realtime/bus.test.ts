@@ -57,7 +57,15 @@ test('[SEC-7] a message that cannot be read is skipped, and logged as what it is
   warnings.length = 0
   const publisher = makeRedis(REDIS)
   await publisher.connect()
-  const garbage = ['p|1|not json', 'p|', 'p|9|null', 'p|9|{}', 'e|', 'e|1|x||{"type":"card.updated"}', 'e|1|2||not json']
+  const garbage = [
+    'p|1|not json',
+    'p|',
+    'p|9|null',
+    'p|9|{}',
+    'e|',
+    'e|1|x||{"type":"card.updated"}',
+    'e|1|2||not json',
+  ]
   for (const message of garbage) await publisher.sPublish(channelOf(board_id), message)
   publisher.destroy()
   await expect.poll(() => warnings).toEqual(garbage.map(() => 'A message in Redis cannot be read, and is skipped'))
