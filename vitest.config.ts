@@ -9,8 +9,7 @@ export default defineConfig({
     globalSetup: ['packages/server/testing/template-database.ts', 'scripts/build-web.ts'],
     reporters: ['default', ['json', { outputFile: '.test-output/report.json' }], new FlakyReporter()],
     pool: 'forks',
-    // One more than the usual two cores: tests often wait for other processes.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Generous: machines are shared, and a test that waits for nothing ends at once.
     testTimeout: 60_000,
     hookTimeout: 60_000,

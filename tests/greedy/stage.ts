@@ -89,18 +89,8 @@ export class Stage {
     const isUp = wanted === this.serving && this.ended().length === 0
     if (isUp && !isFresh) return
     await this.stop()
-    for (const place of this.places) {
-      const own = { DATABASE_URL: place.databaseUrl, REDIS_URL: place.redis.url }
-      const all = {
-        ENVIRONMENT: 'production',
-        LOG_LEVEL: 'info',
-        JWT_SECRET,
-        ...this.options.settings,
-        ...settings,
-        ...own,
-      }
-      for (let i = 0; i < instances; i++) place.instances.push(await startServiceProcess(all, this.options.main))
-    }
+    for (const place of this.places)
+      for (let i = 0; i < instances; i++) place.instances.push(await this.startAt(place, settings))
     this.serving = wanted
     this.watch = new MemoryWatch(
       this.places.flatMap((place) => place.instances),
@@ -114,18 +104,34 @@ export class Stage {
     if (failed) throw new Error(`Before any attack a bystander's ${failed.kind} failed: ${failed.failure}`)
   }
 
+  private startAt({ databaseUrl, redis }: Place, settings: Record<string, string>): Promise<ServiceProcess> {
+    const fixed = { ENVIRONMENT: 'production', LOG_LEVEL: 'info', JWT_SECRET }
+    const own = { DATABASE_URL: databaseUrl, REDIS_URL: redis.url }
+    return startServiceProcess({ ...fixed, ...this.options.settings, ...settings, ...own }, this.options.main)
+  }
+
   /** Stores at both services what an attack needs; what was stored before is used again. */
   async prepare(preparation: Preparation, owner: string): Promise<Prepared[]> {
     const key = JSON.stringify([preparation, owner])
     const stored =
       this.prepared.get(key) ??
-      Promise.all(this.places.map((place, nth) => prepare(urlsOf(place), `127.0.${20 + nth}.1`, preparation)))
+      Promise.all(this.places.map((place, nth) => this.prepareAt(place, `127.0.${20 + nth}.1`, preparation)))
     this.prepared.set(key, stored)
     // The instances may be others by now.
     return (await stored).map((each, nth) => {
       const urls = urlsOf(this.places[nth] as Place)
       return { ...each, target: { ...each.target, urls } }
     })
+  }
+
+  /** By an instance without fair shares: an attacker who is paced would need an hour for what some scenarios begin with. */
+  private async prepareAt(place: Place, address: string, preparation: Preparation): Promise<Prepared> {
+    const unpaced = await this.startAt(place, { FAIR_SHARES: 'off' })
+    try {
+      return await prepare([unpaced.base_url], address, preparation)
+    } finally {
+      await unpaced.end('SIGKILL')
+    }
   }
 
   /** Waits until both services answer quickly again, so that what is left of one attack does not count for the next. */
