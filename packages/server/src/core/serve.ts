@@ -382,14 +382,16 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     const text = large_body_bytes === null ? answered.body : await storedBody(request, reply, large_body_bytes)
     if (position !== null) reply.header('board-position', position)
     if (is_replay) reply.header('idempotent-replayed', 'true')
-    if (text !== null) reply.header('etag', etagOf(text))
+    // A large text is encoded once, for the hash and for the connection.
+    const content = text === null || text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text)
+    if (content !== null) reply.header('etag', etagOf(content))
     // The change is committed, so it cannot be refused. A client that reads nothing loses its connection, and can send the request again.
     if (text !== null && large_body_bytes === null && !reserve(request, reply, text.length)) {
       reply.hijack()
       reply.raw.destroy()
       return reply
     }
-    return sendText(reply.code(status), text)
+    return sendText(reply.code(status), content)
   }
 
   /** Payloads of public operations that are rejected count for their address, and one too many is rejected unread. */
@@ -432,7 +434,7 @@ const withoutFile = (body: TObject) => Type.Omit(body, ['file'])
 
 const asText = (result: unknown) => (result === undefined ? null : toJson(result))
 
-const sendText = (reply: FastifyReply, text: string | null) =>
+const sendText = (reply: FastifyReply, text: string | Buffer | null) =>
   text === null ? reply.send() : reply.type(JSON_TYPE).send(text)
 
 function attempt<T>(read: () => T): { value?: T; problem?: unknown } {

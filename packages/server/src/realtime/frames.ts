@@ -9,9 +9,9 @@ interface Inside {
   _socket: { write: (frame: Buffer) => boolean; once: (event: 'drain', listener: () => void) => void } | null
 }
 
-/** A text message as one unmasked WebSocket frame. */
-export function frame(text: string): Buffer {
-  const length = Buffer.byteLength(text)
+/** A text message as one unmasked WebSocket frame. `begin` stands before the text: joined as strings, both would be copied. */
+export function frame(text: string, begin = ''): Buffer {
+  const length = Buffer.byteLength(text) + begin.length
   const head = length < 126 ? 2 : length < 65_536 ? 4 : 10
   const bytes = Buffer.allocUnsafe(head + length)
   bytes[0] = 0x81
@@ -24,7 +24,8 @@ export function frame(text: string): Buffer {
     bytes[1] = 127
     bytes.writeBigUInt64BE(BigInt(length), 2)
   }
-  bytes.write(text, head)
+  bytes.write(begin, head, 'latin1')
+  bytes.write(text, head + begin.length)
   return bytes
 }
 
@@ -44,7 +45,7 @@ export function framesOf(events: readonly LiveEvent[], withSeq: boolean): Buffer
   const made = withSeq ? numbered : plain
   const known = made.get(events)
   if (known) return known
-  const frames = events.map(({ seq, body }) => frame(withSeq ? `{"seq":${seq},${body.slice(1)}` : body))
+  const frames = events.map(({ seq, body }) => (withSeq ? frame(body.slice(1), `{"seq":${seq},`) : frame(body)))
   const bytes = frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames)
   made.set(events, bytes)
   return bytes
