@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { endProcesses, type ServiceProcess } from '../packages/server/testing/processes.ts'
 import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
 import { errorsIn } from './fuzz/watch.ts'
@@ -25,16 +25,19 @@ describe('several times as much as can be done', () => {
   let sql: ReturnType<typeof openPool>
   let service: ServiceProcess
   let crowd: Crowd
-  const askers = new Askers()
-  const viewers = new LoadClients(1)
-  beforeAll(async () => {
+  let askers: Askers
+  let viewers: LoadClients
+  // For each attempt: the viewers and the service of a failed one are of no use to the next.
+  beforeEach(async () => {
+    askers = new Askers()
+    viewers = new LoadClients(1)
     await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
     sql = openPool(databaseUrl(NAME))
     crowd = await makeCrowd(sql, SIZE)
     service = await startBare({ DATABASE_URL: databaseUrl(NAME), REDIS_URL: REDIS, DATABASE_POOL_SIZE: '4' })
     await askers.prepare(crowd.requests)
   }, 180_000)
-  afterAll(async () => {
+  afterEach(async () => {
     await askers.end()
     await viewers.end()
     await endProcesses()

@@ -35,6 +35,13 @@ const newCard = (description?: string) =>
     body: { title: 'One', ...(description && { description }) },
   })
 
+/** Adds cards with descriptions of 64 KiB of one character, which would take long by requests. */
+const fill = (to: TestBoard, column_id: string, count: number, character: string) =>
+  service.sql.query(
+    `insert into cards select $1, gen_random_uuid(), $2, 'Card', repeat($4, 65536), n, now(), now() from generate_series(1, $3::int) n`,
+    [to.id, column_id, count, character],
+  )
+
 /** A connection that sends what it is given, and collects what comes back until it is told to stop reading. */
 function rawConnection() {
   const { hostname, port } = new URL(service.base_url)
@@ -192,11 +199,7 @@ describe('what a client does not read', () => {
     await large.owner.api.call('inviteMember', { params: { board_id: large.id }, body: { user_id: third.id } })
     const column_id = large.columns[1].id
     // More than the kernel buffers: 12 MB of JSON.
-    for (let i = 0; i < 30; i++)
-      await large.owner.api.call('createCard', {
-        params: { board_id: large.id, column_id },
-        body: { title: 'One', description: '\u0001'.repeat(65_536) },
-      })
+    await fill(large, column_id, 30, '\u0001')
     const headers = 'If-Match: "other"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n'
     const of = (user: TestBoard['owner']) => `${request(`PATCH /columns/${column_id}`, headers, user)}{}`
     expect(await statusesOf([of(large.owner), of(large.member)])).toEqual(new Set(['412', '503']))
@@ -213,8 +216,7 @@ describe('what a client does not read', () => {
     const large = await service.board()
     const [column_id, other_id] = large.columns.map(({ id }) => id) as [string, string]
     const params = { board_id: large.id, column_id }
-    for (let i = 0; i < 30; i++)
-      await large.owner.api.call('createCard', { params, body: { title: 'One', description: '\u0001'.repeat(65_536) } })
+    await fill(large, column_id, 30, '\u0001')
     const card = await large.owner.api.call('createCard', {
       params: { ...params, column_id: other_id },
       body: { title: 'Before', description: 'x'.repeat(65_536) },
@@ -277,9 +279,7 @@ describe('[LOAD-14] large changes', () => {
   /** A board with a column of so many MB. */
   const largeBoard = async (megabytes: number) => {
     const made = await service.board()
-    const params = { board_id: made.id, column_id: made.columns[0].id }
-    for (let i = 0; i < megabytes * 16; i++)
-      await made.owner.api.call('createCard', { params, body: { title: `Card ${i}`, description: 'x'.repeat(65_000) } })
+    await fill(made, made.columns[0].id, megabytes * 16, 'x')
     return made
   }
   const rename = async (of: TestBoard, title: string, headers = {}) => {
