@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Outcomes } from './attacks.ts'
 import { judge, type Observation, type Sample, type Verdict } from './judge.ts'
@@ -13,6 +14,8 @@ export interface Pace {
   /** Each round attacks one of the services, by turns. Where times are too long, more rounds tell noise from a defect. */
   minRounds: number
   maxRounds: number
+  /** Rounds in which the host takes more of the processors than this part are repeated. */
+  maxStolen?: number
   /** With these, all scenarios share the same processes; otherwise each gets new ones with its own settings. */
   shared?: Serving
 }
@@ -24,7 +27,24 @@ export interface Result {
   outcomes: Outcomes
   observation: Observation
   rounds: number
+  /** How many more rounds were left out, because the host took too much of the processors meanwhile. */
+  disturbed: number
   verdict: Verdict
+}
+
+const MAX_DISTURBED = 6
+
+/** Returns what part of the processors' time the host has given to others since now, as far as the kernel knows. */
+function stolenSince(): () => number {
+  const read = () => {
+    const [, ...ticks] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] as string).split(/\s+/).map(Number)
+    return { stolen: ticks[7] ?? 0, all: ticks.slice(0, 8).reduce((sum, each) => sum + each, 0) }
+  }
+  const before = read()
+  return () => {
+    const after = read()
+    return (after.stolen - before.stolen) / Math.max(1, after.all - before.all)
+  }
 }
 
 /** Runs one scenario, and judges all of its rounds together. */
@@ -43,6 +63,7 @@ export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, 
     peakBytes: 0,
     limitBytes: stage.limitBytes,
   }
+  let disturbed = 0
   for (let round = 0; ; round++) {
     const nth = round % prepared.length
     const { target } = prepared[nth] as Prepared
@@ -50,8 +71,20 @@ export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, 
     await stage.settle()
     await stage.bystanders.ask({ do: 'begin' })
     const order = { name: scenario.attack, target, amount, ms: pace.attackMs }
+    const stolen = stolenSince()
     const got = (await stage.attacker.ask(order)) as Outcomes
     const samples = (await stage.bystanders.ask({ do: 'finish' })) as Sample[][]
+    // The host gave the processors to others: times say nothing. Failures and memory would, but not whose they are.
+    if (
+      pace.maxStolen !== undefined &&
+      stolen() > pace.maxStolen &&
+      disturbed < MAX_DISTURBED &&
+      stage.ended().length === 0
+    ) {
+      disturbed++
+      round--
+      continue
+    }
     for (const [outcome, count] of Object.entries(got)) outcomes[outcome] = (outcomes[outcome] ?? 0) + count
     observation.attacked.push(...(samples[nth] ?? []))
     observation.control.push(...(samples[1 - nth] ?? []))
@@ -68,7 +101,7 @@ export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, 
     const rounds = round + 1
     if (rounds >= maxRounds || observation.ended.length > 0 || (rounds >= minRounds && isFinal)) {
       const { made, refused } = prepared[0] as Prepared
-      return { scenario, prepared: { made, refused }, outcomes, observation, rounds, verdict }
+      return { scenario, prepared: { made, refused }, outcomes, observation, rounds, disturbed, verdict }
     }
   }
 }

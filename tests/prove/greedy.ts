@@ -6,7 +6,7 @@ import type { Progress, Report, Section } from './report.ts'
 
 const MEBIBYTE = 2 ** 20
 const LIMIT_BYTES = 1_024 * MEBIBYTE
-const PACE: Pace = { size: 'full', attackMs: 8_000, calmMs: 1_000, minRounds: 2, maxRounds: 6 }
+const PACE: Pace = { size: 'full', attackMs: 8_000, calmMs: 1_000, minRounds: 2, maxRounds: 6, maxStolen: 0.1 }
 
 /** One greedy account or address against a bystander: with the quotas of production, and with none. */
 export async function prove(progress: Progress): Promise<Report> {
@@ -31,6 +31,7 @@ export const setting = {
   memory_limit_MiB: LIMIT_BYTES / MEBIBYTE,
   attack_ms: PACE.attackMs,
   rounds: `${PACE.minRounds} to ${PACE.maxRounds}`,
+  repeated_above_stolen_time: '10 %',
 }
 
 export async function runAll(
@@ -44,7 +45,8 @@ export async function runAll(
       progress(`quotas ${quotas}: ${scenario.title}`)
       const result = await runScenario(stage, scenario, PACE, quotas === 'on')
       results.push(result)
-      progress(`  ${timesOf(result)}; ${peakOf(result)} MiB; ${outcomesOf(result)}; ${preparedOf(result)}`)
+      const rounds = `${result.rounds} rounds, ${result.disturbed} repeated`
+      progress(`  ${timesOf(result)}; ${peakOf(result)} MiB; ${outcomesOf(result)}; ${preparedOf(result)}; ${rounds}`)
       for (const line of unusableOf(result)) progress(`  ? ${line}`)
       for (const line of findingsOf(result)) progress(`  ✗ ${line}`)
     }
@@ -82,9 +84,18 @@ export function sectionsOf(quotas: string, results: Result[]): Section[] {
       heading: `Quotas ${quotas}: p95 of the bystander, and of the control`,
       text: 'Milliseconds at the attacked service / at the equal service that is not attacked, in the same moments. At most twice as much, or 30 ms more.',
       table: {
-        columns: ['scenario', 'actions', 'failed', ...(results[0]?.verdict.times ?? []).map(({ kind }) => kind)],
-        rows: results.map(({ scenario, verdict, observation: { attacked } }) => [
+        columns: [
+          'scenario',
+          'rounds',
+          'repeated',
+          'actions',
+          'failed',
+          ...(results[0]?.verdict.times ?? []).map(({ kind }) => kind),
+        ],
+        rows: results.map(({ scenario, verdict, rounds, disturbed, observation: { attacked } }) => [
           scenario.name,
+          rounds,
+          disturbed,
           attacked.length,
           attacked.filter(({ failure }) => failure !== undefined).length,
           ...verdict.times.map(({ attackedP95, controlP95 }) => `${attackedP95.toFixed(0)} / ${controlP95.toFixed(0)}`),
