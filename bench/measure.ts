@@ -158,8 +158,8 @@ export async function withCpu<T, K extends string>(pids: Record<K, number>, work
   return { result, cpu: cpu as Record<K, number> }
 }
 
-/** The processor time of the machine so far, in milliseconds: what was used, by whomever, and all there was. */
-function machineTime() {
+/** The processor time of the machine so far, in milliseconds: what was used by anybody, what the host took, and all there was. */
+export function machineTime() {
   const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = (
     readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
   )
@@ -167,7 +167,7 @@ function machineTime() {
     .slice(1)
     .map((ticks) => Number(ticks) * TICK_MS)
   const busy = user + nice + system + irq + soft + steal
-  return { busy, all: busy + idle + wait }
+  return { busy, steal, all: busy + idle + wait }
 }
 
 /** How busy the machine is for a while, from 0 to 1: with what others do, when we do nothing. */

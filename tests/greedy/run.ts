@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { machineTime } from '../../bench/measure.ts'
 import type { Outcomes } from './attacks.ts'
 import { judge, type Observation, type Sample, type Verdict } from './judge.ts'
 import type { Prepared } from './prepare.ts'
@@ -36,14 +36,10 @@ const MAX_DISTURBED = 6
 
 /** Returns what part of the processors' time the host has given to others since now, as far as the kernel knows. */
 function stolenSince(): () => number {
-  const read = () => {
-    const [, ...ticks] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] as string).split(/\s+/).map(Number)
-    return { stolen: ticks[7] ?? 0, all: ticks.slice(0, 8).reduce((sum, each) => sum + each, 0) }
-  }
-  const before = read()
+  const before = machineTime()
   return () => {
-    const after = read()
-    return (after.stolen - before.stolen) / Math.max(1, after.all - before.all)
+    const after = machineTime()
+    return (after.steal - before.steal) / Math.max(1, after.all - before.all)
   }
 }
 
@@ -74,13 +70,9 @@ export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, 
     const stolen = stolenSince()
     const got = (await stage.attacker.ask(order)) as Outcomes
     const samples = (await stage.bystanders.ask({ do: 'finish' })) as Sample[][]
-    // The host gave the processors to others: times say nothing. Failures and memory would, but not whose they are.
-    if (
-      pace.maxStolen !== undefined &&
-      stolen() > pace.maxStolen &&
-      disturbed < MAX_DISTURBED &&
-      stage.ended().length === 0
-    ) {
+    // The host gave the processors to others: times say nothing. Memory still counts, and so does a round with a failure.
+    const hasFailed = stage.ended().length > 0 || samples[nth]?.some(({ failure }) => failure !== undefined)
+    if (pace.maxStolen !== undefined && stolen() > pace.maxStolen && disturbed < MAX_DISTURBED && !hasFailed) {
       disturbed++
       round--
       continue

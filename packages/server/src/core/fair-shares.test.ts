@@ -194,7 +194,7 @@ describe('what a client does not read', () => {
   }
 
   test('[READ-4] [LOAD-11] a failed precondition with a large object counts as a large response', async () => {
-    // Of several users: whoever makes large changes is paced.
+    // Of several users: a user who makes large changes is paced.
     const [large, third] = [await service.board(), await service.user()]
     await large.owner.api.call('inviteMember', { params: { board_id: large.id }, body: { user_id: third.id } })
     const column_id = large.columns[1].id

@@ -177,8 +177,8 @@ export class Bus {
 
   /** `<version>|<JSON>`. It is checked here, because it may be taken later, where nothing catches an error. */
   private hearPresence(message: string, channel: string) {
-    const told = JSON.parse(message.slice(message.indexOf('|') + 1)) as { type?: unknown } | null
-    if (typeof told?.type !== 'string') throw new SyntaxError('This is not a message about presence')
+    const parsed = JSON.parse(message.slice(message.indexOf('|') + 1)) as { type?: unknown } | null
+    if (typeof parsed?.type !== 'string') throw new SyntaxError('This is not a message about presence')
     this.listener.presence(boardOf(channel), message)
   }
 
