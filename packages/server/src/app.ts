@@ -47,7 +47,6 @@ import { DatabaseClock } from './core/database-clock.ts'
 import { serveDocuments } from './core/documents.ts'
 import { problemOf, refuseConnection, renderProblems } from './core/errors.ts'
 import { FairShare, UserAndAddressShare } from './core/fair-share.ts'
-import { KnownWays } from './core/known-ways.ts'
 import { limitConnections } from './core/limit-connections.ts'
 import { Limits } from './core/limits.ts'
 import { shedding } from './core/metric-definitions.ts'
@@ -280,7 +279,6 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   await app.register(serveWebClient, { max_attachment_bytes: config.MAX_ATTACHMENT_BYTES })
 
   const { body_seconds = BODY_SECONDS } = options
-  const ways = new KnownWays()
   const max_bodies = config.MAX_REQUESTS_AT_ONCE * UNAUTHENTICATED_BODIES_PER_PLACE
   const unauthenticated_bodies = new FairShare(max_bodies, is_fair ? UNAUTHENTICATED_BODIES_PER_ADDRESS : max_bodies)
   const overloaded = () => new Problem('overloaded')
@@ -291,7 +289,6 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
     tokens,
     limits,
     isOwnOrigin,
-    ways,
     representations,
     body_seconds,
     unauthenticated_bodies,

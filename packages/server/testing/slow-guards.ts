@@ -2,7 +2,6 @@ import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
 import { renderProblems } from '../src/core/errors.ts'
 import { FairShare } from '../src/core/fair-share.ts'
-import { KnownWays } from '../src/core/known-ways.ts'
 import { takeRawBodies } from '../src/core/request-body.ts'
 import { Semaphore } from '../src/core/semaphore.ts'
 import { serve } from '../src/core/serve.ts'
@@ -30,7 +29,6 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
       core,
       tokens,
       limits,
-      ways: new KnownWays(),
       isOwnOrigin: () => true,
       body_seconds: 30,
       unauthenticated_bodies: new FairShare(1_000, 1_000),

@@ -91,13 +91,6 @@ function longestJson(schema: TSchema): number {
   return 64
 }
 
-/** Whether nothing can be said against a JSON body, or its absence, before it is read. */
-export function mayBeRead(request: FastifyRequest, max_bytes: number): boolean {
-  const { 'content-length': length, 'content-type': declared = '' } = request.headers
-  if (!hasBody(request)) return true
-  return length !== undefined && Number(length) <= max_bytes && accepted.json.test(declared)
-}
-
 /** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */
 export function readBody(request: FastifyRequest, type: 'json' | 'form'): unknown {
   const { 'content-type': declared = '', 'content-encoding': encoding = 'identity' } = request.headers

@@ -29,11 +29,10 @@ import { etagOf } from './etag.ts'
 import type { FairShare, UserAndAddressShare } from './fair-share.ts'
 import { inputReader, invalid, readableQuery } from './input.ts'
 import { JSON_TYPE, type Prepared, sendJson, textLength } from './json-answer.ts'
-import type { KnownWays } from './known-ways.ts'
 import type { Limits } from './limits.ts'
 import { precondition, type Representations } from './precondition.ts'
 import { Problem } from './problem.ts'
-import { bodyLimitOf, bodyWithin, leaveBodies, mayBeRead, readBody } from './request-body.ts'
+import { bodyLimitOf, bodyWithin, leaveBodies, readBody } from './request-body.ts'
 import type { Semaphore } from './semaphore.ts'
 import type { Tokens } from './tokens.ts'
 import { deskAt, fingerprintOfUpload, nowhere, type Received, receiveUpload, type UploadedFile } from './upload.ts'
@@ -99,7 +98,6 @@ export interface ServeDeps {
   tokens: Tokens
   limits: Limits
   isOwnOrigin: (request: FastifyRequest) => boolean
-  ways: KnownWays
   /** What things look like to a member: what `If-Match` is held against. */
   representations: Representations
   /** How long a body that is no upload may take to arrive. */
@@ -162,11 +160,9 @@ export function serve<Ops extends Record<string, Operation>>(
 interface Arrival {
   params: Record<string, string>
   approach: Approach
-  /** What a look showed. Nobody looked when the way to the board is known: then the look under the lock is the only one. */
-  threshold?: Threshold
+  threshold: Threshold
+  /** The board that was entered, if the operation has one. */
   entry?: Entry
-  /** The board that was entered, or that lies behind the known way. */
-  board_id?: string
 }
 /** A file that was received for a change, and what is called when COMMIT is sent. */
 interface Uploaded {
@@ -185,7 +181,7 @@ type Arrived = FastifyRequest & { [ARRIVAL]?: Arrival }
 const arrivalOf = (request: Arrived) => request[ARRIVAL]
 
 function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
-  const { core, tokens, limits, isOwnOrigin, ways, lists, change_pacer, shares } = deps
+  const { core, tokens, limits, isOwnOrigin, lists, change_pacer, shares } = deps
   const { access, method, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
@@ -193,13 +189,10 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
   const board_access = typeof access === 'string' ? undefined : access
   const isWrite = emits !== undefined
   const is_load = returns.schema === FullBoard
-  /** An upload is taken in before its board is locked, so nobody uploads who was not looked at. */
-  const mayKnowWay = isWrite && board_access !== undefined && body_type === 'json'
   const is_list = (returns.schema as { type?: string }).type === 'array'
   /** Whether one object of the board can be so large that only a few are read at once. Full boards have a queue of their own. */
   const mayBeLarge = (entry: Entry | undefined) =>
     !is_load && returns.schema !== Bytes && (entry?.text_bytes ?? 0) > LARGE_TEXT_BYTES
-  const body_limit = bodyLimitOf(operation)
 
   const arrive = async (request: Arrived) => {
     const credential = await authenticate(request, tokens, isOwnOrigin)
@@ -215,30 +208,17 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
       ...(board_access && path.value && { access: board_access }),
       ...(ids['user_id'] && { self_id: ids['user_id'] }),
     }
-    const board_id = mayKnowWay && !key.problem && mayBeRead(request, body_limit) ? ways.get(approach) : undefined
-    const arrival: Arrival = { params: ids, approach, ...(board_id && { board_id }) }
     const [threshold, excess] = await Promise.all([
-      board_id ? undefined : approachBoard(core.database.forKey(credential.user_id), approach),
+      approachBoard(core.database.forKey(credential.user_id), approach),
       limits.request(credential.user_id, request.ip),
     ])
     if (path.problem) throw path.problem
-    if (access === 'superuser') threshold?.demandSuperuser()
-    if (threshold) enter(arrival, threshold)
-    if (excess) {
-      if (!threshold) enter(arrival, await approachBoard(core.database.forKey(credential.user_id), approach))
-      throw excess
-    }
-    if (key.problem) throw key.problem
-    request[ARRIVAL] = arrival
-  }
-
-  const enter = (arrival: Arrival, threshold: Threshold) => {
-    arrival.threshold = threshold
+    if (access === 'superuser') threshold.demandSuperuser()
     // A retry is answered as the first time, also when what it was about is gone by now.
-    if (!board_access || threshold.answer) return
-    arrival.entry = threshold.enter()
-    arrival.board_id = arrival.entry.board_id
-    if (mayKnowWay) ways.remember(arrival.approach, arrival.board_id)
+    const entry = board_access && !threshold.answer ? threshold.enter() : undefined
+    if (excess) throw excess
+    if (key.problem) throw key.problem
+    request[ARRIVAL] = { params: ids, approach, threshold, ...(entry && { entry }) }
   }
 
   const inputsOf = (request: FastifyRequest, upload?: Received) => ({
@@ -251,33 +231,20 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
 
   const change = (request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}): Promise<Answer> => {
     const arrival = arrivalOf(request) as Arrival
-    const act = (cost: ChangeCost) => changeLooked({ arrival, request, reply, cost, ...uploaded })
+    const act = (cost: ChangeCost) => changeOnce({ arrival, request, reply, cost, ...uploaded })
     if (!change_pacer) return act({ bytes: 0, board_bytes: 0 })
     const board_bytes = arrival.entry?.text_bytes ?? 0
     return change_pacer.run(arrival.approach.credential.user_id, { board_bytes, place: placeOf(request) }, act)
   }
 
-  const changeLooked = async (changing: Changing): Promise<Answer> => {
-    const { arrival } = changing
-    try {
-      return await changeOnce(changing)
-    } catch (error) {
-      if (arrival.threshold || !isRefusal(error)) throw error
-      // The known way is no longer right, or the request itself is wrong: authorization decides first.
-      ways.forget(arrival.approach)
-      enter(arrival, await approachBoard(core.database.forKey(arrival.approach.credential.user_id), arrival.approach))
-      return changeOnce(changing)
-    }
-  }
-
-  const changeOnce = ({ arrival, request, reply, cost, upload, committing }: Changing) => {
-    const { params: ids, approach, threshold } = arrival
+  const changeOnce = async ({ arrival, request, reply, cost, upload, committing }: Changing) => {
+    const { params: ids, approach, threshold, entry } = arrival
     const identity = approach.key === null ? null : { key: approach.key, fingerprint: fingerprintOf(request, upload) }
-    if (threshold?.answer) return answerAgain(threshold.answer, identity)
+    if (threshold.answer) return answerAgain(threshold.answer, identity)
     const inputs = inputsOf(request, upload)
     const new_id = (inputs.body as { id?: string | null } | undefined)?.id ?? newUuid()
     const demandUnchanged = precondition(deps.representations, operation, request, ids)
-    const { board_id = new_id } = arrival
+    const board_id = entry?.board_id ?? new_id
     const work: Change['work'] = async ({ tx, entry: { caller, at }, emit, asked }) => {
       await demandUnchanged?.(tx, board_id, cost)
       const result = await handle({ ...inputs, db: tx, params: ids, caller, board_id, at, new_id, emit, reply, asked })
@@ -287,7 +254,7 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
     return changeBoard(core, {
       approach,
       board_id,
-      is_new: arrival.board_id === undefined,
+      is_new: entry === undefined,
       is_removal: method === 'DELETE',
       request: identity,
       place: placeOf(request),
@@ -300,8 +267,8 @@ function routeOf(deps: ServeDeps, operation: Operation, handle: AnyHandler) {
 
   /** A file is taken in before the board's turn comes. A retry is only read, to see whether it is the same. */
   const changeWithUpload = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    const { board_id, approach } = arrivalOf(request) as Arrival
-    const desk = board_id ? deskAt(core.uploads, board_id, approach.credential.user_id) : nowhere(core.uploads)
+    const { entry, approach } = arrivalOf(request) as Arrival
+    const desk = entry ? deskAt(core.uploads, entry.board_id, approach.credential.user_id) : nowhere(core.uploads)
     const release = shares && demandShare(shares.uploads.claim(...claimantOf(request)))
     const upload = await aside(request, () => receiveUpload(request, reply, desk)).finally(release)
     let isCommitting = false
@@ -425,9 +392,6 @@ function demandShare(release: (() => void) | undefined): () => void {
   if (!release) throw new Problem('overloaded')
   return release
 }
-
-/** Refusals that another order of the checks would have put differently. Nothing was committed. */
-const isRefusal = (error: unknown) => error instanceof Problem && [401, 403, 404, 422].includes(error.status)
 
 /** The file is no field: it never comes as one value. */
 const withoutFile = (body: TObject) => Type.Omit(body, ['file'])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startService, type TestBoard, type TestService } from '#testing/service'
 
-/** Whoever changed something a moment ago is looked at once, under the lock. What he is told must not differ. */
+/** Writes are authorized before their body is read and again under the board lock. */
 let service: TestService
 let board: TestBoard
 let card: { card_id: string }
@@ -23,30 +23,30 @@ async function newCard({ id: board_id, columns: [{ id: column_id }], owner }: Te
 }
 let renamed = 0
 const rename = () => board.member.api.call('updateCard', { params: card, body: { title: `Name ${++renamed}` } })
-const refusal = async (body: object = { title: `Name ${++renamed}` }) => {
+const rejection = async (body: object = { title: `Name ${++renamed}` }) => {
   const { status, code } = await board.member.api.fail('updateCard', { params: card, body })
   return [status, code]
 }
 const logged = async () => (await board.events()).length
 
-test('[ACCESS-8] a member who is removed is refused on the next change, and a wrong payload of his too', async () => {
+test('[ACCESS-8] a removed member is rejected on the next write, whether its payload is valid or not', async () => {
   const params = { board_id: board.id, user_id: board.member.id }
   await board.owner.api.call('removeMember', { params })
   const before = await logged()
-  expect(await refusal()).toEqual([403, 'not_a_member'])
+  expect(await rejection()).toEqual([403, 'not_a_member'])
   await board.owner.api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: board.member.id } })
   await rename()
   await board.owner.api.call('removeMember', { params })
-  expect(await refusal({ title: 5 })).toEqual([403, 'not_a_member'])
+  expect(await rejection({ title: 5 })).toEqual([403, 'not_a_member'])
   expect(await logged()).toBe(before + 3)
 })
 
-test('[ACCESS-8] a user who is deactivated is refused on the next change', async () => {
+test('[ACCESS-8] a deactivated user is rejected on the next write', async () => {
   await service.sql.query('update users set is_active = false where id = $1', [board.member.id])
-  expect(await refusal()).toEqual([401, 'not_authenticated'])
+  expect(await rejection()).toEqual([401, 'not_authenticated'])
 })
 
-test('[ACCESS-8] [REQ-15] [LIMIT-5] neither a body that is too large, nor one that cannot be read, nor too many requests come before that', async () => {
+test('[ACCESS-8] [REQ-15] [LIMIT-5] authorization precedes 413, 422 and 429', async () => {
   const limited = await startService({ RATE_LIMITS: 'on', MAX_REQUESTS_PER_MINUTE: '5' }, { beside: service })
   try {
     const send = (body: string, type = 'application/json') =>
@@ -66,17 +66,17 @@ test('[ACCESS-8] [REQ-15] [LIMIT-5] neither a body that is too large, nor one th
   }
 })
 
-test('[ACCESS-8] what is gone is not found, whatever is sent', async () => {
+test('[ACCESS-8] a deleted resource is 404, whatever the payload', async () => {
   await board.owner.api.call('deleteCard', { params: card })
-  expect(await refusal()).toEqual([404, 'card_not_found'])
-  expect(await refusal({ title: 5 })).toEqual([404, 'card_not_found'])
+  expect(await rejection()).toEqual([404, 'card_not_found'])
+  expect(await rejection({ title: 5 })).toEqual([404, 'card_not_found'])
 })
 
-test('[ACCESS-8] an id that was used again on another board leads there', async () => {
+test('[ACCESS-8] an id that was reused on another board is authorized there', async () => {
   await board.owner.api.call('deleteCard', { params: card })
   const other = await service.board()
   await newCard(other, card.card_id)
-  expect(await refusal()).toEqual([403, 'not_a_member'])
+  expect(await rejection()).toEqual([403, 'not_a_member'])
   const params = { board_id: other.id }
   await other.owner.api.call('inviteMember', { params, body: { user_id: board.member.id } })
   const { title } = await rename()
@@ -84,14 +84,14 @@ test('[ACCESS-8] an id that was used again on another board leads there', async 
   expect(events.at(-1)).toMatchObject({ type: 'card.updated', data: { id: card.card_id, title } })
 })
 
-test('[ACCESS-8] [REQ-3] a wrong payload of somebody who may is 422, and changes nothing', async () => {
+test('[ACCESS-8] [REQ-3] an invalid payload of a member is 422 and changes nothing', async () => {
   const before = await logged()
-  expect(await refusal({ title: 5 })).toEqual([422, 'invalid_input'])
+  expect(await rejection({ title: 5 })).toEqual([422, 'invalid_input'])
   expect(await logged()).toBe(before)
   await rename()
 })
 
-test('[WRITE-9] a new or moved card is answered and told exactly as it is read afterwards', async () => {
+test('[WRITE-9] the response and the event of a new or moved card equal a later GET, byte for byte', async () => {
   const { id: board_id, columns, owner } = board
   const [from, to] = columns.map(({ id }) => id) as [string, string]
   const odd = '"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028é😀'
