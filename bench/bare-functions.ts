@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { cardJson } from '../packages/server/src/cards/card-queries.ts'
-import { statement } from '../packages/server/src/core/database.ts'
+import { statement } from '../packages/server/src/database/database.ts'
 
 /** The service's own form of a card, so that the functions answer and log the same text. */
 const CARD = /^select ([\s\S]*) as json/.exec(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { readFullBoard } from '../packages/server/src/boards/board-queries.ts'
 import { cardJson } from '../packages/server/src/cards/card-queries.ts'
-import { type Db, statement } from '../packages/server/src/core/database.ts'
+import { type Db, statement } from '../packages/server/src/database/database.ts'
 
 const time = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 const user = `json_build_object('id', u.id, 'email', u.email, 'username', u.username, 'firstname', u.firstname, 'lastname', u.lastname,

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hash } from '@node-rs/argon2'
 import pg from 'pg'
-import { migrate } from '../packages/server/src/core/migrate.ts'
-import { Tokens } from '../packages/server/src/core/tokens.ts'
+import { migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { Tokens } from '../packages/server/src/security/tokens.ts'
 import {
   endProcesses,
   type ServiceProcess,

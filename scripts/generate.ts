@@ -4,9 +4,9 @@ import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
-import { readConfig, SECRETS, Settings } from '../packages/server/src/config.ts'
-import { definitions, type Labels } from '../packages/server/src/core/metric-definitions.ts'
-import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
+import { readConfig, SECRETS, Settings } from '../packages/server/src/config/config.ts'
+import { definitions, type Labels } from '../packages/server/src/telemetry/metric-definitions.ts'
+import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
 import { aim, criteria, limits, report } from '../packages/web/src/settings/accessibility-table.ts'
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
 import { readMeasured } from './capacity.ts'
@@ -34,7 +34,7 @@ const generated: Record<string, () => string | Promise<string>> = {
   'packages/client/src/types.gen.ts': clientTypes,
   'packages/client/src/calls.gen.ts': clientCalls,
   'packages/client/src/operations.gen.ts': clientTable,
-  'packages/server/src/core/tables.gen.ts': tableTypes,
+  'packages/server/src/database/tables.gen.ts': tableTypes,
 }
 
 const isCheck = process.argv.includes('--check')
@@ -76,7 +76,7 @@ function settingsTable(): string {
 
 Read from the environment, once, at the start. A secret can stand in a file instead: the setting with \`_FILE\` names it, and
 what it holds, without the line break at its end, is the value. What to set before production is in [running](running.md#before-production).
-Generated from \`packages/server/src/config.ts\`.
+Generated from \`packages/server/src/config/config.ts\`.
 
 | Setting | Default | What it does |
 |---|---|---|
@@ -109,7 +109,7 @@ function metricsTable(): string {
   return `# Metrics
 
 What \`/metrics\` tells; how to read it is on [observing](observing.md). Beside these are the usual ones of a process
-(\`process_…\`) and of Node.js (\`nodejs_…\`). Generated from \`packages/server/src/core/metric-definitions.ts\`.
+(\`process_…\`) and of Node.js (\`nodejs_…\`). Generated from \`packages/server/src/telemetry/metric-definitions.ts\`.
 
 | Metric | Kind | What it tells | Labels |
 |---|---|---|---|

@@ -7,7 +7,7 @@ import {
   type Phase,
   readBatches,
   readHeader,
-} from '../packages/server/src/core/migrations.ts'
+} from '../packages/server/src/database/migrations/read-migrations.ts'
 
 const FOLDER = 'packages/server/migrations'
 const CONFIG = `${FOLDER}/squawk.toml`

@@ -26,7 +26,7 @@ const combined: Record<string, string[]> = {
   ],
 }
 const suites = [...Object.keys(combined), 'capacity', 'race-pairs', 'fuzz', 'overload', 'soak']
-const FOLDER = new URL('../docs/proof/', import.meta.url)
+const FOLDER = new URL('../docs/proof', import.meta.url)
 
 /** A part of a suite as it was proven: the module, when, and of which commit. */
 interface Part extends Report {

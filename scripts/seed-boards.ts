@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { Passwords } from '../packages/server/src/auth/passwords.ts'
 import { cardJson } from '../packages/server/src/cards/card-queries.ts'
-import { statement, wireTime } from '../packages/server/src/core/database.ts'
-import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
-import { GAP } from '../packages/server/src/core/rank.ts'
+import { statement, wireTime } from '../packages/server/src/database/database.ts'
+import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { GAP } from '../packages/server/src/core/ordering/rank.ts'
 
 export interface Seed {
   database_url: string

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { configOrExit } from '../packages/server/src/config.ts'
+import { configOrExit } from '../packages/server/src/config/config.ts'
 import { seedBoards } from './seed-boards.ts'
 
 /** Fills a database with made-up boards: `npm run seed -- --boards 1000 --cards 1000 [--database-url …]`. */

@@ -14,13 +14,13 @@ describe('imports', () => {
     ['packages/client/src/client.ts', 'packages/contract/src/cards.ts'],
     ['packages/client/src/client.ts', 'node:crypto'],
     ['packages/cli/src/boards.ts', 'packages/contract/src/boards.ts'],
-    ['packages/cli/src/boards.ts', 'packages/server/src/config.ts'],
-    ['packages/server/src/core/serve.ts', 'packages/server/src/cards/card-queries.ts'],
+    ['packages/cli/src/boards.ts', 'packages/server/src/config/config.ts'],
+    ['packages/server/src/http/routes.ts', 'packages/server/src/cards/card-queries.ts'],
     ['packages/server/src/boards/board-operations.ts', 'packages/server/src/cards/card-operations.ts'],
-    ['packages/server/src/cards/card-queries.ts', 'packages/server/src/core/change.ts'],
+    ['packages/server/src/cards/card-queries.ts', 'packages/server/src/core/change-board.ts'],
     ['packages/server/src/realtime/bus.ts', 'packages/server/src/cards/card-queries.ts'],
-    ['packages/server/src/admin.ts', 'packages/server/src/app.ts'],
-    ['packages/server/src/core/serve.ts', 'packages/server/testing/client.ts'],
+    ['packages/server/src/administration/admin.ts', 'packages/server/src/app.ts'],
+    ['packages/server/src/http/routes.ts', 'packages/server/testing/client.ts'],
   ])('[DOC-4] %s must not import %s', (file, forbidden) => {
     const imports = readImports()
     imports.set(file, [...(imports.get(file) ?? []), forbidden])
@@ -29,7 +29,7 @@ describe('imports', () => {
 
   test('[DOC-4] a cycle is found', () => {
     const imports = readImports()
-    imports.set('packages/server/src/core/rank.ts', ['packages/server/src/core/placement.ts'])
+    imports.set('packages/server/src/core/ordering/rank.ts', ['packages/server/src/core/ordering/placement.ts'])
     expect(brokenImports(imports)).toContainEqual(expect.stringContaining('a cycle'))
   })
 })

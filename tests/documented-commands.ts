@@ -5,7 +5,7 @@ const serves: Covering = { serves: true }
 const by = (file: string, words: string): Covering => ({ by: file, words })
 const not = (reason: string): Covering => ({ not: reason })
 
-const administering = by('packages/server/src/admin.test.ts', 'as it is written there')
+const administering = by('packages/server/src/administration/admin.test.ts', 'as it is written there')
 const secrets = by('tests/deploy/files.test.ts', 'as the page makes them')
 const restored = by('tests/prove/operate-restore.ts', "blockOf('restore')")
 const docker = not('needs Docker; tests/deploy executes the steps of the image, and judges compose.yaml')
@@ -37,7 +37,7 @@ export const registry: Record<string, Covering> = {
   'npm run seed': by('tests/documented-commands.ts', 'npm run seed -- --boards 20'),
   'npm run seed -- --boards 20 --cards 100': here('Log in as '),
   'npm run seed -- --boards 1000 --cards 1000': not('four minutes; the same with fewer boards is run here'),
-  'npm run admin': by('packages/server/src/admin.test.ts', '[AUTH-23]'),
+  'npm run admin': by('packages/server/src/administration/admin.test.ts', '[AUTH-23]'),
   'npm run admin -- new-epoch': here('begin a new epoch'),
   'npm run admin -- recount': here('boards will be counted again'),
   'npm run admin -- create-superuser --email root@example.com --username root': here('root@example.com: created'),
@@ -91,7 +91,7 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- capacity': by('tests/capacity.test.ts', 'prove/capacity.ts'),
 
   // Administering: the test of the page runs each as it stands there
-  'node packages/server/src/admin.ts': by('tests/deploy/deploy.test.ts', "'packages/server/src/admin.ts', 'migrate'"),
+  'node packages/server/src/administration/admin.ts': by('tests/deploy/deploy.test.ts', "'packages/server/src/administration/admin.ts', 'migrate'"),
   'npm run admin -- activate ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com --generate': administering,
@@ -100,7 +100,7 @@ export const registry: Record<string, Covering> = {
   'npm run admin -- erase ada@example.com': administering,
   'npm run admin -- audit --limit 20': administering,
   'JWT_SECRET_FILE=/run/secrets/jwt DATABASE_URL_FILE=/run/secrets/database npm start': by(
-    'packages/server/src/config.test.ts',
+    'packages/server/src/config/config.test.ts',
     '[CONF-1]',
   ),
 
@@ -120,7 +120,7 @@ export const registry: Record<string, Covering> = {
   ),
   'chmod 644 secrets/*': secrets,
   'docker compose up --build --detach': docker,
-  'docker compose run --rm one node packages/server/src/admin.ts create-superuser --email root@example.com --username root':
+  'docker compose run --rm one node packages/server/src/administration/admin.ts create-superuser --email root@example.com --username root':
     docker,
   'docker compose build': docker,
   'docker compose run --rm migrate': docker,
@@ -130,7 +130,7 @@ export const registry: Record<string, Covering> = {
   'npm ci --omit=dev --ignore-scripts -w packages/server': by('tests/deploy/deploy.test.ts', '[SHIP-3]'),
   'DATABASE_URL_FILE=/etc/lockstep/migrator_database_url npm run migrate': by(
     'tests/deploy/deploy.test.ts',
-    "'packages/server/src/admin.ts', 'migrate'",
+    "'packages/server/src/administration/admin.ts', 'migrate'",
   ),
   'useradd --system --no-create-home lockstep': host,
   'install -d -m 700 /etc/lockstep': host,
@@ -166,7 +166,7 @@ export const registry: Record<string, Covering> = {
   'npm run acceptance -- <url> --quick': by('tests/prove/operate-restore.ts', 'acceptance'),
 
   // Upgrading
-  'npm run migrate -- --stopped': by('packages/server/src/core/migrate.test.ts', 'is_stopped: true'),
+  'npm run migrate -- --stopped': by('packages/server/src/database/migrations/migrate.test.ts', 'is_stopped: true'),
   'pg_upgrade --link': not('upgrades a whole server to a version that is not installed beside it'),
   'npm run prove -- operate': by('tests/deploy/rolling.test.ts', 'operate-rolling'),
   'npm run prove -- operate operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { Database } from '../packages/server/src/core/database.ts'
-import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
+import { Database } from '../packages/server/src/database/database.ts'
+import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
 import { channelOf } from '../packages/server/src/realtime/bus.ts'
 import { Client, type Failure } from '../packages/server/testing/client.ts'
 import {

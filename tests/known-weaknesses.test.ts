@@ -352,8 +352,8 @@ describe('the source', () => {
   test('[DOC-4] [V30] nothing calls an address that a client could name: there is no way out at all', () => {
     const ways_out = /\bfetch\(|^import (?!type)[^\n]*'(?:node:(?:https?|http2|net|tls|dgram|dns)|undici|axios)'/m
     // One asks only whether a text is an address, the others only listen.
-    const known = ['client-address.ts', 'doors.ts', 'serve-metrics.ts'].map(
-      (name) => `packages/server/src/core/${name}`,
+    const known = ['http/edge/listen.ts', 'http/metrics-endpoint.ts', 'platform/client-address.ts'].map(
+      (name) => `packages/server/src/${name}`,
     )
     expect(filesWith(ways_out)).toEqual(known)
     expect(ways_out.test("import { request } from 'node:http'")).toBe(true)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { stringify } from 'yaml'
-import { definitions } from '../packages/server/src/core/metric-definitions.ts'
+import { definitions } from '../packages/server/src/telemetry/metric-definitions.ts'
 import { scrape } from '../packages/server/testing/metrics.ts'
 import { freePort } from '../packages/server/testing/ports.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { demandDurable, NotDurable } from '../packages/server/src/core/durability.ts'
+import { demandDurable, NotDurable } from '../packages/server/src/database/durability-check.ts'
 import { Client } from '../packages/server/testing/client.ts'
 import {
   endProcesses,

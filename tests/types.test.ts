@@ -11,7 +11,7 @@ import Type from 'typebox'
 import { type Card, cardOperations } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
 import { type JsonText, operation } from '@lockstep/contract/operation'
-import type { Handlers } from '../../packages/server/src/core/serve.ts'
+import type { Handlers } from '../../packages/server/src/http/routes.ts'
 const rest = {} as Omit<Handlers<typeof cardOperations>, 'getCard' | 'updateCard'>
 const card = {} as Card
 const ok: Handlers<typeof cardOperations> = { ...rest, getCard: async () => card, updateCard: async () => card }

@@ -30,7 +30,7 @@ beforeAll(async () => {
   ;({ image } = built)
   ;({ settings, drop } = stores)
   earlier = new Map([...built.stages].filter(([name]) => name !== 'last'))
-  const migrating = runInImage(image, ['node', 'packages/server/src/admin.ts', 'migrate'], settings)
+  const migrating = runInImage(image, ['node', 'packages/server/src/administration/admin.ts', 'migrate'], settings)
   expect(await migrating.ended, migrating.output()).toBe(0)
   role = await makeRole(settings['DATABASE_URL'] ?? '')
   settings = { ...settings, DATABASE_URL: role.url }
@@ -119,7 +119,7 @@ describe('the image', () => {
     const isIgnored = ignores(readFileSync('.dockerignore', 'utf8'))
     const sent = ['package.json', 'packages/server/src/main.ts', 'packages/web/src/main.tsx', 'LICENSE']
     expect(sent.filter(isIgnored)).toEqual([])
-    const kept = ['.env', 'secrets/jwt_secret', '.git/config', 'packages/server/src/config.test.ts']
+    const kept = ['.env', 'secrets/jwt_secret', '.git/config', 'packages/server/src/config/config.test.ts']
     const kept_too = ['packages/server/testing/client.ts', 'packages/web/node_modules/x/y.js', 'packages/web/dist/a.js']
     expect([...kept, ...kept_too].filter((path) => !isIgnored(path))).toEqual([])
   })

@@ -3,14 +3,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../packages/server/src/config.ts'
+import { readConfig } from '../../packages/server/src/config/config.ts'
 import { endProcesses, newFolder } from '../../packages/server/testing/processes.ts'
 import { checkManifests, type Manifest, renderManifests } from './kubernetes.ts'
 import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, strayNames } from './lint.ts'
 import { nginxAround } from './proxies.ts'
 import { makeSecrets } from './secrets.ts'
 
-const ROOT = new URL('../../', import.meta.url)
+const ROOT = new URL('../..', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 const replaced = (text: string, from: string | RegExp, to: string) => {
   const changed = text.replace(from, to)

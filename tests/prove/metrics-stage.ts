@@ -11,7 +11,7 @@ import { freePort } from '../../packages/server/testing/ports.ts'
 import { eventually } from '../../packages/server/testing/processes.ts'
 import { openSocket } from '../../packages/server/testing/socket.ts'
 
-export const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url))
+export const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus', import.meta.url))
 export const METRICS_TOKEN = 'hush-hush-token-of-the-metrics'
 const PASSWORD = 'hush-hush correct horse'
 

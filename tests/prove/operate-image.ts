@@ -26,7 +26,7 @@ export async function prove(progress: Progress): Promise<Report> {
       told('service and web client', await at('srv/lockstep/packages'), 'MB'),
       atMost('all', await megabytes(image.folder), 200, 'MB'),
     ])
-    const migrating = runInImage(image, ['node', 'packages/server/src/admin.ts', 'migrate'], settings)
+    const migrating = runInImage(image, ['node', 'packages/server/src/administration/admin.ts', 'migrate'], settings)
     if ((await migrating.ended) !== 0) throw new Error(migrating.output())
     role.resolve(await makeRole(settings.DATABASE_URL))
     const { url: DATABASE_URL } = await role.promise

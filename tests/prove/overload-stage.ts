@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { CARDS, COLUMNS, cardOf, columnOf, idIn, idOf, seedBoards, seedUsers, USERS } from '../../bench/seed.ts'
-import { Tokens } from '../../packages/server/src/core/tokens.ts'
+import { Tokens } from '../../packages/server/src/security/tokens.ts'
 import type { Order, Outcome, Sending, Window } from './overload-load.ts'
 import { JWT_SECRET, pathOf } from './realtime-stage.ts'
 import { Worker } from './worker.ts'

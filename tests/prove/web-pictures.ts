@@ -14,7 +14,7 @@ import type { Progress, Report } from './report.ts'
 const PASSWORD = 'hush-hush correct horse of the pictures'
 /** Those that the README shows. */
 const SHOWN = ['board-offline-wide-dark', 'card-editing-wide-light', 'board-phone-light']
-const PICTURES = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
+const PICTURES = fileURLToPath(new URL('../../docs/pictures', import.meta.url))
 
 /** Every screen of the web client as people see it, for somebody to look at, and what axe finds on it. */
 export async function prove(progress: Progress): Promise<Report> {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inherited } from '../../packages/server/testing/processes.ts'
 
-const ADMIN = fileURLToPath(new URL('../../packages/server/src/admin.ts', import.meta.url))
+const ADMIN = fileURLToPath(new URL('../../packages/server/src/administration/admin.ts', import.meta.url))
 
 /** `npm run admin -- new-epoch`, as an operator runs it. Answers what it says. */
 export async function startNewEpoch(DATABASE_URL: string): Promise<string> {

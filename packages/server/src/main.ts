@@ -1,11 +1,11 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
-import { configOrExit } from './config.ts'
-import { listenAtManyDoors } from './core/doors.ts'
-import { demandDurable, NotDurable } from './core/durability.ts'
-import { createLog } from './core/log.ts'
-import { ensureDatabase, migrate } from './core/migrate.ts'
-import { demandSchema, SchemaMismatch } from './core/schema.ts'
+import { configOrExit } from './config/config.ts'
+import { listenAtManyDoors } from './http/edge/listen.ts'
+import { demandDurable, NotDurable } from './database/durability-check.ts'
+import { createLog } from './telemetry/logger.ts'
+import { ensureDatabase, migrate } from './database/migrations/migrate.ts'
+import { demandSchema, SchemaMismatch } from './database/migrations/schema-compatibility.ts'
 
 const config = configOrExit()
 const log = createLog({ level: config.LOG_LEVEL, format: config.LOG_FORMAT })

@@ -34,7 +34,7 @@ export interface Store {
 }
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const ADMIN = fileURLToPath(new URL('../src/admin.ts', import.meta.url))
+const ADMIN = fileURLToPath(new URL('../src/administration/admin.ts', import.meta.url))
 /** A start competes with whatever load the test has under way. */
 const START_MS = 180_000
 const running = new Set<ChildProcess>()

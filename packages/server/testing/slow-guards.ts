@@ -1,10 +1,10 @@
 import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
-import { renderProblems } from '../src/core/errors.ts'
-import { FairShare } from '../src/core/fair-share.ts'
-import { takeRawBodies } from '../src/core/request-body.ts'
-import { Semaphore } from '../src/core/semaphore.ts'
-import { serve } from '../src/core/serve.ts'
+import { renderProblems } from '../src/http/error-handler.ts'
+import { FairShare } from '../src/platform/fair-share.ts'
+import { takeRawBodies } from '../src/http/request-body.ts'
+import { Semaphore } from '../src/platform/semaphore.ts'
+import { serve } from '../src/http/routes.ts'
 import { freePort } from './ports.ts'
 
 export const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))

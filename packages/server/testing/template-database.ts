@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { ensureDatabase, migrate } from '../src/core/migrate.ts'
+import { ensureDatabase, migrate } from '../src/database/migrations/migrate.ts'
 
 /** The PostgreSQL and the Redis that tests talk to. */
 export const POSTGRES = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres:postgres@127.0.0.1:5432/postgres'

@@ -1,7 +1,7 @@
 import type { Account, AdminAction, Statistics } from '@lockstep/contract/administration'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement, wireTime } from '../core/database.ts'
+import { type Db, statement, wireTime } from '../database/database.ts'
 import { keyOf } from '../users/user-queries.ts'
 
 /** An account as superusers see it, of the table `users` under the name `person`. */

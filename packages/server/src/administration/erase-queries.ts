@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { BATCH } from '../core/chores.ts'
-import { type Db, statement } from '../core/database.ts'
+import { BATCH } from '../jobs/scheduler.ts'
+import { type Db, statement } from '../database/database.ts'
 
 const bury = statement(
   'bury_user',

@@ -1,7 +1,7 @@
 import type { AccountExport } from '@lockstep/contract/administration'
 import type { JsonText } from '@lockstep/contract/operation'
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, statement, wireTime } from '../core/database.ts'
+import { type Db, statement, wireTime } from '../database/database.ts'
 import { accountJson, actionJson } from './admin-queries.ts'
 
 const listOf = (fields: RawBuilder<unknown>, from: RawBuilder<unknown>) =>

@@ -1,7 +1,7 @@
 import type { Attachment, attachmentOperations } from '@lockstep/contract/attachments'
-import { Problem } from '../core/problem.ts'
+import { Problem } from '../platform/problem.ts'
 import { objectBytes } from '../core/quotas.ts'
-import type { Handlers } from '../core/serve.ts'
+import type { Handlers } from '../http/routes.ts'
 import { deleteAttachment, insertAttachment, readAttachedFile, readAttachment } from './attachment-queries.ts'
 import type { FileStore } from './file-store.ts'
 

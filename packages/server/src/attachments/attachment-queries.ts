@@ -1,8 +1,8 @@
 import type { Attachment } from '@lockstep/contract/attachments'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
-import type { UploadedFile } from '../core/upload.ts'
+import { type Db, statement } from '../database/database.ts'
+import type { UploadedFile } from '../http/files/upload.ts'
 
 /** What is known of a file, of the table `attachments` under the name `attachment`. */
 const attachmentJson = sql<Attachment>`(select row_to_json(shown) from (select

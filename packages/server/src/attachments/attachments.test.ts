@@ -8,7 +8,7 @@ import type { Client } from '#testing/client'
 import { witness } from '#testing/fold'
 import { eventually } from '#testing/processes'
 import { startService, type TestBoard, type TestService } from '#testing/service'
-import { Database } from '../core/database.ts'
+import { Database } from '../database/database.ts'
 import { ChunkStore } from './file-store.ts'
 import { sweepFiles } from './unclaimed-files.ts'
 

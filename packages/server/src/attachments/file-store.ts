@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Database, type Db, statement } from '../core/database.ts'
-import { Semaphore } from '../core/semaphore.ts'
+import { type Database, type Db, statement } from '../database/database.ts'
+import { Semaphore } from '../platform/semaphore.ts'
 
 export interface FileKey {
   board_id: string

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { v7 as newUuid } from 'uuid'
-import { inBatches } from '../core/chores.ts'
-import { type Database, type Db, statement } from '../core/database.ts'
-import { Problem } from '../core/problem.ts'
+import { inBatches } from '../jobs/scheduler.ts'
+import { type Database, type Db, statement } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
 import type { Quotas } from '../core/quotas.ts'
-import type { Uploads } from '../core/upload.ts'
+import type { Uploads } from '../http/files/upload.ts'
 import type { FileKey, FileStore } from './file-store.ts'
 
 /** Longer than any upload may take. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { PasswordRules } from './passwords.ts'
 
 const FILE = new URL('common-passwords.txt', import.meta.url)

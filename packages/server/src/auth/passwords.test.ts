@@ -2,7 +2,7 @@ import { verify } from '@node-rs/argon2'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Answer, Client, Failure } from '#testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
-import { Problem } from '../core/problem.ts'
+import { Problem } from '../platform/problem.ts'
 import { HASH_COST, type PasswordRules, Passwords } from './passwords.ts'
 
 let service: TestService

@@ -1,8 +1,8 @@
 import { hash, verify } from '@node-rs/argon2'
-import { networkOf } from '../core/client-address.ts'
-import type { FailureCount } from '../core/limits.ts'
-import { Problem } from '../core/problem.ts'
-import { Semaphore } from '../core/semaphore.ts'
+import { networkOf } from '../platform/client-address.ts'
+import type { FailureCount } from '../security/rate-limits.ts'
+import { Problem } from '../platform/problem.ts'
+import { Semaphore } from '../platform/semaphore.ts'
 import { keyOf as nameKeyOf } from '../users/user-queries.ts'
 
 export interface PasswordRules {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Client } from '#testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
 import { openSocket } from '#testing/socket'
-import { Tokens } from '../core/tokens.ts'
+import { Tokens } from '../security/tokens.ts'
 
 const SECRET = `${MARK}-signing-secret-that-these-tests-know-0123456789`
 const DAY = 86_400

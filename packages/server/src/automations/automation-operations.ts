@@ -6,9 +6,9 @@ import {
 } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import type { Db } from '../core/database.ts'
-import { Problem } from '../core/problem.ts'
-import { type Handlers, pathOf } from '../core/serve.ts'
+import type { Db } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
+import { type Handlers, pathOf } from '../http/routes.ts'
 import {
   countReferences,
   deleteRule,

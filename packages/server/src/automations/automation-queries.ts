@@ -1,8 +1,8 @@
 import type { AutomationRule, AutomationRun } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { BATCH, inBatches } from '../core/chores.ts'
-import { type Db, statement, wireTime } from '../core/database.ts'
+import { BATCH, inBatches } from '../jobs/scheduler.ts'
+import { type Db, statement, wireTime } from '../database/database.ts'
 
 /** A rule, of the table `automation_rules` under the name `rule`. */
 const ruleFields = sql`rule.id, rule.board_id, rule.name, rule.trigger_type, rule.trigger_column_id, rule.trigger_label_id,

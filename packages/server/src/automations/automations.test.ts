@@ -6,7 +6,7 @@ import { Client } from '#testing/client'
 import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService } from '#testing/service'
 import { startProxy } from '#testing/tcp-proxy'
-import { Database } from '../core/database.ts'
+import { Database } from '../database/database.ts'
 import { removeOldRuns } from './automation-queries.ts'
 
 let service: TestService

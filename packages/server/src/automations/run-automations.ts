@@ -3,7 +3,7 @@ import type { Card } from '@lockstep/contract/cards'
 import { v7 as newUuid } from 'uuid'
 import { readStanding } from '../cards/card-queries.ts'
 import { assignToCard, moveCardTo } from '../cards/card-steps.ts'
-import type { Reaction, Told } from '../core/change.ts'
+import type { Reaction, Told } from '../core/change-board.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
 import { disableBrokenRules, matchRules, noteRun } from './automation-queries.ts'
 

@@ -1,12 +1,12 @@
 import type { ProblemCode } from '@lockstep/contract/problems'
 import { LRUCache } from 'lru-cache'
-import type { Place } from '../core/admission.ts'
+import type { Place } from '../http/edge/admission-controller.ts'
 import type { BoardVersion } from '../core/board-version.ts'
-import type { Db } from '../core/database.ts'
-import { problemOf } from '../core/errors.ts'
-import { pack } from '../core/json-answer.ts'
-import { Problem } from '../core/problem.ts'
-import { Semaphore } from '../core/semaphore.ts'
+import type { Db } from '../database/database.ts'
+import { problemOf } from '../http/error-handler.ts'
+import { pack } from '../http/json-response.ts'
+import { Problem } from '../platform/problem.ts'
+import { Semaphore } from '../platform/semaphore.ts'
 import { readFullBoard } from './board-queries.ts'
 
 /** What an entry costs beside its bytes. */

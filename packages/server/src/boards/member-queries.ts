@@ -1,8 +1,8 @@
 import type { BoardMember } from '@lockstep/contract/boards'
 import type { JsonText, Role } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
-import { Problem } from '../core/problem.ts'
+import { type Db, statement } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** A board member, of `board_members` under the name `membership` and `users` under the name `person`. */

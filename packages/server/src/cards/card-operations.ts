@@ -2,10 +2,10 @@ import type { Card, cardOperations } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import type { Db } from '../core/database.ts'
-import { Problem } from '../core/problem.ts'
+import type { Db } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
-import { askFirst, type Handlers, pathOf } from '../core/serve.ts'
+import { askFirst, type Handlers, pathOf } from '../http/routes.ts'
 import { readLabel } from '../labels/label-queries.ts'
 import {
   addCardLabel,

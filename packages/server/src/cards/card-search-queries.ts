@@ -1,7 +1,7 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, type Statement, statement } from '../core/database.ts'
+import { type Db, type Statement, statement } from '../database/database.ts'
 import { cardJson } from './card-queries.ts'
 
 /** What a card must have to be found; what is left out does not matter. */

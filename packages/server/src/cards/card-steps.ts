@@ -1,8 +1,8 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
-import type { Aside, Emit } from '../core/change.ts'
-import type { Db } from '../core/database.ts'
-import type { Place } from '../core/placement.ts'
+import type { Aside, Emit } from '../core/change-board.ts'
+import type { Db } from '../database/database.ts'
+import type { Place } from '../core/ordering/placement.ts'
 import { assignCard, findCardPlace, placeCards, touchCards } from './card-queries.ts'
 
 /** A change to a card as part of a larger one: the transaction, the moment, and who is told. */

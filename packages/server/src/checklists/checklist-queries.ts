@@ -1,8 +1,8 @@
 import type { Checklist } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
-import { rankedLists } from '../core/placement.ts'
+import { type Db, statement } from '../database/database.ts'
+import { rankedLists } from '../core/ordering/placement.ts'
 import type { Growth } from '../core/quotas.ts'
 import { itemJson } from './item-queries.ts'
 

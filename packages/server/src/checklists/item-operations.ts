@@ -1,10 +1,10 @@
 import type { ChecklistItem, itemOperations } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import type { Db } from '../core/database.ts'
-import { Problem } from '../core/problem.ts'
+import type { Db } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
-import type { Handlers } from '../core/serve.ts'
+import type { Handlers } from '../http/routes.ts'
 import {
   assignItem,
   deleteItem,

@@ -1,8 +1,8 @@
 import type { ChecklistItem } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
-import { rankedLists } from '../core/placement.ts'
+import { type Db, statement } from '../database/database.ts'
+import { rankedLists } from '../core/ordering/placement.ts'
 import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
 import { userJson } from '../users/user-queries.ts'
 

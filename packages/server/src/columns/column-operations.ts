@@ -1,10 +1,10 @@
 import type { Column, columnOperations } from '@lockstep/contract/columns'
 import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
-import type { Db } from '../core/database.ts'
-import type { Placement } from '../core/placement.ts'
-import { Problem } from '../core/problem.ts'
+import type { Db } from '../database/database.ts'
+import type { Placement } from '../core/ordering/placement.ts'
+import { Problem } from '../platform/problem.ts'
 import { objectBytes } from '../core/quotas.ts'
-import type { Handlers } from '../core/serve.ts'
+import type { Handlers } from '../http/routes.ts'
 import {
   deleteColumn,
   findColumnPlace,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { Place } from './admission.ts'
-import { Problem } from './problem.ts'
-import { Semaphore } from './semaphore.ts'
+import type { Place } from '../http/edge/admission-controller.ts'
+import { Problem } from '../platform/problem.ts'
+import { Semaphore } from '../platform/semaphore.ts'
 
 /** What a change costs. It is filled in while the change runs, so that one that is rejected counts too. */
 export interface ChangeCost {

@@ -3,7 +3,7 @@ import type { BoardUsage, FullBoard } from '@lockstep/contract/boards'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Failure } from '#testing/client'
 import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { objectBytes } from './quotas.ts'
 
 /** Without quotas: what fills boards beyond any limit. */

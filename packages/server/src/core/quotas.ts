@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { inBatches } from './chores.ts'
-import { type Db, statement } from './database.ts'
-import { Problem } from './problem.ts'
+import { inBatches } from '../jobs/scheduler.ts'
+import { type Db, statement } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
 
 /** What an object counts beside its texts, for its ids and field names. `object_bytes` in SQL counts the same. */
 const OBJECT_BYTES = 200

@@ -1,8 +1,8 @@
 import type { healthOperations } from '@lockstep/contract/health'
 import { sql } from 'kysely'
-import { type Database, statement } from '../core/database.ts'
-import { Problem } from '../core/problem.ts'
-import type { Handlers } from '../core/serve.ts'
+import { type Database, statement } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
+import type { Handlers } from '../http/routes.ts'
 
 const PATIENCE_MS = 500
 

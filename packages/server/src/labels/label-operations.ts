@@ -1,9 +1,9 @@
 import type { Label, labelOperations } from '@lockstep/contract/labels'
 import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
-import type { Db } from '../core/database.ts'
-import { Problem } from '../core/problem.ts'
+import type { Db } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
 import { objectBytes } from '../core/quotas.ts'
-import type { Handlers } from '../core/serve.ts'
+import type { Handlers } from '../http/routes.ts'
 import { countLabels, deleteLabel, insertLabel, listLabels, readLabel, updateLabel } from './label-queries.ts'
 
 export const labelHandlers: Handlers<typeof labelOperations> = {

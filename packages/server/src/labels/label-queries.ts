@@ -1,7 +1,7 @@
 import type { Label, LabelUsage } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
+import { type Db, statement } from '../database/database.ts'
 import type { Growth } from '../core/quotas.ts'
 
 /** A label, of the table `labels` under the name `label`. */

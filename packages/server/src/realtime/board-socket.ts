@@ -1,6 +1,6 @@
 import { type CloseReason, closeCodes, MAX_MESSAGES } from '@lockstep/contract/realtime'
 import type { WebSocket } from 'ws'
-import type { Entry } from '../core/access.ts'
+import type { Entry } from '../core/authorize.ts'
 import { frame, framesOf, onceDrained, writeFrame } from './frames.ts'
 import type { Ending, Head, Held, LiveEvent, Viewer } from './hub.ts'
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '#testing/processes'
 import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
 import { REDIS } from '#testing/template-database'
-import { makeRedis } from '../core/redis.ts'
+import { makeRedis } from '../platform/redis.ts'
 import { Bus, channelOf } from './bus.ts'
 
 let redis: TcpProxy

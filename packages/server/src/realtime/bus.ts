@@ -1,5 +1,5 @@
-import type { Committed } from '../core/change.ts'
-import { inTime, makeRedis, type Redis } from '../core/redis.ts'
+import type { Committed } from '../core/change-board.ts'
+import { inTime, makeRedis, type Redis } from '../platform/redis.ts'
 import type { LiveEvent } from './hub.ts'
 
 /** Boards are spread over this many hash tags, so that a cluster can spread them over its nodes. */

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { eventually } from '../../testing/processes.ts'
 import { startService, type TestBoard, type TestService } from '../../testing/service.ts'
 import { openSocket } from '../../testing/socket.ts'
-import { keepHouse, removeOldEvents } from '../core/chores.ts'
-import { Database } from '../core/database.ts'
+import { keepHouse, removeOldEvents } from '../jobs/scheduler.ts'
+import { Database } from '../database/database.ts'
 import { readEventPage, readHistory } from './realtime-queries.ts'
 
 let service: TestService

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type HubClass, type Outcome, simulate } from '#testing/hub-simulation'
 import { Hub, type LiveEvent, type Taken } from './hub.ts'
-import { delayOf } from './live-metrics.ts'
+import { delayOf } from './socket-metrics.ts'
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 60)
 const MUTANT_SEEDS = 20

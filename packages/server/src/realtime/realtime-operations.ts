@@ -1,6 +1,6 @@
 import type { realtimeOperations } from '@lockstep/contract/realtime'
-import { Problem } from '../core/problem.ts'
-import { type Handlers, pathOf } from '../core/serve.ts'
+import { Problem } from '../platform/problem.ts'
+import { type Handlers, pathOf } from '../http/routes.ts'
 import type { Live } from './live.ts'
 import { hasBoard, readHistory } from './realtime-queries.ts'
 

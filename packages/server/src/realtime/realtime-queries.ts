@@ -1,7 +1,7 @@
 import type { JsonText } from '@lockstep/contract/operation'
 import type { LoggedEvent } from '@lockstep/contract/realtime'
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
+import { type Db, statement } from '../database/database.ts'
 import type { Head, LiveEvent } from './hub.ts'
 
 const PAGE_EVENTS = 200

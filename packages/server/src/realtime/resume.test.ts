@@ -10,7 +10,7 @@ import { startService, type TestBoard, type TestService } from '../../testing/se
 import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
 import { REDIS } from '../../testing/template-database.ts'
 
-const ADMIN = fileURLToPath(new URL('../admin.ts', import.meta.url))
+const ADMIN = fileURLToPath(new URL('../administration/admin.ts', import.meta.url))
 
 let service: TestService
 let elsewhere: TestService

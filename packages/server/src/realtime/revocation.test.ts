@@ -8,10 +8,10 @@ import { inherited } from '../../testing/processes.ts'
 import { MARK, PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '../../testing/service.ts'
 import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
 import { REDIS } from '../../testing/template-database.ts'
-import { Tokens } from '../core/tokens.ts'
+import { Tokens } from '../security/tokens.ts'
 
 const SECRET = `${MARK}-secret-of-the-revocation-tests-0123456789`
-const ADMIN = fileURLToPath(new URL('../admin.ts', import.meta.url))
+const ADMIN = fileURLToPath(new URL('../administration/admin.ts', import.meta.url))
 const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds: 60 })
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 /** The heartbeat of these instances, with a second for the wheel to turn and a little for the machine. */

@@ -8,7 +8,7 @@ import { checkClosed } from '../../testing/closed-schema.ts'
 import { eventually } from '../../testing/processes.ts'
 import { MARK, startService, type TestBoard, type TestService } from '../../testing/service.ts'
 import { type Message, openSocket, type TestSocket } from '../../testing/socket.ts'
-import { Tokens } from '../core/tokens.ts'
+import { Tokens } from '../security/tokens.ts'
 import { Wheel } from './heartbeat.ts'
 
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'

@@ -1,7 +1,7 @@
 import type { userOperations } from '@lockstep/contract/users'
-import type { Limits } from '../core/limits.ts'
-import { Problem } from '../core/problem.ts'
-import type { Handlers } from '../core/serve.ts'
+import type { Limits } from '../security/rate-limits.ts'
+import { Problem } from '../platform/problem.ts'
+import type { Handlers } from '../http/routes.ts'
 import { type Directory, findUsers, readUser } from './user-queries.ts'
 
 export const userHandlers = (limits: Limits, directory: Directory): Handlers<typeof userOperations> => ({

@@ -1,7 +1,7 @@
 import type { JsonText } from '@lockstep/contract/operation'
 import type { User } from '@lockstep/contract/users'
 import { sql } from 'kysely'
-import { type Db, statement } from '../core/database.ts'
+import { type Db, statement } from '../database/database.ts'
 
 /** The public user, of the table `users` under the name `person`. The one list of what others may see. */
 export const userJson = sql<User>`(select row_to_json(shown) from (select

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import { type Db, statement } from '../../database/database.ts'
+import { makeRoom, rankBetween } from './rank.ts'
+
+/** Where a client wants an item: behind an anchor (null: first), at a position, or last. */
+export interface Place {
+  position?: number | null
+  after_id?: string | null
+}
+/** One ordered list: the items of one parent, without the one that is being moved. */
+interface List {
+  board_id: string
+  parent_id: string
+  moved_id: string | null
+}
+/** The rank of the placed item, and the others that had to make room, in the order in which they are to be told. */
+export interface Placement {
+  rank: number
+  others: { id: string; rank: number }[]
+}
+
+/** Finds ranks in the ordered lists of one table. Call it under the board's lock. */
+export function rankedLists(
+  table: 'columns' | 'cards' | 'checklists' | 'checklist_items',
+  parent: 'board_id' | 'column_id' | 'card_id' | 'checklist_id',
+) {
+  const list = (args: List) => sql`${sql.table(table)} item where item.board_id = ${args.board_id}
+    and item.${sql.ref(parent)} = ${args.parent_id} and item.id is distinct from ${args.moved_id}`
+
+  const lastRank = statement(
+    `last_rank_in_${table}`,
+    (args: List) => sql<{ rank: number }>`select item.rank from ${list(args)} order by item.rank desc limit 1`,
+  )
+  const ranksAround = statement(
+    `ranks_around_in_${table}`,
+    (args: List & { skip: number; take: number }) => sql<{ rank: number }>`
+      select item.rank from ${list(args)} order by item.rank offset ${args.skip} limit ${args.take}`,
+  )
+  const ranksFrom = statement(
+    `ranks_from_in_${table}`,
+    (args: List & { after_id: string }) => sql<{ id: string; rank: number }>`
+      select item.id, item.rank from ${list(args)}
+        and item.rank >= (select anchor.rank from ${sql.table(table)} anchor where anchor.board_id = ${args.board_id}
+          and anchor.${sql.ref(parent)} = ${args.parent_id} and anchor.id = ${args.after_id})
+      order by item.rank limit 2`,
+  )
+  const allRanks = statement(
+    `all_ranks_in_${table}`,
+    (args: List) => sql<{ id: string; rank: number }>`select item.id, item.rank from ${list(args)} order by item.rank`,
+  )
+
+  /** The ranks between which the item goes. */
+  async function neighbours(
+    db: Db,
+    args: List,
+    { after_id, position }: Place,
+  ): Promise<[before: number | undefined, after: number | undefined]> {
+    if (after_id) {
+      const [anchor, after] = await db.run(ranksFrom, { ...args, after_id })
+      if (anchor?.id === after_id) return [anchor.rank, after?.rank]
+    }
+    const index = after_id === null ? 0 : position
+    if (index === 0) return [undefined, (await db.run(ranksAround, { ...args, skip: 0, take: 1 }))[0]?.rank]
+    if (index) {
+      const [before, after] = await db.run(ranksAround, { ...args, skip: index - 1, take: 2 })
+      if (before) return [before.rank, after?.rank]
+    }
+    return [(await db.run(lastRank, args))[0]?.rank, undefined]
+  }
+
+  return async function findPlace(db: Db, args: List, place: Place): Promise<Placement> {
+    const [before, after] = await neighbours(db, args, place)
+    const rank = rankBetween(before, after)
+    if (rank !== undefined) return { rank, others: [] }
+    const items = await db.run(allRanks, args)
+    const index = before === undefined ? 0 : items.findIndex((item) => item.rank === before) + 1
+    const room = makeRoom(
+      items.map((item) => item.rank),
+      index,
+    )
+    return {
+      rank: room.rank,
+      others: room.moved.map(({ index: i, rank: to }) => ({ id: items[i]?.id as string, rank: to })),
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type pg from 'pg'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { endProcesses, eventually, lockWaiters, startAdmin } from '#testing/processes'
+import { databaseUrl, onServer, openSql } from '#testing/template-database'
+import { ensureDatabase, migrate } from './migrate.ts'
+import { demandSchema, SchemaMismatch } from './schema-compatibility.ts'
+
+// Retries take their time, and commands are started as processes.
+vi.setConfig({ testTimeout: 60_000 })
+const FIRST = { '0001_things.sql': 'create table things (id integer primary key, board_id integer);' }
+let url: string
+let sql: pg.Pool
+let said: { message: string; details: Record<string, unknown> }[]
+const say = (details: object, message: string) => void said.push({ message, details: { ...details } })
+const log = { info: say, warn: say }
+const messages = () => said.map(({ message }) => message)
+const tries = () => messages().filter((message) => message === 'a migration makes way, and tries again').length
+
+beforeEach(async () => {
+  const name = `lockstep_test_${randomBytes(6).toString('hex')}`
+  url = databaseUrl(name)
+  await ensureDatabase(url)
+  sql = openSql(url)
+  said = []
+  onTestFinished(async () => {
+    await sql.end()
+    await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+  })
+})
+afterAll(endProcesses)
+
+/** A version of the service, as far as migrations go. */
+async function version(files: Record<string, string>): Promise<URL> {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-migrations-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return pathToFileURL(`${folder}/`)
+}
+const run = async (files: Record<string, string>, options: { is_stopped?: boolean } = {}) =>
+  migrate(url, { log, folder: await version(files), ...options })
+const applied = async () =>
+  (await sql.query<{ name: string }>('select name from schema_migrations order by name')).rows.map(({ name }) => name)
+/** Somebody who reads a table in a transaction that does not end. */
+async function hold(table: string) {
+  const holder = await sql.connect()
+  await holder.query('begin')
+  await holder.query(`lock table ${table} in access share mode`)
+  return async () => {
+    await holder.query('commit')
+    holder.release()
+  }
+}
+
+describe('locks', () => {
+  test('[UPG-1] a migration gives up its place after a second, so that others get through, and tries again until it succeeds', async () => {
+    await run(FIRST)
+    const release = await hold('things')
+    const migrating = run({ ...FIRST, '0002_names.sql': '-- phase: expand\nalter table things add column name text;' })
+    await eventually('it waits', async () => (await lockWaiters(sql)) > 0)
+    // Behind a migration that kept its place this would not end before the holder does.
+    await sql.query('insert into things values (1)')
+    await eventually('it made way', () => tries() > 0)
+    await sql.query('insert into things values (2)')
+    await release()
+    expect(await migrating).toEqual(['0002_names'])
+    expect(said.find(({ details }) => 'oldest' in details)?.details).toMatchObject({
+      name: '0002_names',
+      attempt: 1,
+      code: '55P03',
+      oldest: expect.stringMatching(/^pid \d+ \(/),
+    })
+    expect((await sql.query('select name from things')).rowCount).toBe(2)
+  })
+
+  test('[UPG-2] one that fails leaves the schema as it was, and those before it done', async () => {
+    const files = {
+      ...FIRST,
+      '0002_names.sql': '-- phase: expand\nalter table things add column name text;\nselect 1 / 0;',
+    }
+    await expect(run(files)).rejects.toThrow('division by zero')
+    expect(await applied()).toEqual(['0001_things'])
+    await expect(sql.query('select name from things')).rejects.toThrow('does not exist')
+    expect(
+      await run({ ...files, '0002_names.sql': '-- phase: expand\nalter table things add column name text;' }),
+    ).toEqual(['0002_names'])
+  })
+
+  test('[UPG-3] of instances that start together one migrates and the others wait, also for an index that is made concurrently', async () => {
+    const index =
+      '-- phase: expand, no transaction\ncreate index concurrently if not exists things_by_board on things (board_id);'
+    const done = await Promise.all(Array.from({ length: 4 }, () => run({ ...FIRST, '0002_index.sql': index })))
+    expect(done.flat()).toEqual(['0001_things', '0002_index'])
+    expect(messages()).toContain('another instance migrates')
+  })
+
+  test('[UPG-3] who has nothing to do does not wait for somebody who migrates', async () => {
+    await run(FIRST)
+    const release = await hold('things')
+    const migrating = run({ ...FIRST, '0002_names.sql': '-- phase: expand\nalter table things add column name text;' })
+    await eventually('it made way', () => tries() > 0)
+    expect(await run(FIRST)).toEqual([])
+    await release()
+    await migrating
+  })
+})
+
+describe('without a transaction', () => {
+  test('[UPG-4] an index that an interruption left unfinished is made again', async () => {
+    await run(FIRST)
+    await sql.query('insert into things select n, 1 from generate_series(1, 100) n')
+    // Two rows that are the same make it fail after it has begun.
+    await expect(sql.query('create unique index concurrently things_by_board on things (board_id)')).rejects.toThrow()
+    const isValid = async () =>
+      (await sql.query(`select indisvalid from pg_index where indexrelid = 'things_by_board'::regclass`)).rows
+    expect(await isValid()).toEqual([{ indisvalid: false }])
+    const index =
+      '-- phase: expand, no transaction\ncreate index concurrently if not exists things_by_board on things (board_id);'
+    await run({ ...FIRST, '0002_index.sql': index })
+    expect(await isValid()).toEqual([{ indisvalid: true }])
+    expect(messages()).toContain('an index that was not finished is made again')
+  })
+})
+
+describe('in batches', () => {
+  const batches = `-- phase: migrate, in batches
+update things set board_id = 7 where id = any (array(
+  select id from things where board_id is null limit 100 for update skip locked));
+-- left
+select from things where board_id is null limit 1;`
+
+  test('[UPG-5] rows are changed some at a time, each time in a transaction of its own; what is interrupted goes on where it was', async () => {
+    await run(FIRST)
+    await sql.query('insert into things select n from generate_series(1, 1050) n')
+    // The sixth batch fails.
+    await sql.query(`alter table things add constraint early check (board_id is null or id <= 500)`)
+    await expect(run({ ...FIRST, '0002_boards.sql': batches })).rejects.toThrow('early')
+    const countLeft = async () => (await sql.query('select from things where board_id is null')).rowCount
+    expect(await countLeft()).toBe(550)
+    await sql.query('alter table things drop constraint early')
+    expect(await run({ ...FIRST, '0002_boards.sql': batches })).toEqual(['0002_boards'])
+    expect(await countLeft()).toBe(0)
+    expect(said.flatMap(({ details }) => details['changed'] ?? [])).toEqual([
+      ...[100, 200, 300, 400, 500],
+      ...[100, 200, 300, 400, 500, 550],
+    ])
+  })
+
+  test('[UPG-5] a row that a request holds is waited for, and holds up nobody', async () => {
+    await run(FIRST)
+    await sql.query('insert into things select n from generate_series(1, 10) n')
+    const holder = await sql.connect()
+    await holder.query('begin')
+    await holder.query('select from things where id = 3 for update')
+    const migrating = run({ ...FIRST, '0002_boards.sql': batches })
+    await eventually(
+      'the others are done',
+      async () => (await sql.query('select from things where board_id = 7')).rowCount === 9,
+    )
+    await holder.query('commit')
+    holder.release()
+    await migrating
+    expect((await sql.query('select from things where board_id = 7')).rowCount).toBe(10)
+  })
+})
+
+describe('versions', () => {
+  const expand = { '0002_names.sql': '-- phase: expand\nalter table things add column name text;' }
+  const contract = {
+    '0003_no_boards.sql':
+      '-- phase: contract\n-- needs: 0002_names\n-- because: versions with names do not read it.\nalter table things drop column board_id;',
+  }
+
+  test('[UPG-6] a version runs on a schema that was only added to, and on one that took away what it does not need', async () => {
+    await run({ ...FIRST, ...expand })
+    expect(await run(FIRST)).toEqual([])
+    await run({ ...FIRST, ...expand, ...contract })
+    expect(await run({ ...FIRST, ...expand })).toEqual([])
+  })
+
+  test('[UPG-6] a version from which something was taken away refuses to start, in a sentence', async () => {
+    await run({ ...FIRST, ...expand })
+    await run({ ...FIRST, ...expand, ...contract })
+    const sentence =
+      'This version is too old for the database: 0003_no_boards took away what versions without 0002_names use. Start a newer version, or restore a backup from before.'
+    await expect(run(FIRST)).rejects.toThrow(new SchemaMismatch(sentence))
+    await expect(demandSchema(url, log, { folder: await version(FIRST) })).rejects.toThrow(new SchemaMismatch(sentence))
+  })
+
+  test('[UPG-7] nothing is taken from running instances by leaving out the version between, unless all are stopped', async () => {
+    await run(FIRST)
+    await expect(run({ ...FIRST, ...expand, ...contract })).rejects.toThrow('stop every instance')
+    expect(await applied()).toEqual(['0001_things'])
+    expect(await run({ ...FIRST, ...expand, ...contract }, { is_stopped: true })).toEqual([
+      '0002_names',
+      '0003_no_boards',
+    ])
+  })
+
+  test('[UPG-7] a new database is made in one go', async () => {
+    expect(await run({ ...FIRST, ...expand, ...contract })).toEqual(['0001_things', '0002_names', '0003_no_boards'])
+  })
+
+  test('[UPG-8] a version that does not migrate waits until the schema has what it uses, and then says what is missing', async () => {
+    await run(FIRST)
+    const folder = await version({ ...FIRST, ...expand, ...contract })
+    const missing = demandSchema(url, log, { folder, patience_ms: 0 })
+    await expect(missing).rejects.toThrow('The database is older than this version: 0002_names is missing.')
+    const waiting = demandSchema(url, log, { folder })
+    await eventually('it waits', () => messages().includes('waiting for the schema to be migrated'))
+    await run({ ...FIRST, ...expand })
+    // What a contract takes away nobody misses.
+    await waiting
+  })
+})
+
+test('[UPG-9] what earlier versions noted of their migrations is taken over, and stays for them', async () => {
+  await sql.query('create table kysely_migration (name text primary key, timestamp text not null)')
+  await sql.query(`insert into kysely_migration values ('0001_things', '2026-01-01T00:00:00Z')`)
+  await sql.query(FIRST['0001_things.sql'])
+  expect(
+    await run({ ...FIRST, '0002_names.sql': '-- phase: expand\nalter table things add column name text;' }),
+  ).toEqual(['0002_names'])
+  expect(await applied()).toEqual(['0001_things', '0002_names'])
+  expect((await sql.query('select name from kysely_migration')).rows).toEqual([{ name: '0001_things' }])
+})
+
+test('[UPG-10] the operator migrates by a command that tells what it does', async () => {
+  const first = startAdmin(['migrate'], { DATABASE_URL: url })
+  expect(await first.ended).toBe(0)
+  expect(first.output()).toMatch(/^migrated \{"name":"0001_accounts"\}$/m)
+  const second = startAdmin(['migrate'], { DATABASE_URL: url })
+  expect(await second.ended).toBe(0)
+  expect(second.output()).toBe('Nothing to migrate.\n')
+})

@@ -1,0 +1,235 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '#testing/processes'
+import { startService, type TestService } from '#testing/service'
+import { Database, statement } from './database.ts'
+import { Flights } from './pipeline.ts'
+import { problemOfDatabase } from '../platform/problem.ts'
+
+let service: TestService
+let client: pg.Client
+let flights: Flights
+beforeAll(async () => {
+  service = await startService()
+  client = new pg.Client({ connectionString: service.database_url, query_timeout: 500 })
+  await client.connect()
+  await client.query('create table marks (n integer primary key)')
+})
+afterAll(async () => {
+  await client.end()
+  await service.stop()
+})
+beforeEach(async () => {
+  await client.query('truncate marks')
+  flights = new Flights(client)
+})
+
+const insert = (n: unknown) => ({ name: 'insert', text: 'insert into marks values ($1) returning n', values: [n] })
+const command = (text: string) => ({ name: text, text, values: [] })
+const kept = async () => (await client.query<{ n: number }>('select n from marks order by n')).rows.map(({ n }) => n)
+/** What became of each: its rows, or what was wrong. */
+const settled = async (outcomes: Promise<{ rows: object[] }>[]) =>
+  (await Promise.allSettled(outcomes)).map((one) =>
+    one.status === 'fulfilled' ? one.value.rows : (one.reason as { code: string }).code,
+  )
+
+describe('statements of one flight', () => {
+  test('[WRITE-8] have each its own rows, by name and type, and its tag', async () => {
+    const typed = `select 1::int2 as small, 9007199254740991::int8 as large, true as yes, null as none, '{"a":1}'::json as json, '{b,c}'::text[] as list`
+    const [first, none, second] = await Promise.all([
+      flights.run({ ...command(typed), name: 'typed' }),
+      flights.run(command('truncate marks')),
+      flights.run({ name: 'many', text: 'select n::text from generate_series(1, $1::int) n', values: [3] }),
+    ])
+    expect(first.rows).toEqual([
+      { small: 1, large: '9007199254740991', yes: true, none: null, json: { a: 1 }, list: ['b', 'c'] },
+    ])
+    expect(none).toEqual({ rows: [], tag: 'TRUNCATE TABLE' })
+    expect(second).toEqual({ rows: [{ n: '1' }, { n: '2' }, { n: '3' }], tag: 'SELECT 3' })
+  })
+
+  test('[WRITE-10] fail with the first of them that fails, and nothing of them stays', async () => {
+    const outcomes = await settled([1, 2, 2, 3].map((n) => flights.run(insert(n))))
+    expect(outcomes).toEqual([[{ n: 1 }], [{ n: 2 }], '23505', '23505'])
+    expect(await kept()).toEqual([])
+    expect(await settled([flights.run(insert(4))])).toEqual([[{ n: 4 }]])
+    expect(await kept()).toEqual([4])
+  })
+
+  test('[WRITE-10] fail with one for which nobody waited, also when it left behind the last that was waited for', async () => {
+    await flights.run(command('begin'))
+    const before = flights.run(insert(1))
+    flights.later(insert('x'))
+    expect(await settled([before])).toEqual([[{ n: 1 }]])
+    expect(await settled([flights.run(insert(2)), flights.run(command('commit'))])).toEqual(['22P02', '22P02'])
+    await flights.rollBack()
+    expect(await settled([flights.run(insert(3))])).toEqual([[{ n: 3 }]])
+    expect(await kept()).toEqual([3])
+  })
+
+  test.each([1, 2, 3, 4])('[WRITE-10] fail at COMMIT when they failed before it: statement %i', async (bad) => {
+    const begun = [flights.run(command('begin')), ...[1, 2, 3, 4].map((n) => flights.run(insert(n === bad ? 'x' : n)))]
+    const outcomes = await settled([...begun, flights.run(command('commit'))])
+    expect(outcomes.slice(bad)).toEqual(Array.from({ length: 6 - bad }, () => '22P02'))
+    await flights.run(command('rollback'))
+    expect(await kept()).toEqual([])
+  })
+
+  test('[WRITE-10] are not sent at all when a value cannot be, and the connection goes on', async () => {
+    const circular: unknown[] = []
+    circular.push({ circular })
+    const outcomes = await Promise.allSettled([flights.run(insert(1)), flights.run(insert({ circular }))])
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await kept()).toEqual([])
+    await flights.run(insert(2))
+    expect(await kept()).toEqual([2])
+  })
+
+  test('[WRITE-10] what nobody waits for travels before the next, which fails with it', async () => {
+    flights.later(insert(1))
+    expect(await kept()).toEqual([])
+    await flights.run(insert(2))
+    expect(await kept()).toEqual([1, 2])
+    flights.later(insert(1))
+    expect(await settled([flights.run(insert(3))])).toEqual(['23505'])
+    expect(await kept()).toEqual([1, 2])
+  })
+
+  test('[WRITE-10] what is called while others are underway leaves when they are back', async () => {
+    const first = flights.run(command('select pg_sleep(0.05)'))
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    const outcomes = await settled([first, flights.run(insert(1)), flights.run(insert(2))])
+    expect(outcomes).toEqual([[{ pg_sleep: '' }], [{ n: 1 }], [{ n: 2 }]])
+  })
+
+  test('[WRITE-10] nothing reaches a connection that is no longer theirs', async () => {
+    const left = flights.run(insert(1))
+    flights.end()
+    await expect(left).rejects.toThrow('over')
+    await expect(flights.run(insert(2))).rejects.toThrow('over')
+    expect(() => flights.later(insert(3))).toThrow('over')
+    expect(await kept()).toEqual([])
+  })
+})
+
+describe('a prepared statement', () => {
+  test('[UPG-11] whose rows have changed shape is prepared anew, after one failure', async () => {
+    const read = () => flights.run({ name: 'shape', text: 'select * from shapes', values: [] })
+    await client.query('create table shapes as select 1 as a')
+    expect((await read()).rows).toEqual([{ a: 1 }])
+    await client.query('alter table shapes add b text default $$x$$')
+    expect(await settled([read()])).toEqual(['0A000'])
+    expect((await read()).rows).toEqual([{ a: 1, b: 'x' }])
+  })
+
+  test('[WRITE-10] that was prepared in a flight that failed can be used', async () => {
+    const late = { name: 'late', text: 'select 7 as seven', values: [] }
+    const early = { name: 'early', text: 'select $1::int as one', values: ['x'] }
+    expect(await settled([flights.run(early), flights.run(late)])).toEqual(['22P02', '22P02'])
+    expect(await settled([flights.run({ ...early, values: [1] }), flights.run(late)])).toEqual([
+      [{ one: 1 }],
+      [{ seven: 7 }],
+    ])
+  })
+})
+
+test('[RUN-4] a server that does not answer in time is given up, with its connection', async () => {
+  const slow = new pg.Client({ connectionString: service.database_url, query_timeout: 100 })
+  slow.on('error', () => {})
+  await slow.connect()
+  const asked = new Flights(slow)
+  await expect(asked.run(command('select pg_sleep(1)'))).rejects.toThrow('Query read timeout')
+  expect(asked.broken?.message).toBe('Query read timeout')
+  await slow.end()
+})
+
+test('[WRITE-10] a refusal keeps the connection, and a lost one leaves the pool', async () => {
+  const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+  const me = statement('who_am_i', (_, query) => query.selectNoFrom((e) => e.fn<number>('pg_backend_pid').as('pid')))
+  const fail = statement('fail', (args: { n: string }, query) =>
+    query.selectNoFrom((e) => e.cast<number>(e.val(args.n), 'integer').as('n')),
+  )
+  const [before] = await database.run(me, {})
+  await expect(database.run(fail, { n: 'x' })).rejects.toMatchObject({ code: '22P02' })
+  const work = database.transaction(
+    async () => {},
+    async (tx) => ({ result: await tx.run(fail, { n: 'x' }) }),
+  )
+  await expect(work).rejects.toMatchObject({ code: '22P02' })
+  expect(await database.run(me, {})).toEqual([before])
+  const unsent = database.transaction(
+    async () => {},
+    async (tx) => {
+      tx.later(fail, { n: 'x' })
+      throw new Error('refused')
+    },
+  )
+  await expect(unsent).rejects.toThrow('refused')
+  expect(await database.run(me, {})).toEqual([before])
+  const killed = database.transaction(
+    async () => {},
+    async (tx) => {
+      await service.sql.query('select pg_terminate_backend($1)', [before?.pid])
+      return { result: await tx.run(me, {}) }
+    },
+  )
+  await expect(killed).rejects.toThrow()
+  const [after] = await database.run(me, {})
+  expect(after?.pid).not.toBe(before?.pid)
+  await database.close()
+})
+
+describe('a result that cannot be read', () => {
+  const long = statement(
+    'long_text',
+    (args: { length: number }) => sql<{ text: string }>`
+    select repeat('x', ${args.length}::int) as text`,
+  )
+
+  test('[RUN-7] fails its statement alone, and the pool replaces its connection', async () => {
+    const options = { url: service.database_url, size: 1, on_error: () => {}, max_result_bytes: 1_000_000 }
+    const database = new Database(options)
+    const pid = async () => (await database.run(backend, {}))[0]?.pid
+    const before = await pid()
+    await expect(database.run(long, { length: 1_000_000 })).rejects.toMatchObject({ code: 'result_too_large' })
+    expect(await pid()).not.toBe(before)
+    const [row] = await database.run(long, { length: 900_000 })
+    expect(row?.text.length).toBe(900_000)
+    await database.close()
+  })
+
+  test('[RUN-7] so does one on which the parser throws', async () => {
+    const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+    const failing = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+    failing.pool.on('connect', (client) => {
+      const { connection } = client as unknown as { connection: { on: (name: string, listener: () => void) => void } }
+      connection.on('dataRow', () => {
+        throw new RangeError('cannot be parsed')
+      })
+    })
+    await expect(failing.run(backend, {})).rejects.toThrow('cannot be parsed')
+    expect(await database.run(backend, {})).toHaveLength(1)
+    await Promise.all([database.close(), failing.close()])
+  })
+})
+
+test('[RUN-8] a statement that takes too long is told as such, and its connection is kept', async () => {
+  const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+  const pid = async () => (await database.run(backend, {}))[0]?.pid
+  const before = await pid()
+  const slow = statement('slow', () => sql`select pg_sleep(10)`)
+  const failing = expect(database.run(slow, {})).rejects.toMatchObject({ code: '57014' })
+  await eventually('it runs', async () => {
+    const { rowCount } = await service.sql.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and query like '%pg_sleep%'`,
+      [before],
+    )
+    return rowCount === 1
+  })
+  await failing
+  expect(await pid()).toBe(before)
+  expect(problemOfDatabase(Object.assign(new Error(), { code: '57014' }))?.code).toBe('query_timeout')
+  await database.close()
+})
+const backend = statement('backend_pid', () => sql<{ pid: number }>`select pg_backend_pid() as pid`)

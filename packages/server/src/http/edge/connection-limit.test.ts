@@ -1,0 +1,54 @@
+import { createServer } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { freePort } from '#testing/ports'
+import { eventually } from '#testing/processes'
+import { limitConnections } from './connection-limit.ts'
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+/** A server with room for forty connections. */
+async function serverFor(is_by_address: boolean) {
+  const server = createServer((_request, response) => void response.end('ok'))
+  const warnings: object[] = []
+  const log = { warn: (details: object) => void warnings.push(details) }
+  const stop = limitConnections(server, { is_by_address, log, max_files: 50 })
+  const port = await freePort()
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const sockets: Socket[] = []
+  stops.push(
+    stop,
+    () => new Promise((resolve) => server.close(resolve)),
+    () => {
+      for (const socket of sockets) socket.destroy()
+    },
+  )
+  stops.reverse()
+  const open = async (localAddress: string, count: number) => {
+    const opened = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }))
+    sockets.push(...opened)
+    for (const socket of opened) socket.on('error', () => {})
+    await Promise.all(opened.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return opened.filter((socket) => !socket.destroyed && !socket.readableEnded).length
+  }
+  return { open, warnings, sockets }
+}
+
+test('[LOAD-13] one address gets its share of the connections once half are taken, others get the rest', async () => {
+  const { open, warnings, sockets } = await serverFor(true)
+  expect(await open('127.0.0.1', 60)).toBe(20)
+  expect(await open('127.0.0.2', 3)).toBe(3)
+  await eventually('it is logged', () => warnings.length > 0)
+  expect(warnings[0]).toEqual({ connections: 40, max_files: 50 })
+  for (const socket of sockets) socket.destroy()
+  await eventually('room again', async () => (await open('127.0.0.1', 1)) === 1)
+})
+
+test('[LOAD-13] behind a proxy all share what the limit of open files allows', async () => {
+  const { open } = await serverFor(false)
+  expect(await open('127.0.0.1', 60)).toBe(40)
+})

@@ -1,0 +1,339 @@
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { Uuid } from '@lockstep/contract/operation'
+import Type from 'typebox'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startService, type TestBoard, type TestService } from '#testing/service'
+import { ChangePacer } from '../core/change-pacer.ts'
+import { inputReader } from './validation.ts'
+
+let service: TestService
+let board: TestBoard
+beforeAll(async () => {
+  service = await startService({
+    FAIR_SHARES: 'on',
+    MAX_UPLOADS_AT_ONCE: '4',
+    TRUST_PROXY: '1',
+    MAX_UNREAD_RESPONSE_BYTES: '4194304',
+    MAX_REQUESTS_AT_ONCE: '4',
+    // Checked in Redis before a body is read; nothing here comes near a limit.
+    RATE_LIMITS: 'on',
+    ...Object.fromEntries(
+      ['REQUESTS_PER_MINUTE', 'REQUESTS_PER_MINUTE_PER_ADDRESS', 'BAD_PAYLOADS_PER_MINUTE'].map((limit) => [
+        `MAX_${limit}`,
+        '1000000',
+      ]),
+    ),
+  })
+  board = await service.board()
+})
+afterAll(() => service.stop())
+
+const newCard = (description?: string) =>
+  board.owner.api.call('createCard', {
+    params: { board_id: board.id, column_id: board.columns[0].id },
+    body: { title: 'One', ...(description && { description }) },
+  })
+
+/** Adds cards with descriptions of 64 KiB of one character, which would take long by requests. */
+const fill = (to: TestBoard, column_id: string, count: number, character: string) =>
+  service.sql.query(
+    `insert into cards select $1, gen_random_uuid(), $2, 'Card', repeat($4, 65536), n, now(), now() from generate_series(1, $3::int) n`,
+    [to.id, column_id, count, character],
+  )
+
+/** A connection that sends what it is given, and collects what comes back until it is told to stop reading. */
+function rawConnection() {
+  const { hostname, port } = new URL(service.base_url)
+  const socket: Socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  let text = ''
+  socket.on('data', (bytes) => {
+    text += bytes.toString('latin1')
+  })
+  return { socket, text: () => text }
+}
+
+describe('lengths are checked before contents', () => {
+  test('[REQ-25] a list with too many items is one error, at the cost of parsing it', () => {
+    const read = inputReader(Type.Object({ user_ids: Type.Array(Uuid, { maxItems: 100 }), title: Type.String() }))
+    const json = JSON.stringify({ user_ids: Array.from({ length: 500_000 }, () => 0), title: 5 })
+    const timed = (work: () => unknown) => {
+      const started = performance.now()
+      work()
+      return performance.now() - started
+    }
+    const parsing = timed(() => JSON.parse(json))
+    const value: unknown = JSON.parse(json)
+    let problem: unknown
+    const checking = timed(() => {
+      try {
+        read(value)
+      } catch (error) {
+        problem = error
+      }
+    })
+    expect((problem as { fields: object }).fields).toEqual({
+      errors: [
+        { field: 'user_ids', message: 'must have at most 100 items' },
+        { field: 'title', message: 'must be a string' },
+      ],
+    })
+    // Checking each item took a hundred times as long as parsing.
+    expect(checking).toBeLessThan(parsing * 5 + 20)
+  })
+
+  test('[REQ-25] a text that is far too long is not searched for a format', () => {
+    const read = inputReader(Type.Object({ email: Type.String({ maxLength: 254, format: 'email' }) }))
+    expect(() => read({ email: `${'a'.repeat(1_000_000)}@example.com` })).toThrow('at most 254 characters')
+  })
+
+  test('[REQ-15] operations that carry no text, or that anybody may call, take 16 KiB', async () => {
+    const card = await newCard()
+    const padding = 'x'.repeat(17_000)
+    const { api } = board.owner
+    const statuses = async (calls: [string, string, object][]) =>
+      Promise.all(calls.map(async ([method, path, body]) => (await api.request(method, path, { json: body })).status))
+    const tried = await statuses([
+      ['POST', '/auth/register', { padding }],
+      ['PUT', `/cards/${card.id}/assignees`, { user_ids: [], padding: padding.repeat(2) }],
+      ['POST', `/boards/${board.id}/invite`, { padding }],
+      ['POST', '/auth/logout', { padding }],
+      ['PUT', `/cards/${card.id}/assignees`, { user_ids: [], padding: 'x'.repeat(10_000) }],
+    ])
+    expect(tried).toEqual([413, 413, 413, 413, 200])
+  })
+
+  test('[REQ-15] the longest texts fit, however they are escaped', async () => {
+    const description = '\u0001'.repeat(65_536)
+    expect((await newCard(description)).description).toBe(description)
+  })
+})
+
+describe('memory for responses', () => {
+  test('[READ-6] a client that takes no compressed response and reads nothing holds a piece of it', async () => {
+    const text = 'y'.repeat(65_000)
+    for (let i = 0; i < 60; i++) await newCard(text)
+    const { token } = board.owner.api
+    const request = `GET /boards/${board.id} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`
+    const plain = await fetch(`${service.base_url}/boards/${board.id}`, {
+      headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' },
+    })
+    const body = await plain.text()
+    expect(Number(plain.headers.get('content-length'))).toBe(Buffer.byteLength(body))
+    expect(JSON.parse(body)).toEqual(await board.owner.api.call('getBoard', { params: { board_id: board.id } }))
+    const used = () => {
+      const { heapUsed, arrayBuffers } = process.memoryUsage()
+      return heapUsed + arrayBuffers
+    }
+    const before = used()
+    const readers = Array.from({ length: 40 }, () => rawConnection())
+    for (const { socket } of readers) {
+      socket.pause()
+      socket.write(request)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    // Each has four megabytes coming.
+    expect(used() - before).toBeLessThan(60_000_000)
+    for (const { socket } of readers) socket.destroy()
+  })
+})
+
+describe('what a client leaves behind that hangs up', () => {
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+  const pathOfCard = async (bytes: number) => `/cards/${(await newCard('z'.repeat(bytes))).id}`
+  /** Sends the head of a request, waits a moment, and hangs up. */
+  const hangUp = async (head: string, ms: number) => {
+    const { socket } = rawConnection()
+    await new Promise((resolve) => socket.once('connect', resolve))
+    socket.write(head)
+    await pause(ms)
+    socket.destroy()
+  }
+
+  test('[LOAD-11] memory for a response is given back when its client hung up while it was made', async () => {
+    const path = await pathOfCard(65_536)
+    // Until half a megabyte is held for nobody, in which case the share of the user is used up.
+    for (let i = 0; i < 200; i++)
+      await hangUp(
+        `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${board.owner.api.token}\r\n\r\n`,
+        i % 5,
+      )
+    await pause(300)
+    expect((await board.owner.api.request('GET', path)).status).toBe(200)
+  }, 30_000)
+
+  test('[LOAD-6] so is room for the body of somebody without a credential', async () => {
+    const head =
+      'POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n'
+    // There is room for 64: 16 for each request that may be worked on.
+    for (let i = 0; i < 300; i++) await hangUp(head, i % 3)
+    await pause(300)
+    const { status } = await service.anybody.request('POST', '/auth/login', {
+      raw: { type: 'application/x-www-form-urlencoded', content: 'username=nobody&password=nothing' },
+    })
+    expect(status).toBe(401)
+  }, 30_000)
+})
+
+describe('what a client does not read', () => {
+  const request = (line: string, headers = '', user = board.owner) =>
+    `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${user.api.token}\r\n${headers}\r\n`
+  /** How often each status is answered to clients that read no more than the head. */
+  const statusesOf = async (texts: string[]) => {
+    const readers = texts.map((text) => {
+      const reader = rawConnection()
+      reader.socket.once('data', () => reader.socket.pause())
+      reader.socket.write(text)
+      return reader
+    })
+    const statuses = () => readers.map((reader) => reader.text().slice(9, 12))
+    await expect.poll(statuses, { timeout: 15_000 }).not.toContain('')
+    for (const { socket } of readers) socket.destroy()
+    return new Set(statuses())
+  }
+
+  test('[READ-4] [LOAD-11] a failed precondition with a large object counts as a large response', async () => {
+    // Of several users: a user who makes large changes is paced.
+    const [large, third] = [await service.board(), await service.user()]
+    await large.owner.api.call('inviteMember', { params: { board_id: large.id }, body: { user_id: third.id } })
+    const column_id = large.columns[1].id
+    // More than the kernel buffers: 12 MB of JSON.
+    await fill(large, column_id, 30, '\u0001')
+    const headers = 'If-Match: "other"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n'
+    const of = (user: TestBoard['owner']) => `${request(`PATCH /columns/${column_id}`, headers, user)}{}`
+    expect(await statusesOf([of(large.owner), of(large.member)])).toEqual(new Set(['412', '503']))
+    const { status, body } = await third.api.request('PATCH', `/columns/${column_id}`, {
+      json: {},
+      headers: { 'if-match': '"other"' },
+    })
+    const { columns } = await third.api.call('getBoard', { params: { board_id: large.id } })
+    const current = columns.find(({ id }) => id === column_id)
+    expect([status, body]).toEqual([412, { detail: expect.any(String), code: 'precondition_failed', current }])
+  })
+
+  test('[LOAD-11] a change is made although there is no memory for its response, and its connection is closed', async () => {
+    const large = await service.board()
+    const [column_id, other_id] = large.columns.map(({ id }) => id) as [string, string]
+    const params = { board_id: large.id, column_id }
+    await fill(large, column_id, 30, '\u0001')
+    const card = await large.owner.api.call('createCard', {
+      params: { ...params, column_id: other_id },
+      body: { title: 'Before', description: 'x'.repeat(65_536) },
+    })
+    const head = (length: number) => `Content-Type: application/json\r\nContent-Length: ${length}\r\n`
+    const unread = rawConnection()
+    unread.socket.once('data', () => unread.socket.pause())
+    unread.socket.write(`${request(`PATCH /columns/${column_id}`, `If-Match: "other"\r\n${head(2)}`, large.owner)}{}`)
+    await expect.poll(() => unread.text().slice(9, 12)).toBe('412')
+    const body = '{"title":"After"}'
+    const changed = rawConnection()
+    const closed = new Promise((resolve) => changed.socket.once('close', resolve))
+    changed.socket.write(request(`PATCH /cards/${card.id}`, head(body.length), large.member) + body)
+    await closed
+    unread.socket.destroy()
+    expect(changed.text()).toBe('')
+    const read = () => large.member.api.send('getCard', { params: { card_id: card.id } })
+    await expect.poll(read).toMatchObject({ status: 200, body: { title: 'After' } })
+  })
+
+  test('[READ-7] [LOAD-11] each page of a long list of boards counts while it is sent', async () => {
+    for (let i = 0; i < 20; i++)
+      await board.owner.api.call('createBoard', { body: { title: 'Long', description: 'y'.repeat(65_536) } })
+    const list = request('GET /boards', 'Accept-Encoding: identity\r\n')
+    expect(await statusesOf(Array.from({ length: 12 }, () => list))).toEqual(new Set(['200', '503']))
+    const headers = { authorization: `Bearer ${board.owner.api.token}` }
+    const listed = await fetch(`${service.base_url}/boards`, { headers })
+    expect(((await listed.json()) as unknown[]).length).toBe(21)
+  })
+})
+
+describe('uploads', () => {
+  /** Starts an upload and sends no more than its head. */
+  const startUpload = (user: TestBoard['owner'], card_id: string, address = '192.0.2.1') => {
+    const connection = rawConnection()
+    const boundary = randomBytes(8).toString('hex')
+    connection.socket.write(
+      `POST /cards/${card_id}/attachments HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\nAuthorization: Bearer ${user.api.token}\r\n` +
+        `Content-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: 100000\r\n\r\n` +
+        `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`,
+    )
+    return connection
+  }
+
+  test('[LOAD-12] one user has their share, others have theirs, and a slow upload ends with 408', async () => {
+    const card = await newCard()
+    const own = [1, 2, 3].map(() => startUpload(board.owner, card.id))
+    const statuses = () => own.map(({ text }) => text().slice(9, 12)).sort()
+    await expect.poll(statuses).toEqual(['', '', '503'])
+    const other = startUpload(board.member, card.id, '192.0.2.2')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(other.text()).toBe('')
+    await expect.poll(statuses, { timeout: 15_000 }).toEqual(['408', '408', '503'])
+    for (const { socket } of [...own, other]) socket.destroy()
+  })
+})
+
+describe('[LOAD-14] large changes', () => {
+  const MEBIBYTE = 1_048_576
+  /** A board with a column of so many MB. */
+  const largeBoard = async (megabytes: number) => {
+    const made = await service.board()
+    await fill(made, made.columns[0].id, megabytes * 16, 'x')
+    return made
+  }
+  const rename = async (of: TestBoard, title: string, headers = {}) => {
+    const began = performance.now()
+    const params = { column_id: of.columns[0].id }
+    const answer = await of.owner.api.send('updateColumn', { params, body: { title }, headers })
+    return { status: answer.status, ms: performance.now() - began, wait: Number(answer.headers.get('retry-after')) }
+  }
+
+  test('the next change of the same user waits, one that would wait long is rejected, and others do not wait', async () => {
+    const [first, second] = [await largeBoard(1), await largeBoard(1)]
+    expect((await rename(first, 'First')).status).toBe(200)
+    const began = performance.now()
+    const renames = Promise.all([1, 2, 3].map((n) => rename(first, `Again ${n}`)))
+    expect((await rename(second, 'Of another user')).ms).toBeLessThan(1_000)
+    expect((await renames).map(({ status }) => status)).toEqual([200, 200, 200])
+    // Each costs 2 MB at 2 MiB a second. The first is free, and the last is not waited for.
+    expect(performance.now() - began).toBeGreaterThan(1_500)
+    // More than are done in the time that a change may wait.
+    const many = await Promise.all(Array.from({ length: 9 }, (_, n) => rename(first, `More ${n}`)))
+    expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 503]))
+    expect(Math.max(...many.map(({ ms }) => ms))).toBeLessThan(7_000)
+  })
+
+  test('a change that is rejected after the work counts as well', async () => {
+    const large = await largeBoard(8)
+    expect((await rename(large, 'No', { 'if-match': '"other"' })).status).toBe(412)
+    const { status, ms } = await rename(large, 'Yes')
+    expect(status).toBe(200)
+    // 8 MB at 2 MiB a second, without the first second.
+    expect(ms).toBeGreaterThan(2_000)
+    // Twice that, for the event and the response.
+    const rejected = await rename(large, 'Again')
+    expect(rejected.status).toBe(503)
+    expect(rejected.wait).toBeGreaterThan(1)
+  })
+
+  test('of a user with a large board, one change runs at a time, also on other boards', async () => {
+    const pacer = new ChangePacer()
+    let running = 0
+    let most = 0
+    const change = async (cost: { board_bytes: number }) => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      running--
+      cost.board_bytes = 2 * MEBIBYTE
+    }
+    const change_of = (user: string, board_bytes: number) => pacer.run(user, { board_bytes, place: undefined }, change)
+    await Promise.all([1, 2, 3].map(() => change_of('large from the start', 2 * MEBIBYTE)))
+    expect(most).toBe(1)
+    await Promise.all([1, 2, 3].map(() => change_of('not known yet', 0)))
+    expect(most).toBe(3)
+    most = 0
+    await Promise.all([1, 2, 3].map(() => change_of('not known yet', 0)))
+    expect(most).toBe(1)
+  })
+})

@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import { asyncApi } from '@lockstep/contract/asyncapi'
+import { openApi } from '@lockstep/contract/openapi'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ownPath, pageHeaders } from './page-policy.ts'
+
+const redocBundle = new URL(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
+/** Scripts of a page come from its own path. Swagger UI and Redoc write styles into the page. */
+const policyFor = (request: FastifyRequest, path: '/docs/' | '/redoc/') => {
+  const own = ownPath(request, path)
+  return [
+    "default-src 'none'",
+    `script-src ${own}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    `worker-src ${own}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+const redocPage = (document: string) => `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Lockstep API</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body { margin: 0 }</style></head>
+<body><redoc spec-url="${document}" disable-telemetry="true"></redoc><script type="module" src="/redoc/redoc.standalone.js"></script></body>
+</html>`
+const pages = new URL('../../../pages', import.meta.url)
+
+/**
+ * The documents of the API and of the socket, from the contract: to read under `/redoc`, to try under `/docs`. Nothing comes
+ * from elsewhere.
+ */
+export async function serveDocuments(app: FastifyInstance, { isTokenKept }: { isTokenKept: boolean }) {
+  const document = openApi()
+  serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
+  serveText(app, '/asyncapi.json', 'application/json', JSON.stringify(asyncApi()))
+
+  await app.register(swagger, { mode: 'static', specification: { document: document as never } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiHooks: {
+      onRequest: (request, reply, done) => {
+        reply.headers(pageHeaders(policyFor(request, '/docs/')))
+        done()
+      },
+    },
+    theme: { title: 'Lockstep API' },
+    uiConfig: {
+      layout: 'BaseLayout',
+      persistAuthorization: isTokenKept,
+      displayRequestDuration: true,
+      docExpansion: 'list',
+      validatorUrl: null,
+    },
+  })
+
+  serveText(app, '/redoc', 'text/html', redocPage('/openapi.json'))
+  serveText(app, '/redoc/realtime', 'text/html', redocPage('/asyncapi.json'))
+  serveText(app, '/redoc/redoc.standalone.js', 'text/javascript', await readFile(redocBundle, 'utf8'))
+  const read = (name: string) => readFile(new URL(name, pages), 'utf8')
+  serveText(app, '/docs/realtime', 'text/html', await read('realtime.html'))
+  serveText(app, '/docs/realtime.css', 'text/css', await read('realtime.css'))
+  serveText(app, '/docs/realtime.js', 'text/javascript', await read('realtime.js'))
+}
+
+function serveText(app: FastifyInstance, path: string, type: string, text: string) {
+  app.get(path, (request, reply) => {
+    reply.type(`${type}; charset=utf-8`)
+    if (type === 'text/html')
+      reply.headers(pageHeaders(policyFor(request, path.startsWith('/docs/') ? '/docs/' : '/redoc/')))
+    return reply.send(text)
+  })
+}

@@ -1,0 +1,30 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '../../platform/problem.ts'
+
+/** What a policy can name: a host name or an IPv4 address, with a port. It holds nothing that ends a source or a directive. */
+const nameableHost = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::\d{1,5})?$/i
+
+/**
+ * One path of the page's own host, as a source of a Content-Security-Policy. `'self'` is the whole origin, attachments of
+ * users included. The source has no scheme: it then means the scheme of the page, also behind a proxy that ends TLS.
+ */
+export function ownPath({ headers: { host = '' } }: FastifyRequest, path: `/${string}/`): string {
+  if (!nameableHost.test(host)) throw new Problem('unusable_host')
+  return `${host}${path}`
+}
+
+/** Features of a browser that no page of ours uses. Scripts that run in a page cannot ask for them either. */
+const unusedFeatures =
+  'camera microphone geolocation payment usb serial hid midi display-capture accelerometer gyroscope magnetometer'
+const permissionsPolicy = unusedFeatures
+  .split(' ')
+  .map((feature) => `${feature}=()`)
+  .join(', ')
+
+/** The headers that restrict what a page may load and use, and keep it apart from pages of other origins. */
+export const pageHeaders = (contentSecurityPolicy: string) => ({
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'permissions-policy': permissionsPolicy,
+})

@@ -1,0 +1,38 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { METHODS } from '../telemetry/metric-definitions.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export type Method = (typeof METHODS)[number]
+const known = new Set<string>(METHODS)
+const isKnown = (method: string): method is Method => known.has(method)
+/** What a client made up is no label. */
+export const methodLabel = (method = ''): Method => (isKnown(method) ? method : 'other')
+
+/** Counts every request when it is over, also one whose client did not wait for the end. */
+export function countRequests(app: FastifyInstance, metrics: Metrics) {
+  if (!metrics.isOn) return
+  const { meters } = metrics
+  let in_flight = 0
+  metrics.look(() => meters.lockstep_http_requests_in_flight.set({}, in_flight))
+  app.addHook('onRequest', (request, reply, done) => {
+    in_flight++
+    reply.raw.once('close', () => {
+      in_flight--
+      countRequest(metrics, request, reply)
+    })
+    done()
+  })
+}
+
+/** The same for a request that the framework answers before any hook runs. */
+export function countEarly(metrics: Metrics, request: FastifyRequest, reply: FastifyReply) {
+  reply.raw.once('close', () => countRequest(metrics, request, reply))
+}
+
+/** Counts a request that is over. Its route is a template, and never the address. */
+function countRequest({ meters }: Metrics, request: FastifyRequest, reply: FastifyReply) {
+  const status = reply.raw.writableFinished ? String(reply.raw.statusCode) : 'aborted'
+  const label = { method: methodLabel(request.method), route: request.routeOptions.url ?? 'none' }
+  meters.lockstep_http_requests_total.inc({ ...label, status })
+  meters.lockstep_http_request_duration_seconds.observe(label, reply.elapsedTime / 1_000)
+}

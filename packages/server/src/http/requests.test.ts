@@ -1,0 +1,474 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import { connect } from 'node:net'
+import { memberOperations } from '@lockstep/contract/boards'
+import { problems } from '@lockstep/contract/problems'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Answer, Client, Failure, Sending } from '#testing/client'
+import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
+import { OUTPUT } from '#testing/template-database'
+import { problemOf } from './error-handler.ts'
+import { bodyLimitOf } from './request-body.ts'
+
+const CANARY = 'canary-4711'
+const MAX_BODY_BYTES = 1_048_576
+const jsonOf = (content: string): Sending => ({ raw: { type: 'application/json', content } })
+const codeOf = ({ body }: Answer) => (body as Failure).code
+const fieldsOf = ({ body }: Answer) => (body as Failure).errors?.map(({ field }) => field)
+
+let service: TestService
+let board: TestBoard
+let stranger: TestUser
+let sacked: TestUser
+beforeAll(async () => {
+  service = await startService()
+  ;[board, stranger, sacked] = await Promise.all([service.board(), service.user(), service.user()])
+  await service.sql.query('update users set is_active = false where id = $1', [sacked.id])
+})
+afterAll(() => service.stop())
+
+describe('the order of checks', () => {
+  /** Repairs one thing of the request after the other, in the order in which they are to be found. */
+  async function repair(steps: [code: string, change: Partial<Invitation>][], request: Invitation) {
+    for (const [code, change] of steps) {
+      Object.assign(request, change)
+      const { api, board_id, key, content } = request
+      const sending = { ...jsonOf(content), headers: { 'idempotency-key': key } }
+      const answer = await api.request('POST', `/boards/${board_id}/invite`, sending)
+      const { code: found = 'success', errors } = (answer.body ?? {}) as Partial<Failure>
+      expect(errors ? `${found} ${errors[0]?.field}` : found).toBe(code)
+    }
+  }
+  interface Invitation {
+    api: Client
+    board_id: string
+    key: string
+    content: string
+  }
+
+  test('[REQ-1] credential, path, resource, membership, role, payload, references, effect', async () => {
+    const newcomer = await service.user()
+    const wrong = { api: service.anybody, board_id: 'zz', key: 'a key', content: '{' }
+    await repair(
+      [
+        ['not_authenticated', {}],
+        ['not_authenticated', { api: sacked.api }],
+        ['invalid_input board_id', { api: stranger.api }],
+        ['board_not_found', { board_id: randomUUID() }],
+        ['not_a_member', { board_id: board.id }],
+        ['role_too_low', { api: board.member.api }],
+        ['invalid_input Idempotency-Key', { api: board.owner.api }],
+        ['invalid_input body', { key: 'key' }],
+        ['invalid_input user_id', { content: '{}' }],
+        ['user_not_found', { content: JSON.stringify({ user_id: randomUUID() }) }],
+        ['already_a_member', { content: JSON.stringify({ user_id: board.member.id }) }],
+        ['success', { content: JSON.stringify({ user_id: newcomer.id }) }],
+      ],
+      wrong,
+    )
+  })
+
+  test('[REQ-1] [REQ-15] a body that is too large is found where the payload is', async () => {
+    const limit = bodyLimitOf(memberOperations.inviteMember)
+    const content = `{"user_id":"${randomUUID()}"}`.padEnd(limit + 1)
+    const wrong = { api: service.anybody, board_id: 'zz', key: 'large', content }
+    await repair(
+      [
+        ['not_authenticated', {}],
+        ['invalid_input board_id', { api: stranger.api }],
+        ['board_not_found', { board_id: randomUUID() }],
+        ['not_a_member', { board_id: board.id }],
+        ['role_too_low', { api: board.member.api }],
+        ['body_too_large', { api: board.owner.api }],
+        ['user_not_found', { content: content.slice(0, limit) }],
+      ],
+      wrong,
+    )
+  })
+
+  test('[REQ-15] a body that does not tell its length is measured too', async () => {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+    const sent = httpRequest(`${service.base_url}/auth/register`, { method: 'POST' }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode))
+    })
+    sent.on('error', reject)
+    for (let bytes = 0; bytes <= MAX_BODY_BYTES; bytes += 65_536) sent.write('x'.repeat(65_536))
+    sent.end()
+    expect(await promise).toBe(413)
+  })
+})
+
+describe('errors', () => {
+  const send = (method: string, path: string, sending?: Sending) => board.owner.api.request(method, path, sending)
+
+  test('[REQ-2] each has a sentence and a code, and repeats nothing of the request', async () => {
+    const headers = { 'x-word': CANARY, referer: `http://${CANARY}/` }
+    const answers = [
+      await send('GET', `/${CANARY}?token=${CANARY}`, { headers }),
+      await send('GET', `/%zz${CANARY}`, { headers }),
+      await send('PUT', `/boards?${CANARY}`, { headers }),
+      await send('GET', `/boards/${CANARY}`, { headers }),
+      await send('GET', `/users?limit=${CANARY}`, { headers }),
+      await send('POST', '/boards', { ...jsonOf(`{"title":["${CANARY}"]}`), headers }),
+      await send('POST', '/boards', { raw: { type: CANARY, content: CANARY }, headers }),
+      await service.anybody.request('GET', '/boards', { headers: { authorization: `Bearer ${CANARY}` } }),
+    ]
+    expect(answers.map(codeOf)).toEqual([
+      ...['not_found', 'not_found', 'method_not_allowed', 'invalid_input', 'invalid_input', 'invalid_input'],
+      ...['invalid_input', 'not_authenticated'],
+    ])
+    for (const { body, status, text, headers: answered } of answers) {
+      const { detail, code, errors, ...more } = body as Failure
+      expect(detail).toMatch(/^\S.+\.$/)
+      expect(problems[code].status).toBe(status)
+      expect(more).toEqual({})
+      if (code === 'invalid_input') expect(errors).not.toEqual([])
+      expect(text + JSON.stringify([...answered])).not.toContain(CANARY)
+    }
+  })
+
+  test('[REQ-3] every field that is wrong is listed once, by its name', async () => {
+    const json = { title: 5, color: ['red'], position: '0', is_done_column: 'yes', after_id: 'zz', id: 1 }
+    const answer = await send('POST', `/boards/${board.id}/columns`, { json })
+    expect(answer.status).toBe(422)
+    expect(fieldsOf(answer)?.sort()).toEqual(Object.keys(json).sort())
+    expect((answer.body as Failure).detail).toContain((answer.body as Failure).errors?.[0]?.field)
+  })
+
+  test.each<[string, Sending]>([
+    ['a body that is no JSON', jsonOf('{"title":')],
+    ['a body that is no object', jsonOf('["title"]')],
+    ['an empty body', { headers: { 'content-type': 'application/json' } }],
+    ['no body', {}],
+    ['no content type', { raw: { content: Buffer.from('{"title":"x"}') } }],
+    ['another content type', { raw: { type: 'text/plain', content: '{"title":"x"}' } }],
+    ['a content type with a rest', { raw: { type: 'application/json x', content: '{"title":"x"}' } }],
+    ['another charset', { raw: { type: 'application/json; charset=utf-16', content: '{"title":"x"}' } }],
+    ['a compressed body', { ...jsonOf('{"title":"x"}'), headers: { 'content-encoding': 'gzip' } }],
+    [
+      'bytes that are not UTF-8',
+      { raw: { type: 'application/json', content: Buffer.from('{"title":"\xff"}', 'latin1') } },
+    ],
+  ])('[REQ-3] %s is 422', async (_, sending) => {
+    const answer = await send('POST', '/boards', sending)
+    expect([answer.status, codeOf(answer), fieldsOf(answer)]).toEqual([422, 'invalid_input', ['body']])
+  })
+
+  test.each<[string, string]>([
+    ['title', '5'],
+    ['title', 'true'],
+    ['title', '["one"]'],
+    ['title', '{"toString":"one"}'],
+    ['color', '0'],
+    ['position', '"0"'],
+    ['position', 'true'],
+    ['position', '[0]'],
+    ['position', '1e30'],
+    ['position', '0.5'],
+    ['position', '9007199254740992'],
+    ['is_done_column', '"true"'],
+    ['is_done_column', '1'],
+    ['id', '5'],
+  ])('[REQ-4] %s is not taken from %s', async (field, value) => {
+    const others = field === 'title' ? '' : '"title":"One",'
+    const answer = await send('POST', `/boards/${board.id}/columns`, jsonOf(`{${others}"${field}":${value}}`))
+    expect([answer.status, fieldsOf(answer)]).toEqual([422, [field]])
+  })
+
+  test.each(['5.0', '1e1', '+5', ' 5', '0x5', 'five', '5&limit=6'])(
+    '[REQ-4] limit is not taken from %s',
+    async (value) => {
+      const answer = await send('GET', `/users?limit=${value.replace(/[+ ]/, encodeURIComponent)}`)
+      expect([answer.status, fieldsOf(answer)]).toEqual([422, ['limit']])
+    },
+  )
+})
+
+describe('addresses', () => {
+  const newCard = (path: string, json: object = {}) =>
+    board.owner.api.request('POST', path, { json: { title: 'One', ...json } })
+  const cards = (column_id: string) => `/boards/${board.id}/columns/${column_id}/cards`
+
+  test('[REQ-11] upper case means the same in the path and in the body, and is answered in lower case', async () => {
+    const [todo, done] = board.columns
+    const id = randomUUID()
+    const created = await newCard(cards(todo.id.toUpperCase()), { id: id.toUpperCase() })
+    expect(created.body).toMatchObject({ id, column_id: todo.id })
+    const json = { column_id: done.id.toUpperCase() }
+    const moved = await board.owner.api.request('POST', `/cards/${id.toUpperCase()}/move`, { json })
+    expect(moved.body).toMatchObject({ id, column_id: done.id })
+    expect((await newCard(cards(done.id), { id })).status).toBe(409)
+  })
+
+  test.each<[string, (id: string) => string]>([
+    ['in braces', (id) => `{${id}}`],
+    ['without hyphens', (id) => id.replaceAll('-', '')],
+    ['without one hyphen', (id) => id.replace('-', '')],
+    ['as a URN', (id) => `urn:uuid:${id}`],
+    ['with a space', (id) => ` ${id}`],
+    ['with a line feed', (id) => `${id}\n`],
+    ['with a NUL', (id) => `${id}\0`],
+    ['too short', (id) => id.slice(1)],
+    ['far too long', (id) => id.repeat(10)],
+  ])('[REQ-11] an id %s is 422, in the path after 401, and in the body', async (_, change) => {
+    const form = change(board.id)
+    const path = `/boards/${encodeURIComponent(form)}`
+    expect((await service.anybody.request('GET', path)).status).toBe(401)
+    expect((await board.owner.api.request('GET', path)).status).toBe(422)
+    expect((await newCard(cards(board.columns[0].id), { id: form })).status).toBe(422)
+  })
+
+  test('[REQ-12] every path answers under /api too, with and without a trailing slash', async () => {
+    const path = cards(board.columns[0].id)
+    const answers = [await newCard(`/api${path}`), await newCard(`${path}/`), await newCard(`/api${path}/`)]
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    const documents = ['/api/openapi.json', '/api/redoc', '/api/health/?x=1', '/api/boards?x=1']
+    for (const document of documents) expect((await board.owner.api.request('GET', document)).status).toBe(200)
+    const others = ['/apiboards', '/api/api/boards', '/v1/boards', '//boards']
+    for (const other of others) expect((await board.owner.api.request('GET', other)).status).toBe(404)
+  })
+
+  test('[REQ-13] another method is 405 with the methods there are, also under /api and for documents', async () => {
+    const at = async (method: string, path: string) => {
+      const { status, headers } = await board.owner.api.request(method, path)
+      return [status, headers.get('allow')?.split(', ').sort().join(' ')]
+    }
+    expect(await at('PUT', '/boards')).toEqual([405, 'GET HEAD POST'])
+    expect(await at('PUT', `/api/boards/${board.id}/`)).toEqual([405, 'DELETE GET HEAD PATCH'])
+    expect(await at('GET', '/auth/login')).toEqual([405, 'POST'])
+    expect(await at('DELETE', '/nowhere')).toEqual([404, undefined])
+    expect(await at('POST', '/openapi.json')).toEqual([405, 'GET HEAD'])
+  })
+
+  test('[REQ-13] a method override is ignored', async () => {
+    const headers = { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' }
+    const answer = await board.owner.api.request('GET', `/boards/${board.id}?_method=DELETE`, { headers })
+    expect(answer.body).toMatchObject({ id: board.id })
+    expect((await board.owner.api.request('PUT', `/boards/${board.id}`, { headers })).status).toBe(405)
+  })
+
+  test('[REQ-2] [REQ-13] OPTIONS that is no preflight is answered like any other method', async () => {
+    const answer = await board.owner.api.request('OPTIONS', '/boards')
+    expect([200, 204, 405]).toContain(answer.status)
+  })
+})
+
+describe('what is hardly HTTP', () => {
+  /** Writes bytes to a connection, and reads until the service closes it. */
+  function write(bytes: string): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const { hostname, port } = new URL(service.base_url)
+    let answer = ''
+    const socket = connect(Number(port), hostname, () => socket.write(bytes))
+    socket.on('data', (chunk) => {
+      answer += String(chunk)
+    })
+    socket.on('close', () => resolve(answer))
+    // A service that stops reading may reset what is still being written; what it answered came before.
+    socket.on('error', (error) => answer === '' && reject(error))
+    return promise
+  }
+  const close = 'Host: x\r\nConnection: close\r\n'
+
+  test('[REQ-20] a body that does not arrive in time is 408, and its connection is closed', async () => {
+    const hasty = await startService({}, { beside: service, body_seconds: 0.2 })
+    const { port, hostname } = new URL(hasty.base_url)
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
+    )
+    let text = ''
+    for await (const piece of socket) text += piece
+    expect(text).toMatch(/^HTTP\/1\.1 408 /)
+    expect(text).toContain('request_timeout')
+    // Once it is there, the handler may take as long as it needs.
+    expect(await board.owner.api.call('listBoards', {})).toHaveLength(1)
+    await hasty.stop()
+  })
+
+  test('[REQ-20] one that was refused before it came, behind answers that nobody reads, ends nothing', async () => {
+    const hasty = await startService({}, { beside: service, body_seconds: 0.2 })
+    const { port, hostname } = new URL(hasty.base_url)
+    const socket = connect(Number(port), hostname).pause()
+    const large = 'GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'
+    const login = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded'
+    socket.write(`${large.repeat(12)}${login}\r\nContent-Length: 2000000\r\n\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect((await fetch(`${hasty.base_url}/health`)).status).toBe(200)
+    socket.destroy()
+    await hasty.stop()
+  })
+
+  test('[REQ-21] a reader who takes nothing is given up after a while', async () => {
+    const hasty = await startService({}, { beside: service, stalled_seconds: 0.3 })
+    const { port, hostname } = new URL(hasty.base_url)
+    const large = await (await fetch(`${service.base_url}/redoc/redoc.standalone.js`)).arrayBuffer()
+    const socket = connect(Number(port), hostname).pause()
+    socket.on('error', () => {})
+    socket.write('GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(12))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    let received = 0
+    socket.on('data', (piece) => {
+      received += piece.length
+    })
+    socket.resume()
+    await new Promise((resolve) => socket.on('close', resolve))
+    expect(received).toBeLessThan(12 * large.byteLength)
+    await hasty.stop()
+  })
+
+  test.each([
+    ['a handshake', 'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n', 404],
+    ['what is no HTTP', 'NONSENSE\r\n\r\n', 400],
+  ])(
+    '[REQ-21] %s that is refused leaves no connection behind, also when its sender does not hang up',
+    async (_, sent, status) => {
+      const { port, hostname } = new URL(service.base_url)
+      const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+      socket.write(sent)
+      let text = ''
+      socket.on('data', (piece) => {
+        text += String(piece)
+      })
+      await new Promise((resolve) => socket.on('end', resolve))
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      await new Promise((resolve) => setTimeout(resolve, 2_300))
+      // Nobody is there any more who could take a word.
+      const lost = new Promise((resolve) => socket.on('error', resolve))
+      socket.write('a')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      socket.write('b')
+      expect(await lost).toMatchObject({ code: expect.stringMatching(/EPIPE|ECONNRESET/) })
+    },
+  )
+
+  test('[FUZZ-5] a client that hangs up in the middle of its body is its own doing, and no error of ours', async () => {
+    const { port, hostname } = new URL(service.base_url)
+    const socket = connect(Number(port), hostname)
+    const head = `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\n`
+    socket.write(`${head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`)
+    const moment = () => new Promise((resolve) => setTimeout(resolve, 300))
+    await moment()
+    socket.destroy()
+    await moment()
+    const file = new URL(`log-${new URL(service.database_url).pathname.slice(1)}.jsonl`, OUTPUT)
+    expect(await readFile(file, 'utf8')).not.toContain('cannot reach its database')
+    const hungUp = Object.assign(new Error('aborted'), { code: 'ECONNRESET', statusCode: 400 })
+    expect(problemOf(hungUp)).toMatchObject({ code: 'request_incomplete', status: 400 })
+    // Without the framework's word it is the database that was lost.
+    expect(problemOf(Object.assign(new Error('read'), { code: 'ECONNRESET' }))).toMatchObject({ code: 'unavailable' })
+  })
+
+  test('[REQ-14] an upgrade to something else is declined by answering as usual', async () => {
+    const offer = 'Host: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n'
+    expect(await write(`GET /health HTTP/1.1\r\n${offer}\r\n`)).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
+  test.each(['/nowhere', '/boards', '/%c0%ae', '/health'])(
+    '[REQ-14] with a body that is not read, at %s, the connection is closed and said to be',
+    async (path) => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Type: application/json`
+      const answer = await write(`${head}\r\nContent-Length: 300000\r\n\r\n${' '.repeat(300_000)}`)
+      expect(answer).toMatch(/^HTTP\/1\.1 40[145] /)
+      expect(answer).toMatch(/\r\nconnection: close\r\n/i)
+    },
+  )
+
+  test.each<[string, string, keyof typeof problems]>([
+    ['garbage', `${CANARY}\r\n\r\n`, 'malformed_request'],
+    ['a TLS greeting', `\x16\x03\x01\x02\x00\x01\x00${CANARY}\r\n\r\n`, 'malformed_request'],
+    ['an unknown method', `${CANARY} / HTTP/1.1\r\n${close}\r\n`, 'malformed_request'],
+    ['another protocol version', `GET / HTTP/9.9\r\n${close}\r\n`, 'malformed_request'],
+    ['a request without Host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', 'malformed_request'],
+    ['a header that is none', `GET /health HTTP/1.1\r\n${close}${CANARY}\r\n\r\n`, 'malformed_request'],
+    ['a NUL in a header', `GET /health HTTP/1.1\r\n${close}X: \0${CANARY}\r\n\r\n`, 'malformed_request'],
+    [
+      'a length that is none',
+      `POST /boards HTTP/1.1\r\n${close}Content-Length: ${CANARY}\r\n\r\n`,
+      'malformed_request',
+    ],
+    [
+      'two ways to tell the length',
+      `POST /auth/login HTTP/1.1\r\n${close}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'malformed_request',
+    ],
+    [
+      'a chunk that is none',
+      `POST /auth/login HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\n${CANARY}\r\n\r\n`,
+      'malformed_request',
+    ],
+    ['an unknown expectation', `GET /health HTTP/1.1\r\n${close}Expect: ${CANARY}\r\n\r\n`, 'expectation_failed'],
+    [
+      '64 KiB of headers',
+      `GET /health HTTP/1.1\r\n${close}X: ${CANARY.padEnd(65_536, 'x')}\r\n\r\n`,
+      'headers_too_large',
+    ],
+    ['an address of 64 KiB', `GET /${CANARY.padEnd(65_536, 'x')} HTTP/1.1\r\n${close}\r\n`, 'headers_too_large'],
+  ])('[REQ-14] [REQ-2] %s is refused with JSON, and the service goes on', async (_, bytes, code) => {
+    const [head = '', ...rest] = (await write(bytes)).split('\r\n\r\n')
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${problems[code].status} `))
+    expect(head).toMatch(/^content-type: application\/json/im)
+    // Chunked answers carry lengths around the JSON.
+    const body: unknown = JSON.parse(/\{.*\}/s.exec(rest.join('\r\n\r\n'))?.[0] ?? 'null')
+    expect(body).toEqual({ detail: problems[code].detail, code })
+    expect(head).not.toContain(CANARY)
+    expect((await service.anybody.request('GET', '/health')).status).toBe(200)
+  })
+})
+
+describe('the log', () => {
+  const log = () => {
+    const name = new URL(service.database_url).pathname.slice(1)
+    return readFile(new URL(`log-${name}.jsonl`, OUTPUT), 'utf8')
+  }
+  const linesAbout = async (request_id: string | null) =>
+    (await log())
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter((line) => line['request_id'] === request_id)
+
+  test.each<[string, string, string, number, string | null]>([
+    ['a success', 'GET', '/users', 200, '/users'],
+    ['a path with ids', 'GET', `/api/boards/${randomUUID()}/`, 404, '/boards/:board_id'],
+    ['a bad path', 'GET', '/boards/zz', 422, '/boards/:board_id'],
+    ['a bad payload', 'POST', '/boards', 422, '/boards'],
+    ['an unknown address', 'GET', '/nowhere', 404, null],
+    ['another method', 'PUT', '/boards', 405, null],
+    ['an address that cannot be decoded', 'GET', '/%ff', 404, null],
+  ])('[REQ-16] [V28] %s has an id and one line, without its address', async (_, method, path, status, route) => {
+    const word = `word-${randomUUID()}`
+    const answer = await board.owner.api.request(method, `${path}?token=${word}`)
+    expect(answer.status).toBe(status)
+    const request_id = answer.headers.get('x-request-id')
+    expect(request_id).toMatch(/^[0-9a-f-]{36}$/)
+    const line = { method, route, status, duration_ms: expect.any(Number) }
+    await vi.waitFor(async () => expect(await linesAbout(request_id)).toEqual([expect.objectContaining(line)]))
+    expect(await log()).not.toContain(word)
+  })
+
+  test('[REQ-16] ids are ours and never repeat, whatever the client calls his request', async () => {
+    const headers = { 'x-request-id': CANARY, 'request-id': CANARY }
+    const ask = () => service.anybody.request('GET', '/health', { headers })
+    const ids = (await Promise.all([ask(), ask(), ask()])).map((answer) => answer.headers.get('x-request-id'))
+    expect(new Set(ids).size).toBe(3)
+    expect(ids).not.toContain(CANARY)
+  })
+
+  test.each<[string, string, RequestOptions, number[]]>([
+    ['a refused expectation', '/health', { headers: { expect: 'nonsense' } }, [417]],
+    ['a request without Host', '/health', { setHost: false }, [400]],
+    ['an endless id', `/boards/${'x'.repeat(500)}`, {}, [401, 414, 422]],
+  ])('[REQ-16] also %s has an id and a line', async (_, path, options, statuses) => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const sent = httpRequest(service.base_url + path, options, (answer) => resolve(answer.resume()))
+    sent.on('error', reject)
+    sent.end()
+    const { statusCode: status, headers } = await promise
+    expect(statuses).toContain(status)
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    const about = () => linesAbout(headers['x-request-id'] as string)
+    await vi.waitFor(async () => expect(await about()).toEqual([expect.objectContaining({ status })]))
+  })
+})

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { endProcesses, eventually, startServiceProcess } from '#testing/processes'
+import { MARK, startService } from '#testing/service'
+import { openSocket } from '#testing/socket'
+import { BadSetting, readConfig } from '../config/config.ts'
+
+const LOG = fileURLToPath(new URL('log.ts', import.meta.url))
+afterAll(endProcesses)
+
+test('[OBS-11] no token, no query of a socket and no body is in the log of a process, at the lowest level', async () => {
+  const stage = await startService()
+  try {
+    const board = await stage.board()
+    const settings = { DATABASE_URL: stage.database_url, REDIS_URL: '', LOG_LEVEL: 'trace' }
+    const service = await startServiceProcess({
+      ...settings,
+      JWT_SECRET: `${MARK}-signing-secret-of-the-tests-0123456789`,
+    })
+    const opener = { base_url: service.base_url, token: board.owner.api.token }
+    const secret = 'a-query-that-nobody-may-read'
+    for (const prefix of ['', '/api']) {
+      using let_in = openSocket(opener, board.id, { prefix, since: `1.0&x=${secret}` })
+      await let_in.next('user_joined')
+      using refused = openSocket(opener, board.id, { prefix, token: `${opener.token}${secret}` })
+      expect((await refused.closed).code).toBe(1008)
+      const asked = `${service.base_url}${prefix}/ws/boards/${board.id}?token=${opener.token}&x=${secret}`
+      // The same address without an upgrade, and one that is no board: these go the way of requests.
+      expect((await fetch(asked)).status).toBe(404)
+      expect((await fetch(asked.replace('/ws/boards/', '/ws/%zz/'))).status).toBe(404)
+      const body = JSON.stringify({ title: secret })
+      await fetch(`${service.base_url}${prefix}/boards`, {
+        method: 'POST',
+        body,
+        headers: { authorization: 'Bearer x' },
+      })
+    }
+    await eventually('requests are in the log', () => service.output().split('"msg":"request"').length > 6)
+    await service.end()
+    const said = service.output()
+    expect(said).not.toContain(secret)
+    expect(said).not.toContain(opener.token)
+    expect(said).not.toContain('token=')
+    expect(said).not.toContain(board.id)
+  } finally {
+    await stage.stop()
+  }
+}, 120_000)
+
+/** What a program prints that logs a request and a warning in some format. */
+async function logged(format: string): Promise<string> {
+  const program = `
+    const { createLog } = await import(${JSON.stringify(LOG)})
+    const log = createLog({ level: 'info', format: ${JSON.stringify(format)} })
+    log.info({ request_id: 'r', method: 'GET', route: '/boards/:board_id', status: 200, duration_ms: 3.5, address: '::1' }, 'request')
+    log.warn({ err: new Error('gone') }, 'Redis cannot be reached')`
+  return text(spawn(process.execPath, ['--input-type=module', '-e', program], { env: {} }).stdout)
+}
+
+describe('the form of the log', () => {
+  test('[OBS-12] lines of JSON for programs', async () => {
+    const lines = (await logged('json')).trim().split('\n')
+    const [request, warning] = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(request).toMatchObject({ level: 30, route: '/boards/:board_id', status: 200, msg: 'request' })
+    expect(warning).toMatchObject({ level: 40, msg: 'Redis cannot be reached', err: { message: 'gone' } })
+  })
+
+  test('[OBS-12] lines for reading', async () => {
+    const [request = '', ...rest] = (await logged('pretty')).trim().split('\n')
+    expect(request).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: GET \/boards\/:board_id 200 in 3\.5 ms$/)
+    expect(rest.join('\n')).toMatch(/WARN: Redis cannot be reached/)
+    expect(rest.join('\n')).toContain('gone')
+  })
+
+  test('[OBS-12] what is not set depends on where it runs; production refuses lines for reading', () => {
+    const before = process.stdout.isTTY
+    const format = (settings: Record<string, string>) => readConfig(settings).LOG_FORMAT
+    const production = { ENVIRONMENT: 'production', JWT_SECRET: `${MARK}-0123456789012345678901234` }
+    try {
+      process.stdout.isTTY = true
+      expect([format({}), format({ LOG_FORMAT: 'json' }), format(production)]).toEqual(['pretty', 'json', 'json'])
+      process.stdout.isTTY = false
+      expect([format({}), format({ LOG_FORMAT: 'pretty' }), format(production)]).toEqual(['json', 'pretty', 'json'])
+      expect(() => format({ ...production, LOG_FORMAT: 'pretty' })).toThrow(BadSetting)
+    } finally {
+      process.stdout.isTTY = before
+    }
+  })
+})
