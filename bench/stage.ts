@@ -75,7 +75,7 @@ export async function setStage(size: Size, progress: Progress): Promise<Stage> {
   await sql('ours').query('analyze')
   await copy('ours', 'bare')
   const seeded_at = new Date()
-  const issuer = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetime_seconds: 7_200 })
+  const issuer = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 7_200 })
   const at = Math.floor(Date.now() / 1_000) - 1
   const tokens = Array.from({ length: USERS + 1 }, (_, n) => issuer.issue(idOf('user', n), at))
   const service: Stage['service'] = (database, settings = {}) =>

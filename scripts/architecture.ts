@@ -1,47 +1,53 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** Who never imports what, and why. The order of the list is the order of the dependency arrows. */
-const never: [who: RegExp, what: RegExp, why: string][] = [
+type Rule = [importer: RegExp, forbidden: RegExp, reason: string]
+
+/** The folders of the server below its domains, from the bottom up. A folder imports only folders that come before it. */
+const LAYERS = ['platform', 'telemetry', 'database', 'security', 'core', 'jobs', 'config', 'http']
+const layers: Rule[] = LAYERS.map((folder, i) => [
+  new RegExp(`^packages/server/src/${folder}/`),
+  new RegExp(`^packages/server/src/(?!(?:${LAYERS.slice(0, i + 1).join('|')})/)`),
+  `${folder}/ is below what it imports`,
+])
+
+/** Which files must not import which, and why. */
+const rules: Rule[] = [
   [/^packages\/contract\//, /^(?!packages\/contract\/|typebox$)/, 'the contract depends on nothing but TypeBox'],
-  [/^packages\/client\//, /^(?!packages\/client\/|react(\/|$))/, 'the client has no dependency, its types included'],
-  [
-    /^packages\/cli\//,
-    /^(?!packages\/(cli|client)\/|node:)/,
-    'the command line is a user of the client library, and of nothing else',
-  ],
+  [/^packages\/client\//, /^(?!packages\/client\/|react(\/|$))/, 'the client has no dependencies, not even for types'],
+  [/^packages\/cli\//, /^(?!packages\/(cli|client)\/|node:)/, 'the command line uses the client library and nothing else'],
   [
     /^packages\/web\//,
     /^packages\/(?!web\/|client\/src\/(index|live|react)\.ts)|^node:/,
-    'the web client is a user of the client library, and knows nothing else of ours',
+    'the web client uses the client library and nothing else of ours',
   ],
-  [/^packages\/server\/src\/core\//, /^packages\/server\/src\/(?!core\/)/, 'core never knows a domain'],
+  ...layers,
   [
     /^packages\/server\/src\/(?!app\.ts)/,
     /-operations\.ts$/,
-    'domains meet through queries and steps, never through operations',
+    'domains share queries and steps, never operations',
   ],
   [
     /-queries\.ts$/,
-    /^fastify|core\/(serve|change|access|errors)\.ts$/,
+    /^fastify|server\/src\/http\/|core\/(change-board|authorize|event-log)\.ts$/,
     'queries know the database, and nothing of HTTP or events',
   ],
   [
     /^packages\/server\/src\/realtime\//,
-    /^packages\/server\/src\/(?!core\/|realtime\/)/,
-    'real time rests on core alone',
+    new RegExp(`^packages/server/src/(?!(?:${LAYERS.join('|')}|realtime)/)`),
+    'real time depends on no domain',
   ],
-  [/^packages\/server\/src\/(?!main\.ts)/, /^packages\/server\/src\/app\.ts$/, 'nobody but main imports the whole'],
+  [/^packages\/server\/src\/(?!main\.ts)/, /^packages\/server\/src\/app\.ts$/, 'only main imports the whole'],
   [
-    /^packages\/\w+\/src\//,
-    /^packages\/\w+\/testing\/|^tests\/|^scripts\/|^vitest$/,
-    'the product does not know its tests',
+    /^packages\/(?!testing\/)\w+\/src\//,
+    /^packages\/\w+\/testing\/|^packages\/testing\/|^tests\/|^scripts\/|^vitest$/,
+    'the product does not import its tests',
   ],
 ]
 
 export type Imports = Map<string, string[]>
 
-/** What each source file of the product imports, by path in the repository or by package name. */
+/** The imports of each source file of the product, by path in the repository or by package name. */
 export function readImports(): Imports {
   const files = globSync('packages/*/src/**/*.{ts,tsx}').filter((file) => !file.endsWith('.test.ts'))
   return new Map(files.map((file) => [file, importsOf(file, readFileSync(file, 'utf8'))]))
@@ -58,12 +64,12 @@ function importsOf(file: string, text: string): string[] {
   )
 }
 
-/** Every import that breaks a rule, and every cycle, each as a sentence. */
+/** Every import that breaks a rule, and every import cycle. */
 export function brokenImports(imports: Imports): string[] {
-  const broken = never.flatMap(([who, what, why]) =>
+  const broken = rules.flatMap(([importer, forbidden, reason]) =>
     [...imports]
-      .filter(([file]) => who.test(file))
-      .flatMap(([file, to]) => to.filter((t) => what.test(t)).map((t) => `${file} imports ${t}: ${why}`)),
+      .filter(([file]) => importer.test(file))
+      .flatMap(([file, to]) => to.filter((t) => forbidden.test(t)).map((t) => `${file} imports ${t}: ${reason}`)),
   )
   return [...broken, ...cycles(imports)]
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { HEARTBEAT_SECONDS } from '@lockstep/contract/realtime'
-import { readConfig } from '../packages/server/src/config/config.ts'
+import { readConfig } from '../packages/server/src/config/read-config.ts'
 
 /** A figure of a proof: where it stands, and its number. The unit is part of the name that it is given here. */
 export interface Source {

@@ -23,8 +23,8 @@ export const scopes: Record<string, Scope> = {
   labels: { by: 'board_id' },
   unclaimed_files: { by: 'board_id' },
   users: { global: 'A person is on many boards. Read by every request, written seldom: a copy on every machine.' },
-  stored_answers: { global: 'An answer is found by user and key before any board is known: spread by `user_id`.' },
-  chores: { global: 'Work that one instance does for all: a handful of rows, on one machine.' },
+  stored_responses: { global: 'An answer is found by user and key before any board is known: spread by `user_id`.' },
+  job_leases: { global: 'Work that one instance does for all: a handful of rows, on one machine.' },
   schema_migrations: { global: 'Which migrations were made: written by a migration alone.' },
   admin_actions: { global: 'What was done to accounts, which belong to no board: seldom written, on one machine.' },
 }

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 import { buildApp } from '../packages/server/src/app.ts'
-import { readConfig } from '../packages/server/src/config/config.ts'
-import { createLog } from '../packages/server/src/telemetry/logger.ts'
+import { readConfig } from '../packages/server/src/config/read-config.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { createLogger } from '../packages/server/src/telemetry/logger.ts'
 import { buildWeb, isWebBuilt } from './build-web.ts'
 import { makeDemoBoard } from './demo-board.ts'
 import { people } from './demo-cards.ts'
@@ -100,7 +100,7 @@ async function listen(database_url: string, port: number, addRoutes: (app: App) 
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'warn',
   })
-  const app = await buildApp(config, createLog({ level: config.LOG_LEVEL, format: config.LOG_FORMAT }))
+  const app = await buildApp(config, createLogger(config.log))
   opened.defer(() => app.close())
   addRoutes(app)
   // Both 127.0.0.1 and ::1, where a browser looks first.

@@ -4,9 +4,10 @@ import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
-import { readConfig, SECRETS, Settings } from '../packages/server/src/config/config.ts'
-import { definitions, type Labels } from '../packages/server/src/telemetry/metric-definitions.ts'
+import { readConfig } from '../packages/server/src/config/read-config.ts'
+import { SECRETS, Settings } from '../packages/server/src/config/settings.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { definitions, type Labels } from '../packages/server/src/telemetry/metric-definitions.ts'
 import { aim, criteria, limits, report } from '../packages/web/src/settings/accessibility-table.ts'
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
 import { readMeasured } from './capacity.ts'
@@ -155,7 +156,7 @@ ${report.join('\n\n')}
 
 /** Migrates a database that is thrown away, and reads the types of its tables from it. */
 async function tableTypes(): Promise<string> {
-  const server = new URL(readConfig(process.env).DATABASE_URL)
+  const server = new URL(readConfig(process.env).database.url)
   const url = Object.assign(new URL(server), { pathname: `/lockstep_generate_${process.pid}` })
   await ensureDatabase(url.href)
   try {

@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { Passwords } from '../packages/server/src/auth/passwords.ts'
 import { cardJson } from '../packages/server/src/cards/card-queries.ts'
+import { GAP } from '../packages/server/src/core/ordering/rank.ts'
 import { statement, wireTime } from '../packages/server/src/database/database.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
-import { GAP } from '../packages/server/src/core/ordering/rank.ts'
 
 export interface Seed {
   database_url: string
@@ -86,7 +86,7 @@ async function connect(url: string): Promise<pg.Client> {
 /** Everybody has the same password: hashing one for each would take longer than all the rest. */
 async function addPeople(client: pg.Client, count: number) {
   const password = randomBytes(9).toString('base64url')
-  const hashed_password = await new Passwords({ min_length: 1, max_length: 1024, requires: [] }).hash(password)
+  const hashed_password = await new Passwords({ minLength: 1, maxLength: 1024, requires: [] }).hash(password)
   const { rows } = await client.query<{ id: string; email: string }>(
     `insert into users (id, email, email_key, username, username_key, hashed_password, firstname, lastname)
     select pg_temp.new_id(now() - interval '30 days'), name || '@example.com', name || '@example.com', name, name, $2, first, last

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { configOrExit } from '../packages/server/src/config/config.ts'
+import { configOrExit } from '../packages/server/src/config/read-config.ts'
 import { seedBoards } from './seed-boards.ts'
 
 /** Fills a database with made-up boards: `npm run seed -- --boards 1000 --cards 1000 [--database-url …]`. */
@@ -13,7 +13,7 @@ const { values } = parseArgs({
 const [boards, cards] = [Number(values.boards), Number(values.cards)]
 if (![boards, cards].every((count) => Number.isInteger(count) && count > 0)) fail('--boards and --cards are numbers.')
 const config = configOrExit()
-if (config.IS_PRODUCTION) fail('ENVIRONMENT is production: made-up people have no place there.')
+if (config.isProduction) fail('ENVIRONMENT is production: made-up people have no place there.')
 
 const started = performance.now()
 const seconds = () => (performance.now() - started) / 1000
@@ -27,7 +27,7 @@ const progress = (done: number) => {
   else if (share >= shown + 0.1 || done === boards) console.log(line)
   if (share >= shown + 0.1) shown = share
 }
-const database_url = values['database-url'] ?? config.DATABASE_URL
+const database_url = values['database-url'] ?? config.database.url
 const { user } = await seedBoards({ database_url, boards, cards, progress })
 console.log(`${(boards * cards).toLocaleString('en')} cards in ${Math.round(seconds())} s.`)
 console.log(`Log in as ${user.email} with the password ${user.password}`)

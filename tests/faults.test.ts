@@ -29,7 +29,7 @@ let board: Awaited<ReturnType<typeof newBoard>>
 
 const databaseAt = (name: string) => Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href
 const settings = (name: string) => ({ DATABASE_URL: databaseAt(name), REDIS_URL: redis.url, JWT_SECRET })
-const openDatabase = (name: string) => new Database({ url: databaseAt(name), size: 4, on_error: () => {} })
+const openDatabase = (name: string) => new Database({ url: databaseAt(name), size: 4, onError: () => {} })
 
 beforeAll(async () => {
   ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])

@@ -169,7 +169,7 @@ const CONTENT = `
   select md5(string_agg(tablename || (xpath('//hash/text()', query_to_xml(
     format('select concat(count(*), chr(32), bit_xor(hashtextextended(t::text, 0))) as hash from %I.%I t', schemaname, tablename),
     true, false, '')))::text, ',' order by tablename)) as hash
-  from pg_tables where schemaname = 'public' and tablename not in ('chores', 'unclaimed_files', 'file_chunks')`
+  from pg_tables where schemaname = 'public' and tablename not in ('job_leases', 'unclaimed_files', 'file_chunks')`
 export const contentHash = async ({ sql }: { sql: pg.Pool }) => (await sql.query(CONTENT)).rows[0].hash as string
 
 /** One hostile request. `isValid` says whether the payload is a valid one nevertheless; undefined when nobody can tell. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { demandDurable, NotDurable } from '../packages/server/src/database/durability-check.ts'
+import { requireDurability, NotDurable } from '../packages/server/src/database/durability-check.ts'
 import { Client } from '../packages/server/testing/client.ts'
 import {
   endProcesses,
@@ -122,7 +122,7 @@ describe('a database that', () => {
 
     const warnings: string[] = []
     const log = { warn: (message: string) => void warnings.push(message) }
-    const judge = (value: string) => demandDurable(with_commit(value), log)
+    const judge = (value: string) => requireDurability(with_commit(value), log)
     for (const value of ['off', 'local']) await expect(judge(value)).rejects.toThrow(NotDurable)
     // The servers of the tests run without fsync: that is warned of, and no reason to refuse.
     for (const value of ['remote_write', 'on', 'remote_apply']) await judge(value)

@@ -6,7 +6,7 @@ import { healthOperations } from '@lockstep/contract/health'
 import { userOperations } from '@lockstep/contract/users'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Database } from '../packages/server/src/database/database.ts'
-import { Flights } from '../packages/server/src/database/pipeline.ts'
+import { PipelinedConnection } from '../packages/server/src/database/pipeline.ts'
 import { Client, type OperationName } from '../packages/server/testing/client.ts'
 import { startService, type TestService } from '../packages/server/testing/service.ts'
 import { startProxy, type TcpProxy, type Traffic } from '../packages/server/testing/tcp-proxy.ts'
@@ -108,7 +108,7 @@ async function makeWorld(size: Size): Promise<World> {
     [board_id, cards[0], size.columns],
   )
   await run(
-    `insert into stored_answers select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
+    `insert into stored_responses select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
     [owner.id, board_id, size.old_answers],
   )
@@ -259,9 +259,9 @@ test('[WRITE-8] every operation on boards is among those counted', () => {
 })
 
 test('[WRITE-8] the count sees each statement, and each wait', async () => {
-  const database = new Database({ url: proxy.url, size: 2, on_error: () => {} })
+  const database = new Database({ url: proxy.url, size: 2, onError: () => {} })
   const client = await database.pool.connect()
-  const flights = new Flights(client)
+  const flights = new PipelinedConnection(client)
   const ask = () => flights.run({ name: 'one', text: 'select 1', values: [] })
 
   const one_by_one = await proxy.during(async () => {

@@ -180,17 +180,17 @@ const badOnes: Case[] = [
   ['without a phase', 'alter table cards add column note text;', 'its phase is missing'],
   [
     'that takes something away and does not say from whom',
-    '-- phase: contract\n-- because: so.\ndrop table chores;',
+    '-- phase: contract\n-- because: so.\ndrop table job_leases;',
     'it does not say which versions can run after it',
   ],
   [
     'that takes something away and does not say why it may',
-    '-- phase: contract\n-- needs: nothing\ndrop table chores;',
+    '-- phase: contract\n-- needs: nothing\ndrop table job_leases;',
     'it does not say what made it safe',
   ],
   [
     'that needs what does not exist',
-    `${contract.replace('nothing', '0019_never')}drop table chores;`,
+    `${contract.replace('nothing', '0019_never')}drop table job_leases;`,
     'there is no 0019_never before it',
   ],
   [

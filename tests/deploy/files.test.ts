@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../packages/server/src/config/config.ts'
+import { readConfig } from '../../packages/server/src/config/read-config.ts'
 import { endProcesses, newFolder } from '../../packages/server/testing/processes.ts'
 import { checkManifests, type Manifest, renderManifests } from './kubernetes.ts'
 import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, strayNames } from './lint.ts'
@@ -54,7 +54,7 @@ describe('compose.yaml', () => {
     for (const path of named) expect(readFileSync(path, 'utf8')).toMatch(/^(\S+|user default off\nuser lockstep .*)\n$/)
     const files = { JWT_SECRET_FILE: 'jwt_secret', DATABASE_URL_FILE: 'database_url', REDIS_URL_FILE: 'redis_url' }
     const environment = Object.entries(files).map(([name, file]) => [name, join(folder, 'secrets', file)])
-    expect(readConfig({ ENVIRONMENT: 'production', ...Object.fromEntries(environment) }).IS_PRODUCTION).toBe(true)
+    expect(readConfig({ ENVIRONMENT: 'production', ...Object.fromEntries(environment) }).isProduction).toBe(true)
   })
 
   test.each<[string, string | RegExp, string]>([

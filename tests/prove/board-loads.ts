@@ -42,7 +42,7 @@ export async function loadByTurns(
   await sql.query('analyze')
   const { rows } = await sql.query<{ id: string }>('select id from cards where board_id = $1 limit 1', [board_id])
   const asker = new Asker(base_url, tokens[0] as string)
-  const bare = new Database({ url: database_url, size: 1, on_error: () => {} })
+  const bare = new Database({ url: database_url, size: 1, onError: () => {} })
   const load = (headers: Record<string, string> = {}) =>
     asker.ask('GET', `/boards/${board_id}`, { 'accept-encoding': 'gzip', ...headers })
   const times = { built: [], unchanged: [], known: [], statement: [], caller: [] } as Record<string, number[]>
@@ -111,7 +111,7 @@ export async function readAtRandom(
   const random = seeded(size.seed)
   const boards: string[] = []
   for (let i = 0; i < size.boards; i++) boards.push(await makeLargeBoard(sql, ids, Math.floor(100 ** random.next())))
-  const database = new Database({ url: database_url, size: 4, on_error: () => {} })
+  const database = new Database({ url: database_url, size: 4, onError: () => {} })
   const cache = new BoardCache(size.bound_bytes, 5)
   const found: CacheUse = { most_bytes: 0, reads: 0, builds: 0, all_bytes: 0, stale: 0 }
   const db: typeof database = Object.create(database, {
@@ -133,7 +133,7 @@ export async function readAtRandom(
       const version = await readBoardVersion(db, id)
       if (!version) throw new Error('A board is gone')
       const kept = await cache.get(db, id, version)
-      found.most_bytes = Math.max(found.most_bytes, cache.size_bytes)
+      found.most_bytes = Math.max(found.most_bytes, cache.sizeBytes)
       sizes.set(id, kept.bytes.length)
       const seqOf = ({ position }: { position: string }) => Number(position.split('.')[1])
       if (seqOf(kept) < seqOf(version)) found.stale++

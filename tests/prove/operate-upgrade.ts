@@ -140,7 +140,7 @@ async function rollOver({ size, progress, settings, sql, boards, start, first, s
   await rest()
   await load.stop()
   const found = await checkBoards(load, sql, boards, [fifth, sixth])
-  const { rowCount } = await sql.query(`select from stored_answers where key like 'boardless-%'`)
+  const { rowCount } = await sql.query(`select from stored_responses where key like 'boardless-%'`)
   return {
     failures: load.failures,
     stages: load.stages,
@@ -197,7 +197,7 @@ export async function makeBoards(base_url: string, sql: pg.Pool, count: number):
 /** Stored answers: as many that no board owns, as only the old schema allows, and as many as usual. */
 const addRows = (sql: pg.Pool, rows: number) =>
   sql.query(
-    `insert into stored_answers (user_id, key, board_id, fingerprint, status)
+    `insert into stored_responses (user_id, key, board_id, fingerprint, status)
      select users.id, kind || n, case kind when 'usual-' then gen_random_uuid() end, '', 200
      from (select id from users limit 1) users, unnest(array['boardless-', 'usual-']) kind, generate_series(1, $1::int) n`,
     [rows],

@@ -33,7 +33,7 @@ export async function makeCrowd(
   await seedUsers(sql, 1, USERS)
   await seedBoards(sql, { from: 1, to: boards, cards })
   await sql.query('analyze')
-  const issuer = new Tokens({ secret, algorithm: 'HS256', lifetime_seconds: 7_200 })
+  const issuer = new Tokens({ secret, algorithm: 'HS256', lifetimeSeconds: 7_200 })
   const at = Math.floor(Date.now() / 1_000) - 1
   const tokens = await Promise.all(Array.from({ length: USERS }, (_, i) => issuer.issue(idOf('user', i + 1), at)))
   const random = dice(7)

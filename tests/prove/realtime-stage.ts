@@ -71,7 +71,7 @@ export interface Audience {
   ids: string[]
   tokens: string[]
 }
-const tokens = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetime_seconds: 3_600 })
+const tokens = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 3_600 })
 
 /** Users by the thousand, put into the database beside the service: hashing their passwords is not what is measured. */
 export async function makeAudience(sql: pg.Pool, count: number): Promise<Audience> {

@@ -53,7 +53,7 @@ export interface Surroundings {
 }
 
 /** These grow with what was done, by design: the log, the answers for retries, the runs of rules. */
-const KEPT = ['board_events', 'board_stream', 'stored_answers', 'automation_runs']
+const KEPT = ['board_events', 'board_stream', 'stored_responses', 'automation_runs']
 
 /** Looks at the instances and the stores at once. What it saw is written down as it goes: a run that breaks off leaves it. */
 export class Sampler {

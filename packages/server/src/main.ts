@@ -1,20 +1,20 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
-import { configOrExit } from './config/config.ts'
-import { listenAtManyDoors } from './http/edge/listen.ts'
-import { demandDurable, NotDurable } from './database/durability-check.ts'
-import { createLog } from './telemetry/logger.ts'
+import { configOrExit } from './config/read-config.ts'
+import { NotDurable, requireDurability } from './database/durability-check.ts'
 import { ensureDatabase, migrate } from './database/migrations/migrate.ts'
-import { demandSchema, SchemaMismatch } from './database/migrations/schema-compatibility.ts'
+import { requireSchema, SchemaMismatch } from './database/migrations/schema-compatibility.ts'
+import { listenWithReusePort } from './http/edge/listen.ts'
+import { createLogger } from './telemetry/logger.ts'
 
 const config = configOrExit()
-const log = createLog({ level: config.LOG_LEVEL, format: config.LOG_FORMAT })
+const log = createLogger(config.log)
 
-if (!config.IS_PRODUCTION && (await ensureDatabase(config.DATABASE_URL))) log.info('created the database')
+if (!config.isProduction && (await ensureDatabase(config.database.url))) log.info('created the database')
 try {
-  if (config.MIGRATE_ON_START) await migrate(config.DATABASE_URL, { log })
-  else await demandSchema(config.DATABASE_URL, log)
-  if (config.IS_PRODUCTION) await demandDurable(config.DATABASE_URL, log)
+  if (config.database.migrateOnStart) await migrate(config.database.url, { log })
+  else await requireSchema(config.database.url, log)
+  if (config.isProduction) await requireDurability(config.database.url, log)
 } catch (error) {
   if (!(error instanceof SchemaMismatch || error instanceof NotDurable)) throw error
   console.error(error.message)
@@ -23,10 +23,10 @@ try {
 
 const app = await buildApp(config, log)
 closeWithGrace(
-  { delay: (config.UNREADY_SECONDS + config.DRAIN_SECONDS + 10) * 1_000, logger: log },
+  { delay: (config.http.unreadySeconds + config.sockets.drainSeconds + 10) * 1_000, logger: log },
   async ({ err }) => {
     if (err) log.error({ err }, 'closing after an error')
     await app.close()
   },
 )
-await listenAtManyDoors(app, { host: config.HOST, port: config.PORT })
+await listenWithReusePort(app, config.http)

@@ -7,16 +7,16 @@ import { readCard } from './cards/card-queries.ts'
 import { readChecklist } from './checklists/checklist-queries.ts'
 import { readItems } from './checklists/item-queries.ts'
 import { readColumn } from './columns/column-queries.ts'
-import { toJson } from './core/change-board.ts'
 import type { Db } from './database/database.ts'
 import { etagOf } from './http/etag.ts'
-import type { Representation, Representations } from './http/precondition.ts'
+import type { ResourceReader, ResourceReaders } from './http/precondition.ts'
 import { readLabel } from './labels/label-queries.ts'
+import { toJson } from './platform/json.ts'
 
 type Key = { board_id: string; id: string }
 const seen =
   (read: (db: Db, key: Key) => Promise<unknown>) =>
-  async (db: Db, key: Key): Promise<Representation | undefined> => {
+  async (db: Db, key: Key): Promise<ResourceReader | undefined> => {
     const found = await read(db, key)
     if (found === undefined) return undefined
     const json = toJson(found)
@@ -24,7 +24,7 @@ const seen =
   }
 
 /** What every kind of thing looks like to a member, for `If-Match`. */
-export const representations: Representations = {
+export const resourceReaders: ResourceReaders = {
   // A board is known by two answers: what changing it answers, and the full board.
   async board(db, { id }) {
     const [json, version] = await Promise.all([readBoard(db, id), readBoardVersion(db, id)])

@@ -1,7 +1,7 @@
-import type { Hub, LiveEvent, Outside, Viewer } from '../src/realtime/hub.ts'
+import type { Hub, HubEnvironment, LiveEvent, Viewer } from '../src/realtime/hub.ts'
 
 /** The class under test, or a mutant of it. */
-export type HubClass = new (outside: Outside) => Hub
+export type HubClass = new (outside: HubEnvironment) => Hub
 
 export interface Outcome {
   violations: string[]
@@ -92,7 +92,7 @@ class Agenda {
 }
 
 interface Instance {
-  is_up: boolean
+  isUp: boolean
   /** Grows when the instance dies: whatever it left running belongs to nobody. */
   life: number
   hub: Hub | undefined
@@ -102,7 +102,7 @@ interface Instance {
 interface Client {
   name: string
   board: number
-  knows_seq: boolean
+  knowsSeq: boolean
   /** Grows with every connection: what an older one left running is ignored. */
   life: number
   state: 'off' | 'connecting' | 'on'
@@ -111,14 +111,14 @@ interface Client {
   viewer: Viewer | undefined
   inbox: LiveEvent[]
   unread: number
-  is_slow: boolean
-  slow_changed_at: number
+  isSlow: boolean
+  slowChangedAt: number
   since: number
   /** The number of his removal, while he is removed. */
   removed_at: number | undefined
 }
 interface Logged extends LiveEvent {
-  committed_at: number
+  committedAt: number
   truth: string
 }
 
@@ -141,14 +141,14 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   const logOf = (board_id: string) => logs[Number(board_id)] as Logged[]
 
   const instances: Instance[] = Array.from({ length: INSTANCES }, () => ({
-    is_up: false,
+    isUp: false,
     life: 0,
     hub: undefined,
     heard: new Set(),
     wanted: new Map(),
   }))
   function start(instance: Instance) {
-    instance.is_up = true
+    instance.isUp = true
     instance.heard = new Set()
     instance.wanted = new Map()
     instance.hub = new HubUnderTest(outsideOf(instance))
@@ -161,14 +161,14 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
     at(1_000, second)
   }
   function kill(instance: Instance) {
-    instance.is_up = false
+    instance.isUp = false
     instance.life++
     instance.hub = undefined
     for (const client of clients.filter((c) => c.instance === instance && c.state !== 'off'))
       hangUp(client, between(50, 1_500))
   }
 
-  function outsideOf(instance: Instance): Outside {
+  function outsideOf(instance: Instance): HubEnvironment {
     const { life } = instance
     const told = new Map<LiveEvent[], number>()
     const alive = (work: () => void) => () => {
@@ -236,7 +236,7 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   const clients: Client[] = Array.from({ length: CLIENTS }, (_, i) => ({
     name: `client ${i}`,
     board: i % BOARDS,
-    knows_seq: i % 4 !== 3,
+    knowsSeq: i % 4 !== 3,
     life: 0,
     state: 'off',
     seen: undefined,
@@ -244,8 +244,8 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
     viewer: undefined,
     inbox: [],
     unread: 0,
-    is_slow: false,
-    slow_changed_at: -STALE_MS,
+    isSlow: false,
+    slowChangedAt: -STALE_MS,
     since: 0,
     removed_at: undefined,
   }))
@@ -253,7 +253,7 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   function connect(client: Client) {
     client.life++
     const { life } = client
-    const up = instances.filter((instance) => instance.is_up)
+    const up = instances.filter((instance) => instance.isUp)
     const instance = up[between(0, up.length - 1)]
     if (!instance?.hub || client.removed_at !== undefined) return at(300, () => client.life === life && connect(client))
     outcome.connects++
@@ -261,21 +261,21 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
     Object.assign(client, { state: 'connecting', instance, inbox: [], unread: 0, since: agenda.now })
     const board_id = String(client.board)
     // The membership, and the position as it was read, are a moment older than the seat.
-    const entered_at = logOf(board_id).length
+    const enteredAt = logOf(board_id).length
     at(between(1, 30), () => {
       if (client.life !== life || instance.life !== instanceLife) return
       const viewer: Viewer = {
         user_id: client.name,
-        entered_at,
-        knows_seq: client.knows_seq,
+        enteredAt,
+        knowsSeq: client.knowsSeq,
         write: (events) => {
           client.inbox.push(...events)
           client.unread += events.length
-          return client.is_slow && client.unread >= 4 ? { length: 0 } : undefined
+          return client.isSlow && client.unread >= 4 ? { length: 0 } : undefined
         },
         resync: () => violation(`${client.name} was told to resync although nothing is gone`),
         end: (why) => {
-          const isHistory = why === 'removed' && (client.inbox.findLast(isRemovalOf(client))?.seq ?? 0) <= entered_at
+          const isHistory = why === 'removed' && (client.inbox.findLast(isRemovalOf(client))?.seq ?? 0) <= enteredAt
           if (isHistory) violation(`${client.name} was cut for a removal that is history`)
           const unread = client.inbox
           at(between(1, 20), () => {
@@ -287,14 +287,14 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
       }
       client.viewer = viewer
       client.state = 'on'
-      const isResuming = client.knows_seq && client.seen !== undefined
-      if (!isResuming) client.seen = entered_at
+      const isResuming = client.knowsSeq && client.seen !== undefined
+      if (!isResuming) client.seen = enteredAt
       hub.join(board_id, 1, viewer, isResuming ? { epoch: 1, seq: client.seen as number } : undefined)
       read()
     })
     function read() {
       if (client.life !== life) return
-      if (!client.is_slow || random() > 0.7) {
+      if (!client.isSlow || random() > 0.7) {
         for (const event of client.inbox.splice(0)) receive(client, event)
         if (client.unread > 0) {
           client.unread = 0
@@ -311,11 +311,11 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   }
   const isRemovalOf = (client: Client) => (event: LiveEvent) =>
     event.type === 'board.member_removed' && event.subject_id === client.name
-  function hangUp(client: Client, back_in: number) {
+  function hangUp(client: Client, backIn: number) {
     client.life++
     const { life } = client
     Object.assign(client, { state: 'off', viewer: undefined, inbox: [] })
-    at(back_in, () => client.life === life && connect(client))
+    at(backIn, () => client.life === life && connect(client))
   }
   function receive(client: Client, event: LiveEvent) {
     const seen = client.seen as number
@@ -335,11 +335,11 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   function commit(board: number, type: string, subject_id: string | null, body: string) {
     const log = logs[board] as Logged[]
     const truth = JSON.stringify(states[board])
-    const event: Logged = { seq: log.length + 1, type, subject_id, body, committed_at: agenda.now, truth }
+    const event: Logged = { seq: log.length + 1, type, subject_id, body, committedAt: agenda.now, truth }
     log.push(event)
     outcome.events++
     const writer = instances[between(0, INSTANCES - 1)] as Instance
-    const isCrash = !writer.is_up || random() < 0.03
+    const isCrash = !writer.isUp || random() < 0.03
     if (isCrash) return event
     writer.hub?.heard(String(board), 1, event)
     for (const instance of instances) {
@@ -376,7 +376,7 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   }
   function removeSomebody() {
     // Often somebody who is away: he comes back, a member again, and his own removal is among what he missed.
-    const away = clients.filter((c) => c.state === 'off' && c.knows_seq)
+    const away = clients.filter((c) => c.state === 'off' && c.knowsSeq)
     const client = (random() < 0.5 ? away[0] : undefined) ?? (clients[between(0, CLIENTS - 1)] as Client)
     if (client.removed_at !== undefined) return
     const event = commit(client.board, 'board.member_removed', client.name, JSON.stringify(states[client.board]))
@@ -394,15 +394,15 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
     if (kind === 0) setRedis(!isRedisUp)
     if (kind === 1) {
       const instance = instances[between(0, INSTANCES - 1)] as Instance
-      if (instance.is_up) kill(instance)
+      if (instance.isUp) kill(instance)
       at(between(100, 2_000), () => {
-        if (!instance.is_up) start(instance)
+        if (!instance.isUp) start(instance)
       })
     }
     if (kind === 2) {
       const client = clients[between(0, CLIENTS - 1)] as Client
-      client.is_slow = !client.is_slow
-      client.slow_changed_at = agenda.now
+      client.isSlow = !client.isSlow
+      client.slowChangedAt = agenda.now
     }
     if (kind === 3) removeSomebody()
     if (kind === 4) {
@@ -427,22 +427,22 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   }
   function heal() {
     setRedis(true)
-    for (const instance of instances) if (!instance.is_up) start(instance)
-    for (const client of clients) client.is_slow = false
+    for (const instance of instances) if (!instance.isUp) start(instance)
+    for (const client of clients) client.isSlow = false
   }
   function checkStaleness() {
     at(500, checkStaleness)
     for (const client of clients) {
       const isSettled =
         client.state === 'on' &&
-        !client.is_slow &&
-        agenda.now - client.slow_changed_at > STALE_MS &&
+        !client.isSlow &&
+        agenda.now - client.slowChangedAt > STALE_MS &&
         agenda.now - client.since > STALE_MS
       if (!isSettled || client.removed_at !== undefined) continue
       const log = logs[client.board] as Logged[]
       const overdue = log[client.seen as number]
-      if (overdue && overdue.committed_at < agenda.now - STALE_MS) {
-        violation(`${client.name} has not got ${overdue.seq}, committed ${agenda.now - overdue.committed_at} ms ago`)
+      if (overdue && overdue.committedAt < agenda.now - STALE_MS) {
+        violation(`${client.name} has not got ${overdue.seq}, committed ${agenda.now - overdue.committedAt} ms ago`)
       }
     }
   }

@@ -67,9 +67,9 @@ async function endChild(child: ChildProcess) {
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
-  patience_ms = 60_000,
+  patienceMs = 60_000,
 ) {
-  const deadline = Date.now() + patience_ms
+  const deadline = Date.now() + patienceMs
   for (;;) {
     const found = await ask()
     if (found !== undefined && found !== false) return found

@@ -6,8 +6,8 @@ import type pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import type { HashCost } from '../src/auth/passwords.ts'
-import { readConfig } from '../src/config/config.ts'
-import { createLog } from '../src/telemetry/logger.ts'
+import { readConfig } from '../src/config/read-config.ts'
+import { createLogger } from '../src/telemetry/logger.ts'
 import { Client } from './client.ts'
 import { freePort } from './ports.ts'
 import { databaseUrl, OUTPUT, onServer, openSql, REDIS } from './template-database.ts'
@@ -28,7 +28,7 @@ export interface TestService {
   base_url: string
   database_url: string
   /** What it says, line by line. */
-  log_file: string
+  logFile: string
   /** The tests' own way to the database, beside the service. */
   sql: pg.Pool
   /** Somebody without a token. */
@@ -59,16 +59,16 @@ interface Circumstances {
   /** Another instance on the database of this service, which must be stopped first. */
   beside?: TestService
   /** How long a body may take, and a reader who takes nothing, for a test that cannot wait half a minute. */
-  body_seconds?: number
-  stalled_seconds?: number
+  bodySeconds?: number
+  stalledSeconds?: number
   /** For a test of the hashes themselves: all others use a cheap one. */
-  hash_cost?: HashCost
+  hashCost?: HashCost
 }
 
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
 export async function startService(
   settings: Record<string, string> = {},
-  { beside, hash_cost = CHEAP_HASH, ...options }: Circumstances = {},
+  { beside, hashCost = CHEAP_HASH, ...options }: Circumstances = {},
 ): Promise<TestService> {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
   if (!beside) await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
@@ -83,9 +83,9 @@ export async function startService(
     CORS_ORIGINS: '',
     ...settings,
   })
-  const log_file = fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT))
-  const log = createLog({ level: config.LOG_LEVEL, file: log_file })
-  const app = await buildApp(config, log, { ...options, hash_cost })
+  const logFile = fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT))
+  const log = createLogger({ level: config.log.level, file: logFile })
+  const app = await buildApp(config, log, { ...options, hashCost })
   const base_url = await listen(app)
   const sql = openSql(database_url)
   const anybody = new Client(base_url)
@@ -122,7 +122,7 @@ export async function startService(
     await sql.end()
     if (!beside) await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
   }
-  return { base_url, database_url, log_file, sql, anybody, user, board, stop }
+  return { base_url, database_url, logFile, sql, anybody, user, board, stop }
 }
 
 async function listen(app: Awaited<ReturnType<typeof buildApp>>): Promise<string> {

@@ -1,10 +1,10 @@
 import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
-import { renderProblems } from '../src/http/error-handler.ts'
+import { installErrorHandler } from '../src/http/error-handler.ts'
+import { parseBodiesAsBuffers } from '../src/http/request-body.ts'
+import { registerRoutes } from '../src/http/routes.ts'
 import { FairShare } from '../src/platform/fair-share.ts'
-import { takeRawBodies } from '../src/http/request-body.ts'
 import { Semaphore } from '../src/platform/semaphore.ts'
-import { serve } from '../src/http/routes.ts'
 import { freePort } from './ports.ts'
 
 export const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))
@@ -15,23 +15,23 @@ export const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(re
  */
 export async function serveBehindSlowGuards(sight: { user_id: string } | undefined, reach: () => never) {
   const app = Fastify()
-  takeRawBodies(app)
-  renderProblems(app)
-  const uploads = { max_bytes: 1_000, min_bytes_per_second: 0, take: reach, drop: reach }
+  parseBodiesAsBuffers(app)
+  installErrorHandler(app)
+  const uploads = { maxBytes: 1_000, minBytesPerSecond: 0, take: reach, drop: reach }
   const db = { run: () => slowly([sight]) }
   const core = { database: { ...db, forKey: () => db }, turns: { take: reach }, uploads }
   const limits = { request: () => slowly(undefined) }
   const tokens = { verify: () => slowly(sight && { user_id: sight.user_id }) }
   const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
-  serve(
+  registerRoutes(
     app,
     {
       core,
       tokens,
       limits,
       isOwnOrigin: () => true,
-      body_seconds: 30,
-      unauthenticated_bodies: new FairShare(1_000, 1_000),
+      bodySeconds: 30,
+      unauthenticatedBodies: new FairShare(1_000, 1_000),
       lists: new Semaphore(1_000),
     } as never,
     operations,

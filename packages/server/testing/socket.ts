@@ -96,9 +96,9 @@ export class TestSocket {
   }
 
   /** The next message that fits, behind the one that was asked for before. Whatever lies between is passed over. */
-  async next(matcher: Matcher = () => true, patience_ms = PATIENCE_MS): Promise<Arrival> {
+  async next(matcher: Matcher = () => true, patienceMs = PATIENCE_MS): Promise<Arrival> {
     const fits = typeof matcher === 'string' ? ({ type }: Message) => type === matcher : matcher
-    const deadline = performance.now() + patience_ms
+    const deadline = performance.now() + patienceMs
     for (;;) {
       for (; this.read < this.arrivals.length; this.read++) {
         const arrival = this.arrivals[this.read] as Arrival
@@ -114,10 +114,10 @@ export class TestSocket {
   }
 
   /** Waits until everything up to a number has come. */
-  async upTo(seq: number, patience_ms = PATIENCE_MS): Promise<void> {
+  async upTo(seq: number, patienceMs = PATIENCE_MS): Promise<void> {
     // Hello and pings carry numbers too.
     const isIt = (message: Message) => message.seq === seq && 'version' in message
-    if (!this.messages.some(isIt)) await this.next(isIt, patience_ms)
+    if (!this.messages.some(isIt)) await this.next(isIt, patienceMs)
   }
 
   send(message: unknown) {

@@ -42,7 +42,7 @@ const CLOCK_STATEMENT = 'read_clock'
  */
 export async function startProxy(
   target: string,
-  { hear, ask_delay_ms = 0 }: { hear?: (note: string) => void; ask_delay_ms?: number } = {},
+  { hear, askDelayMs = 0 }: { hear?: (note: string) => void; askDelayMs?: number } = {},
 ): Promise<TcpProxy> {
   let { hostname, port: target_port } = new URL(target)
   const traffic: Traffic = { statements: 0, round_trips: 0 }
@@ -65,7 +65,7 @@ export async function startProxy(
     // Whether the client has heard an answer since it last asked: what it asks then, it could not ask before.
     let hasHeard = true
     let isClock = false
-    const asked = messageReader({ has_preamble: true }, (type, content) => {
+    const asked = messageReader({ hasPreamble: true }, (type, content) => {
       // A bind message: the name of the portal, then the name of the prepared statement, each ended by a zero.
       if (type === 'B') isClock = content.toString('latin1').split('\0', 2)[1] === CLOCK_STATEMENT
       if (type === 'Q') isClock = false
@@ -75,14 +75,14 @@ export async function startProxy(
       if (hasHeard) traffic.round_trips++
       hasHeard = false
     })
-    const answered = messageReader({ has_preamble: false }, (type, content) => {
+    const answered = messageReader({ hasPreamble: false }, (type, content) => {
       if (type === 'Z') hasHeard = true
       if (type === 'N') hear?.(noteOf(content))
     })
     client.on('data', (bytes) => {
       asked(bytes)
-      if (ask_delay_ms === 0) store.write(bytes)
-      else setTimeout(() => store.write(bytes), ask_delay_ms)
+      if (askDelayMs === 0) store.write(bytes)
+      else setTimeout(() => store.write(bytes), askDelayMs)
     })
     store.on('data', (bytes) => {
       sent_bytes += bytes.length
@@ -144,9 +144,9 @@ const noteOf = (content: Buffer) =>
     ?.slice(1) ?? ''
 
 /** Tells the type and the content of every message of one direction. A client's first message has a length and no type. */
-function messageReader({ has_preamble }: { has_preamble: boolean }, tell: (type: string, content: Buffer) => void) {
+function messageReader({ hasPreamble }: { hasPreamble: boolean }, tell: (type: string, content: Buffer) => void) {
   let rest: Buffer = Buffer.alloc(0)
-  let typeBytes = has_preamble ? 0 : 1
+  let typeBytes = hasPreamble ? 0 : 1
   return (bytes: Buffer | string) => {
     // Without an encoding a socket gives buffers.
     rest = Buffer.concat([rest, bytes as Buffer])

@@ -1,9 +1,10 @@
 import type { Account, administrationOperations } from '@lockstep/contract/administration'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Passwords } from '../auth/passwords.ts'
-import { aside } from '../http/edge/admission-middleware.ts'
+import { releaseSlotWhile } from '../http/edge/admission-middleware.ts'
+import type { Handlers } from '../http/handler.ts'
+import { pathOf } from '../http/request-path.ts'
 import { Problem } from '../platform/problem.ts'
-import { type Handlers, pathOf } from '../http/routes.ts'
 import { listAccounts, listActions, readAccount, readStatistics } from './admin-queries.ts'
 import { changeAccount, exportAccount, resetPassword } from './admin-steps.ts'
 import { type Eraser, eraseUser } from './erase-steps.ts'
@@ -40,8 +41,8 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
     async resetPassword({ db, caller, params: { user_id }, body, request }) {
       const account = await readAccount(db, user_id)
       if (!account) throw new Problem('user_not_found')
-      passwords.demandStrong(body.new_password, JSON.parse(account) as Account)
-      const hashed_password = await aside(request, () => passwords.hash(body.new_password))
+      passwords.requireStrong(body.new_password, JSON.parse(account) as Account)
+      const hashed_password = await releaseSlotWhile(request, () => passwords.hash(body.new_password))
       await resetPassword(database, { actor_id: caller.id }, user_id, hashed_password)
       userChanged(user_id)
       return { detail: 'Password changed.' }

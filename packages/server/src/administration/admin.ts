@@ -10,21 +10,21 @@ import { authOperations } from '@lockstep/contract/auth'
 import { formats } from '@lockstep/contract/formats'
 import type { Body } from '@lockstep/contract/operation'
 import { v7 as newUuid } from 'uuid'
+import { passwordRules } from '../auth/password-rules.ts'
+import { Passwords } from '../auth/passwords.ts'
+import { configOrExit } from '../config/read-config.ts'
+import { boardQueue } from '../core/board-queue.ts'
+import { clearUsage, Quotas } from '../core/quotas.ts'
+import { Database } from '../database/database.ts'
+import { migrate } from '../database/migrations/migrate.ts'
+import { inputReader } from '../http/validation.ts'
+import { Problem, problemOfDatabase } from '../platform/problem.ts'
+import { publishUserChange } from '../realtime/bus.ts'
 import { findAccount, listActions, readAccount, readStatistics } from './admin-queries.ts'
 import { changeAccount, createSuperuser, exportAccount, resetPassword } from './admin-steps.ts'
 import { eraseUser } from './erase-steps.ts'
+import { startNewEpoch } from './new-epoch.ts'
 import { auditTable, statisticsTable } from './statistics-table.ts'
-import { passwordRules } from '../auth/password-rules.ts'
-import { Passwords } from '../auth/passwords.ts'
-import { configOrExit } from '../config/config.ts'
-import { startNewEpoch } from '../jobs/scheduler.ts'
-import { Database } from '../database/database.ts'
-import { inputReader } from '../http/validation.ts'
-import { migrate } from '../database/migrations/migrate.ts'
-import { Problem, problemOfDatabase } from '../platform/problem.ts'
-import { forgetUsage, Quotas } from '../core/quotas.ts'
-import { Turns } from '../core/board-queue.ts'
-import { ringForUser } from '../realtime/bus.ts'
 
 const usage = `npm run admin -- <command>
 
@@ -56,9 +56,9 @@ const { values, positionals } = parseArgs({
   },
 })
 const [command = '', address] = positionals
-const config = configOrExit({ signs_tokens: false })
+const config = configOrExit({ signsTokens: false })
 const actor = { operator: operatorName() }
-const passwords = new Passwords(passwordRules(config))
+const passwords = new Passwords(passwordRules(config.passwords))
 
 /** What is done to the user whom the address names. */
 const toUser: Record<string, (db: Database, user_id: string) => Promise<void>> = {
@@ -73,7 +73,7 @@ const others: Record<string, () => Promise<void>> = {
   statistics: () => withDatabase(printStatistics),
   audit: () => withDatabase(printAudit),
   migrate: migrateTelling,
-  recount: () => withDatabase(async (db) => console.log(`${await forgetUsage(db)} boards will be counted again`)),
+  recount: () => withDatabase(async (db) => console.log(`${await clearUsage(db)} boards will be counted again`)),
   'new-epoch': () => withDatabase(async (db) => console.log(`${await startNewEpoch(db)} boards begin a new epoch`)),
 }
 
@@ -91,7 +91,7 @@ async function migrateTelling() {
   const say = (details: object, message: string) => console.log(message, JSON.stringify(details))
   const options = { log: { info: say, warn: say }, is_stopped: values.stopped === true }
   try {
-    if ((await migrate(config.DATABASE_URL, options)).length === 0) console.log('Nothing to migrate.')
+    if ((await migrate(config.database.url, options)).length === 0) console.log('Nothing to migrate.')
   } catch (error) {
     fail((error as Error).message)
   }
@@ -136,10 +136,10 @@ async function erase(db: Database, user_id: string) {
     process.stderr.write('All personal data of the user will be gone for ever. Type the address again to go on: ')
     if ((await readLine()) !== address) return fail('Nothing was erased.')
   }
-  const turns = new Turns(config.BOARD_WAIT_MS)
-  const core = { database: db, turns, quotas: new Quotas(config), announce: () => {} }
+  const queue = boardQueue(config.boards.waitMs)
+  const core = { database: db, boardQueue: queue, quotas: new Quotas(config.quotas), announce: () => {} }
   try {
-    const erased = await eraseUser({ core, retention_days: config.EVENT_RETENTION_DAYS }, actor, user_id)
+    const erased = await eraseUser({ core, retentionDays: config.boards.eventRetentionDays }, actor, user_id)
     console.log(`${user_id}: erased ${JSON.stringify(erased)}`)
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500)
@@ -160,20 +160,20 @@ async function printAudit(db: Database) {
 }
 
 async function hashStrong(password: string, user?: { email: string; username: string }): Promise<string> {
-  passwords.demandStrong(password, user)
+  passwords.requireStrong(password, user)
   return passwords.hash(password)
 }
 
 /** Random, and with a character of every kind that a rule can ask for. */
 function generatedPassword(): string {
-  const random = randomBytes(Math.max(18, config.PASSWORD_MIN_LENGTH)).toString('base64url')
-  return `${random.slice(0, config.PASSWORD_MAX_LENGTH - 4)}-aZ7`
+  const random = randomBytes(Math.max(18, config.passwords.minLength)).toString('base64url')
+  return `${random.slice(0, config.passwords.maxLength - 4)}-aZ7`
 }
 
 /** The user's sockets are looked at now, on every instance. */
 async function ring(user_id: string) {
-  if (config.REDIS_URL === '') return
-  await ringForUser(config.REDIS_URL, user_id).catch(() =>
+  if (config.redisUrl === '') return
+  await publishUserChange(config.redisUrl, user_id).catch(() =>
     console.error('Redis cannot be reached: open sockets are closed with their next heartbeat.'),
   )
 }
@@ -206,7 +206,7 @@ function operatorName(): string {
 }
 
 async function withDatabase(work: (db: Database) => Promise<void>) {
-  const db = new Database({ url: config.DATABASE_URL, size: 2, on_error: (error) => fail(error.message) })
+  const db = new Database({ url: config.database.url, size: 2, onError: (error) => fail(error.message) })
   try {
     await work(db)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { BATCH } from '../jobs/scheduler.ts'
+import { BATCH_ROWS } from '../database/batches.ts'
 import { type Db, statement } from '../database/database.ts'
 
 const bury = statement(
@@ -12,7 +12,7 @@ const bury = statement(
     where id = ${args.id}`,
 )
 const dropAnswers = statement('drop_answers_of_user', (args: { id: string }, query) =>
-  query.deleteFrom('stored_answers').where('user_id', '=', args.id),
+  query.deleteFrom('stored_responses').where('user_id', '=', args.id),
 )
 /** Leaves of a user a row under a name that says nothing. */
 export async function buryUser(db: Db, id: string, name: string) {
@@ -36,10 +36,10 @@ export const findHeir = async (db: Db, key: { board_id: string; user_id: string 
 
 const left = statement(
   'find_boards_left',
-  (args: { user_id: string; days_ago: number }) => sql<{ board_id: string }>`
+  (args: { user_id: string; daysAgo: number }) => sql<{ board_id: string }>`
     select distinct board_id from board_events
-    where created_at >= now() - make_interval(days => ${args.days_ago})
-      and created_at < now() - make_interval(days => ${args.days_ago}::int - 1)
+    where created_at >= now() - make_interval(days => ${args.daysAgo})
+      and created_at < now() - make_interval(days => ${args.daysAgo}::int - 1)
       and type = 'board.member_removed' and subject_id = ${args.user_id}`,
 )
 /**
@@ -48,8 +48,8 @@ const left = statement(
  */
 export async function findBoardsLeft(db: Db, user_id: string, days: number): Promise<string[]> {
   const found = new Set<string>()
-  for (let days_ago = 0; days_ago <= days + 1; days_ago++)
-    for (const { board_id } of await db.run(left, { user_id, days_ago })) found.add(board_id)
+  for (let daysAgo = 0; daysAgo <= days + 1; daysAgo++)
+    for (const { board_id } of await db.run(left, { user_id, daysAgo })) found.add(board_id)
   return [...found]
 }
 
@@ -69,7 +69,7 @@ const rename = statement(
   'rename_in_events',
   (args: Stretch) => sql<{ seq: number }>`
     update board_events set body = regexp_replace(body, ${shownUser(args.user_id)}, ${args.shown}, 'g')
-    where board_id = ${args.board_id} and seq > ${args.after} and seq <= ${args.after}::int8 + ${sql.lit(BATCH)}
+    where board_id = ${args.board_id} and seq > ${args.after} and seq <= ${args.after}::int8 + ${sql.lit(BATCH_ROWS)}
       and body like '%' || ${args.user_id}::text || '%'
     returning seq`,
 )
@@ -80,7 +80,7 @@ const head = statement('read_last_seq', (args: { board_id: string }, query) =>
 export async function renameInEvents(db: Db, board_id: string, user_id: string, shown: string): Promise<number> {
   const last_seq = (await db.run(head, { board_id }))[0]?.last_seq ?? 0
   let renamed = 0
-  for (let after = 0; after < last_seq; after += BATCH)
+  for (let after = 0; after < last_seq; after += BATCH_ROWS)
     renamed += (await db.run(rename, { board_id, user_id, shown, after })).length
   return renamed
 }
@@ -88,7 +88,7 @@ export async function renameInEvents(db: Db, board_id: string, user_id: string, 
 const dropNaming = statement(
   'drop_answers_that_name',
   (args: { board_id: string; user_id: string }) => sql`
-    delete from stored_answers where board_id = ${args.board_id} and body like '%' || ${args.user_id}::text || '%'`,
+    delete from stored_responses where board_id = ${args.board_id} and body like '%' || ${args.user_id}::text || '%'`,
 )
 const restart = statement(
   'restart_epoch',

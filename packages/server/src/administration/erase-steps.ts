@@ -4,15 +4,15 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { deleteBoard, readBoard } from '../boards/board-queries.ts'
 import { readMember, setRole } from '../boards/member-queries.ts'
 import { removeMember } from '../boards/member-steps.ts'
-import { changeUnasked, type UnaskedCore } from '../core/change-board.ts'
+import { changeBoardAsSystem, type SystemServices } from '../core/change-board.ts'
 import { readUser } from '../users/user-queries.ts'
 import { type Actor, administer, record } from './admin-steps.ts'
 import { buryUser, findBoardsLeft, findHeir, forgetBoard, listBoardsToLeave, renameInEvents } from './erase-queries.ts'
 
 /** What erasing rests on: the part of the service that changes boards, and how long events are kept. */
 export interface Eraser {
-  core: UnaskedCore
-  retention_days: number
+  core: SystemServices
+  retentionDays: number
 }
 export interface Erased {
   boards_left: number
@@ -26,7 +26,7 @@ export interface Erased {
  * each; his name goes from their logs. Nothing that is written after the first step holds it, so a board once cleaned
  * stays clean. Whatever breaks it off, doing it again does the rest.
  */
-export async function eraseUser({ core, retention_days }: Eraser, actor: Actor, user_id: string): Promise<Erased> {
+export async function eraseUser({ core, retentionDays }: Eraser, actor: Actor, user_id: string): Promise<Erased> {
   const { database } = core
   await administer(database, {
     actor,
@@ -45,7 +45,7 @@ export async function eraseUser({ core, retention_days }: Eraser, actor: Actor, 
     if (done) erased[done]++
   }
   const shown = (await readUser(database, user_id)) as string
-  for (const board_id of await findBoardsLeft(database, user_id, retention_days)) {
+  for (const board_id of await findBoardsLeft(database, user_id, retentionDays)) {
     erased.events_renamed += await renameInEvents(database, board_id, user_id, shown)
     await forgetBoard(database, { board_id, user_id })
   }
@@ -57,10 +57,10 @@ export async function eraseUser({ core, retention_days }: Eraser, actor: Actor, 
 async function leaveBoard(core: Eraser['core'], key: { board_id: string; user_id: string }) {
   const { board_id } = key
   let done: 'boards_left' | 'boards_handed_over' | 'boards_deleted' | undefined
-  await changeUnasked(core, board_id, async ({ tx, at, emit }) => {
-    const [member, heir_id] = await Promise.all([readMember(tx, key), findHeir(tx, key)])
+  await changeBoardAsSystem(core, board_id, async ({ tx, at, emit }) => {
+    const [member, heirId] = await Promise.all([readMember(tx, key), findHeir(tx, key)])
     if (!member) return
-    if (heir_id === undefined) {
+    if (heirId === undefined) {
       await deleteBoard(tx, board_id)
       emit('board.deleted', { id: board_id })
       done = 'boards_deleted'
@@ -68,7 +68,7 @@ async function leaveBoard(core: Eraser['core'], key: { board_id: string; user_id
     }
     const isLastOwner = member.role === 'owner' && member.owners === 1
     if (isLastOwner) {
-      await setRole(tx, { board_id, user_id: heir_id }, 'owner')
+      await setRole(tx, { board_id, user_id: heirId }, 'owner')
       emit('board.updated', (await readBoard(tx, board_id)) as JsonText<Board>)
     }
     await removeMember(tx, key, member.json satisfies JsonText<BoardMember>, at, emit)

@@ -107,7 +107,7 @@ describe('erasing', () => {
     const { him, friends, alone, owned, card, joined, left } = await makeLife()
     const [heir] = friends
     // The search finds him where he is to be found.
-    expect(await tablesWith(needles(him))).toEqual(['board_events', 'stored_answers', 'users'])
+    expect(await tablesWith(needles(him))).toEqual(['board_events', 'stored_responses', 'users'])
     const before = await eventsOf(heir, owned.id)
     const [epoch] = await positionOf(heir, owned.id)
     const watching = openSocket(heir.api, owned.id, { seq: true })

@@ -57,7 +57,7 @@ const read = statement(
       )},
       'stored_answers', ${listOf(
         sql`key, board_id, status, ${wireTime(sql`created_at`)} as at`,
-        sql`stored_answers where user_id = ${args.id} order by created_at`,
+        sql`stored_responses where user_id = ${args.id} order by created_at`,
       )},
       'audit', (select coalesce(json_agg(${actionJson} order by entry.id), '[]') from admin_actions entry
         where entry.target_id = ${args.id})

@@ -1,13 +1,13 @@
 import type { Attachment, attachmentOperations } from '@lockstep/contract/attachments'
-import { Problem } from '../platform/problem.ts'
 import { objectBytes } from '../core/quotas.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { Handlers } from '../http/handler.ts'
+import { Problem } from '../platform/problem.ts'
 import { deleteAttachment, insertAttachment, readAttachedFile, readAttachment } from './attachment-queries.ts'
 import type { FileStore } from './file-store.ts'
 
 export const attachmentHandlers = (files: FileStore): Handlers<typeof attachmentOperations> => ({
-  async createAttachment({ db, board_id, params: { card_id }, new_id, body: { file }, emit }) {
-    const attachment = await insertAttachment(db, { ...file, board_id, id: new_id, card_id })
+  async createAttachment({ db, board_id, params: { card_id }, newId, body: { file }, emit }) {
+    const attachment = await insertAttachment(db, { ...file, board_id, id: newId, card_id })
     if (!attachment) throw new Error('A file was swept away before it was claimed')
     const { name, mime_type, size } = file
     emit('attachment.created', attachment, { growth: { text_bytes: objectBytes(name, mime_type), file_bytes: size } })

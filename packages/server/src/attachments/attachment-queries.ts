@@ -2,7 +2,6 @@ import type { Attachment } from '@lockstep/contract/attachments'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
-import type { UploadedFile } from '../http/files/upload.ts'
 
 /** What is known of a file, of the table `attachments` under the name `attachment`. */
 const attachmentJson = sql<Attachment>`(select row_to_json(shown) from (select
@@ -17,9 +16,18 @@ interface Shown {
 }
 type Key = { board_id: string; id: string }
 
+/** The content of an attachment: its bytes are stored under `file_id`. */
+interface StoredFile {
+  file_id: string
+  name: string
+  mime_type: string
+  size: number
+  content_hash: string
+}
+
 const insert = statement(
   'insert_attachment',
-  (args: Key & UploadedFile & { card_id: string }) => sql<Shown>`
+  (args: Key & StoredFile & { card_id: string }) => sql<Shown>`
     with claimed as (
       delete from unclaimed_files where board_id = ${args.board_id} and file_id = ${args.file_id} returning board_id, file_id
     )
@@ -28,7 +36,7 @@ const insert = statement(
     returning ${attachmentJson}::text as json`,
 )
 /** Makes a file that was taken in an attachment. Undefined when the file was swept away meanwhile. */
-export const insertAttachment = async (db: Db, attachment: Key & UploadedFile & { card_id: string }) =>
+export const insertAttachment = async (db: Db, attachment: Key & StoredFile & { card_id: string }) =>
   (await db.run(insert, attachment))[0]?.json
 
 const read = statement(
@@ -48,8 +56,8 @@ const readRecord = statement('read_attachment_file', (args: Key, query) =>
     .where('id', '=', args.id),
 )
 /** What it takes to send the file. */
-export const readAttachedFile = async (db: Db, key: Key): Promise<UploadedFile | undefined> =>
-  (await db.run(readRecord, key))[0] as UploadedFile | undefined
+export const readAttachedFile = async (db: Db, key: Key): Promise<StoredFile | undefined> =>
+  (await db.run(readRecord, key))[0] as StoredFile | undefined
 
 const remove = statement('delete_attachment', (args: Key, query) =>
   query.deleteFrom('attachments').where('board_id', '=', args.board_id).where('id', '=', args.id),

@@ -386,7 +386,7 @@ describe('downloading', () => {
 })
 
 test('[LOAD-11] chunks that wait for a connection are served in turn by user', async () => {
-  const db = new Database({ url: service.database_url, size: 1, is_fair: true, on_error: () => {} })
+  const db = new Database({ url: service.database_url, size: 1, isFair: true, onError: () => {} })
   const files = new ChunkStore(db, 8)
   const other = await service.board()
   const stored: string[] = []
@@ -415,7 +415,7 @@ test('[LOAD-11] chunks that wait for a connection are served in turn by user', a
 
 describe('removing', () => {
   const sweep = async () => {
-    const db = new Database({ url: service.database_url, size: 2, on_error: () => {} })
+    const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
     const removed = await sweepFiles(db, new ChunkStore(db, 2))
     await db.close()
     return removed

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { v7 as newUuid } from 'uuid'
-import { inBatches } from '../jobs/scheduler.ts'
-import { type Database, type Db, statement } from '../database/database.ts'
-import { Problem } from '../platform/problem.ts'
 import type { Quotas } from '../core/quotas.ts'
-import type { Uploads } from '../http/files/upload.ts'
+import { inBatches } from '../database/batches.ts'
+import { type Database, type Db, statement } from '../database/database.ts'
+import type { UploadStore } from '../http/files/upload.ts'
+import { Problem } from '../platform/problem.ts'
 import type { FileKey, FileStore } from './file-store.ts'
 
 /** Longer than any upload may take. */
@@ -39,8 +39,8 @@ export const uploadsTo = (
   database: Pick<Database, 'forKey'>,
   files: FileStore,
   quotas: Quotas,
-  bounds: Pick<Uploads, 'max_bytes' | 'min_bytes_per_second'>,
-): Uploads => ({
+  bounds: Pick<UploadStore, 'maxBytes' | 'minBytesPerSecond'>,
+): UploadStore => ({
   ...bounds,
   async take(board_id, content, user_id) {
     const key = { board_id, file_id: newUuid() }

@@ -5,12 +5,12 @@ import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { isRevoked } from '../core/authorize.ts'
-import { aside } from '../http/edge/admission-middleware.ts'
-import { COOKIE, hasCookie } from '../http/authenticate.ts'
 import type { Db } from '../database/database.ts'
-import type { Limits } from '../security/rate-limits.ts'
+import { COOKIE, hasCookie } from '../http/authenticate.ts'
+import { releaseSlotWhile } from '../http/edge/admission-middleware.ts'
+import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { RateLimits } from '../security/rate-limits.ts'
 import { TICKET_SECONDS, type Tokens } from '../security/tokens.ts'
 import {
   changePassword,
@@ -29,17 +29,17 @@ import type { Passwords } from './passwords.ts'
 const LONG_AGO = new Date(1)
 
 export interface AuthSettings {
-  is_registration_open: boolean
+  isRegistrationOpen: boolean
   /** Whether every login sets the cookie, or only those that ask for it. */
-  is_cookie_default: boolean
-  is_cookie_secure: boolean
-  session_max_age_seconds: number
+  isCookieDefault: boolean
+  isCookieSecure: boolean
+  sessionMaxAgeSeconds: number
 }
 
 interface AuthDeps {
   tokens: Tokens
   passwords: Passwords
-  limits: Limits
+  limits: RateLimits
   settings: AuthSettings
   isOwnOrigin: (request: FastifyRequest) => boolean
   /** Told when a user's tokens may have been revoked, so that his sockets are looked at. */
@@ -59,10 +59,10 @@ export function authHandlers({
     path: '/',
     httpOnly: true,
     sameSite: 'lax',
-    secure: settings.is_cookie_secure,
+    secure: settings.isCookieSecure,
   } as const
   const setCookie = (reply: FastifyReply, token: string) =>
-    reply.header('set-cookie', stringifySetCookie({ ...cookie, value: token, maxAge: tokens.lifetime_seconds }))
+    reply.header('set-cookie', stringifySetCookie({ ...cookie, value: token, maxAge: tokens.lifetimeSeconds }))
   const clearCookie = (reply: FastifyReply) =>
     reply.header('set-cookie', stringifySetCookie({ ...cookie, value: '', expires: LONG_AGO }))
   const tokenAnswer = (reply: FastifyReply, access_token: string) => {
@@ -72,25 +72,25 @@ export function authHandlers({
 
   return {
     async register({ db, body, request }) {
-      if (!settings.is_registration_open) throw new Problem('registration_closed')
+      if (!settings.isRegistrationOpen) throw new Problem('registration_closed')
       const { password, firstname = null, lastname = null, ...user } = body
-      passwords.demandStrong(password, user)
+      passwords.requireStrong(password, user)
       const excess = await limits.registration(request.ip)
       if (excess) throw excess
-      const hashed_password = await aside(request, () => passwords.hash(password, request.ip))
+      const hashed_password = await releaseSlotWhile(request, () => passwords.hash(password, request.ip))
       return insertUser(db, { ...user, id: newUuid(), hashed_password, firstname, lastname, is_superuser: false })
     },
 
     async login({ db, body, request, reply }) {
-      const wantsCookie = settings.is_cookie_default || body.cookie === 'true'
+      const wantsCookie = settings.isCookieDefault || body.cookie === 'true'
       if (wantsCookie && !isOwnOrigin(request)) throw new Problem('foreign_origin')
       const excess = await limits.loginAttempt(keyOf(body.username), request.ip)
       if (excess) throw excess
       const user = await readLogin(db, body.username)
       const failures = limits.login(keyOf(body.username), user?.hashed_password ?? '', request.ip)
-      await failures.demand()
+      await failures.require()
       const hashed_password = user?.is_active ? user.hashed_password : undefined
-      const isRight = await aside(request, () =>
+      const isRight = await releaseSlotWhile(request, () =>
         passwords.isRight(hashed_password, body.password, { failures, address: request.ip }),
       )
       if (!user || !isRight) throw new Problem('login_failed')
@@ -116,7 +116,7 @@ export function authHandlers({
     async refresh({ db, caller, request, reply }) {
       const { credential } = caller
       const { logged_in_at } = credential
-      if (caller.now_seconds - logged_in_at > settings.session_max_age_seconds) throw new Problem('session_too_old')
+      if (caller.now_seconds - logged_in_at > settings.sessionMaxAgeSeconds) throw new Problem('session_too_old')
       const current = await readTokenStart(db, caller.id)
       if (!current || isRevoked(credential, current)) throw new Problem('not_authenticated')
       const token = await tokens.issue(caller.id, current.issued_at, logged_in_at)
@@ -138,13 +138,13 @@ export function authHandlers({
     async changePassword({ db, caller, body, request }) {
       const { hashed_password: old_hash, ...user } = await readOwnPassword(db, caller.id)
       const failures = limits.passwordChange(caller.id, old_hash)
-      await failures.demand()
-      const isRight = await aside(request, () =>
+      await failures.require()
+      const isRight = await releaseSlotWhile(request, () =>
         passwords.isRight(old_hash, body.current_password, { failures, address: request.ip }),
       )
       if (!isRight) throw new Problem('wrong_password')
-      passwords.demandStrong(body.new_password, user)
-      const new_hash = await aside(request, () => passwords.hash(body.new_password, request.ip))
+      passwords.requireStrong(body.new_password, user)
+      const new_hash = await releaseSlotWhile(request, () => passwords.hash(body.new_password, request.ip))
       const { token_hash } = caller.credential
       if (!(await changePassword(db, { id: caller.id, old_hash, new_hash, token_hash })))
         throw new Problem('wrong_password')

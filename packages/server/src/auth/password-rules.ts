@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/read-config.ts'
 import type { PasswordRules } from './passwords.ts'
 
 const FILE = new URL('common-passwords.txt', import.meta.url)
@@ -12,10 +12,8 @@ const readCommonPasswords = (): ReadonlySet<string> =>
       .filter((line) => line !== '' && !line.startsWith('#')),
   )
 
-/** The rules for new passwords that the settings ask for. */
-export const passwordRules = (config: Config): PasswordRules => ({
-  min_length: config.PASSWORD_MIN_LENGTH,
-  max_length: config.PASSWORD_MAX_LENGTH,
-  requires: config.PASSWORD_REQUIRES,
-  common: config.REFUSE_COMMON_PASSWORDS === 'on' ? readCommonPasswords() : undefined,
+/** The configured rules for new passwords. */
+export const passwordRules = ({ rejectsCommon, ...rules }: Config['passwords']): PasswordRules => ({
+  ...rules,
+  common: rejectsCommon ? readCommonPasswords() : undefined,
 })

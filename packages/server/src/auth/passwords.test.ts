@@ -9,7 +9,7 @@ let service: TestService
 let production: TestService
 beforeAll(async () => {
   const operated = { ENVIRONMENT: 'production', RATE_LIMITS: 'off' }
-  ;[service, production] = await Promise.all([startService({}, { hash_cost: HASH_COST }), startService(operated)])
+  ;[service, production] = await Promise.all([startService({}, { hashCost: HASH_COST }), startService(operated)])
 })
 afterAll(() => Promise.all([service.stop(), production.stop()]))
 
@@ -113,8 +113,8 @@ describe('rules', () => {
     ['symbol', 'hushHush1', 'hush-hush'],
   ] as const)('[AUTH-4] a password without %s is refused when that is demanded', (kind, without, having) => {
     const passwords = new Passwords({ ...usual, requires: [kind] })
-    expect(() => passwords.demandStrong(without)).toThrow(Problem)
-    expect(() => passwords.demandStrong(having)).not.toThrow()
+    expect(() => passwords.requireStrong(without)).toThrow(Problem)
+    expect(() => passwords.requireStrong(having)).not.toThrow()
   })
 
   test('[AUTH-4] [AUTH-18] a change of password follows them too', async () => {
@@ -213,7 +213,7 @@ describe('changing the password', () => {
   })
 })
 
-const usual: PasswordRules = { min_length: 8, max_length: 128, requires: [] }
+const usual: PasswordRules = { minLength: 8, maxLength: 128, requires: [] }
 
 describe('the queue', () => {
   /** Time stands still until the test moves it; hashing itself goes on. */

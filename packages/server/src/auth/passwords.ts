@@ -1,13 +1,13 @@
 import { hash, verify } from '@node-rs/argon2'
 import { networkOf } from '../platform/client-address.ts'
-import type { FailureCount } from '../security/rate-limits.ts'
 import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
+import type { FailureCount } from '../security/rate-limits.ts'
 import { keyOf as nameKeyOf } from '../users/user-queries.ts'
 
 export interface PasswordRules {
-  min_length: number
-  max_length: number
+  minLength: number
+  maxLength: number
   requires: readonly ('lower' | 'upper' | 'digit' | 'symbol')[]
   /** Passwords that are refused, in lower case, and with them the user's own names; undefined when all are allowed. */
   common?: ReadonlySet<string> | undefined
@@ -44,13 +44,13 @@ export class Passwords {
   /** What the password of an unknown user is compared with, so that it takes as long as any other. */
   private readonly decoy: Promise<string>
 
-  /** `waited` is called with how long each password waited for its turn. */
-  constructor(rules: PasswordRules, waited?: (seconds: number) => void, cost = HASH_COST) {
+  /** `onWait` is called with the time each password waited. */
+  constructor(rules: PasswordRules, onWait?: (seconds: number) => void, cost = HASH_COST) {
     this.rules = rules
     this.cost = cost
     this.decoy = hash('an unknown user has no password', cost)
-    const refuse = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
-    this.semaphore = new Semaphore(AT_ONCE, { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse }, waited)
+    const reject = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
+    this.semaphore = new Semaphore(AT_ONCE, { maxWaiting: MAX_WAITING, waitMs: WAIT_MS, reject }, onWait)
   }
 
   /** How many wait. */
@@ -59,12 +59,12 @@ export class Passwords {
   }
 
   /** Refuses a new password that breaks a rule, and says which. */
-  demandStrong(password: string, user?: { email: string; username: string }) {
-    const { min_length, max_length, requires, common } = this.rules
+  requireStrong(password: string, user?: { email: string; username: string }) {
+    const { minLength, maxLength, requires, common } = this.rules
     const length = Array.from(password).length
     const refuse = (rule: string) => new Problem('password_refused', { detail: `The password must ${rule}.` })
-    if (length < min_length) throw refuse(`have at least ${min_length} character${min_length === 1 ? '' : 's'}`)
-    if (length > max_length) throw refuse(`have at most ${max_length} characters`)
+    if (length < minLength) throw refuse(`have at least ${minLength} character${minLength === 1 ? '' : 's'}`)
+    if (length > maxLength) throw refuse(`have at most ${maxLength} characters`)
     for (const kind of requires) if (!kinds[kind][0].test(password)) throw refuse(`contain ${kinds[kind][1]}`)
     if (common?.has(password.toLowerCase()))
       throw refuse('be less common: this one is among the first that are guessed')
@@ -87,7 +87,7 @@ export class Passwords {
   ): Promise<boolean> {
     const against = hashed_password ?? (await this.decoy)
     const check = async () => {
-      await failures?.demand()
+      await failures?.require()
       const isEqual = await verify(against, password)
       const isRight = isEqual && hashed_password !== undefined
       await failures?.report(isRight)

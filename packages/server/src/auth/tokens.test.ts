@@ -7,7 +7,7 @@ import { Tokens } from '../security/tokens.ts'
 
 const SECRET = `${MARK}-signing-secret-that-these-tests-know-0123456789`
 const DAY = 86_400
-const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds: 3600 })
+const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetimeSeconds: 3600 })
 
 let service: TestService
 beforeAll(async () => {

@@ -7,8 +7,9 @@ import {
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import type { Db } from '../database/database.ts'
+import type { Handlers } from '../http/handler.ts'
+import { pathOf } from '../http/request-path.ts'
 import { Problem } from '../platform/problem.ts'
-import { type Handlers, pathOf } from '../http/routes.ts'
 import {
   countReferences,
   deleteRule,
@@ -20,9 +21,9 @@ import {
 } from './automation-queries.ts'
 
 export const automationHandlers: Handlers<typeof automationOperations> = {
-  async createRule({ db, board_id, new_id, body }) {
+  async createRule({ db, board_id, newId, body }) {
     const rule: AutomationRule = {
-      id: new_id,
+      id: newId,
       board_id,
       name: body.name,
       trigger_type: body.trigger_type,

@@ -1,7 +1,7 @@
 import type { AutomationRule, AutomationRun } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { BATCH, inBatches } from '../jobs/scheduler.ts'
+import { BATCH_ROWS, inBatches } from '../database/batches.ts'
 import { type Db, statement, wireTime } from '../database/database.ts'
 
 /** A rule, of the table `automation_rules` under the name `rule`. */
@@ -142,8 +142,8 @@ const removeOld = statement(
   'delete_old_runs',
   (args: { days: number }) => sql<{ id: string }>`
     delete from automation_runs where ctid in (
-      select ctid from automation_runs where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH)})
+      select ctid from automation_runs where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH_ROWS)})
     returning id`,
 )
 /** Removes runs older than the events that caused them are kept, in batches. Answers how many. */
-export const removeOldRuns = (db: Db, days: number): Promise<number> => inBatches(() => db.run(removeOld, { days }))
+export const deleteExpiredRuns = (db: Db, days: number): Promise<number> => inBatches(() => db.run(removeOld, { days }))

@@ -7,7 +7,7 @@ import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService } from '#testing/service'
 import { startProxy } from '#testing/tcp-proxy'
 import { Database } from '../database/database.ts'
-import { removeOldRuns } from './automation-queries.ts'
+import { deleteExpiredRuns } from './automation-queries.ts'
 
 let service: TestService
 let elsewhere: TestBoard
@@ -373,9 +373,9 @@ test('[AUTO-11] runs leave with the events of their time', async () => {
     `update automation_runs set created_at = now() - interval '31 days' where board_id = $1 and id <> $2`,
     [s.params.board_id, youngest?.id],
   )
-  const db = new Database({ url: service.database_url, size: 2, on_error: () => {} })
-  expect(await removeOldRuns(db, 32)).toBe(0)
-  expect(await removeOldRuns(db, 30)).toBe(2)
+  const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
+  expect(await deleteExpiredRuns(db, 32)).toBe(0)
+  expect(await deleteExpiredRuns(db, 30)).toBe(2)
   await db.close()
   expect(await s.runs()).toEqual([youngest])
 })

@@ -3,7 +3,7 @@ import type { Card } from '@lockstep/contract/cards'
 import { v7 as newUuid } from 'uuid'
 import { readStanding } from '../cards/card-queries.ts'
 import { assignToCard, moveCardTo } from '../cards/card-steps.ts'
-import type { Reaction, Told } from '../core/change-board.ts'
+import type { PendingEvent, Reaction } from '../core/change-board.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
 import { disableBrokenRules, matchRules, noteRun } from './automation-queries.ts'
 
@@ -17,7 +17,7 @@ const breaking = new Set(['column.deleted', 'label.deleted', 'board.member_remov
 export const automationEngine =
   (ran: (outcome: AutomationRun['outcome']) => void): Reaction =>
   async (change) => {
-    const { tx, board_id, told, log } = change
+    const { tx, board_id, pendingEvents: told, log } = change
     if (told.some(({ type }) => breaking.has(type))) await disableBrokenRules(tx, board_id)
     let answer: string | undefined
     for (const event of told) {
@@ -31,7 +31,7 @@ export const automationEngine =
         const outcome = result?.outcome ?? 'failed'
         const run = { board_id, id: newUuid(), rule_id: rule.id, rule_name: rule.name, card_id, at: change.at }
         await noteRun(tx, { ...run, cause_seq: event.seq, outcome })
-        change.wrote(objectBytes(rule.name))
+        change.countWritten(objectBytes(rule.name))
         ran(outcome)
         if (result?.card) answer = card = result.card
       }
@@ -43,7 +43,7 @@ export const automationEngine =
  * What happened, as rules see it. Neighbours that made room were moved by nobody, and count as nothing. No rule matches the
  * creation of a card: the specification has the trigger, and nothing that it could ask.
  */
-function triggerOf(board_id: string, { type, user_id, from_id, subject_id, data }: Told) {
+function triggerOf(board_id: string, { type, user_id, from_id, subject_id, data }: PendingEvent) {
   if (user_id === null || (type !== 'card.labeled' && type !== 'card.moved')) return undefined
   const { id: card_id, column_id } = JSON.parse(data) as Card
   if (type === 'card.labeled')
@@ -60,20 +60,20 @@ const MAX_RANK_DIGITS = 20
  * for an event, and not for one that would exceed a quota.
  */
 async function act(
-  { tx, board_id, at, emit, demandRoom }: Parameters<Reaction>[0],
+  { tx, board_id, at, emit, requireQuota }: Parameters<Reaction>[0],
   rule: AutomationRule,
   { card_id, card }: { card_id: string; card: string },
 ): Promise<{ outcome: AutomationRun['outcome']; card?: string }> {
   const step = { db: tx, board_id, card_id, at, by: { by: null } }
-  const min_bytes = Buffer.byteLength(card) - MAX_RANK_DIGITS
+  const minBytes = Buffer.byteLength(card) - MAX_RANK_DIGITS
   const standing = await readStanding(tx, { board_id, id: card_id }, rule.action_user_id)
   if (rule.action_type === 'MOVE_TO_COLUMN') {
     const column_id = rule.action_column_id as string
     if (standing.column_id === column_id) return { outcome: 'already_there' }
-    demandRoom({}, min_bytes)
+    requireQuota({}, minBytes)
     return { outcome: 'moved', card: await moveCardTo(step, emit, { from_id: standing.column_id, column_id }, {}) }
   }
   if (standing.is_assigned) return { outcome: 'already_assigned' }
-  demandRoom({ text_bytes: PERSON_BYTES }, min_bytes)
+  requireQuota({ text_bytes: PERSON_BYTES }, minBytes)
   return { outcome: 'assigned', card: await assignToCard(step, emit, [rule.action_user_id as string]) }
 }

@@ -1,15 +1,15 @@
 import type { ProblemCode } from '@lockstep/contract/problems'
 import { LRUCache } from 'lru-cache'
-import type { Place } from '../http/edge/admission-controller.ts'
 import type { BoardVersion } from '../core/board-version.ts'
 import type { Db } from '../database/database.ts'
 import { problemOf } from '../http/error-handler.ts'
-import { pack } from '../http/json-response.ts'
+import { compress } from '../http/json-response.ts'
 import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
+import { type ReleasableSlot, waitWithout } from '../platform/slot.ts'
 import { readFullBoard } from './board-queries.ts'
 
-/** What an entry costs beside its bytes. */
+/** Memory of a cache entry beside its bytes. */
 const OVERHEAD = 256
 /** A board of some hundred cards, as JSON. Its compressed size says little of what building it costs. */
 const LARGE_BYTES = 262_144
@@ -18,58 +18,58 @@ const MAX_BUILDING_BYTES = 67_108_864
 const MAX_LARGE = 20_000
 const MAX_WAITING = 500
 const WAIT_MS = 5_000
-/** What happens to boards that are too large to be built. */
+/** How building a board fails that is too large. */
 const tooLarge: ProblemCode[] = ['result_too_large', 'query_timeout']
 
-interface Kept extends BoardVersion {
+interface CachedBoard extends BoardVersion {
   /** The JSON text, compressed, and how many bytes it has without. */
   bytes: Buffer
   text_bytes: number
 }
 
-interface Asker {
-  /** The user whose turn a build counts as. */
+interface LoadRequest {
+  /** The user: builds take turns by user. */
   key?: string | undefined
-  /** The request's place, which it gives up while it waits for a turn or for the build of another request. */
-  place?: Place | undefined
+  /** The concurrency slot, released while the request waits for the semaphore or for the build of another request. */
+  slot?: ReleasableSlot | undefined
 }
 
-/** Names the state of a full board: its position, and the profiles of its members, which change without an event. */
+/** The ETag of a full board: its position, and its members' profiles, which change without an event. */
 export const etagOfBoard = ({ position, profiles }: BoardVersion) => `"${position}-${profiles}"`
 
 /**
- * Full boards as they are sent, by their version, within a bound of bytes. A board that did not change is built once,
- * however many ask for it, also all at once. What turned out large takes long to build: a few of these are built at a time,
- * so that they do not hold each other up until all of them are too late, and leave connections to others.
+ * An LRU cache of full boards as they are sent, by version and bounded in bytes. Concurrent requests for one version share
+ * one build. Large boards take long to build: a semaphore limits them, so that they do not delay each other into a timeout
+ * and leave database connections to others.
  */
 export class BoardCache {
-  private readonly kept: LRUCache<string, Kept>
-  private readonly building = new Map<string, Promise<Kept>>()
+  private readonly cached: LRUCache<string, CachedBoard>
+  private readonly building = new Map<string, Promise<CachedBoard>>()
 
   /** How many bytes of JSON a large board had when it was last built; the maximum if it could not be built. */
   private readonly large = new LRUCache<string, number>({ max: MAX_LARGE })
   private readonly semaphore: Semaphore
-  private readonly min_weight: number
+  private readonly minWeight: number
 
-  constructor(max_bytes: number, at_once: number) {
-    const refuse = () => new Problem('overloaded')
-    this.semaphore = new Semaphore(MAX_BUILDING_BYTES, { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse })
-    this.min_weight = MAX_BUILDING_BYTES / at_once
-    this.kept = new LRUCache({ maxSize: max_bytes, sizeCalculation: ({ bytes }) => bytes.length + OVERHEAD })
+  constructor(maxBytes: number, concurrency: number) {
+    const reject = () => new Problem('overloaded')
+    this.semaphore = new Semaphore(MAX_BUILDING_BYTES, { maxWaiting: MAX_WAITING, waitMs: WAIT_MS, reject })
+    this.minWeight = MAX_BUILDING_BYTES / concurrency
+    this.cached = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ bytes }) => bytes.length + OVERHEAD })
   }
 
-  get size_bytes(): number {
-    return this.kept.calculatedSize
+  get sizeBytes(): number {
+    return this.cached.calculatedSize
   }
 
   /** The board in this version, or in a newer one that came meanwhile. */
-  async get(db: Db, board_id: string, version: BoardVersion, asker: Asker = {}): Promise<Kept> {
-    const known = this.kept.get(board_id)
+  async get(db: Db, board_id: string, version: BoardVersion, load: LoadRequest = {}): Promise<CachedBoard> {
+    const known = this.cached.get(board_id)
     if (known && etagOfBoard(known) === etagOfBoard(version)) return known
     const name = `${board_id} ${etagOfBoard(version)}`
     const other = this.building.get(name)
-    if (other) return asker.place ? asker.place.aside(() => other) : other
-    const building = this.buildInTurn(db, board_id, version, asker)
+    if (other) return waitWithout(load.slot, () => other)
+    const building = this.buildInTurn(db, board_id, version, load)
     this.building.set(name, building)
     try {
       return await building
@@ -78,16 +78,16 @@ export class BoardCache {
     }
   }
 
-  private buildInTurn(db: Db, board_id: string, { text_bytes }: BoardVersion, asker: Asker): Promise<Kept> {
+  private buildInTurn(db: Db, board_id: string, { text_bytes }: BoardVersion, load: LoadRequest): Promise<CachedBoard> {
     const build = () => this.build(db, board_id)
     const known = this.large.get(board_id)
     // Small objects take more as JSON than they count, but never twice as much.
     const bytes = known ? Math.max(known, text_bytes ?? 0) : 2 * (text_bytes ?? 0)
     if (bytes <= LARGE_BYTES) return build()
-    return this.semaphore.run(build, { ...asker, weight: Math.max(bytes, this.min_weight) })
+    return this.semaphore.run(build, { ...load, weight: Math.max(bytes, this.minWeight) })
   }
 
-  private async build(db: Db, board_id: string): Promise<Kept> {
+  private async build(db: Db, board_id: string): Promise<CachedBoard> {
     const board = await readFullBoard(db, board_id).catch((error: unknown) => {
       if (tooLarge.includes(problemOf(error).code)) this.large.set(board_id, MAX_BUILDING_BYTES)
       throw error
@@ -95,19 +95,19 @@ export class BoardCache {
     if (!board) throw new Problem('board_not_found')
     const { json, ...version } = board
     const text_bytes = Buffer.byteLength(json)
-    const kept = { ...version, bytes: alone(await pack(json)), text_bytes }
-    this.kept.set(board_id, kept)
+    const cached = { ...version, bytes: copyOf(await compress(json)), text_bytes }
+    this.cached.set(board_id, cached)
     if (text_bytes > LARGE_BYTES) this.large.set(board_id, text_bytes)
     else this.large.delete(board_id)
-    return kept
+    return cached
   }
 }
 
 /**
- * Bytes in memory of their own. What Node hands out is often a piece of a slab of 64 KiB: to keep two kilobytes of it would keep
- * all of it, and the bound would be one of bytes that were counted and not of those that are held.
+ * Copies the bytes into memory of their own. A small buffer of Node is often a slice of a 64 KiB slab, and caching it would
+ * hold the whole slab, which the bound does not count.
  */
-function alone(bytes: Buffer): Buffer {
+function copyOf(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(own)
   return own

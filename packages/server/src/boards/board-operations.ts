@@ -1,12 +1,12 @@
 import type { Board, boardOperations } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
-import { placeOf } from '../http/edge/admission-middleware.ts'
-import type { Db } from '../database/database.ts'
-import { isSame } from '../http/etag.ts'
-import { Packed, Streamed } from '../http/json-response.ts'
-import { Problem } from '../platform/problem.ts'
 import { type Quotas, readUsage } from '../core/quotas.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { Db } from '../database/database.ts'
+import { slotOf } from '../http/edge/admission-middleware.ts'
+import { isSame } from '../http/etag.ts'
+import type { Handlers } from '../http/handler.ts'
+import { CompressedJson, StreamedJson } from '../http/json-response.ts'
+import { Problem } from '../platform/problem.ts'
 import { type BoardCache, etagOfBoard } from './board-cache.ts'
 import { deleteBoard, insertBoard, listBoards, readBoard, updateBoard } from './board-queries.ts'
 import { addMember } from './member-queries.ts'
@@ -14,7 +14,7 @@ import { addMember } from './member-queries.ts'
 export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeof boardOperations> => ({
   async createBoard({ db, caller, board_id, body }) {
     const { title, description = null } = body
-    await quotas.demandOwnedRoom(db, caller.id)
+    await quotas.requireOwnedBoardQuota(db, caller.id)
     await insertBoard(db, { id: board_id, title, description, user_id: caller.id })
     await addMember(db, { board_id, user_id: caller.id }, 'owner')
     return requireBoard(db, board_id)
@@ -23,7 +23,7 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
   async listBoards({ db, caller }) {
     const first = await listBoards(db, caller.id, { last_at: null, last_id: null })
     if (!first.has_more) return `[${first.json}]` as JsonText<Board[]>
-    return new Streamed(`[${first.json}`, pagesAfter(db, caller.id, first))
+    return new StreamedJson(`[${first.json}`, pagesAfter(db, caller.id, first))
   },
 
   async getBoard({ db, caller, board_id, version, request, reply }) {
@@ -31,9 +31,9 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
     const isKnown = known !== undefined && isSame(known, etagOfBoard(version))
     const shown = isKnown
       ? { ...version, bytes: undefined, text_bytes: 0 }
-      : await cache.get(db, board_id, version, { key: caller.id, place: placeOf(request) })
+      : await cache.get(db, board_id, version, { key: caller.id, slot: slotOf(request) })
     reply.header('board-position', shown.position)
-    return new Packed(etagOfBoard(shown), shown.bytes, shown.text_bytes)
+    return new CompressedJson(etagOfBoard(shown), shown.bytes, shown.text_bytes)
   },
 
   async updateBoard({ db, caller, board_id, body, emit }) {
@@ -52,13 +52,13 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
   async getBoardUsage({ db, board_id }) {
     const usage = await readUsage(db, board_id)
     if (!usage) throw new Problem('board_not_found')
-    const { isOn, limits, log_bytes_per_minute } = quotas
+    const { isOn, limits, logBytesPerMinute } = quotas
     const shown = (used: number | null, limit: number) => ({ used: used ?? 0, limit: isOn ? limit : null })
     return {
       text_bytes: shown(usage.text_bytes, limits.text_bytes),
       cards: shown(usage.card_count, limits.card_count),
       file_bytes: shown(usage.file_bytes, limits.file_bytes),
-      log_bytes_per_minute: shown(quotas.logLevel(usage, usage.now), log_bytes_per_minute),
+      log_bytes_per_minute: shown(quotas.logLevel(usage, usage.now), logBytesPerMinute),
     }
   },
 })

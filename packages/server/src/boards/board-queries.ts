@@ -134,7 +134,7 @@ const purgeEvents = statement('purge_board_events', (args: { id: string }, query
   query.deleteFrom('board_events').where('board_id', '=', args.id),
 )
 const purgeAnswers = statement('purge_board_answers', (args: { id: string }, query) =>
-  query.deleteFrom('stored_answers').where('board_id', '=', args.id),
+  query.deleteFrom('stored_responses').where('board_id', '=', args.id),
 )
 /** Removes a board and all that is related to it. Its stream stays: the id is never free again. */
 export async function deleteBoard(db: Db, id: string) {

@@ -188,7 +188,7 @@ describe('deleting', () => {
       'card_assignees',
       'cards',
       'columns',
-      'stored_answers',
+      'stored_responses',
     ]
     expect(Object.keys(await rowsOf(id)).toSorted()).toEqual(filled)
     const last = (await doomed.events()).length

@@ -67,7 +67,7 @@ const remove = statement('delete_member', (args: Key, query) =>
 export const deleteMember = async (db: Db, key: Key) => void (await db.run(remove, key))
 
 const dropStored = statement('drop_answers_of_member', (args: Key, query) =>
-  query.deleteFrom('stored_answers').where('board_id', '=', args.board_id).where('user_id', '=', args.user_id),
+  query.deleteFrom('stored_responses').where('board_id', '=', args.board_id).where('user_id', '=', args.user_id),
 )
 /** Forgets the answers that are stored for a user's retries on a board. */
 export const dropAnswers = async (db: Db, key: Key) => void (await db.run(dropStored, key))

@@ -2,9 +2,9 @@ import type { BoardMember } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { touchCards, unassignFromBoard } from '../cards/card-queries.ts'
 import { readItems, unassignItemsOnBoard } from '../checklists/item-queries.ts'
-import type { Emit } from '../core/change-board.ts'
-import type { Db } from '../database/database.ts'
+import type { Emit } from '../core/event-log.ts'
 import { PERSON_BYTES } from '../core/quotas.ts'
+import type { Db } from '../database/database.ts'
 import { deleteMember, dropAnswers } from './member-queries.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function removeMember(
   ])
   const cards = await touchCards(db, board_id, card_ids, at)
   const growth = { text_bytes: -PERSON_BYTES }
-  const aside = { subject_id, is_consequence: true, growth } as const
+  const aside = { subject_id, isConsequence: true, growth } as const
   for (const card of cards) emit('card.unassigned', card.json, aside)
   const items = await readItems(db, board_id, item_ids)
   for (const item of items) emit('checklist_item.unassigned', item.json, aside)

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer, OperationName } from '#testing/client'
 import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService } from '#testing/service'
-import { Admission, type Place } from '../http/edge/admission-controller.ts'
 import type { BoardVersion } from '../core/board-version.ts'
 import { Database } from '../database/database.ts'
+import { AdmissionController, type Slot } from '../http/edge/admission-controller.ts'
 import { Problem } from '../platform/problem.ts'
 import { BoardCache } from './board-cache.ts'
 import { readBoardVersion } from './board-queries.ts'
@@ -107,7 +107,7 @@ describe('boards that are kept ready', () => {
   test('[READ-3] the cache never exceeds its bound, keeps what was asked for last, and builds nothing twice', async () => {
     const boards = await Promise.all(Array.from({ length: 8 }, () => service.board()))
     for (const own of boards) for (let i = 0; i < 5; i++) await newCard(own, randomUUID())
-    const database = new Database({ url: service.database_url, size: 2, on_error: () => {} })
+    const database = new Database({ url: service.database_url, size: 2, onError: () => {} })
     let built = 0
     const db: typeof database = Object.create(database, {
       run: {
@@ -122,7 +122,7 @@ describe('boards that are kept ready', () => {
     const read = async ({ id }: TestBoard) => {
       const version = (await readBoardVersion(db, id)) as { position: string; profiles: string }
       const kept = await cache.get(db, id, version)
-      expect(cache.size_bytes).toBeLessThanOrEqual(bound)
+      expect(cache.sizeBytes).toBeLessThanOrEqual(bound)
       // What is kept holds no more memory than what is counted.
       expect(kept.bytes.buffer.byteLength).toBe(kept.bytes.length)
       return JSON.parse(gunzipSync(kept.bytes).toString())
@@ -133,14 +133,14 @@ describe('boards that are kept ready', () => {
     expect(built).toBe(1)
     for (const own of boards) await read(own)
     expect(built).toBe(8)
-    expect(cache.size_bytes).toBeGreaterThan(bound / 2)
+    expect(cache.sizeBytes).toBeGreaterThan(bound / 2)
     await read(boards.at(-1) as TestBoard)
     expect(built).toBe(8)
     await read(first)
     expect(built).toBe(9)
     const tiny = new BoardCache(10, 2)
     await tiny.get(db, first.id, (await readBoardVersion(db, first.id)) as never)
-    expect(tiny.size_bytes).toBe(0)
+    expect(tiny.sizeBytes).toBe(0)
     await database.close()
   })
 
@@ -152,7 +152,7 @@ describe('boards that are kept ready', () => {
       await owner.api.call('createCard', { params: { board_id: id, column_id: column.id }, body })
     }
     for (const large of boards) for (let i = 0; i < 5; i++) await grow(large)
-    const database = new Database({ url: service.database_url, size: 4, on_error: () => {} })
+    const database = new Database({ url: service.database_url, size: 4, onError: () => {} })
     let [running, most, done] = [0, 0, 0]
     const db: typeof database = Object.create(database, {
       run: {
@@ -181,13 +181,13 @@ describe('boards that are kept ready', () => {
   })
 
   test('[LOAD-5] no place is held by a request that waits for a large board to be built', async () => {
-    const database = new Database({ url: service.database_url, size: 2, on_error: () => {} })
+    const database = new Database({ url: service.database_url, size: 2, onError: () => {} })
     const [one, other] = await Promise.all([service.board(), service.board()])
-    const admission = new Admission({ places: 3, now: () => performance.now() })
-    const admitted: Place[] = []
+    const admission = new AdmissionController({ slots: 3, now: () => performance.now() })
+    const admitted: Slot[] = []
     const enter = () =>
-      admission.enter(
-        (place) => void admitted.push(place),
+      admission.request(
+        (slot) => void admitted.push(slot),
         () => {},
       )
     for (let i = 0; i < 3; i++) enter()
@@ -199,7 +199,7 @@ describe('boards that are kept ready', () => {
     )
     // The first is built, the second waits for its turn, the third for the first.
     const builds = [one, other, one].map(({ id }, i) =>
-      cache.get(database, id, { ...(versions[i] as BoardVersion), text_bytes: 9_000_000 }, { place: admitted[i] }),
+      cache.get(database, id, { ...(versions[i] as BoardVersion), text_bytes: 9_000_000 }, { slot: admitted[i] }),
     )
     for (let i = 0; i < 3; i++) enter()
     expect(admitted.length).toBe(5)
@@ -210,7 +210,7 @@ describe('boards that are kept ready', () => {
   })
 
   test('[LOAD-6] a board whose size is not known yet counts twice its text, and one that was too large to build is built alone', async () => {
-    const database = new Database({ url: service.database_url, size: 4, on_error: () => {} })
+    const database = new Database({ url: service.database_url, size: 4, onError: () => {} })
     const boards = await Promise.all(Array.from({ length: 2 }, () => service.board()))
     let [running, most, isTooLarge] = [0, 0, false]
     const db: typeof database = Object.create(database, {

@@ -2,11 +2,12 @@ import type { Card, cardOperations } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import type { Db } from '../database/database.ts'
-import { Problem } from '../platform/problem.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
-import { askFirst, type Handlers, pathOf } from '../http/routes.ts'
+import type { Db } from '../database/database.ts'
+import { type Handlers, withPrefetch } from '../http/handler.ts'
+import { pathOf } from '../http/request-path.ts'
 import { readLabel } from '../labels/label-queries.ts'
+import { Problem } from '../platform/problem.ts'
 import {
   addCardLabel,
   deleteCard,
@@ -26,13 +27,13 @@ import { findCards } from './card-search-queries.ts'
 import { assignToCard, moveCardTo } from './card-steps.ts'
 
 export const cardHandlers: Handlers<typeof cardOperations> = {
-  createCard: askFirst(
+  createCard: withPrefetch(
     ({ db, board_id, params: { column_id }, body }) =>
       Promise.all([
         hasColumn(db, { board_id, id: column_id }),
         findCardPlace(db, { board_id, parent_id: column_id, moved_id: null }, body),
       ]),
-    async ({ db, board_id, params: { column_id }, new_id, at, body, emit }, [isThere, { rank, others }]) => {
+    async ({ db, board_id, params: { column_id }, newId, at, body, emit }, [isThere, { rank, others }]) => {
       if (!isThere) throw new Problem('column_not_found')
       if (others.length > 0) {
         const placed = await placeCards(db, { board_id, column_id, moved_id: null, at }, others)
@@ -40,7 +41,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
           emit('card.moved', placed.get(id) as JsonText<Card>, { by: null, from_id: column_id })
       }
       const { title, description = null } = body
-      const card = insertCard(db, { board_id, id: new_id, column_id, title, description, rank, at })
+      const card = insertCard(db, { board_id, id: newId, column_id, title, description, rank, at })
       emit('card.created', card, { growth: { text_bytes: objectBytes(title, description), card_count: 1 } })
       return card
     },
@@ -76,7 +77,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     emit('card.deleted', card, { growth: await deleteCard(db, key) })
   },
 
-  moveCard: askFirst(
+  moveCard: withPrefetch(
     async ({ db, board_id, params: { card_id: id }, body }) => {
       const { column_id } = body
       const [move, place] = await Promise.all([

@@ -3,9 +3,9 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
-import { type Db, statement, type Tx, wireTime } from '../database/database.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
+import { type Db, statement, type Tx, wireTime } from '../database/database.ts'
 import { labelJson } from '../labels/label-queries.ts'
 import { userJson } from '../users/user-queries.ts'
 
@@ -54,7 +54,7 @@ const insert = statement('insert_card', (args: NewCard, query) =>
 /** Nothing hangs on a new card, so it is known without asking; its fields are in the order in which it will be read. */
 export function insertCard(tx: Tx, card: NewCard): JsonText<Card> {
   const { id, column_id, title, description, rank, at } = card
-  tx.later(insert, card)
+  tx.defer(insert, card)
   const nothing = { labels: [], assignees: [], checklists: [], attachments: [] }
   return asText({ id, column_id, title, description, rank, ...nothing, created_at: at, updated_at: at })
 }
@@ -175,7 +175,7 @@ export function placeCard(
   place: Pick<Card, 'column_id' | 'rank'>,
 ): JsonText<Card> {
   const shown = JSON.parse(card) as Card
-  tx.later(placeOne, { board_id, id: shown.id, at, ...place })
+  tx.defer(placeOne, { board_id, id: shown.id, at, ...place })
   return asText({ ...shown, ...place, updated_at: at })
 }
 

@@ -1,8 +1,8 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
-import type { Aside, Emit } from '../core/change-board.ts'
+import type { Emit, EventMetadata } from '../core/event-log.ts'
+import type { PositionInput } from '../core/ordering/placement.ts'
 import type { Db } from '../database/database.ts'
-import type { Place } from '../core/ordering/placement.ts'
 import { assignCard, findCardPlace, placeCards, touchCards } from './card-queries.ts'
 
 /** A change to a card as part of a larger one: the transaction, the moment, and who is told. */
@@ -12,7 +12,7 @@ export interface CardStep {
   card_id: string
   at: string
   /** Who acts: the caller unless it is nobody. */
-  by?: Pick<Aside, 'by'>
+  by?: Pick<EventMetadata, 'by'>
 }
 
 /** Moves a card to a place in a column; the neighbours that make room are told of first. */
@@ -20,7 +20,7 @@ export async function moveCardTo(
   { db, board_id, card_id: id, at, by }: CardStep,
   emit: Emit<'card.moved'>,
   { from_id, column_id }: { from_id: string; column_id: string },
-  place: Place,
+  place: PositionInput,
 ): Promise<JsonText<Card>> {
   const { rank, others } = await findCardPlace(db, { board_id, parent_id: column_id, moved_id: id }, place)
   const placed = await placeCards(db, { board_id, column_id, moved_id: id, at }, [...others, { id, rank }])

@@ -1,9 +1,9 @@
 import type { Checklist, checklistOperations } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
-import type { Db } from '../database/database.ts'
-import { Problem } from '../platform/problem.ts'
 import { objectBytes } from '../core/quotas.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { Db } from '../database/database.ts'
+import type { Handlers } from '../http/handler.ts'
+import { Problem } from '../platform/problem.ts'
 import {
   deleteChecklist,
   findChecklistPlace,
@@ -14,9 +14,9 @@ import {
 } from './checklist-queries.ts'
 
 export const checklistHandlers: Handlers<typeof checklistOperations> = {
-  async createChecklist({ db, board_id, params: { card_id }, new_id, body: { title }, emit }) {
+  async createChecklist({ db, board_id, params: { card_id }, newId, body: { title }, emit }) {
     const { rank } = await findChecklistPlace(db, { board_id, parent_id: card_id, moved_id: null }, {})
-    const checklist = await insertChecklist(db, { board_id, id: new_id, card_id, title, rank })
+    const checklist = await insertChecklist(db, { board_id, id: newId, card_id, title, rank })
     emit('checklist.created', checklist, { growth: { text_bytes: objectBytes(title) } })
     return checklist
   },

@@ -1,9 +1,9 @@
 import type { Checklist } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../database/database.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import type { Growth } from '../core/quotas.ts'
+import { type Db, statement } from '../database/database.ts'
 import { itemJson } from './item-queries.ts'
 
 /** A checklist with its items, of the table `checklists` under the name `checklist`. */

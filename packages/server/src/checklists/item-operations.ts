@@ -1,10 +1,10 @@
 import type { ChecklistItem, itemOperations } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import type { Db } from '../database/database.ts'
-import { Problem } from '../platform/problem.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { Db } from '../database/database.ts'
+import type { Handlers } from '../http/handler.ts'
+import { Problem } from '../platform/problem.ts'
 import {
   assignItem,
   deleteItem,
@@ -18,9 +18,9 @@ import {
 } from './item-queries.ts'
 
 export const itemHandlers: Handlers<typeof itemOperations> = {
-  async createItem({ db, board_id, params: { checklist_id }, new_id, body: { content }, emit }) {
+  async createItem({ db, board_id, params: { checklist_id }, newId, body: { content }, emit }) {
     const { rank } = await findItemPlace(db, { board_id, parent_id: checklist_id, moved_id: null }, {})
-    const item = await insertItem(db, { board_id, id: new_id, checklist_id, content, rank })
+    const item = await insertItem(db, { board_id, id: newId, checklist_id, content, rank })
     emit('checklist_item.created', item, { growth: { text_bytes: objectBytes(content) } })
     return item
   },

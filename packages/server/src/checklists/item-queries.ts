@@ -1,9 +1,9 @@
 import type { ChecklistItem } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../database/database.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
+import { type Db, statement } from '../database/database.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** An item with its assignees, of the table `checklist_items` under the name `item`. */

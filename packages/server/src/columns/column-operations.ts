@@ -1,10 +1,10 @@
 import type { Column, columnOperations } from '@lockstep/contract/columns'
 import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
-import type { Db } from '../database/database.ts'
-import type { Placement } from '../core/ordering/placement.ts'
-import { Problem } from '../platform/problem.ts'
+import type { PlacementResult } from '../core/ordering/placement.ts'
 import { objectBytes } from '../core/quotas.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { Db } from '../database/database.ts'
+import type { Handlers } from '../http/handler.ts'
+import { Problem } from '../platform/problem.ts'
 import {
   deleteColumn,
   findColumnPlace,
@@ -15,13 +15,13 @@ import {
 } from './column-queries.ts'
 
 export const columnHandlers: Handlers<typeof columnOperations> = {
-  async createColumn({ db, board_id, new_id, body, emit }) {
+  async createColumn({ db, board_id, newId, body, emit }) {
     const { rank, others } = await findColumnPlace(db, { board_id, parent_id: board_id, moved_id: null }, body)
     for (const other of await makeRoom(db, board_id, others)) emit('column.moved', other, { by: null })
     const { title, is_done_column } = body
     const color = body.color ?? DEFAULT_COLOR
     const column = await insertColumn(db, {
-      id: new_id,
+      id: newId,
       board_id,
       title,
       color,
@@ -59,7 +59,7 @@ export const columnHandlers: Handlers<typeof columnOperations> = {
 }
 
 /** Moves the neighbours that are in the way; answers them in the order in which they are to be told. */
-async function makeRoom(db: Db, board_id: string, others: Placement['others']): Promise<JsonText<Column>[]> {
+async function makeRoom(db: Db, board_id: string, others: PlacementResult['others']): Promise<JsonText<Column>[]> {
   if (others.length === 0) return []
   const placed = await placeColumns(db, board_id, others)
   return others.map(({ id }) => placed.get(id) as JsonText<Column>)

@@ -2,9 +2,9 @@ import type { Column } from '@lockstep/contract/columns'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { cardJson } from '../cards/card-queries.ts'
-import { type Db, statement } from '../database/database.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import type { Growth } from '../core/quotas.ts'
+import { type Db, statement } from '../database/database.ts'
 
 /** A column with its cards, of the table `columns` under the name `board_column`. */
 export const columnJson = sql<Column>`(select row_to_json(shown) from (select

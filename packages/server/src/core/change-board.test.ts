@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Answer } from '#testing/client'
 import { witness } from '#testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
-import { removeOldAnswers } from '../jobs/scheduler.ts'
 import { Database } from '../database/database.ts'
+import { deleteExpiredResponses } from '../jobs/retention.ts'
 
 let service: TestService
 let elsewhere: TestBoard
@@ -316,7 +316,7 @@ describe('a key', () => {
   test('[WRITE-3] counts as new after 24 hours, and not before', async () => {
     const headers = newKey()
     const age = (by: string) =>
-      service.sql.query(`update stored_answers set created_at = now() - $2::interval where user_id = $1`, [
+      service.sql.query(`update stored_responses set created_at = now() - $2::interval where user_id = $1`, [
         member.id,
         by,
       ])
@@ -334,16 +334,16 @@ describe('a key', () => {
     await createCard({ title: 'Kept' }, newKey(), owner)
     await createCard({ title: 'Left' }, newKey())
     const count = async ({ id }: TestUser) =>
-      (await service.sql.query('select from stored_answers where user_id = $1', [id])).rowCount
-    const age = `update stored_answers set created_at = now() - $2::interval where user_id = $1`
+      (await service.sql.query('select from stored_responses where user_id = $1', [id])).rowCount
+    const age = `update stored_responses set created_at = now() - $2::interval where user_id = $1`
     await service.sql.query(age, [owner.id, '23 hours 59 minutes'])
     await service.sql.query(age, [member.id, '24 hours 1 second'])
-    const db = new Database({ url: service.database_url, size: 2, on_error: () => {} })
-    expect(await removeOldAnswers(db)).toBeGreaterThan(0)
-    expect(await removeOldAnswers(db)).toBe(0)
+    const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
+    expect(await deleteExpiredResponses(db)).toBeGreaterThan(0)
+    expect(await deleteExpiredResponses(db)).toBe(0)
     await db.close()
     expect([await count(owner), await count(member)]).toEqual([1, 0])
-    const without = service.sql.query('update stored_answers set board_id = null where user_id = $1', [owner.id])
+    const without = service.sql.query('update stored_responses set board_id = null where user_id = $1', [owner.id])
     await expect(without).rejects.toThrow('violates not-null constraint')
   })
 })

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { Place } from '../http/edge/admission-controller.ts'
 import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
+import { type ReleasableSlot, waitWithout } from '../platform/slot.ts'
 
 /** What a change costs. It is filled in while the change runs, so that one that is rejected counts too. */
 export interface ChangeCost {
   /** What it read, wrote and returns of objects that can be large. */
   bytes: number
   /** How much text its board has. */
-  board_bytes: number
+  boardBytes: number
 }
 
 /** A cheaper change is not charged. */
@@ -22,12 +22,12 @@ const LARGE_BOARD_BYTES = 1_048_576
 const MAX_USERS = 10_000
 
 const MAX_WAIT_MS = 5_000
-const limit = { waiting: 500, wait_ms: MAX_WAIT_MS, refuse: () => new Problem('overloaded') }
+const limit = { maxWaiting: 500, waitMs: MAX_WAIT_MS, reject: () => new Problem('overloaded') }
 
 interface Account {
   /** When the large changes of the user are paid off, by `performance.now`. */
-  paid_at: number
-  turn: Semaphore
+  paidAt: number
+  mutex: Semaphore
 }
 
 /**
@@ -41,17 +41,17 @@ export class ChangePacer {
   /** `board_bytes` is what is known of the board before the change, if anything. */
   run<T>(
     user_id: string,
-    { board_bytes, place }: { board_bytes: number; place: Place | undefined },
+    { boardBytes, slot }: { boardBytes: number; slot: ReleasableSlot | undefined },
     change: (cost: ChangeCost) => Promise<T>,
   ): Promise<T> {
-    const cost: ChangeCost = { bytes: 0, board_bytes }
+    const cost: ChangeCost = { bytes: 0, boardBytes }
     const account = this.accountOf(user_id, cost)
     if (!account) return this.charged(user_id, cost, change)
-    const inTurn = async () => {
-      await payOff(account, place)
+    const paced = async () => {
+      await payOff(account, slot)
       return this.charged(user_id, cost, change)
     }
-    return account.turn.run(inTurn, { place })
+    return account.mutex.run(paced, { slot })
   }
 
   private async charged<T>(user_id: string, cost: ChangeCost, change: (cost: ChangeCost) => Promise<T>): Promise<T> {
@@ -60,22 +60,22 @@ export class ChangePacer {
     } finally {
       const account = this.accountOf(user_id, cost)
       if (account && cost.bytes > LARGE_CHANGE_BYTES)
-        account.paid_at = Math.max(performance.now(), account.paid_at) + (cost.bytes / BYTES_PER_SECOND) * 1_000
+        account.paidAt = Math.max(performance.now(), account.paidAt) + (cost.bytes / BYTES_PER_SECOND) * 1_000
     }
   }
 
   /** Of a user who makes large changes; undefined for all others. */
-  private accountOf(user_id: string, { bytes, board_bytes }: ChangeCost): Account | undefined {
+  private accountOf(user_id: string, { bytes, boardBytes }: ChangeCost): Account | undefined {
     const known = this.accounts.get(user_id)
-    if (known || (bytes <= LARGE_CHANGE_BYTES && board_bytes <= LARGE_BOARD_BYTES)) return known
-    const account = { paid_at: 0, turn: new Semaphore(1, limit) }
+    if (known || (bytes <= LARGE_CHANGE_BYTES && boardBytes <= LARGE_BOARD_BYTES)) return known
+    const account = { paidAt: 0, mutex: new Semaphore(1, limit) }
     this.accounts.set(user_id, account)
     return account
   }
 }
 
-async function payOff({ paid_at }: Account, place: Place | undefined) {
-  const ms = paid_at - FREE_MS - performance.now()
+async function payOff({ paidAt }: Account, slot: ReleasableSlot | undefined) {
+  const ms = paidAt - FREE_MS - performance.now()
   if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retry_after_seconds: Math.ceil(ms / 1_000) })
-  if (ms > 0) await (place ? place.aside(() => pause(ms)) : pause(ms))
+  if (ms > 0) await waitWithout(slot, () => pause(ms))
 }

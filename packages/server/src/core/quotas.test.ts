@@ -3,22 +3,22 @@ import type { BoardUsage, FullBoard } from '@lockstep/contract/boards'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Failure } from '#testing/client'
 import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
-import { readConfig } from '../config/config.ts'
+import { readConfig } from '../config/read-config.ts'
 import { objectBytes } from './quotas.ts'
 
 /** Without quotas: what fills boards beyond any limit. */
 let service: TestService
 /** Each on the same database, with one quota that is small. */
-let few_cards: TestService
-let little_text: TestService
-let small_files: TestService
-let few_boards: TestService
-let slow_log: TestService
+let fewCards: TestService
+let littleText: TestService
+let smallFiles: TestService
+let fewBoards: TestService
+let slowLog: TestService
 const LOG_BYTES = 120_000
 beforeAll(async () => {
   service = await startService()
   const limited = (settings: Record<string, string>) => startService({ QUOTAS: 'on', ...settings }, { beside: service })
-  ;[few_cards, little_text, small_files, few_boards, slow_log] = await Promise.all([
+  ;[fewCards, littleText, smallFiles, fewBoards, slowLog] = await Promise.all([
     limited({ MAX_CARDS_PER_BOARD: '5' }),
     limited({ MAX_BOARD_TEXT_BYTES: '20000' }),
     limited({ MAX_BOARD_FILE_BYTES: '1000' }),
@@ -27,7 +27,7 @@ beforeAll(async () => {
   ])
 })
 afterAll(async () => {
-  await Promise.all([few_cards, little_text, small_files, few_boards, slow_log].map((each) => each?.stop()))
+  await Promise.all([fewCards, littleText, smallFiles, fewBoards, slowLog].map((each) => each?.stop()))
   await service.stop()
 })
 
@@ -75,8 +75,8 @@ const used = ({ text_bytes, cards, file_bytes }: BoardUsage) => ({
 test('[QUOTA-1] quotas hold in production and not in development, unless the setting says otherwise', () => {
   const inProduction = (settings = {}) =>
     readConfig({ ENVIRONMENT: 'production', JWT_SECRET: 'k3J9-x0aQ_72mPzR4bT6vY8wE1uI5oLs', ...settings })
-  expect([inProduction().QUOTAS, inProduction({ QUOTAS: 'off' }).QUOTAS]).toEqual(['on', 'off'])
-  expect([readConfig({}).QUOTAS, readConfig({ QUOTAS: 'on' }).QUOTAS]).toEqual(['off', 'on'])
+  expect([inProduction().quotas.isOn, inProduction({ QUOTAS: 'off' }).quotas.isOn]).toEqual([true, false])
+  expect([readConfig({}).quotas.isOn, readConfig({ QUOTAS: 'on' }).quotas.isOn]).toEqual([false, true])
 })
 
 test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has no limits', async () => {
@@ -108,7 +108,7 @@ test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has
 
 describe('[QUOTA-3] cards', () => {
   test('at the limit the next card is 409 board_card_limit; a delete makes room', async () => {
-    const at = await boardAt(few_cards)
+    const at = await boardAt(fewCards)
     const answers = []
     for (let i = 0; i < 6; i++) answers.push(await at.addCard({ title: `Card ${i}` }))
     expect(answers.map(codeOf)).toEqual(['201', '201', '201', '201', '201', '409 board_card_limit'])
@@ -119,7 +119,7 @@ describe('[QUOTA-3] cards', () => {
   })
 
   test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
-    const at = await boardAt(few_cards)
+    const at = await boardAt(fewCards)
     for (let i = 0; i < 4; i++) await at.fill()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => at.addCard({ title: `Card ${i}` })))
     expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_card_limit')])
@@ -127,7 +127,7 @@ describe('[QUOTA-3] cards', () => {
   })
 
   test('[QUOTA-7] a board above the limit can be read, changed and emptied', async () => {
-    const at = await boardAt(few_cards)
+    const at = await boardAt(fewCards)
     const cards = []
     for (let i = 0; i < 7; i++) cards.push(await at.fill())
     const params = { card_id: cards[0]?.id as string }
@@ -145,7 +145,7 @@ describe('[QUOTA-3] cards', () => {
   })
 
   test('[QUOTA-9] a repeated request counts once, and is answered when the board is full', async () => {
-    const at = await boardAt(few_cards)
+    const at = await boardAt(fewCards)
     for (let i = 0; i < 4; i++) await at.fill()
     const key = { 'idempotency-key': 'the-last-one' }
     expect(codeOf(await at.addCard({ title: 'Last' }, key))).toBe('201')
@@ -155,7 +155,7 @@ describe('[QUOTA-3] cards', () => {
   })
 
   test('[REQ-1] a reference that does not exist is told before a quota', async () => {
-    const at = await boardAt(few_cards)
+    const at = await boardAt(fewCards)
     for (let i = 0; i < 5; i++) await at.fill()
     const params = { ...at.params, column_id: at.board.id }
     expect(codeOf(await at.api.send('createCard', { params, body: { title: 'Card' } }))).toBe('404 column_not_found')
@@ -166,7 +166,7 @@ describe('[QUOTA-2] text', () => {
   const textOf = async (at: At) => (await at.usage()).text_bytes.used
 
   test('text counts as JSON: a card that fits exactly is created, one with a byte more is 409 board_text_limit', async () => {
-    const at = await boardAt(little_text)
+    const at = await boardAt(littleText)
     const left = 20_000 - (await textOf(at))
     // Control characters take six bytes.
     const controls = Math.floor((left - objectBytes('Card', '')) / 6)
@@ -178,7 +178,7 @@ describe('[QUOTA-2] text', () => {
   })
 
   test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
-    const at = await boardAt(little_text)
+    const at = await boardAt(littleText)
     const one = objectBytes('Card', null)
     await at.fill('Fill', 'x'.repeat(20_000 - (await textOf(at)) - objectBytes('Fill', '') - one))
     const answers = await Promise.all(Array.from({ length: 20 }, () => at.addCard({ title: 'Card' })))
@@ -187,7 +187,7 @@ describe('[QUOTA-2] text', () => {
   })
 
   test('[QUOTA-7] a full board can shrink: shorter texts and deletes work, and make room', async () => {
-    const at = await boardAt(little_text)
+    const at = await boardAt(littleText)
     const card = await at.fill('Card', 'x'.repeat(30_000))
     const params = { card_id: card.id }
     const patch = (body: object) => at.api.send('updateCard', { params, body })
@@ -203,7 +203,7 @@ describe('[QUOTA-2] text', () => {
   })
 
   test('every object takes part of the quota, also an empty one: nothing can be made without end', async () => {
-    const at = await boardAt(little_text)
+    const at = await boardAt(littleText)
     const { id: card_id } = await at.fill()
     const { id: checklist_id } = await at.api.call('createChecklist', { params: { card_id }, body: { title: 'List' } })
     const { id: item_id } = await at.api.call('createItem', { params: { checklist_id }, body: { content: '-' } })
@@ -267,7 +267,7 @@ describe('[QUOTA-2] text', () => {
   })
 
   test('[QUOTA-11] a rule that would exceed a quota fails; the change that set it off stands', async () => {
-    const at = await boardAt(little_text)
+    const at = await boardAt(littleText)
     const { id: card_id } = await at.fill()
     const [, second] = at.board.columns
     const rule = {
@@ -289,7 +289,7 @@ describe('[QUOTA-2] text', () => {
 
 describe('[QUOTA-4] files', () => {
   test('below, at and above the limit; a delete makes room', async () => {
-    const at = await boardAt(small_files)
+    const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     const answers = [await at.upload(card_id, 600), await at.upload(card_id, 400), await at.upload(card_id, 1)]
     expect(answers.map(codeOf)).toEqual(['201', '201', '409 board_file_limit'])
@@ -302,7 +302,7 @@ describe('[QUOTA-4] files', () => {
   })
 
   test('[QUOTA-8] uploads at once do not exceed it, and what is rejected leaves no bytes', async () => {
-    const at = await boardAt(small_files)
+    const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     const answers = await Promise.all(Array.from({ length: 20 }, () => at.upload(card_id, 501)))
     expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_file_limit')])
@@ -315,7 +315,7 @@ describe('[QUOTA-4] files', () => {
   })
 
   test('nothing of a file is stored on a board that is full', async () => {
-    const at = await boardAt(small_files)
+    const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     await at.upload(card_id, 1_000)
     // A table that refuses every write shows that none was tried.
@@ -330,7 +330,7 @@ describe('[QUOTA-4] files', () => {
   })
 
   test('[QUOTA-7] above the limit files can be read and deleted, and go with their card and column', async () => {
-    const at = await boardAt(small_files)
+    const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     const other = await at.fill()
     const upload = (id: string) =>
@@ -349,7 +349,7 @@ describe('[QUOTA-4] files', () => {
 })
 
 describe('[QUOTA-5] created boards', () => {
-  const atLimited = ({ api }: TestUser) => new Client(few_boards.base_url, api.token as string)
+  const atLimited = ({ api }: TestUser) => new Client(fewBoards.base_url, api.token as string)
   const create = (user: TestUser) => atLimited(user).send('createBoard', { body: { title: 'Mine' } })
 
   test('memberships do not count; at the limit the next board is 409 owned_board_limit; a deleted one makes room', async () => {
@@ -397,7 +397,7 @@ describe('[QUOTA-6] log bytes', () => {
     service.sql.query('update board_stream set log_bytes = $2 where board_id = $1', [board.id, bytes])
 
   test('renaming a large column over and over is 429 board_log_limit with Retry-After', async () => {
-    const at = await boardAt(slow_log)
+    const at = await boardAt(slowLog)
     await at.fill('Card', 'x'.repeat(30_000))
     const codes: string[] = []
     let retry_after = Number.NaN
@@ -416,12 +416,12 @@ describe('[QUOTA-6] log bytes', () => {
     expect(log_bytes_per_minute.limit).toBe(LOG_BYTES)
     expect(log_bytes_per_minute.used).toBeGreaterThan(LOG_BYTES / 2)
     // Other boards are not concerned.
-    const other = await boardAt(slow_log)
+    const other = await boardAt(slowLog)
     expect(codeOf(await other.addCard({ title: 'Card' }))).toBe('201')
   })
 
   test('stored responses of changes that change nothing count too', async () => {
-    const at = await boardAt(slow_log)
+    const at = await boardAt(slowLog)
     const card = await at.fill('Card', 'x'.repeat(30_000))
     const used = async () => (await at.usage()).log_bytes_per_minute.used
     const before = await used()
@@ -434,7 +434,7 @@ describe('[QUOTA-6] log bytes', () => {
   })
 
   test('[QUOTA-7] deletes work all the same; everything else works again when the minute has drained', async () => {
-    const at = await boardAt(slow_log)
+    const at = await boardAt(slowLog)
     const card = await at.fill('Card', 'x'.repeat(30_000))
     await setLevel(at, 2 * LOG_BYTES)
     expect(codeOf(await at.addCard({ title: 'Card' }))).toBe('429 board_log_limit')
@@ -452,7 +452,7 @@ describe('[QUOTA-6] log bytes', () => {
     const DESCRIPTION = 'é'.repeat(45_000)
 
     test('what frees about as much as it logs, or logs little, works', async () => {
-      const at = await boardAt(slow_log)
+      const at = await boardAt(slowLog)
       const { api, params } = at
       const [large, small, other] = [await at.fill('Large', DESCRIPTION), await at.fill(), await at.fill()]
       // A small card takes more as JSON than its texts count.
@@ -479,7 +479,7 @@ describe('[QUOTA-6] log bytes', () => {
     })
 
     test('what frees little and logs a large card is rejected as other changes are', async () => {
-      const at = await boardAt(slow_log)
+      const at = await boardAt(slowLog)
       const { api, params } = at
       const { id: card_id } = await at.fill('Card', DESCRIPTION)
       const { id: label_id } = await at.board.owner.api.call('createLabel', { params, body: { name: 'L' } })
@@ -500,7 +500,7 @@ describe('[QUOTA-6] log bytes', () => {
     })
 
     test('a member can be removed whatever other changes have logged, but not one large card after the other', async () => {
-      const at = await boardAt(slow_log)
+      const at = await boardAt(slowLog)
       const { api, params } = at
       const { id: card_id } = await at.fill('Card', DESCRIPTION)
       const members = [at.board.member.id]
@@ -519,7 +519,7 @@ describe('[QUOTA-6] log bytes', () => {
   })
 
   test('a stored response and the runs of rules count too', async () => {
-    const [plain, keyed, ruled] = [await boardAt(slow_log), await boardAt(slow_log), await boardAt(slow_log)]
+    const [plain, keyed, ruled] = [await boardAt(slowLog), await boardAt(slowLog), await boardAt(slowLog)]
     const spent = async (at: At, headers = {}) => {
       const { id: card_id } = await at.fill('Card', 'x'.repeat(10_000))
       await setLevel(at, 0)
@@ -541,7 +541,7 @@ describe('[QUOTA-6] log bytes', () => {
   })
 
   test('[QUOTA-12] one change that would write more than a minute may is 409 change_too_large, but a delete that frees as much', async () => {
-    const at = await boardAt(slow_log)
+    const at = await boardAt(slowLog)
     const card = await at.fill('Card', 'x'.repeat(50_000))
     const user_ids = [at.board.owner.id, at.board.member.id]
     for (let i = 0; i < 2; i++) {
@@ -618,7 +618,7 @@ describe('[QUOTA-9] the counters', () => {
   })
 
   test('a board that was never counted is counted when it is needed', async () => {
-    const at = await boardAt(few_cards)
+    const at = await boardAt(fewCards)
     for (let i = 0; i < 5; i++) await at.fill()
     const forget = () =>
       service.sql.query(
@@ -640,7 +640,7 @@ describe('[QUOTA-9] the counters', () => {
 })
 
 test('[QUOTA-10] the usage is for members, and in no board and no event', async () => {
-  const at = await boardAt(few_cards)
+  const at = await boardAt(fewCards)
   const card = await at.addCard({ title: 'Card' })
   const outsider = await service.user()
   expect(codeOf(await outsider.api.send('getBoardUsage', { params: at.params }))).toBe('403 not_a_member')

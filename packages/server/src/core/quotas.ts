@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { inBatches } from '../jobs/scheduler.ts'
+import { inBatches } from '../database/batches.ts'
 import { type Db, statement } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 
@@ -54,36 +54,35 @@ const MAX_LEVEL_MINUTES = 2
 /** What a delete may log that frees nothing. */
 const SMALL_REMOVAL_BYTES = 65_536
 
-/** The settings, by the names that the operator gives them. */
-interface Settings {
-  QUOTAS: 'on' | 'off'
-  MAX_BOARD_TEXT_BYTES: number
-  MAX_CARDS_PER_BOARD: number
-  MAX_BOARD_FILE_BYTES: number
-  MAX_OWNED_BOARDS_PER_USER: number
-  MAX_BOARD_LOG_BYTES_PER_MINUTE: number
+export interface QuotaSettings {
+  isOn: boolean
+  boardTextBytes: number
+  cardsPerBoard: number
+  boardFileBytes: number
+  ownedBoards: number
+  logBytesPerMinute: number
 }
 
 /** How much a board may hold, how fast it may write its log, and how many boards a user may create. */
 export class Quotas {
   readonly isOn: boolean
   readonly limits: Record<keyof typeof totals, number>
-  readonly log_bytes_per_minute: number
-  readonly owned_boards: number
+  readonly logBytesPerMinute: number
+  readonly ownedBoards: number
 
-  constructor(settings: Settings) {
-    this.isOn = settings.QUOTAS === 'on'
+  constructor(settings: QuotaSettings) {
+    this.isOn = settings.isOn
     this.limits = {
-      text_bytes: settings.MAX_BOARD_TEXT_BYTES,
-      card_count: settings.MAX_CARDS_PER_BOARD,
-      file_bytes: settings.MAX_BOARD_FILE_BYTES,
+      text_bytes: settings.boardTextBytes,
+      card_count: settings.cardsPerBoard,
+      file_bytes: settings.boardFileBytes,
     }
-    this.log_bytes_per_minute = settings.MAX_BOARD_LOG_BYTES_PER_MINUTE
-    this.owned_boards = settings.MAX_OWNED_BOARDS_PER_USER
+    this.logBytesPerMinute = settings.logBytesPerMinute
+    this.ownedBoards = settings.ownedBoards
   }
 
   /** Rejects growth beyond a limit. What does not grow is never rejected, however full the board is. */
-  demandRoom(usage: Usage, growth: Required<Growth>) {
+  requireQuota(usage: Usage, growth: Required<Growth>) {
     if (!this.isOn) return
     for (const name of Object.keys(totals) as (keyof typeof totals)[])
       if (growth[name] > 0 && (usage[name] ?? 0) + growth[name] > this.limits[name]) throw new Problem(totals[name])
@@ -99,27 +98,27 @@ export class Quotas {
   /** The level of the bucket: what was written, less what has drained since at the allowed rate. */
   logLevel({ log_bytes, log_at }: Usage, now: number): number {
     // A clock that was set back, as after a failover, must not keep the bucket full until it has caught up.
-    const drained = (Math.abs(now - log_at) / MINUTE_MS) * this.log_bytes_per_minute
+    const drained = (Math.abs(now - log_at) / MINUTE_MS) * this.logBytesPerMinute
     return Math.max(0, Math.round(log_bytes - drained))
   }
 
   logLevelAfter(usage: Usage, now: number, written: number, removesMember = false): number {
     const level = this.logLevel(usage, now)
-    const max_level = removesMember ? Number.MAX_SAFE_INTEGER : MAX_LEVEL_MINUTES * this.log_bytes_per_minute
-    return Math.max(level, Math.min(level + written, max_level))
+    const maxLevel = removesMember ? Number.MAX_SAFE_INTEGER : MAX_LEVEL_MINUTES * this.logBytesPerMinute
+    return Math.max(level, Math.min(level + written, maxLevel))
   }
 
   /** Rejects a change while the bucket is full. The change itself may overflow it: a large column can be renamed. */
-  demandLogRoom(usage: Usage, now: number, full = this.log_bytes_per_minute) {
+  requireLogQuota(usage: Usage, now: number, full = this.logBytesPerMinute) {
     const excess = this.logLevel(usage, now) - full
     if (!this.isOn || excess < 0) return
-    const retry_after_seconds = Math.min(60, Math.floor((excess / this.log_bytes_per_minute) * 60) + 1)
+    const retry_after_seconds = Math.min(60, Math.floor((excess / this.logBytesPerMinute) * 60) + 1)
     throw new Problem('board_log_limit', { retry_after_seconds })
   }
 
   /** Rejects a change that alone writes more than a minute's share: one request can log a large card a hundred times. */
-  demandLogSize(bytes: number) {
-    if (this.isOn && bytes > this.log_bytes_per_minute) throw new Problem('change_too_large')
+  requireLogSize(bytes: number) {
+    if (this.isOn && bytes > this.logBytesPerMinute) throw new Problem('change_too_large')
   }
 
   /**
@@ -127,23 +126,23 @@ export class Quotas {
    * than what they count, but never twice as large. Without this, every label that is taken off a large card would log
    * the card for free.
    */
-  demandRemovalRoom(usage: Usage, now: number, removal: { freed: number; bytes: number; removesMember: boolean }) {
+  requireRemovalQuota(usage: Usage, now: number, removal: { freed: number; bytes: number; removesMember: boolean }) {
     const { freed, bytes, removesMember } = removal
     if (bytes <= 2 * freed + SMALL_REMOVAL_BYTES) return
     // Other changes cannot fill it that far.
-    if (removesMember) return this.demandLogRoom(usage, now, MAX_LEVEL_MINUTES * this.log_bytes_per_minute + 1)
-    this.demandLogRoom(usage, now)
-    this.demandLogSize(bytes)
+    if (removesMember) return this.requireLogQuota(usage, now, MAX_LEVEL_MINUTES * this.logBytesPerMinute + 1)
+    this.requireLogQuota(usage, now)
+    this.requireLogSize(bytes)
   }
 
   /**
    * Rejects one more board of a user. Counts under a lock of the user's row, so that two at once cannot both be the last. The
    * creator counts and not the owners: otherwise anybody could use up the quota of others by making them owners.
    */
-  async demandOwnedRoom(tx: Db, user_id: string) {
+  async requireOwnedBoardQuota(tx: Db, user_id: string) {
     if (!this.isOn) return
     const [, [created]] = await Promise.all([tx.run(lockUser, { user_id }), tx.run(countCreated, { user_id })])
-    if ((created?.boards ?? 0) >= this.owned_boards) throw new Problem('owned_board_limit')
+    if ((created?.boards ?? 0) >= this.ownedBoards) throw new Problem('owned_board_limit')
   }
 }
 
@@ -182,13 +181,13 @@ const read = statement(
 /** The counters of a board without its lock, and the database's clock. A board that was never counted is counted. */
 export const readUsage = async (db: Db, board_id: string) => (await db.run(read, { board_id }))[0]
 
-const FORGOTTEN_AT_ONCE = 500
-const forget = statement(
-  'forget_board_usage',
+const CLEARED_PER_BATCH = 500
+const clear = statement(
+  'clear_board_usage',
   () => sql<{ board_id: string }>`
     update board_stream set text_bytes = null, card_count = null, file_bytes = null where board_id in (
-      select board_id from board_stream where text_bytes is not null limit ${sql.lit(FORGOTTEN_AT_ONCE)})
+      select board_id from board_stream where text_bytes is not null limit ${sql.lit(CLEARED_PER_BATCH)})
     returning board_id`,
 )
 /** Marks every board as not counted, so that it is counted again when its counters are next needed. Returns how many. */
-export const forgetUsage = (db: Db): Promise<number> => inBatches(() => db.run(forget, {}), FORGOTTEN_AT_ONCE)
+export const clearUsage = (db: Db): Promise<number> => inBatches(() => db.run(clear, {}), CLEARED_PER_BATCH)

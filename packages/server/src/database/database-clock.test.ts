@@ -12,7 +12,7 @@ import { Tokens } from '../security/tokens.ts'
 
 const SECRET = `${MARK}-secret-of-the-clock-tests-0123456789`
 const METRICS_TOKEN = `${MARK}-metrics-0123456789`
-const tokensOf = (lifetime_seconds: number) => new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds })
+const tokensOf = (lifetimeSeconds: number) => new Tokens({ secret: SECRET, algorithm: 'HS256', lifetimeSeconds })
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 
 let service: TestService
@@ -58,7 +58,7 @@ const linesAbout = ({ output }: ServiceProcess, word: string) =>
   output()
     .split('\n')
     .filter((line) => line.includes(`of the database ${word}`))
-    .map((line) => JSON.parse(line) as { level: string | number; skew_seconds: number })
+    .map((line) => JSON.parse(line) as { level: string | number; skewSeconds: number })
 
 test('[AUTH-27] [OBS-14] [OBS-15] whatever the clock of an instance says, tokens and tickets begin and end by the database, and the skew is told', {
   timeout: 120_000,
@@ -68,7 +68,7 @@ test('[AUTH-27] [OBS-14] [OBS-15] whatever the clock of an instance says, tokens
   const { base_url } = wrong
   expect(await skewOf(wrong)).toBeCloseTo(-35, 0)
   expect(linesAbout(wrong, 'differ')).toHaveLength(1)
-  expect(linesAbout(wrong, 'differ')[0]?.skew_seconds).toBeCloseTo(-35, 0)
+  expect(linesAbout(wrong, 'differ')[0]?.skewSeconds).toBeCloseTo(-35, 0)
 
   const goesOn = async () => {
     const api = new Client(base_url)
@@ -117,7 +117,7 @@ test('[AUTH-27] [OBS-14] [OBS-15] whatever the clock of an instance says, tokens
   await eventually('the clocks agree', () => linesAbout(wrong, 'agree').length === 1)
   await setClock('-30s')
   await eventually('the skew is told again', () => linesAbout(wrong, 'differ').length === 2)
-  expect(linesAbout(wrong, 'differ')[1]?.skew_seconds).toBeCloseTo(30, 0)
+  expect(linesAbout(wrong, 'differ')[1]?.skewSeconds).toBeCloseTo(30, 0)
   expect(patient.closing).toBeUndefined()
   patient.terminate()
 })

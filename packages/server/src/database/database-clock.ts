@@ -28,12 +28,12 @@ export class DatabaseClock {
   private isReading = false
   private isOff = false
   /** How far the database's clock is ahead of ours; negative when it is behind. */
-  skew_seconds = 0
+  skewSeconds = 0
 
-  constructor(db: Db, log: Log, every_seconds = EVERY_SECONDS) {
+  constructor(db: Db, log: Log, everySeconds = EVERY_SECONDS) {
     this.db = db
     this.log = log
-    this.timer = setInterval(() => void this.read(), every_seconds * 1_000)
+    this.timer = setInterval(() => void this.read(), everySeconds * 1_000)
   }
 
   now_seconds(): number {
@@ -48,23 +48,23 @@ export class DatabaseClock {
     const [row] = await this.db.run(readClock, {}).catch(() => [])
     this.isReading = false
     if (!row) return
-    const answered_at = performance.now()
-    const uncertain_ms = (answered_at - asked_at) / 2
-    this.origin_ms = row.ms - (asked_at + uncertain_ms)
-    this.skew_seconds = (row.ms + uncertain_ms - Date.now()) / 1_000
-    this.logChange(uncertain_ms / 1_000)
+    const answeredAt = performance.now()
+    const uncertainMs = (answeredAt - asked_at) / 2
+    this.origin_ms = row.ms - (asked_at + uncertainMs)
+    this.skewSeconds = (row.ms + uncertainMs - Date.now()) / 1_000
+    this.logChange(uncertainMs / 1_000)
   }
 
   close() {
     clearInterval(this.timer)
   }
 
-  private logChange(uncertain_seconds: number) {
-    const skew_seconds = Math.round(this.skew_seconds * 10) / 10
-    const isOff = Math.abs(this.skew_seconds) - uncertain_seconds > MAX_SKEW_SECONDS
+  private logChange(uncertainSeconds: number) {
+    const skewSeconds = Math.round(this.skewSeconds * 10) / 10
+    const isOff = Math.abs(this.skewSeconds) - uncertainSeconds > MAX_SKEW_SECONDS
     if (isOff && !this.isOff)
-      this.log.warn({ skew_seconds }, 'The clocks of this machine and of the database differ: set them by NTP')
-    if (!isOff && this.isOff) this.log.info({ skew_seconds }, 'The clocks of this machine and of the database agree')
+      this.log.warn({ skewSeconds }, 'The clocks of this machine and of the database differ: set them by NTP')
+    if (!isOff && this.isOff) this.log.info({ skewSeconds }, 'The clocks of this machine and of the database agree')
     this.isOff = isOff
   }
 }

@@ -9,13 +9,13 @@ import {
   sql,
 } from 'kysely'
 import type pg from 'pg'
-import { type Call, Flights } from './pipeline.ts'
-import { type DatabaseObserver, openPool, type PoolOptions } from './pool.ts'
 import { Problem, problemOfDatabase } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
+import { PipelinedConnection, type StatementCall } from './pipeline.ts'
+import { type DatabaseObserver, openPool, type PoolOptions } from './pool.ts'
 import type { DB as Tables } from './tables.gen.ts'
 
-/** A query that was built once, when its module was loaded, and runs as a named prepared statement ever after. */
+/** A query that is built once, when its module is loaded, and runs as a named prepared statement. */
 export interface Statement<Args, Row> {
   readonly name: string
   readonly text: string
@@ -31,20 +31,20 @@ export interface Db {
 /** The connection of a transaction. */
 export interface Tx extends Db {
   /**
-   * A write whose answer nobody needs. It is not waited for: it travels with the statements after it, and with COMMIT. If
-   * it fails, the transaction fails with its error.
+   * A write whose result nobody needs. It is not awaited: it is sent with the next statements, or with COMMIT. If it fails,
+   * the transaction fails with its error.
    */
-  later<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): void
+  defer<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): void
 }
 
-/** Stands for an argument while a query is built, so that building happens once and not for every call. */
-class Slot {
+/** A placeholder for an argument while a query is built, so that it is built once and not for every call. */
+class Parameter {
   readonly name: string
   constructor(name: string) {
     this.name = name
   }
 }
-const slots = new Proxy({}, { get: (_, name: string) => new Slot(name) })
+const parameters = new Proxy({}, { get: (_, name: string) => new Parameter(name) })
 
 const builder = new Kysely<Tables>({
   dialect: {
@@ -56,56 +56,56 @@ const builder = new Kysely<Tables>({
 })
 const names = new Set<string>()
 
-/** Builds a statement. `args` holds what each call will bring; use its fields as values. */
+/** Builds a statement. The fields of `args` are placeholders for the arguments of each call. */
 export function statement<Args, Row>(
   name: string,
   build: (args: Args, query: Kysely<Tables>) => { compile(query: Kysely<Tables>): CompiledQuery<Row> },
 ): Statement<Args, Row> {
   if (names.has(name)) throw new Error(`Two statements are named ${name}`)
   names.add(name)
-  const { sql: text, parameters } = build(slots as Args, builder).compile(builder)
+  const { sql: text, parameters: bound } = build(parameters as Args, builder).compile(builder)
   const values = (args: Args) =>
-    parameters.map((value) => (value instanceof Slot ? (args as Record<string, unknown>)[value.name] : value))
+    bound.map((value) => (value instanceof Parameter ? (args as Record<string, unknown>)[value.name] : value))
   return { name, text, values }
 }
 
-/** A time as the wire shows it: ISO 8601 in UTC, with milliseconds. */
+/** A time as the API returns it: ISO 8601 in UTC, with milliseconds. */
 export const wireTime = (time: RawBuilder<unknown>) =>
   sql<string>`to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const callOf = <Args, Row>({ name, text, values }: Statement<Args, Row>, args: Args): Call => ({
+const callOf = <Args, Row>({ name, text, values }: Statement<Args, Row>, args: Args): StatementCall => ({
   name,
   text,
   values: values(args),
 })
 
-/** How many may wait for a connection, and for how long. */
+/** How many statements may wait for a connection, and for how long. */
 const MAX_WAITING = 5_000
 const WAIT_MS = 5_000
 
-/** The pool of connections, the reads that run on any of them, and the transactions that keep one. */
+/** The connection pool. Single statements run on any connection, a transaction keeps one. */
 export class Database implements Db {
   readonly pool: pg.Pool
   private readonly observer: DatabaseObserver | undefined
-  /** In front of the pool, whose own queue knows no keys. */
+  /** In front of the pool, whose own queue is not fair to keys. */
   private readonly connections: Semaphore
-  private readonly is_fair: boolean
+  private readonly isFair: boolean
   /** When a statement or a transaction last succeeded. */
-  answered_at = Number.NEGATIVE_INFINITY
+  answeredAt = Number.NEGATIVE_INFINITY
   /** Whether the last transaction failed because the disk is full. */
-  is_full = false
+  isFull = false
 
-  constructor(options: PoolOptions & { is_fair?: boolean }) {
-    const { size, observer, is_fair = false } = options
+  constructor(options: PoolOptions & { isFair?: boolean }) {
+    const { size, observer, isFair = false } = options
     this.observer = observer
     this.pool = openPool(options)
-    this.is_fair = is_fair
-    const refuse = () => {
-      observer?.failed('unreachable')
+    this.isFair = isFair
+    const reject = () => {
+      observer?.onError('unreachable')
       return new Problem('unavailable')
     }
-    const limit = { waiting: MAX_WAITING, wait_ms: WAIT_MS, refuse }
-    this.connections = new Semaphore(size, limit, observer?.waited)
+    const limit = { maxWaiting: MAX_WAITING, waitMs: WAIT_MS, reject }
+    this.connections = new Semaphore(size, limit, observer?.onWait)
   }
 
   /** How many statements and transactions wait for a connection. */
@@ -113,72 +113,71 @@ export class Database implements Db {
     return this.connections.waiting
   }
 
-  /** For the service's own work. What clients ask for goes through `forKey`. */
+  /** For the service's own work. Requests of clients use `forKey`. */
   run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>) {
     return this.runFor('', statement, args)
   }
 
-  /** The same for a user, an address or a board: connections that are scarce go to the keys in turn. */
+  /** The same for a user, an address or a board: when connections are scarce, keys take turns. */
   forKey(key: string): Db {
     return { run: (statement, args) => this.runFor(key, statement, args) }
   }
 
   private runFor<Args, Row>(key: string, statement: Statement<Args, Row>, args: Args) {
-    return this.connected(key, async (flights) => (await flights.run(callOf(statement, args))).rows as Row[])
+    return this.connected(key, async (connection) => (await connection.run(callOf(statement, args))).rows as Row[])
   }
 
   /**
-   * One transaction on one connection. `open` and `close` travel together with BEGIN and COMMIT, so that neither costs a
-   * round trip of its own; whatever is thrown on the way rolls everything back. `committing` is told when all is sent and only
-   * the disk is waited for.
+   * One transaction on one connection. `open` and `close` are sent in one batch with BEGIN and COMMIT, so that neither costs a
+   * round trip of its own. An error rolls everything back. `onCommit` is called when COMMIT is sent, before PostgreSQL answers.
    */
   transaction<Opened, T>(
     open: (tx: Db) => Promise<Opened>,
     work: (tx: Tx, opened: Opened) => Promise<{ result: T; close?: (tx: Db) => Promise<unknown> }>,
-    { committing = () => {}, key = '' }: { committing?: () => void; key?: string } = {},
+    { onCommit = () => {}, key = '' }: { onCommit?: () => void; key?: string } = {},
   ): Promise<T> {
-    return this.connected(key, async (flights) => {
+    return this.connected(key, async (connection) => {
       const tx: Tx = {
         run: async <Args, Row>(statement: Statement<Args, Row>, args: Args) =>
-          (await flights.run(callOf(statement, args))).rows as Row[],
-        later: (statement, args) => flights.later(callOf(statement, args)),
+          (await connection.run(callOf(statement, args))).rows as Row[],
+        defer: (statement, args) => connection.defer(callOf(statement, args)),
       }
       try {
-        const [, opened] = await Promise.all([flights.run(BEGIN), open(tx)])
+        const [, opened] = await Promise.all([connection.run(BEGIN), open(tx)])
         const { result, close } = await work(tx, opened)
-        const commit = Promise.all([close?.(tx), flights.run(COMMIT)])
-        committing()
+        const commit = Promise.all([close?.(tx), connection.run(COMMIT)])
+        onCommit()
         const [, { tag }] = await commit
         if (tag !== 'COMMIT') throw new Error('The transaction was rolled back')
-        this.is_full = false
+        this.isFull = false
         return result
       } catch (error) {
-        await flights.rollBack()
-        if (problemOfDatabase(error)?.code === 'storage_full') this.is_full = true
+        await connection.rollBack()
+        if (problemOfDatabase(error)?.code === 'storage_full') this.isFull = true
         throw error
       }
     })
   }
 
-  private connected<T>(key: string, work: (flights: Flights) => Promise<T>): Promise<T> {
-    return this.connections.run(() => this.withConnection(work), { key: this.is_fair ? key : '' })
+  private connected<T>(key: string, work: (connection: PipelinedConnection) => Promise<T>): Promise<T> {
+    return this.connections.run(() => this.withConnection(work), { key: this.isFair ? key : '' })
   }
 
-  private async withConnection<T>(work: (flights: Flights) => Promise<T>): Promise<T> {
+  private async withConnection<T>(work: (connection: PipelinedConnection) => Promise<T>): Promise<T> {
     let client: pg.PoolClient | undefined
-    let flights: Flights | undefined
+    let connection: PipelinedConnection | undefined
     try {
       client = await this.pool.connect()
-      flights = new Flights(client)
-      const result = await work(flights)
-      this.answered_at = performance.now()
+      connection = new PipelinedConnection(client)
+      const result = await work(connection)
+      this.answeredAt = performance.now()
       return result
     } catch (error) {
-      this.tell(error)
+      this.observe(error)
       throw error
     } finally {
-      flights?.end()
-      client?.release(flights?.broken)
+      connection?.end()
+      client?.release(connection?.broken)
     }
   }
 
@@ -186,18 +185,18 @@ export class Database implements Db {
     return this.pool.end()
   }
 
-  /** What a client brought about, such as a name that is taken, is no trouble. */
-  private tell(error: unknown) {
+  /** Counts errors of the database. Errors that a client caused, such as a name that is taken, do not count. */
+  private observe(error: unknown) {
     if (!this.observer || error instanceof Problem) return
     const code = problemOfDatabase(error)?.code
-    if (code === 'unavailable') this.observer.failed('unreachable')
-    else if (code === 'storage_full') this.observer.failed('storage_full')
-    else if (code === 'board_busy') this.observer.failed('lock_timeout')
-    else if (code === undefined && isRefusal.test((error as { code?: string }).code ?? ''))
-      this.observer.failed('other')
+    if (code === 'unavailable') this.observer.onError('unreachable')
+    else if (code === 'storage_full') this.observer.onError('storage_full')
+    else if (code === 'board_busy') this.observer.onError('lock_timeout')
+    else if (code === undefined && isServerError.test((error as { code?: string }).code ?? ''))
+      this.observer.onError('other')
   }
 }
-/** A code of PostgreSQL's own, but for constraints: those can be the doing of a client that was late. */
-const isRefusal = /^(?!23)[0-9A-Z]{5}$/
+/** An error code of PostgreSQL, except constraint violations, which concurrent clients can cause. */
+const isServerError = /^(?!23)[0-9A-Z]{5}$/
 const BEGIN = { name: 'begin', text: 'begin', values: [] }
 const COMMIT = { name: 'commit', text: 'commit', values: [] }

@@ -10,7 +10,7 @@ export class NotDurable extends Error {}
  * Refuses a PostgreSQL that is told to lose acknowledged writes. How commits are acknowledged is a setting of our own
  * sessions; what the whole server does with its disk may be somebody's deliberate choice, and is only said.
  */
-export async function demandDurable(url: string, log: { warn: (message: string) => void }) {
+export async function requireDurability(url: string, log: { warn: (message: string) => void }) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

@@ -3,13 +3,13 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '#testing/processes'
 import { startService, type TestService } from '#testing/service'
-import { Database, statement } from './database.ts'
-import { Flights } from './pipeline.ts'
 import { problemOfDatabase } from '../platform/problem.ts'
+import { Database, statement } from './database.ts'
+import { PipelinedConnection } from './pipeline.ts'
 
 let service: TestService
 let client: pg.Client
-let flights: Flights
+let flights: PipelinedConnection
 beforeAll(async () => {
   service = await startService()
   client = new pg.Client({ connectionString: service.database_url, query_timeout: 500 })
@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await client.query('truncate marks')
-  flights = new Flights(client)
+  flights = new PipelinedConnection(client)
 })
 
 const insert = (n: unknown) => ({ name: 'insert', text: 'insert into marks values ($1) returning n', values: [n] })
@@ -60,7 +60,7 @@ describe('statements of one flight', () => {
   test('[WRITE-10] fail with one for which nobody waited, also when it left behind the last that was waited for', async () => {
     await flights.run(command('begin'))
     const before = flights.run(insert(1))
-    flights.later(insert('x'))
+    flights.defer(insert('x'))
     expect(await settled([before])).toEqual([[{ n: 1 }]])
     expect(await settled([flights.run(insert(2)), flights.run(command('commit'))])).toEqual(['22P02', '22P02'])
     await flights.rollBack()
@@ -87,11 +87,11 @@ describe('statements of one flight', () => {
   })
 
   test('[WRITE-10] what nobody waits for travels before the next, which fails with it', async () => {
-    flights.later(insert(1))
+    flights.defer(insert(1))
     expect(await kept()).toEqual([])
     await flights.run(insert(2))
     expect(await kept()).toEqual([1, 2])
-    flights.later(insert(1))
+    flights.defer(insert(1))
     expect(await settled([flights.run(insert(3))])).toEqual(['23505'])
     expect(await kept()).toEqual([1, 2])
   })
@@ -108,7 +108,7 @@ describe('statements of one flight', () => {
     flights.end()
     await expect(left).rejects.toThrow('over')
     await expect(flights.run(insert(2))).rejects.toThrow('over')
-    expect(() => flights.later(insert(3))).toThrow('over')
+    expect(() => flights.defer(insert(3))).toThrow('over')
     expect(await kept()).toEqual([])
   })
 })
@@ -138,14 +138,14 @@ test('[RUN-4] a server that does not answer in time is given up, with its connec
   const slow = new pg.Client({ connectionString: service.database_url, query_timeout: 100 })
   slow.on('error', () => {})
   await slow.connect()
-  const asked = new Flights(slow)
+  const asked = new PipelinedConnection(slow)
   await expect(asked.run(command('select pg_sleep(1)'))).rejects.toThrow('Query read timeout')
   expect(asked.broken?.message).toBe('Query read timeout')
   await slow.end()
 })
 
 test('[WRITE-10] a refusal keeps the connection, and a lost one leaves the pool', async () => {
-  const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+  const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
   const me = statement('who_am_i', (_, query) => query.selectNoFrom((e) => e.fn<number>('pg_backend_pid').as('pid')))
   const fail = statement('fail', (args: { n: string }, query) =>
     query.selectNoFrom((e) => e.cast<number>(e.val(args.n), 'integer').as('n')),
@@ -161,7 +161,7 @@ test('[WRITE-10] a refusal keeps the connection, and a lost one leaves the pool'
   const unsent = database.transaction(
     async () => {},
     async (tx) => {
-      tx.later(fail, { n: 'x' })
+      tx.defer(fail, { n: 'x' })
       throw new Error('refused')
     },
   )
@@ -188,7 +188,7 @@ describe('a result that cannot be read', () => {
   )
 
   test('[RUN-7] fails its statement alone, and the pool replaces its connection', async () => {
-    const options = { url: service.database_url, size: 1, on_error: () => {}, max_result_bytes: 1_000_000 }
+    const options = { url: service.database_url, size: 1, onError: () => {}, maxResultBytes: 1_000_000 }
     const database = new Database(options)
     const pid = async () => (await database.run(backend, {}))[0]?.pid
     const before = await pid()
@@ -200,8 +200,8 @@ describe('a result that cannot be read', () => {
   })
 
   test('[RUN-7] so does one on which the parser throws', async () => {
-    const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
-    const failing = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+    const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
+    const failing = new Database({ url: service.database_url, size: 1, onError: () => {} })
     failing.pool.on('connect', (client) => {
       const { connection } = client as unknown as { connection: { on: (name: string, listener: () => void) => void } }
       connection.on('dataRow', () => {
@@ -215,7 +215,7 @@ describe('a result that cannot be read', () => {
 })
 
 test('[RUN-8] a statement that takes too long is told as such, and its connection is kept', async () => {
-  const database = new Database({ url: service.database_url, size: 1, on_error: () => {} })
+  const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
   const pid = async () => (await database.run(backend, {}))[0]?.pid
   const before = await pid()
   const slow = statement('slow', () => sql`select pg_sleep(10)`)

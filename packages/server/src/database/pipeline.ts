@@ -2,50 +2,57 @@ import pg from 'pg'
 import { serialize } from 'pg-protocol'
 import { problemOfDatabase } from '../platform/problem.ts'
 
-/** A statement with its values. It is named, so that PostgreSQL parses and plans it once on each connection. */
-export interface Call {
+/** A statement with its values. It is named, so that PostgreSQL parses and plans it once per connection. */
+export interface StatementCall {
   readonly name: string
   readonly text: string
   readonly values: readonly unknown[]
 }
 export type Row = Record<string, unknown>
-export interface Outcome {
+export interface StatementResult {
   rows: Row[]
-  /** What PostgreSQL says that it did, such as `COMMIT`. */
+  /** The command tag, such as `COMMIT`. */
   tag: string
 }
 
-/** How the columns of a statement become a row. Without columns there are no rows. */
+/** How the columns of a statement become a row. */
 type Reader = { name: string; parse: (text: string) => unknown }[]
-/** What each connection has prepared. */
+/** The prepared statements of each connection. */
 const preparedOn = new WeakMap<object, Map<string, Reader>>()
 
-/** The part of pg's connection that bytes are written to. */
+/** The part of pg's connection that is not in its types. */
 interface Wire {
   stream: { writable: boolean; write: (bytes: Buffer) => void }
 }
 
 /**
- * Several statements in one packet with one Sync, for which pg itself would need a packet and a Sync each: PostgreSQL and
- * we handle half the messages. When one of them fails, PostgreSQL skips those behind it.
+ * Several statements in one packet with one Sync; pg would send a packet and a Sync for each. Both sides handle half as
+ * many messages. When a statement fails, PostgreSQL skips those after it.
+ *
+ * This extends the driver: it uses `Submittable`, `connection.stream` and `utils.prepareValue` of pg, which are not part of
+ * its documented API. On an upgrade of pg, check these three and run `pipeline.test.ts`.
  */
-class Flight implements pg.Submittable {
+class StatementBatch implements pg.Submittable {
   /** pg puts its own timer around this one. */
   callback: (error?: Error) => void
-  private readonly calls: readonly Call[]
+  private readonly calls: readonly StatementCall[]
   private readonly values: unknown[][]
   private readonly parserOf: (type: number) => (text: string) => unknown
-  private readonly outcomes: Outcome[] = []
+  private readonly outcomes: StatementResult[] = []
   private readonly fresh = new Set<string>()
   private prepared = new Map<string, Reader>()
   private rows: Row[] = []
 
-  constructor(client: pg.ClientBase, calls: readonly Call[], landed: (outcomes: Outcome[], error?: Error) => void) {
+  constructor(
+    client: pg.ClientBase,
+    calls: readonly StatementCall[],
+    onComplete: (outcomes: StatementResult[], error?: Error) => void,
+  ) {
     this.calls = calls
-    // Here, because it can throw: nothing may be written by halves.
+    // In the constructor, because it can throw: a batch is written completely or not at all.
     this.values = calls.map(({ values }) => values.map(prepareValue))
     this.parserOf = (type) => client.getTypeParser(type, 'text')
-    this.callback = (error) => landed(this.outcomes, error)
+    this.callback = (error) => onComplete(this.outcomes, error)
   }
 
   submit(connection: pg.Connection) {
@@ -54,7 +61,7 @@ class Flight implements pg.Submittable {
     const messages: Buffer[] = []
     for (const [i, { name, text }] of this.calls.entries()) {
       if (!this.prepared.has(name)) {
-        // It may be there nevertheless, after a flight that failed.
+        // After a failed batch the server may have it nevertheless.
         messages.push(
           serialize.close({ type: 'S', name }),
           serialize.parse({ name, text, types: [] }),
@@ -66,9 +73,9 @@ class Flight implements pg.Submittable {
       messages.push(serialize.bind({ statement: name, values: this.values[i] as unknown[] }), serialize.execute())
     }
     messages.push(serialize.sync())
-    // In one piece: to write a dozen of them costs more than to copy them.
+    // In one write: a dozen small writes cost more than the copy.
     const { stream } = connection as unknown as Wire
-    // A connection that is closing tells by itself that nothing will come of it.
+    // A connection that is closing reports an error by itself.
     if (stream.writable) stream.write(Buffer.concat(messages))
   }
 
@@ -90,7 +97,7 @@ class Flight implements pg.Submittable {
     this.rows = []
   }
   handleError(error: Error) {
-    // What failed is prepared anew, in case that was the reason, and so is what was perhaps never reached.
+    // Prepare the failed statement again, in case that was the reason, and those that were perhaps never reached.
     this.prepared.delete(this.current?.name ?? '')
     for (const { name } of this.calls.slice(this.outcomes.length)) if (this.fresh.has(name)) this.prepared.delete(name)
     this.callback(error)
@@ -99,97 +106,97 @@ class Flight implements pg.Submittable {
     this.callback()
   }
 
-  /** Whose answer comes next. */
+  /** The statement whose result comes next. */
   private get current() {
     return this.calls[this.outcomes.length]
   }
 }
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils
 
-interface Passenger {
-  call: Call
-  landed?: (outcome: Outcome) => void
-  failed?: (error: unknown) => void
+interface PendingStatement {
+  call: StatementCall
+  onComplete?: (outcome: StatementResult) => void
+  onError?: (error: unknown) => void
 }
 
-/** The statements on one connection. Those of one tick travel together; what is called meanwhile leaves when they are back. */
-export class Flights {
+/** Batches the statements of one connection: those of one tick are sent together, later ones when the results are back. */
+export class PipelinedConnection {
   private readonly client: pg.ClientBase
-  private waiting: Passenger[] = []
+  private waiting: PendingStatement[] = []
   private isAwaited = false
-  private isUnderway = false
+  private isInFlight = false
   private isOver = false
-  /** What went wrong with a statement for which nobody waited. */
-  private untold: Error | undefined
-  /** Why the connection is of no use any more: the server went away, or takes no writes. The next one finds the one that does. */
+  /** The error of a deferred statement. */
+  private deferredError: Error | undefined
+  /** Why the connection cannot be used any more: it is lost, or the server takes no writes. */
   broken: Error | undefined
 
   constructor(client: pg.ClientBase) {
     this.client = client
   }
 
-  run(call: Call): Promise<Outcome> {
-    if (this.untold) return Promise.reject(this.untold)
-    return new Promise((landed, failed) => {
-      this.board({ call, landed, failed })
-      if (!this.isAwaited && !this.isUnderway) queueMicrotask(() => this.depart())
+  run(call: StatementCall): Promise<StatementResult> {
+    if (this.deferredError) return Promise.reject(this.deferredError)
+    return new Promise((onComplete, onError) => {
+      this.enqueue({ call, onComplete, onError })
+      if (!this.isAwaited && !this.isInFlight) queueMicrotask(() => this.flush())
       this.isAwaited = true
     })
   }
 
-  /** Travels with the next one that is waited for. If it fails, so does that one, or whatever comes after it. */
-  later(call: Call) {
-    this.board({ call })
+  /** Sent with the next awaited statement. If it fails, so does that statement, or the next one. */
+  defer(call: StatementCall) {
+    this.enqueue({ call })
   }
 
-  /** Takes back what was done, with all that has not left yet. A connection on which even that fails is broken. */
+  /** Rolls back, and drops queued statements. A connection on which that fails is broken. */
   async rollBack() {
-    this.forget()
-    this.untold = undefined
+    this.rejectQueued()
+    this.deferredError = undefined
     if (this.broken) return
     await this.run(ROLLBACK).catch((error: Error) => {
       this.broken = error
     })
   }
 
-  /** Whatever was left running must not reach the connection once it belongs to somebody else. */
+  /** Rejects statements that are still queued, because the connection goes back to the pool. */
   end() {
     this.isOver = true
-    this.forget()
+    this.rejectQueued()
   }
 
-  private forget() {
-    for (const { failed } of this.waiting.splice(0)) failed?.(new Error(OVER))
+  private rejectQueued() {
+    for (const { onError } of this.waiting.splice(0)) onError?.(new Error(OVER))
   }
 
-  private board(passenger: Passenger) {
+  private enqueue(pending: PendingStatement) {
     if (this.isOver) throw new Error(OVER)
-    this.waiting.push(passenger)
+    this.waiting.push(pending)
   }
 
-  private depart() {
+  private flush() {
     if (this.isOver) return
-    const passengers = this.waiting.splice(0)
+    const batch = this.waiting.splice(0)
     this.isAwaited = false
-    this.isUnderway = true
-    const landed = (outcomes: Outcome[], error?: Error) => {
-      this.isUnderway = false
+    this.isInFlight = true
+    const complete = (outcomes: StatementResult[], error?: Error) => {
+      this.isInFlight = false
       if (problemOfDatabase(error)?.code === 'unavailable') this.broken = error
-      for (const [i, passenger] of passengers.entries()) {
+      for (const [i, pending] of batch.entries()) {
         const outcome = outcomes[i]
-        if (outcome) passenger.landed?.(outcome)
-        else passenger.failed?.(error)
+        if (outcome) pending.onComplete?.(outcome)
+        else pending.onError?.(error)
       }
-      if (!passengers.some(({ failed }, i) => failed && !outcomes[i])) this.untold = error
-      if (this.isAwaited) this.depart()
+      if (!batch.some(({ onError }, i) => onError && !outcomes[i])) this.deferredError = error
+      if (this.isAwaited) this.flush()
     }
     try {
-      const calls = passengers.map(({ call }) => call)
-      this.client.query(new Flight(this.client, calls, landed))
+      const calls = batch.map(({ call }) => call)
+      this.client.query(new StatementBatch(this.client, calls, complete))
     } catch (error) {
-      landed([], error as Error)
+      complete([], error as Error)
     }
   }
 }
 const OVER = 'The transaction is over'
-const ROLLBACK: Call = { name: 'rollback', text: 'rollback', values: [] }
+const ROLLBACK: StatementCall = { name: 'rollback', text: 'rollback', values: [] }

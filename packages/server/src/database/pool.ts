@@ -19,25 +19,25 @@ interface Incoming {
 }
 
 interface GuardedConfig extends pg.PoolConfig {
-  max_result_bytes?: number | undefined
+  maxResultBytes?: number | undefined
 }
 
 /** A client that knows whether it speaks to a standby: PostgreSQL says so unasked, at the start and when it changes. */
-class AttentiveClient extends pg.Client {
+class GuardedClient extends pg.Client {
   isStandby = false
   constructor(config?: pg.ClientConfig) {
     super(config)
     this.connection.on('parameterStatus', (told: { parameterName: string; parameterValue: string }) => {
       if (told.parameterName === 'in_hot_standby') this.isStandby = told.parameterValue === 'on'
     })
-    this.guardResults((config as GuardedConfig | undefined)?.max_result_bytes ?? MAX_RESULT_BYTES)
+    this.guardResults((config as GuardedConfig | undefined)?.maxResultBytes ?? MAX_RESULT_BYTES)
   }
 
   /**
    * Closes the connection when a result is too large, or cannot be parsed. pg parses in the `data` listener of the socket,
    * where an exception would end the process. Closing fails the statements of this connection alone.
    */
-  private guardResults(max_bytes: number) {
+  private guardResults(maxBytes: number) {
     const incoming = this.connection as unknown as Incoming
     const attachListeners = incoming.attachListeners.bind(this.connection)
     let received = 0
@@ -50,7 +50,7 @@ class AttentiveClient extends pg.Client {
       stream.off('data', parse).on('data', (bytes: Buffer) => {
         received += bytes.length
         try {
-          if (received > max_bytes) throw new Problem('result_too_large')
+          if (received > maxBytes) throw new Problem('result_too_large')
           parse(bytes)
         } catch (error) {
           stream.destroy(error as Error)
@@ -61,31 +61,31 @@ class AttentiveClient extends pg.Client {
 }
 
 /** A standby would answer with boards of the past, and their numbers would seem to go back. The pool drops what this refuses. */
-function demandPrimary(client: pg.ClientBase) {
-  if (client instanceof AttentiveClient && client.isStandby)
+function requirePrimary(client: pg.ClientBase) {
+  if (client instanceof GuardedClient && client.isStandby)
     throw Object.assign(new Error('The database is a standby'), { code: '25006' })
 }
 
 /** What can go wrong with PostgreSQL, as far as it is not the doing of a client. */
-export type DatabaseTrouble = 'connection_lost' | 'unreachable' | 'lock_timeout' | 'storage_full' | 'other'
+export type DatabaseErrorKind = 'connection_lost' | 'unreachable' | 'lock_timeout' | 'storage_full' | 'other'
 
 /** Who is told how it goes. */
 export interface DatabaseObserver {
-  /** How long a connection was waited for. */
-  waited: (seconds: number) => void
-  failed: (trouble: DatabaseTrouble) => void
+  /** Called with the time that each statement or transaction waited for a connection. */
+  onWait: (seconds: number) => void
+  onError: (kind: DatabaseErrorKind) => void
 }
 export interface PoolOptions {
   url: string
   size: number
-  on_error: (error: Error) => void
+  onError: (error: Error) => void
   observer?: DatabaseObserver
   /** Replaced by tests that cannot read so much. */
-  max_result_bytes?: number
+  maxResultBytes?: number
 }
 
 /** Connections to the primary that stay open, with limits on all that can take long. */
-export function openPool({ url, size, on_error, observer, max_result_bytes }: PoolOptions): pg.Pool {
+export function openPool({ url, size, onError, observer, maxResultBytes }: PoolOptions): pg.Pool {
   const config: GuardedConfig = {
     connectionString: url,
     application_name: 'lockstep',
@@ -100,15 +100,15 @@ export function openPool({ url, size, on_error, observer, max_result_bytes }: Po
     statement_timeout: 5_000,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 5_000,
-    Client: AttentiveClient,
-    onConnect: demandPrimary,
-    max_result_bytes,
+    Client: GuardedClient,
+    onConnect: requirePrimary,
+    maxResultBytes,
   }
   const pool = new pg.Pool(config)
   // Without a listener a PostgreSQL that goes away would end this process too.
   pool.on('error', (error) => {
-    observer?.failed('connection_lost')
-    on_error(error)
+    observer?.onError('connection_lost')
+    onError(error)
   })
   // The same for a connection that is in use just now: its statements fail, and that is enough.
   pool.on('connect', (client) => client.on('error', () => {}))

@@ -169,12 +169,6 @@ export interface ChecklistUsage {
   text_bytes: number | null;
 }
 
-export interface Chores {
-  held_until: string;
-  holder: string;
-  name: string;
-}
-
 export interface Columns {
   board_id: string;
   color: string;
@@ -212,6 +206,12 @@ export interface ItemUsage {
   text_bytes: number | null;
 }
 
+export interface JobLeases {
+  held_until: string;
+  holder: string;
+  name: string;
+}
+
 export interface Labels {
   board_id: string;
   color: string;
@@ -220,7 +220,7 @@ export interface Labels {
   name: string;
 }
 
-export interface StoredAnswers {
+export interface StoredResponses {
   board_id: string;
   body: string | null;
   created_at: Generated<string>;
@@ -273,14 +273,14 @@ export interface DB {
   checklist_items: ChecklistItems;
   checklist_usage: ChecklistUsage;
   checklists: Checklists;
-  chores: Chores;
   column_usage: ColumnUsage;
   columns: Columns;
   file_chunks: FileChunks;
   item_assignees: ItemAssignees;
   item_usage: ItemUsage;
+  job_leases: JobLeases;
   labels: Labels;
-  stored_answers: StoredAnswers;
+  stored_responses: StoredResponses;
   unclaimed_files: UnclaimedFiles;
   users: Users;
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { send } from './error-handler.ts'
 import { Problem } from '../platform/problem.ts'
+import { send } from './error-handler.ts'
 
 /**
  * One line for each request, with the id that the answer carries too. It names the route and never the address: an
@@ -29,13 +29,13 @@ function logRequest(request: FastifyRequest, reply: FastifyReply) {
 }
 
 /** An answer that the framework gives before any hook runs, with its id and its line all the same. */
-export function answerEarly(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
+export function sendEarlyProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
   void send(reply.header('x-request-id', request.id), problem)
   logRequest(request, reply)
 }
 
 /** The same for an expectation that Node itself hands over: there is no route, and no framework yet. */
-export const refuseExpectation = (log: FastifyBaseLogger) => (request: IncomingMessage, response: ServerResponse) => {
+export const rejectExpectation = (log: FastifyBaseLogger) => (request: IncomingMessage, response: ServerResponse) => {
   const problem = new Problem('expectation_failed')
   const { status } = problem
   const request_id = randomUUID()

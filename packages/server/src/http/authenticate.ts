@@ -40,7 +40,7 @@ function cookieOf(request: FastifyRequest) {
 interface SiteSettings {
   /** The origins that the operator named; `*` is any. */
   origins: readonly string[]
-  trusts_proxy: boolean
+  trustsProxy: boolean
 }
 type WithHeaders = Pick<IncomingMessage, 'headers'>
 
@@ -48,13 +48,13 @@ type WithHeaders = Pick<IncomingMessage, 'headers'>
  * Whether the page that sent a request is of this site, or of an origin that the operator named. The own host is the Host
  * header: X-Forwarded-Host comes from the client unless a proxy removes it.
  */
-export function siteCheck({ origins, trusts_proxy }: SiteSettings) {
+export function siteCheck({ origins, trustsProxy }: SiteSettings) {
   const isAny = origins.includes('*')
   const isOwn = (origin: string, { host, 'x-forwarded-proto': scheme }: IncomingHttpHeaders) => {
     if (isAny || origins.includes(origin)) return true
     const url = URL.parse(origin)
     // Anybody on the network can answer for a page that came without TLS.
-    const isHttps = trusts_proxy && /(^|[\s,])https$/i.test(String(scheme ?? ''))
+    const isHttps = trustsProxy && /(^|[\s,])https$/i.test(String(scheme ?? ''))
     return url !== null && url.host === host && !(isHttps && url.protocol === 'http:')
   }
   return {

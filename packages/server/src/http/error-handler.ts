@@ -2,11 +2,11 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ProblemCode } from '@lockstep/contract/problems'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { invalid } from './validation.ts'
 import { Problem, problemOfDatabase } from '../platform/problem.ts'
+import { invalid } from './validation.ts'
 
 /** Renders every error of every path, the framework's own included. Nothing of a request or of our insides is repeated. */
-export function renderProblems(app: FastifyInstance, told: (problem: Problem) => void = () => {}) {
+export function installErrorHandler(app: FastifyInstance, told: (problem: Problem) => void = () => {}) {
   const methodsAt = rememberMethods(app)
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error)
@@ -79,7 +79,7 @@ export function endConnection(socket: Duplex, problem: Problem, headers = '') {
 }
 
 /** What the HTTP parser refuses before there is a request: answered on the bare connection. */
-export function refuseConnection(error: Error & { code?: string }, socket: Socket) {
+export function rejectConnection(error: Error & { code?: string }, socket: Socket) {
   if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
   const code: ProblemCode =
     error.code === 'HPE_HEADER_OVERFLOW'

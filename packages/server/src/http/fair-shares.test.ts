@@ -214,11 +214,11 @@ describe('what a client does not read', () => {
 
   test('[LOAD-11] a change is made although there is no memory for its response, and its connection is closed', async () => {
     const large = await service.board()
-    const [column_id, other_id] = large.columns.map(({ id }) => id) as [string, string]
+    const [column_id, otherId] = large.columns.map(({ id }) => id) as [string, string]
     const params = { board_id: large.id, column_id }
     await fill(large, column_id, 30, '\u0001')
     const card = await large.owner.api.call('createCard', {
-      params: { ...params, column_id: other_id },
+      params: { ...params, column_id: otherId },
       body: { title: 'Before', description: 'x'.repeat(65_536) },
     })
     const head = (length: number) => `Content-Type: application/json\r\nContent-Length: ${length}\r\n`
@@ -321,19 +321,19 @@ describe('[LOAD-14] large changes', () => {
     const pacer = new ChangePacer()
     let running = 0
     let most = 0
-    const change = async (cost: { board_bytes: number }) => {
+    const change = async (cost: { boardBytes: number }) => {
       most = Math.max(most, ++running)
       await new Promise((resolve) => setTimeout(resolve, 5))
       running--
-      cost.board_bytes = 2 * MEBIBYTE
+      cost.boardBytes = 2 * MEBIBYTE
     }
-    const change_of = (user: string, board_bytes: number) => pacer.run(user, { board_bytes, place: undefined }, change)
-    await Promise.all([1, 2, 3].map(() => change_of('large from the start', 2 * MEBIBYTE)))
+    const changeOf = (user: string, boardBytes: number) => pacer.run(user, { boardBytes, slot: undefined }, change)
+    await Promise.all([1, 2, 3].map(() => changeOf('large from the start', 2 * MEBIBYTE)))
     expect(most).toBe(1)
-    await Promise.all([1, 2, 3].map(() => change_of('not known yet', 0)))
+    await Promise.all([1, 2, 3].map(() => changeOf('not known yet', 0)))
     expect(most).toBe(3)
     most = 0
-    await Promise.all([1, 2, 3].map(() => change_of('not known yet', 0)))
+    await Promise.all([1, 2, 3].map(() => changeOf('not known yet', 0)))
     expect(most).toBe(1)
   })
 })

@@ -2,27 +2,26 @@ import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, createGzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { toJson } from '../core/change-board.ts'
+import { JSON_TYPE, toJson } from '../platform/json.ts'
 import { etagOf, isSame } from './etag.ts'
 
-export const JSON_TYPE = 'application/json; charset=utf-8'
 /** Less than this fits in one packet of the network anyway. */
 const WORTH_PACKING = 1_400
 const zip = promisify(gzip)
 /** Each piece of what comes out is a way to another thread and back: for a board of a thousand cards two fifths of the time. */
 const LARGEST_PIECE = 65_536
 const CHUNKS_AT_ONCE = 4
-const sizeOfPieces = (text_length: number) => Math.min(Math.max(text_length, WORTH_PACKING), LARGEST_PIECE)
+const sizeOfPieces = (textLength: number) => Math.min(Math.max(textLength, WORTH_PACKING), LARGEST_PIECE)
 /** The first level takes half the time of the usual one, and leaves a fifth more. */
-export const pack = (text: string) => zip(text, { level: 1, chunkSize: sizeOfPieces(text.length) })
+export const compress = (text: string) => zip(text, { level: 1, chunkSize: sizeOfPieces(text.length) })
 
 /** A response that is not the value itself, but how it is sent. */
-export abstract class Prepared {
+export abstract class PreparedResponse {
   protected readonly isPrepared = true
 }
 
 /** JSON text as it is sent, compressed, with the name of its state. Without bytes: the client has it already. */
-export class Packed extends Prepared {
+export class CompressedJson extends PreparedResponse {
   readonly etag: string
   readonly bytes: Buffer | undefined
   /** How many bytes the text has that was compressed. */
@@ -37,7 +36,7 @@ export class Packed extends Prepared {
 }
 
 /** JSON text that is made page by page while it is sent, because it may be too long to be held. It has no ETag. */
-export class Streamed extends Prepared {
+export class StreamedJson extends PreparedResponse {
   readonly first: string
   readonly rest: AsyncIterable<string>
 
@@ -51,11 +50,11 @@ export class Streamed extends Prepared {
 /** Counts memory that a response takes, and returns how to give it back before the response is over. Throws when there is none. */
 type Reserve = (bytes: number) => () => void
 /** Waits for the client's turn before a page is read. */
-type InTurn = <T>(read: () => Promise<T>, bytesOf: (page: T) => number) => Promise<T>
+type RunPaced = <T>(read: () => Promise<T>, bytesOf: (page: T) => number) => Promise<T>
 
 /** How large a result is, if it is text already. */
 export const textLength = (result: unknown): number =>
-  typeof result === 'string' ? result.length : result instanceof Streamed ? result.first.length : 0
+  typeof result === 'string' ? result.length : result instanceof StreamedJson ? result.first.length : 0
 
 /**
  * Answers a GET: with 304 when the client has what it asks for, compressed when it is large and the client can read that.
@@ -65,11 +64,11 @@ export async function sendJson(
   request: FastifyRequest,
   reply: FastifyReply,
   result: unknown,
-  { reserve, inTurn }: { reserve: Reserve; inTurn: InTurn },
+  { reserve, runPaced }: { reserve: Reserve; runPaced: RunPaced },
 ) {
   const { 'if-none-match': known, 'accept-encoding': accepted = '' } = request.headers
-  if (result instanceof Streamed) return sendStream(reply, result, readsGzip(accepted), { reserve, inTurn })
-  const packed = result instanceof Packed ? result : undefined
+  if (result instanceof StreamedJson) return sendStream(reply, result, readsGzip(accepted), { reserve, runPaced })
+  const packed = result instanceof CompressedJson ? result : undefined
   const text = packed ? '' : toJson(result)
   const etag = packed?.etag ?? etagOf(text)
   reply.header('etag', etag).header('vary', [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '))
@@ -82,24 +81,24 @@ export async function sendJson(
     reply.header('content-length', packed.text_bytes)
     const text = decompress(packed.bytes)
     if (packed.text_bytes <= CHUNKS_AT_ONCE * LARGEST_PIECE) return reply.send(text)
-    return reply.send(Readable.from(inPieces(text, inTurn), { objectMode: false, highWaterMark: 1 }))
+    return reply.send(Readable.from(inPieces(text, runPaced), { objectMode: false, highWaterMark: 1 }))
   }
   if (!isCompressed || (!packed && text.length < WORTH_PACKING)) return reply.send(text)
-  return reply.header('content-encoding', 'gzip').send(packed?.bytes ?? (await pack(text)))
+  return reply.header('content-encoding', 'gzip').send(packed?.bytes ?? (await compress(text)))
 }
 
 function sendStream(
   reply: FastifyReply,
-  { first, rest }: Streamed,
+  { first, rest }: StreamedJson,
   isCompressed: boolean,
-  { reserve, inTurn }: { reserve: Reserve; inTurn: InTurn },
+  { reserve, runPaced }: { reserve: Reserve; runPaced: RunPaced },
 ) {
   let release = reserve(first.length)
   const pieces = async function* () {
     yield* piecesOf(first)
     const pages = rest[Symbol.asyncIterator]()
     for (;;) {
-      const { done, value: page } = await inTurn(
+      const { done, value: page } = await runPaced(
         () => pages.next(),
         ({ value }) => textLength(value),
       )
@@ -124,7 +123,7 @@ function* piecesOf(text: string) {
 }
 
 /** The bytes of a stream in pieces of a few chunks, each in its turn. */
-async function* inPieces(stream: Readable, inTurn: InTurn) {
+async function* inPieces(stream: Readable, runPaced: RunPaced) {
   const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]()
   const read = async () => {
     const piece: Buffer[] = []
@@ -137,7 +136,7 @@ async function* inPieces(stream: Readable, inTurn: InTurn) {
   }
   try {
     for (;;) {
-      const piece = await inTurn(read, ({ length }) => length)
+      const piece = await runPaced(read, ({ length }) => length)
       if (piece.length === 0) return
       yield piece
     }

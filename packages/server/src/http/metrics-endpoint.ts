@@ -2,9 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { send } from './error-handler.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
 import { Problem } from '../platform/problem.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { send } from './error-handler.ts'
 
 export interface MetricsSettings {
   /** A listener of its own for them; 0 for none. */

@@ -2,18 +2,18 @@ import type { Operation, Resource } from '@lockstep/contract/operation'
 import type { FastifyRequest } from 'fastify'
 import type { ChangeCost } from '../core/change-pacer.ts'
 import type { Db } from '../database/database.ts'
-import { isSame } from './etag.ts'
 import { Problem } from '../platform/problem.ts'
+import { isSame } from './etag.ts'
 
 /** A thing as its readers see it, and every ETag that names this state of it. */
-export interface Representation {
+export interface ResourceReader {
   json: string
   etags: string[]
 }
 /** How each kind of thing is read; undefined when it is not there. A member is named by his user. */
-export type Representations = Record<
+export type ResourceReaders = Record<
   Resource | 'member',
-  (db: Db, key: { board_id: string; id: string }) => Promise<Representation | undefined>
+  (db: Db, key: { board_id: string; id: string }) => Promise<ResourceReader | undefined>
 >
 
 /**
@@ -21,8 +21,8 @@ export type Representations = Record<
  * saw it. It is the one that the path ends with or, where that has no look of its own (a label on a card), the one that it
  * hangs on.
  */
-export function precondition(
-  representations: Representations,
+export function ifMatchCheck(
+  representations: ResourceReaders,
   { access, method, path }: Operation,
   { headers: { 'if-match': expected } }: FastifyRequest,
   ids: Record<string, string>,

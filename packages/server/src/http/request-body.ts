@@ -1,21 +1,21 @@
 import type { Operation } from '@lockstep/contract/operation'
 import type { FastifyInstance, FastifyRequest, preParsingHookHandler, preValidationHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { placeOf } from './edge/admission-middleware.ts'
 import { networkOf } from '../platform/client-address.ts'
 import type { FairShare } from '../platform/fair-share.ts'
-import { invalid } from './validation.ts'
 import { Problem } from '../platform/problem.ts'
+import { slotOf } from './edge/admission-middleware.ts'
 import { hasBody } from './edge/unread-body.ts'
+import { invalid } from './validation.ts'
 
 /** Leaves every body as bytes: it is read only after it is known that the caller may do what he asks. */
-export function takeRawBodies(app: FastifyInstance) {
+export function parseBodiesAsBuffers(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
 /** Leaves every body unread: whoever handles the request takes it as it comes. */
-export function leaveBodies(app: FastifyInstance) {
+export function leaveBodiesUnparsed(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 }
@@ -25,7 +25,7 @@ export function leaveBodies(app: FastifyInstance) {
  * own limit is the one of uploads, which may take long.) `unauthenticated` bounds how many bodies of public operations are
  * awaited at once, by address: without it they could take the room of everybody.
  */
-export function bodyWithin(seconds: number, unauthenticated?: FairShare) {
+export function bodyTimeout(seconds: number, unauthenticated?: FairShare) {
   const stop = (request: Timed) => {
     clearTimeout(request[TIMER])
     request[STOP]?.()
@@ -46,13 +46,13 @@ export function bodyWithin(seconds: number, unauthenticated?: FairShare) {
       request.raw.emit('error', new Problem('request_timeout'))
     }
     request[TIMER] = setTimeout(giveUp, seconds * 1_000)
-    placeOf(request)?.stepAside()
+    slotOf(request)?.release()
     reply.raw.once('close', () => stop(request))
     done(null, payload)
   }
   const preValidation: preValidationHookHandler = (request: Timed, _reply, done) => {
     stop(request)
-    placeOf(request)?.comeBack()
+    slotOf(request)?.reacquire()
     done()
   }
   return { preParsing, preValidation }

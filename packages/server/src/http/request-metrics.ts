@@ -12,12 +12,12 @@ export const methodLabel = (method = ''): Method => (isKnown(method) ? method : 
 export function countRequests(app: FastifyInstance, metrics: Metrics) {
   if (!metrics.isOn) return
   const { meters } = metrics
-  let in_flight = 0
-  metrics.look(() => meters.lockstep_http_requests_in_flight.set({}, in_flight))
+  let inFlight = 0
+  metrics.onScrape(() => meters.lockstep_http_requests_in_flight.set({}, inFlight))
   app.addHook('onRequest', (request, reply, done) => {
-    in_flight++
+    inFlight++
     reply.raw.once('close', () => {
-      in_flight--
+      inFlight--
       countRequest(metrics, request, reply)
     })
     done()
@@ -25,7 +25,7 @@ export function countRequests(app: FastifyInstance, metrics: Metrics) {
 }
 
 /** The same for a request that the framework answers before any hook runs. */
-export function countEarly(metrics: Metrics, request: FastifyRequest, reply: FastifyReply) {
+export function countEarlyResponse(metrics: Metrics, request: FastifyRequest, reply: FastifyReply) {
   reply.raw.once('close', () => countRequest(metrics, request, reply))
 }
 

@@ -272,7 +272,7 @@ describe('what is hardly HTTP', () => {
   const close = 'Host: x\r\nConnection: close\r\n'
 
   test('[REQ-20] a body that does not arrive in time is 408, and its connection is closed', async () => {
-    const hasty = await startService({}, { beside: service, body_seconds: 0.2 })
+    const hasty = await startService({}, { beside: service, bodySeconds: 0.2 })
     const { port, hostname } = new URL(hasty.base_url)
     const socket = connect(Number(port), hostname)
     socket.write(
@@ -288,7 +288,7 @@ describe('what is hardly HTTP', () => {
   })
 
   test('[REQ-20] one that was refused before it came, behind answers that nobody reads, ends nothing', async () => {
-    const hasty = await startService({}, { beside: service, body_seconds: 0.2 })
+    const hasty = await startService({}, { beside: service, bodySeconds: 0.2 })
     const { port, hostname } = new URL(hasty.base_url)
     const socket = connect(Number(port), hostname).pause()
     const large = 'GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -301,7 +301,7 @@ describe('what is hardly HTTP', () => {
   })
 
   test('[REQ-21] a reader who takes nothing is given up after a while', async () => {
-    const hasty = await startService({}, { beside: service, stalled_seconds: 0.3 })
+    const hasty = await startService({}, { beside: service, stalledSeconds: 0.3 })
     const { port, hostname } = new URL(hasty.base_url)
     const large = await (await fetch(`${service.base_url}/redoc/redoc.standalone.js`)).arrayBuffer()
     const socket = connect(Number(port), hostname).pause()

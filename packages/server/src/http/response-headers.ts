@@ -27,7 +27,7 @@ const securityHeaders = () => {
  * Gives every answer of the framework its id, what protects a browser, and what lets a page of an allowed origin read it. Who is
  * refused before that, at the door or by the parser, gets JSON without the second.
  */
-export function headAnswers(
+export function setResponseHeaders(
   app: FastifyInstance,
   crossOriginHeaders: (request: IncomingMessage) => Record<string, string>,
 ) {

@@ -34,7 +34,7 @@ export function inputReader<T>(schema: TSchema): (value: unknown) => T {
     if (isValid && tooLong.length === 0) return picked
     const errors = (check.errors ?? []).map(({ instancePath, ...error }) => ({
       field: fieldOf(instancePath, error),
-      message: say(error),
+      message: messageOf(error),
     }))
     throw invalid([...tooLong, ...errors])
   }
@@ -71,7 +71,7 @@ function pick(schema: TObject, value: Fields, tooLong: FieldError[]): Fields {
   for (const [name, field] of Object.entries(schema.properties)) {
     if (!Object.hasOwn(value, name)) continue
     const excess = excessOf(field, value[name])
-    if (excess) tooLong.push({ field: name, message: say(excess) })
+    if (excess) tooLong.push({ field: name, message: messageOf(excess) })
     else picked[name] = canonical(field, value[name])
   }
   return picked
@@ -115,7 +115,7 @@ function fieldOf(path: string, { keyword, params }: Failure): string {
   return parts.join('.') || 'body'
 }
 
-function say({ keyword, params, message }: Failure): string {
+function messageOf({ keyword, params, message }: Failure): string {
   switch (keyword) {
     case 'required':
       return 'is required'

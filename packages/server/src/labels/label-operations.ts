@@ -1,9 +1,9 @@
 import type { Label, labelOperations } from '@lockstep/contract/labels'
 import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
-import type { Db } from '../database/database.ts'
-import { Problem } from '../platform/problem.ts'
 import { objectBytes } from '../core/quotas.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { Db } from '../database/database.ts'
+import type { Handlers } from '../http/handler.ts'
+import { Problem } from '../platform/problem.ts'
 import { countLabels, deleteLabel, insertLabel, listLabels, readLabel, updateLabel } from './label-queries.ts'
 
 export const labelHandlers: Handlers<typeof labelOperations> = {
@@ -15,10 +15,10 @@ export const labelHandlers: Handlers<typeof labelOperations> = {
 
   countLabels: ({ db, board_id }) => countLabels(db, board_id),
 
-  async createLabel({ db, board_id, new_id, body, emit }) {
+  async createLabel({ db, board_id, newId, body, emit }) {
     const { name } = body
     const color = body.color ?? DEFAULT_COLOR
-    const label = await insertLabel(db, { board_id, id: new_id, name, color })
+    const label = await insertLabel(db, { board_id, id: newId, name, color })
     emit('label.created', label, { growth: { text_bytes: objectBytes(name, color) } })
     return label
   },

@@ -1,8 +1,8 @@
 import type { Label, LabelUsage } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../database/database.ts'
 import type { Growth } from '../core/quotas.ts'
+import { type Db, statement } from '../database/database.ts'
 
 /** A label, of the table `labels` under the name `label`. */
 export const labelJson = sql<Label>`(select row_to_json(shown) from (select label.id, label.board_id, label.name, label.color) shown)`

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 
 /** The address of the client, as the trusted proxies in front of the service report it. */
-export function addressOf({ headers, socket }: IncomingMessage, trusted_hops: number): string {
-  if (trusted_hops === 0) return socket.remoteAddress ?? ''
+export function addressOf({ headers, socket }: IncomingMessage, trustedHops: number): string {
+  if (trustedHops === 0) return socket.remoteAddress ?? ''
   const reported = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((address) => address.trim())
     .filter((address) => address !== '')
   const path = [...reported, socket.remoteAddress ?? '']
-  return path.at(-1 - Math.min(trusted_hops, path.length - 1)) as string
+  return path.at(-1 - Math.min(trustedHops, path.length - 1)) as string
 }
 
 /** What counts as one address: an IPv6 address counts by its /64, because a client that has one has all of them. */

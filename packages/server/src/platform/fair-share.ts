@@ -1,4 +1,5 @@
 import { KeyCounts } from './key-counts.ts'
+import { Problem } from './problem.ts'
 
 /** What the users of one address get together, in shares of a user: several of them can be behind one router. */
 const USERS_OF_ADDRESS = 4
@@ -60,4 +61,10 @@ export class UserAndAddressShare {
       releaseAddress()
     }
   }
+}
+
+/** Rejects with 503 when the claim of a share failed. */
+export function requireShare(release: (() => void) | undefined): () => void {
+  if (!release) throw new Problem('overloaded')
+  return release
 }

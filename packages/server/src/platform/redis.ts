@@ -28,11 +28,11 @@ export type Redis = ReturnType<typeof makeClient> | ReturnType<typeof makeCluste
 export const makeRedis = (url: string): Redis => (url.includes(',') ? makeCluster(url.split(',')) : makeClient(url))
 
 /** Rejects when the answer takes too long: a call to a Redis that is frozen hangs. */
-export async function inTime<T>(answer: Promise<T>, patience_ms: number): Promise<T> {
+export async function withTimeout<T>(answer: Promise<T>, patienceMs: number): Promise<T> {
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const giveUp = () => reject(new Error('Redis did not answer in time'))
   // When the process itself was held up, the answer may lie there unread: one more turn of the loop reads it.
-  const timer = setTimeout(() => setImmediate(giveUp), patience_ms)
+  const timer = setTimeout(() => setImmediate(giveUp), patienceMs)
   try {
     return await Promise.race([answer, silence])
   } finally {

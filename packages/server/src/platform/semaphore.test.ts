@@ -3,7 +3,7 @@ import { FairShare } from './fair-share.ts'
 import { Problem } from './problem.ts'
 import { Semaphore } from './semaphore.ts'
 
-const limit = { waiting: 3, wait_ms: 10_000, refuse: () => new Problem('overloaded') }
+const limit = { maxWaiting: 3, waitMs: 10_000, reject: () => new Problem('overloaded') }
 
 /** Tasks that run until they are ended, and the order in which they started. */
 function tasks(semaphore: Semaphore) {
@@ -30,21 +30,21 @@ describe('a semaphore', () => {
     const timed = async (bytes: number, count: number) => {
       const began = performance.now()
       const results = Array.from({ length: count }, () => semaphore.runPaced(async () => bytes, Number))
-      const first_ms = await results[0]?.then(() => performance.now() - began)
+      const firstMs = await results[0]?.then(() => performance.now() - began)
       expect(await Promise.all(results)).toEqual(Array.from({ length: count }, () => bytes))
-      return { first_ms, all_ms: performance.now() - began }
+      return { firstMs, allMs: performance.now() - began }
     }
     const large = await timed(MEBIBYTE, 4)
-    expect(large.first_ms).toBeLessThan(large.all_ms / 2)
+    expect(large.firstMs).toBeLessThan(large.allMs / 2)
     // 8 MiB a second, and the last one is not waited for.
-    expect(large.all_ms).toBeGreaterThan(370)
+    expect(large.allMs).toBeGreaterThan(370)
     await semaphore.run(async () => {})
-    expect((await timed(1_000, 100)).all_ms).toBeLessThan(2_000)
+    expect((await timed(1_000, 100)).allMs).toBeLessThan(2_000)
     await expect(semaphore.runPaced(() => Promise.reject(new Error('no')), Number)).rejects.toThrow('no')
   })
 
   test('[LOAD-6] whose queue is full rejects at once', async () => {
-    const semaphore = new Semaphore(1, { ...limit, waiting: 1 })
+    const semaphore = new Semaphore(1, { ...limit, maxWaiting: 1 })
     const { run, end } = tasks(semaphore)
     const first = run('first')
     const second = run('second')

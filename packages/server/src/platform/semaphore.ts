@@ -1,25 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Place } from '../http/edge/admission-controller.ts'
 import { FairQueue } from './fair-queue.ts'
+import { type ReleasableSlot, waitWithout } from './slot.ts'
 
 /** Large results are paced to this rate, all tasks of a semaphore together: parsing and sending them stops the event loop. */
 const PACED_BYTES_PER_SECOND = 8 * 1_048_576
 const SMALL_BYTES = 65_536
-const MAX_REST_MS = 2_000
+const MAX_PAUSE_MS = 2_000
 
 interface Limit {
-  /** How many may wait. */
-  waiting: number
-  wait_ms: number
-  refuse: () => Error
+  /** How many tasks may wait. */
+  maxWaiting: number
+  waitMs: number
+  reject: () => Error
 }
 interface Task {
-  /** Whose turn it counts as: a user, an address or a board. Tasks without a key share one. */
+  /** A user, an address or a board: waiting tasks start by turns of the keys. Tasks without a key share one. */
   key?: string | undefined
   /** How much of the semaphore the task takes. */
   weight?: number
-  /** The request's place among those that are worked on. It is given up while the task waits. */
-  place?: Place | undefined
+  /** The concurrency slot of the request. It is released while the task waits. */
+  slot?: ReleasableSlot | undefined
 }
 interface Waiter {
   weight: number
@@ -28,21 +28,21 @@ interface Waiter {
 }
 
 /**
- * Runs a limited number of tasks at once; waiting tasks start in turn by key. Tasks that wait longer than `wait_ms` are
- * rejected with what `refuse` makes; when too many wait, so is the last task of the longest queue.
+ * A counting semaphore with a bounded queue that is fair to keys. Tasks that wait longer than `waitMs` are rejected with the
+ * error of `reject`; when too many wait, so is the last task of the longest queue.
  */
 export class Semaphore {
   private readonly capacity: number
   private readonly limit: Limit | undefined
-  private readonly waited: ((seconds: number) => void) | undefined
+  private readonly onWait: ((seconds: number) => void) | undefined
   private readonly queue = new FairQueue<Waiter>()
   private running = 0
 
-  /** `waited` is called with the time each task waited, also when it was rejected. */
-  constructor(capacity: number, limit?: Limit, waited?: (seconds: number) => void) {
+  /** `onWait` is called with the time each task onWait, also when it was rejected. */
+  constructor(capacity: number, limit?: Limit, onWait?: (seconds: number) => void) {
     this.capacity = capacity
     this.limit = limit
-    this.waited = waited
+    this.onWait = onWait
   }
 
   /** How many wait. */
@@ -50,12 +50,12 @@ export class Semaphore {
     return this.queue.size
   }
 
-  async run<T>(work: () => Promise<T>, { key = '', weight = 1, place }: Task = {}): Promise<T> {
+  async run<T>(work: () => Promise<T>, { key = '', weight = 1, slot }: Task = {}): Promise<T> {
     if (this.queue.size === 0 && this.hasRoom(weight)) {
-      this.waited?.(0)
+      this.onWait?.(0)
       this.start(key, weight)
     } else {
-      await (place ? place.aside(() => this.wait(key, weight)) : this.wait(key, weight))
+      await waitWithout(slot, () => this.wait(key, weight))
     }
     try {
       return await work()
@@ -65,8 +65,8 @@ export class Semaphore {
   }
 
   /**
-   * Like `run`, but a task with a large result keeps its turn for a time that grows with the size, after it has returned. So
-   * one client that asks for large results over and over leaves most of the event loop to others.
+   * Like `run`, but a task with a large result keeps its permit for a time that grows with the size, after it has returned. So
+   * a client that requests large results over and over leaves most of the event loop to others.
    */
   runPaced<T>(work: () => Promise<T>, bytesOf: (result: T) => number, task: Task = {}): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -74,27 +74,27 @@ export class Semaphore {
       const result = await work()
       resolve(result)
       const bytes = bytesOf(result)
-      const rest_ms = (bytes / PACED_BYTES_PER_SECOND) * this.capacity * 1_000
-      if (bytes > SMALL_BYTES) await pause(Math.min(rest_ms, MAX_REST_MS), undefined, { ref: false })
+      const pauseMs = (bytes / PACED_BYTES_PER_SECOND) * this.capacity * 1_000
+      if (bytes > SMALL_BYTES) await pause(Math.min(pauseMs, MAX_PAUSE_MS), undefined, { ref: false })
     }
     this.run(paced, task).catch(reject)
     return promise
   }
 
   private async wait(key: string, weight: number): Promise<void> {
-    const came_at = performance.now()
+    const queuedAt = performance.now()
     try {
       await this.enqueue(key, weight)
     } finally {
-      this.waited?.((performance.now() - came_at) / 1_000)
+      this.onWait?.((performance.now() - queuedAt) / 1_000)
     }
   }
 
   private async enqueue(key: string, weight: number): Promise<void> {
     const { limit, queue } = this
-    if (limit && queue.size >= limit.waiting) {
+    if (limit && queue.size >= limit.maxWaiting) {
       const other = queue.excess(key)
-      if (!other) throw limit.refuse()
+      if (!other) throw limit.reject()
       other.giveUp()
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -111,10 +111,10 @@ export class Semaphore {
       },
       giveUp: () => {
         leave()
-        reject(limit?.refuse())
+        reject(limit?.reject())
       },
     }
-    const timer = limit && setTimeout(waiter.giveUp, limit.wait_ms)
+    const timer = limit && setTimeout(waiter.giveUp, limit.waitMs)
     queue.push(key, waiter)
     return promise
   }

@@ -4,7 +4,7 @@ const SLICE_MS = 4
 const STRIDE = 25
 
 /** Does something for each of many, for some milliseconds at a time, so that other work has its turn in between. */
-export function inSlices<T>(items: Iterable<T>, work: (item: T) => void, whenDone: () => void = () => {}) {
+export function yieldingForEach<T>(items: Iterable<T>, work: (item: T) => void, whenDone: () => void = () => {}) {
   const rest = items[Symbol.iterator]()
   const slice = () => {
     const end = performance.now() + SLICE_MS

@@ -1,8 +1,8 @@
 import { type CloseReason, closeCodes, MAX_MESSAGES } from '@lockstep/contract/realtime'
 import type { WebSocket } from 'ws'
-import type { Entry } from '../core/authorize.ts'
+import type { BoardGrant } from '../core/authorize.ts'
 import { frame, framesOf, onceDrained, writeFrame } from './frames.ts'
-import type { Ending, Head, Held, LiveEvent, Viewer } from './hub.ts'
+import type { EvictionReason, Head, Held, LiveEvent, Viewer } from './hub.ts'
 
 /** What is buffered for a client before the hub stops giving it more. */
 const SOFT_BYTES = 262_144
@@ -14,20 +14,20 @@ const MAX_CLOSING_BYTES = 1_048_576
 const MAX_PONG_BYTES = 1_024
 
 /** Why a connection is ended. A slow reader and a flood are told the same as too many connections, but counted apart. */
-export type Goodbye = CloseReason | 'slow' | 'flood'
+export type SocketCloseReason = CloseReason | 'slow' | 'flood'
 
-const goodbyeOf: Record<Ending, Goodbye> = {
+const closeReasonOf: Record<EvictionReason, SocketCloseReason> = {
   removed: 'refused',
   deleted: 'board_deleted',
   slow: 'slow',
   restored: 'restart',
 }
-const goodbyes = new WeakMap<WebSocket, Goodbye>()
+const closeReasons = new WeakMap<WebSocket, SocketCloseReason>()
 /** Who ended a connection, and why. */
-export const endingOf = (socket: WebSocket): Goodbye | 'client' => goodbyes.get(socket) ?? 'client'
+export const endingOf = (socket: WebSocket): SocketCloseReason | 'client' => closeReasons.get(socket) ?? 'client'
 
 /** What a socket reports to whoever keeps it. */
-export interface Keeper {
+export interface SocketHandlers {
   drained: (socket: BoardSocket) => void
 }
 
@@ -37,35 +37,35 @@ export class BoardSocket implements Viewer {
   readonly board_id: string
   readonly user_id: string
   readonly username: string
-  readonly entered_at: number
-  readonly knows_seq: boolean
+  readonly enteredAt: number
+  readonly knowsSeq: boolean
   readonly issued_at: number
   readonly token_hash: string
-  readonly expires_at_seconds: number
+  readonly expiresAtSeconds: number
   isAwaitingPong = false
   messages = 0
   /** What is sent before the greeting waits for it; undefined from then on. */
   private held: Buffer[] | undefined = []
   private readonly socket: WebSocket
-  private readonly keeper: Keeper
+  private readonly keeper: SocketHandlers
 
-  constructor(socket: WebSocket, id: string, entry: Entry, knows_seq: boolean, keeper: Keeper) {
+  constructor(socket: WebSocket, id: string, entry: BoardGrant, knowsSeq: boolean, keeper: SocketHandlers) {
     const { credential, username } = entry.caller
     this.socket = socket
     this.id = id
     this.board_id = entry.board_id
     this.user_id = entry.caller.id
     this.username = username
-    this.entered_at = entry.last_seq
-    this.knows_seq = knows_seq
+    this.enteredAt = entry.last_seq
+    this.knowsSeq = knowsSeq
     this.issued_at = credential.issued_at
     this.token_hash = credential.token_hash
-    this.expires_at_seconds = credential.expires_at
+    this.expiresAtSeconds = credential.expires_at
     this.keeper = keeper
   }
 
   write(events: readonly LiveEvent[]): Held | undefined {
-    const frames = framesOf(events, this.knows_seq)
+    const frames = framesOf(events, this.knowsSeq)
     writeFrame(this.socket, frames)
     if (this.socket.bufferedAmount <= SOFT_BYTES) return undefined
     onceDrained(this.socket, () => this.keeper.drained(this))
@@ -73,7 +73,7 @@ export class BoardSocket implements Viewer {
   }
 
   /** What is kept for it until it takes more. */
-  get buffered_bytes(): number {
+  get bufferedBytes(): number {
     return this.socket.bufferedAmount
   }
 
@@ -96,11 +96,11 @@ export class BoardSocket implements Viewer {
     else if (this.socket.bufferedAmount <= 2 * SOFT_BYTES) writeFrame(this.socket, bytes)
   }
 
-  end(why: Ending) {
-    this.close(goodbyeOf[why])
+  end(why: EvictionReason) {
+    this.close(closeReasonOf[why])
   }
 
-  close(why: Goodbye) {
+  close(why: SocketCloseReason) {
     closeSocket(this.socket, why)
   }
 
@@ -128,14 +128,14 @@ export class BoardSocket implements Viewer {
 }
 
 /** Says goodbye with a code, and cuts the line if nobody answers. */
-export function closeSocket(socket: WebSocket, why: Goodbye) {
+export function closeSocket(socket: WebSocket, why: SocketCloseReason) {
   if (why === 'slow' && socket.bufferedAmount > MAX_CLOSING_BYTES) {
-    goodbyes.set(socket, why)
+    closeReasons.set(socket, why)
     // Also when the client has sent its own close frame: it could still leave everything unread for half a minute.
     return socket.terminate()
   }
   if (socket.readyState !== socket.OPEN) return
-  goodbyes.set(socket, why)
+  closeReasons.set(socket, why)
   const reason = why === 'slow' || why === 'flood' ? 'try_later' : why
   socket.close(closeCodes[reason].code, reason)
   setTimeout(() => socket.terminate(), CLOSE_MS).unref()

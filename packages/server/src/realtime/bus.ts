@@ -1,5 +1,5 @@
-import type { Committed } from '../core/change-board.ts'
-import { inTime, makeRedis, type Redis } from '../platform/redis.ts'
+import type { CommittedChange } from '../core/event-log.ts'
+import { makeRedis, type Redis, withTimeout } from '../platform/redis.ts'
 import type { LiveEvent } from './hub.ts'
 
 /** Boards are spread over this many hash tags, so that a cluster can spread them over its nodes. */
@@ -26,7 +26,7 @@ interface Log {
 }
 
 /** Who is told what the bus hears. */
-export interface Listener {
+export interface BusListener {
   event: (board_id: string, epoch: number, event: LiveEvent) => void
   /** An event that is too large to be published; the log has it. */
   announced: (board_id: string, epoch: number, seq: number) => void
@@ -44,24 +44,24 @@ export interface Listener {
 export class Bus {
   private readonly url: string
   private readonly log: Log
-  private readonly listener: Listener
+  private readonly listener: BusListener
   private speaker: Redis
   private hearer: Redis
   /** The channels to be heard, and who wants to know when they are. */
   private readonly wanted = new Map<string, { done: () => void; isAsked: boolean }>()
   private readonly canaries: Map<string, number>
   private readonly timer: NodeJS.Timeout
-  private renewed_at = performance.now()
+  private renewedAt = performance.now()
   private pending = 0
-  private pending_bytes = 0
+  private pendingBytes = 0
   /** When it was last said that Redis is away; undefined when it is there. */
-  private failed_at: number | undefined
+  private failedAt: number | undefined
   /** Until it has been heard for the first time the bell may just as well be broken. */
   isSuspect = true
   /** What went through it so far. */
   readonly counts = { sent: 0, heard: 0, dropped: 0 }
 
-  constructor(url: string, instance_id: string, log: Log, listener: Listener) {
+  constructor(url: string, instanceId: string, log: Log, listener: BusListener) {
     this.url = url
     this.log = log
     this.listener = listener
@@ -69,12 +69,12 @@ export class Bus {
     this.hearer = this.connect()
     // A cluster has several nodes that can be deaf each for itself: sixteen tags reach them all.
     const tags = url.includes(',') ? Array.from({ length: 16 }, (_, i) => i * 16) : [0]
-    this.canaries = new Map(tags.map((tag) => [`{${tag}}:canary:${instance_id}`, 0]))
+    this.canaries = new Map(tags.map((tag) => [`{${tag}}:canary:${instanceId}`, 0]))
     for (const channel of [...this.canaries.keys(), USERS_CHANNEL]) this.want(channel, () => {})
     this.timer = setInterval(() => this.check(), CANARY_MS)
   }
 
-  announce({ board_id, epoch, events }: Committed) {
+  announce({ board_id, epoch, events }: CommittedChange) {
     for (const { seq, subject_id, body } of events) {
       const published = Buffer.byteLength(body) > MAX_BODY_BYTES ? '' : body
       this.publish(channelOf(board_id), `e|${epoch}|${seq}|${subject_id ?? ''}|${published}`)
@@ -100,7 +100,7 @@ export class Bus {
   /** Runs a script on the keys of one board. Rejects when Redis does not answer in time. */
   async script({ sha, text }: { sha: string; text: string }, keys: string[], args: string[]): Promise<unknown> {
     const call = { keys, arguments: args }
-    return inTime(
+    return withTimeout(
       this.speaker.evalSha(sha, call).catch((error: Error) => {
         if (error.message.startsWith('NOSCRIPT')) return this.speaker.eval(text, call)
         throw error
@@ -111,7 +111,7 @@ export class Bus {
 
   /** Rejects when Redis does not answer. */
   async ping() {
-    await inTime(this.speaker.sPublish('{0}:ping', ''), PATIENCE_MS)
+    await withTimeout(this.speaker.sPublish('{0}:ping', ''), PATIENCE_MS)
   }
 
   close() {
@@ -132,17 +132,17 @@ export class Bus {
   }
 
   private publish(channel: string, message: string) {
-    const isFull = this.pending >= MAX_PENDING || this.pending_bytes + message.length > MAX_PENDING_BYTES
+    const isFull = this.pending >= MAX_PENDING || this.pendingBytes + message.length > MAX_PENDING_BYTES
     if (isFull || !this.speaker.isReady) return void this.counts.dropped++
     this.pending++
-    this.pending_bytes += message.length
+    this.pendingBytes += message.length
     this.counts.sent++
     this.speaker
       .sPublish(channel, message)
       .catch((error: Error) => this.failed(error))
       .finally(() => {
         this.pending--
-        this.pending_bytes -= message.length
+        this.pendingBytes -= message.length
       })
   }
 
@@ -209,8 +209,8 @@ export class Bus {
     const now = performance.now()
     const { heard_at } = this
     this.setSuspect(now - heard_at > CANARY_PATIENCE_MS)
-    if (this.failed_at !== undefined && heard_at > this.failed_at) this.recovered()
-    if (now - heard_at > DEAF_MS && now - this.renewed_at > DEAF_MS) this.renew(now)
+    if (this.failedAt !== undefined && heard_at > this.failedAt) this.recovered()
+    if (now - heard_at > DEAF_MS && now - this.renewedAt > DEAF_MS) this.renew(now)
   }
 
   /** When it was last heard, on every node; 0 before the first time. */
@@ -220,7 +220,7 @@ export class Bus {
 
   /** Which of the two does not work cannot be told from here. One that hangs as it connects would hang for ever. */
   private renew(now: number) {
-    this.renewed_at = now
+    this.renewedAt = now
     const broken = [this.speaker, this.hearer]
     this.speaker = this.connect()
     this.hearer = this.connect()
@@ -236,14 +236,14 @@ export class Bus {
 
   /** What was on its way as Redis went does not count: it must be heard after it was missed. */
   private recovered() {
-    this.failed_at = undefined
+    this.failedAt = undefined
     this.log.info('Redis can be heard again')
   }
 
   /** A store that is away would fill the log with one sentence: it is said once, and once more when it is back. */
   private failed(error: Error) {
-    if (this.failed_at !== undefined) return
-    this.failed_at = performance.now()
+    if (this.failedAt !== undefined) return
+    this.failedAt = performance.now()
     this.log.warn(
       { err: error },
       'Redis cannot be reached; events are still kept in the log, and sockets read them there',
@@ -252,12 +252,12 @@ export class Bus {
 }
 
 /** Rings once, from outside the service: a user's rights have changed. Rejects when Redis does not answer. */
-export async function ringForUser(url: string, user_id: string) {
+export async function publishUserChange(url: string, user_id: string) {
   const redis = makeRedis(url)
   redis.on('error', () => {})
   try {
-    await inTime<unknown>(redis.connect(), PATIENCE_MS)
-    await inTime(redis.sPublish(USERS_CHANNEL, `u|${user_id}`), PATIENCE_MS)
+    await withTimeout<unknown>(redis.connect(), PATIENCE_MS)
+    await withTimeout(redis.sPublish(USERS_CHANNEL, `u|${user_id}`), PATIENCE_MS)
   } finally {
     redis.destroy()
   }

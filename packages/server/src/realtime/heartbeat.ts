@@ -1,11 +1,11 @@
 import { HEARTBEAT_SECONDS, PONG_SECONDS } from '@lockstep/contract/realtime'
 
 /** What the wheel turns: a connection with a board. */
-export interface Beating {
+export interface Heartbeatable {
   readonly board_id: string
-  readonly expires_at_seconds: number
+  readonly expiresAtSeconds: number
 }
-export interface Rounds<C extends Beating> {
+export interface HeartbeatHandlers<C extends Heartbeatable> {
   /** The connections whose turn it is, with their boards: ping them, count them as present, look whether they still may. */
   beat: (connections: C[]) => void
   /** The connections that were pinged ten seconds ago. */
@@ -17,28 +17,28 @@ export interface Rounds<C extends Beating> {
  * One wheel for all connections, turned every second: no timer for each. All connections of a board have the same turn,
  * so that a board is refreshed once.
  */
-export class Wheel<C extends Beating> {
+export class HeartbeatWheel<C extends Heartbeatable> {
   private readonly slots: Set<C>[]
   private readonly expiries = new Map<number, Set<C>>()
-  private readonly rounds: Rounds<C>
-  private readonly pong_ticks: number
+  private readonly rounds: HeartbeatHandlers<C>
+  private readonly pongTicks: number
   private tick = 0
 
-  constructor(rounds: Rounds<C>, seconds = { heartbeat: HEARTBEAT_SECONDS, pong: PONG_SECONDS }) {
+  constructor(rounds: HeartbeatHandlers<C>, seconds = { heartbeat: HEARTBEAT_SECONDS, pong: PONG_SECONDS }) {
     this.rounds = rounds
     this.slots = Array.from({ length: seconds.heartbeat }, () => new Set<C>())
-    this.pong_ticks = seconds.pong
+    this.pongTicks = seconds.pong
   }
 
   add(connection: C) {
     this.slotOf(connection).add(connection)
-    const { expires_at_seconds: second } = connection
+    const { expiresAtSeconds: second } = connection
     this.expiries.set(second, (this.expiries.get(second) ?? new Set()).add(connection))
   }
 
   remove(connection: C) {
     this.slotOf(connection).delete(connection)
-    const { expires_at_seconds: second } = connection
+    const { expiresAtSeconds: second } = connection
     const expiring = this.expiries.get(second)
     expiring?.delete(connection)
     if (expiring?.size === 0) this.expiries.delete(second)
@@ -48,7 +48,7 @@ export class Wheel<C extends Beating> {
   turn(now_seconds: number) {
     const count = this.slots.length
     this.rounds.beat([...(this.slots[this.tick % count] as Set<C>)])
-    this.rounds.due([...(this.slots[(((this.tick - this.pong_ticks) % count) + count) % count] as Set<C>)])
+    this.rounds.due([...(this.slots[(((this.tick - this.pongTicks) % count) + count) % count] as Set<C>)])
     this.tick++
     this.expire(now_seconds)
   }

@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { eventually } from '../../testing/processes.ts'
 import { startService, type TestBoard, type TestService } from '../../testing/service.ts'
 import { openSocket } from '../../testing/socket.ts'
-import { keepHouse, removeOldEvents } from '../jobs/scheduler.ts'
 import { Database } from '../database/database.ts'
+import { deleteExpiredEvents } from '../jobs/retention.ts'
+import { startJobs } from '../jobs/scheduler.ts'
 import { readEventPage, readHistory } from './realtime-queries.ts'
 
 let service: TestService
@@ -33,12 +34,12 @@ const addOldEvents = (board: TestBoard, count: number, days: number) =>
      from stream, generate_series(1, $2::int8) nth`,
     [board.id, count, days],
   )
-const makeOld = ({ id }: TestBoard, up_to: number, days: number) =>
+const makeOld = ({ id }: TestBoard, upTo: number, days: number) =>
   service.sql.query(
     'update board_events set created_at = now() - make_interval(days => $3) where board_id = $1 and seq <= $2',
-    [id, up_to, days],
+    [id, upTo, days],
   )
-const openDatabase = () => new Database({ url: service.database_url, size: 2, on_error: () => {} })
+const openDatabase = () => new Database({ url: service.database_url, size: 2, onError: () => {} })
 
 describe('reading', () => {
   test('[HIST-1] members read the log in order, as sockets are sent it', async () => {
@@ -176,8 +177,8 @@ describe('retention', () => {
       [board.id],
     )
     const db = openDatabase()
-    expect(await removeOldEvents(db, 90)).toBe(3)
-    expect(await removeOldEvents(db, 90)).toBe(0)
+    expect(await deleteExpiredEvents(db, 90)).toBe(3)
+    expect(await deleteExpiredEvents(db, 90)).toBe(0)
     await db.close()
     expect((await board.events()).map((event) => event.seq)).toEqual(run(4, last))
     expect((await read(board, { after: '1.2' })).status).toBe(410)
@@ -190,7 +191,7 @@ describe('retention', () => {
     const board = await service.board()
     await addOldEvents(board, 11_000, 100)
     const db = openDatabase()
-    expect(await removeOldEvents(db, 90)).toBe(11_000)
+    expect(await deleteExpiredEvents(db, 90)).toBe(11_000)
     await db.close()
   })
 
@@ -202,10 +203,10 @@ describe('retention', () => {
     const failed: object[] = []
     const ids = [newUuid(), newUuid()]
     const houses = databases.map((db, i) =>
-      keepHouse(
+      startJobs(
         db,
         ids[i] as string,
-        { retention: () => removeOldEvents(db, 90) },
+        { retention: () => deleteExpiredEvents(db, 90) },
         {
           info: (details) => void done.push([ids[i] as string, (details as { removed: number }).removed]),
           warn: (details) => void failed.push(details),
@@ -213,7 +214,9 @@ describe('retention', () => {
       ),
     )
     const holder = async () => {
-      const { rows } = await service.sql.query<{ holder: string }>(`select holder from chores where name = 'retention'`)
+      const { rows } = await service.sql.query<{ holder: string }>(
+        `select holder from job_leases where name = 'retention'`,
+      )
       return rows[0]?.holder
     }
     const round = async () => {
@@ -223,7 +226,7 @@ describe('retention', () => {
       await eventually('old events were removed', () => done.length === count)
     }
     // The chores of the service itself stay out of it: their clock does not move.
-    await service.sql.query('delete from chores')
+    await service.sql.query('delete from job_leases')
     await round()
     const first = await holder()
     await round()
@@ -233,7 +236,7 @@ describe('retention', () => {
     ])
     // The one that holds the chore dies, and its time runs out.
     houses[ids.indexOf(first ?? '')]?.()
-    await service.sql.query(`update chores set held_until = now() - interval '1 second'`)
+    await service.sql.query(`update job_leases set held_until = now() - interval '1 second'`)
     await round()
     expect(done[2]?.[0]).not.toBe(first)
     expect(await holder()).toBe(done[2]?.[0])

@@ -49,7 +49,7 @@ const mutations: Record<string, [rule: string, without: string][]> = {
     ],
   ],
   'an event is said to be delivered twice': [['    stage.taken = stage.taken.slice(done.length)\n', '']],
-  'an old removal cuts a member who came back': [[' && seq > viewer.entered_at)', ')']],
+  'an old removal cuts a member who came back': [[' && seq > viewer.enteredAt)', ')']],
 }
 
 async function mutant(name: string, changes: [string, string][]): Promise<HubClass> {
@@ -130,8 +130,8 @@ describe('what the hub tells of itself', () => {
     let written = 0
     const viewer = () => ({
       user_id: 'u',
-      entered_at: 0,
-      knows_seq: true,
+      enteredAt: 0,
+      knowsSeq: true,
       write: (events: readonly LiveEvent[]) => {
         written += events.length
         return undefined
@@ -148,7 +148,7 @@ describe('what the hub tells of itself', () => {
   test('[OBS-6] one call for an event, whatever the size of the audience, and only when everybody has it', () => {
     const { hub, told, viewer, settle, written } = bareHub()
     for (let i = 0; i < AUDIENCE; i++) hub.join('b', 1, viewer())
-    hub.heard('b', 1, { ...message(1, '2026-01-01T00:00:00.000Z'), committed_at: 5 })
+    hub.heard('b', 1, { ...message(1, '2026-01-01T00:00:00.000Z'), committedAt: 5 })
     expect(told).toEqual([])
     settle()
     expect(written()).toBe(AUDIENCE)
@@ -204,8 +204,8 @@ describe('what the hub tells of itself', () => {
       const memory = new WeakMap<readonly LiveEvent[], { length: number }>()
       const slow = (user_id: string) => ({
         user_id,
-        entered_at: 0,
-        knows_seq: true,
+        enteredAt: 0,
+        knowsSeq: true,
         write: (events: readonly LiveEvent[]) => {
           const held = memory.get(events) ?? { length: events.reduce((sum, { body }) => sum + body.length, 0) }
           memory.set(events, held)
@@ -264,13 +264,13 @@ describe('what the hub tells of itself', () => {
 
   test('[OBS-5] a commit of this instance is measured by its own clock, any other by the time in the event', () => {
     const at = '2026-01-01T00:00:00.000Z'
-    const now = { monotonic_ms: 1_250, wall_ms: Date.parse(at) + 400 }
+    const now = { monotonicMs: 1_250, wallMs: Date.parse(at) + 400 }
     const event = message(1, at)
-    expect(delayOf({ event: { ...event, committed_at: 1_000 }, source: 'here' }, now)).toBe(0.25)
+    expect(delayOf({ event: { ...event, committedAt: 1_000 }, source: 'here' }, now)).toBe(0.25)
     expect(delayOf({ event, source: 'bus' }, now)).toBe(0.4)
     expect(delayOf({ event, source: 'log' }, now)).toBe(0.4)
     // A clock that is ahead of this one, and a text that holds no time.
-    expect(delayOf({ event, source: 'bus' }, { ...now, wall_ms: Date.parse(at) - 90 })).toBe(0)
+    expect(delayOf({ event, source: 'bus' }, { ...now, wallMs: Date.parse(at) - 90 })).toBe(0)
     expect(delayOf({ event: { ...event, body: '{}' }, source: 'bus' }, now)).toBeUndefined()
   })
 })

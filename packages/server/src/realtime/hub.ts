@@ -6,14 +6,14 @@ export interface LiveEvent {
   subject_id: string | null
   body: string
   /** When it was committed, by the clock of `now`, if this instance did it. */
-  committed_at?: number
+  committedAt?: number
 }
 export interface Head {
   epoch: number
   seq: number
 }
 /** Why the hub lets a viewer go. The socket knows the close code for each. */
-export type Ending = 'removed' | 'deleted' | 'slow' | 'restored'
+export type EvictionReason = 'removed' | 'deleted' | 'slow' | 'restored'
 
 /** Memory that a viewer holds until it has been read. Viewers that were given the same memory answer the same object. */
 export interface Held {
@@ -25,18 +25,18 @@ export interface Held {
 export interface Viewer {
   readonly user_id: string
   /** The board's position as the viewer's membership was read. A removal up to it is history: he is a member again. */
-  readonly entered_at: number
+  readonly enteredAt: number
   /** Whether he asked for sequence numbers, and so can be told to load the board anew. */
-  readonly knows_seq: boolean
+  readonly knowsSeq: boolean
   /** Takes events in order. Answers what is held of them when the buffer is full; `drained` is called when it has room again. */
   write: (events: readonly LiveEvent[]) => Held | undefined
   /** Tells him that events he asked for are gone, and from where on he will be told. */
   resync: (head: Head) => void
-  end: (why: Ending) => void
+  end: (why: EvictionReason) => void
 }
 
 /** All that the hub needs of the world: a clock, the log, and the bell. Handed in, so that a simulation can be the world. */
-export interface Outside {
+export interface HubEnvironment {
   now: () => number
   after: (ms: number, work: () => void) => () => void
   /** As soon as other work had its turn. */
@@ -95,16 +95,16 @@ const SLOW_BYTES = 4 * 1_048_576
 const SLOW_TOTAL_BYTES = 64 * 1_048_576
 
 /** A viewer's place: what he is to be given next. */
-interface Seat {
+interface Subscription {
   viewer: Viewer
   next: number
   /** Since when, and at which byte of the board's stream, he takes no more. */
-  full: { since: number; at_byte: number; at_seq: number; held: Held } | undefined
-  is_reading: boolean
+  full: { since: number; atByte: number; atSeq: number; held: Held } | undefined
+  isReading: boolean
 }
 
 /** One board on this instance. */
-interface Stage {
+interface BoardChannel {
   board_id: string
   epoch: number
   /** Everything up to here has been taken from the bell or the log, without a gap. */
@@ -115,17 +115,17 @@ interface Stage {
   heard: number
   hold: Map<number, LiveEvent>
   ring: LiveEvent[]
-  ring_bytes: number
+  ringBytes: number
   total_bytes: number
-  seats: Map<Viewer, Seat>
-  pages: Map<number, Seat[]>
+  seats: Map<Viewer, Subscription>
+  pages: Map<number, Subscription[]>
   /** The newest batch handed out, shared by all who stand at the same place. */
   batch: readonly LiveEvent[]
   /** What was taken and is on its way to the viewers. */
   taken: Taken[]
-  is_filling: boolean
-  is_pumping: boolean
-  is_waiting: boolean
+  isFilling: boolean
+  isPumping: boolean
+  isWaiting: boolean
   stopLinger: (() => void) | undefined
 }
 
@@ -144,16 +144,16 @@ export class Hub {
     resyncs: 0,
     resumed: { nothing_missed: 0, ring: 0, log: 0 },
   }
-  private readonly stages = new Map<string, Stage>()
-  private readonly full = new Map<Seat, Stage>()
+  private readonly stages = new Map<string, BoardChannel>()
+  private readonly full = new Map<Subscription, BoardChannel>()
   /** What slow viewers hold, and how many of them hold it. */
   private readonly held = new Map<Held, number>()
-  private held_bytes = 0
-  private readonly outside: Outside
+  private heldBytes = 0
+  private readonly outside: HubEnvironment
   private isSuspect = false
   private stopReconcile: () => void
 
-  constructor(outside: Outside) {
+  constructor(outside: HubEnvironment) {
     this.outside = outside
     this.stopReconcile = () => {}
     this.scheduleReconcile()
@@ -161,23 +161,23 @@ export class Hub {
 
   /** Seats a viewer whose membership was just read. `since` is where he left off. */
   join(board_id: string, epoch: number, viewer: Viewer, since?: Head) {
-    const stage = this.stages.get(board_id) ?? this.open(board_id, epoch, viewer.entered_at)
+    const stage = this.stages.get(board_id) ?? this.open(board_id, epoch, viewer.enteredAt)
     stage.stopLinger?.()
     stage.stopLinger = undefined
-    if (stage.epoch !== epoch) this.restart(stage, { epoch, seq: viewer.entered_at })
-    const isKnown = since === undefined || (since.epoch === epoch && since.seq <= viewer.entered_at)
+    if (stage.epoch !== epoch) this.restart(stage, { epoch, seq: viewer.enteredAt })
+    const isKnown = since === undefined || (since.epoch === epoch && since.seq <= viewer.enteredAt)
     if (!isKnown) {
       this.counts.resyncs++
-      viewer.resync({ epoch, seq: viewer.entered_at })
+      viewer.resync({ epoch, seq: viewer.enteredAt })
     }
     // From the moment his membership was read: a removal after it reaches him as an event, however the two race.
-    const next = (isKnown ? (since?.seq ?? viewer.entered_at) : viewer.entered_at) + 1
-    const seat: Seat = { viewer, next, full: undefined, is_reading: false }
+    const next = (isKnown ? (since?.seq ?? viewer.enteredAt) : viewer.enteredAt) + 1
+    const seat: Subscription = { viewer, next, full: undefined, isReading: false }
     stage.seats.set(viewer, seat)
-    this.fill(stage, viewer.entered_at)
+    this.fill(stage, viewer.enteredAt)
     this.serve(stage, seat)
     if (since === undefined || !isKnown) return
-    this.counts.resumed[next > viewer.entered_at ? 'nothing_missed' : seat.is_reading ? 'log' : 'ring']++
+    this.counts.resumed[next > viewer.enteredAt ? 'nothing_missed' : seat.isReading ? 'log' : 'ring']++
   }
 
   leave(board_id: string, viewer: Viewer) {
@@ -234,23 +234,23 @@ export class Hub {
     for (const [seat, stage] of this.full) {
       if (!seat.full) continue
       // One large event is nobody's fault.
-      const isFarBehind = stage.total_bytes - seat.full.at_byte > SLOW_BYTES && stage.last > seat.full.at_seq + 1
+      const isFarBehind = stage.total_bytes - seat.full.atByte > SLOW_BYTES && stage.last > seat.full.atSeq + 1
       if (now - seat.full.since >= SLOW_MS || isFarBehind) this.dismiss(stage, seat, 'slow')
     }
   }
 
   /** Counts what a viewer holds that can take no more. Above the total, viewers of the users who hold the most are closed. */
-  private markFull(stage: Stage, seat: Seat, held: Held) {
-    seat.full = { since: this.outside.now(), at_byte: stage.total_bytes, at_seq: stage.last, held }
+  private markFull(stage: BoardChannel, seat: Subscription, held: Held) {
+    seat.full = { since: this.outside.now(), atByte: stage.total_bytes, atSeq: stage.last, held }
     this.full.set(seat, stage)
     const holders = this.held.get(held) ?? 0
     this.held.set(held, holders + 1)
     if (holders > 0) return
-    this.held_bytes += held.length
+    this.heldBytes += held.length
     if (this.isOverTotal()) this.dropLargest()
   }
 
-  private release(seat: Seat) {
+  private release(seat: Subscription) {
     if (!seat.full) return
     const { held } = seat.full
     seat.full = undefined
@@ -258,16 +258,16 @@ export class Hub {
     const holders = (this.held.get(held) ?? 0) - 1
     if (holders > 0) return void this.held.set(held, holders)
     this.held.delete(held)
-    this.held_bytes -= held.length
+    this.heldBytes -= held.length
   }
 
   /** An event may be larger than the total, and is delivered when nothing else is held. */
   private isOverTotal() {
-    return this.held_bytes > SLOW_TOTAL_BYTES && this.held.size > 1
+    return this.heldBytes > SLOW_TOTAL_BYTES && this.held.size > 1
   }
 
   private dropLargest() {
-    const byUser = new Map<string, { held: Set<Held>; seats: Seat[] }>()
+    const byUser = new Map<string, { held: Set<Held>; seats: Subscription[] }>()
     for (const seat of this.full.keys()) {
       if (!seat.full) continue
       const { user_id } = seat.viewer
@@ -329,8 +329,8 @@ export class Hub {
     })
   }
 
-  private open(board_id: string, epoch: number, last: number): Stage {
-    const stage: Stage = {
+  private open(board_id: string, epoch: number, last: number): BoardChannel {
+    const stage: BoardChannel = {
       board_id,
       epoch,
       last,
@@ -338,15 +338,15 @@ export class Hub {
       heard: last,
       hold: new Map(),
       ring: [],
-      ring_bytes: 0,
+      ringBytes: 0,
       total_bytes: 0,
       seats: new Map(),
       pages: new Map(),
       batch: [],
       taken: [],
-      is_filling: false,
-      is_pumping: false,
-      is_waiting: false,
+      isFilling: false,
+      isPumping: false,
+      isWaiting: false,
       stopLinger: undefined,
     }
     this.stages.set(board_id, stage)
@@ -356,7 +356,7 @@ export class Hub {
   }
 
   /** Reading the head says that there is more; it never moves the position. */
-  private probe(stage: Stage) {
+  private probe(stage: BoardChannel) {
     this.outside.readHeads([stage.board_id], (heads) => {
       const head = heads?.get(stage.board_id)
       if (head?.epoch === stage.epoch) this.fill(stage, head.seq)
@@ -364,45 +364,45 @@ export class Hub {
   }
 
   /** The log went back in time: a restore, or a failover that lost commits. Nobody's position means anything any more. */
-  private restart(stage: Stage, head: Head) {
+  private restart(stage: BoardChannel, head: Head) {
     Object.assign(stage, {
       epoch: head.epoch,
       last: head.seq,
       target: head.seq,
       heard: head.seq,
       ring: [],
-      ring_bytes: 0,
+      ringBytes: 0,
       batch: [],
       taken: [],
     })
     stage.hold.clear()
     for (const seat of [...stage.seats.values()]) {
-      if (!seat.viewer.knows_seq) this.dismiss(stage, seat, 'restored')
+      if (!seat.viewer.knowsSeq) this.dismiss(stage, seat, 'restored')
       else this.tellGone(stage, seat)
     }
   }
 
-  private takeHeld(stage: Stage) {
+  private takeHeld(stage: BoardChannel) {
     for (let next = stage.hold.get(stage.last + 1); next; next = stage.hold.get(stage.last + 1)) {
-      this.take(stage, next, next.committed_at === undefined ? 'bus' : 'here')
+      this.take(stage, next, next.committedAt === undefined ? 'bus' : 'here')
     }
-    if (stage.heard <= stage.last || stage.is_waiting) return
-    stage.is_waiting = true
+    if (stage.heard <= stage.last || stage.isWaiting) return
+    stage.isWaiting = true
     this.outside.after(REORDER_GRACE_MS, () => {
-      stage.is_waiting = false
+      stage.isWaiting = false
       if (stage.heard > stage.last) this.fill(stage, stage.heard)
     })
   }
 
   /** Reads from the log what the bell did not bring, one page at a time. */
-  private fill(stage: Stage, target: number) {
+  private fill(stage: BoardChannel, target: number) {
     stage.target = Math.max(stage.target, target)
-    if (stage.is_filling || stage.last >= stage.target) return
-    stage.is_filling = true
+    if (stage.isFilling || stage.last >= stage.target) return
+    stage.isFilling = true
     this.counts.fills++
     const { epoch } = stage
     const take = (events: LiveEvent[] | undefined) => {
-      stage.is_filling = false
+      stage.isFilling = false
       if (stage.epoch !== epoch) return
       const before = stage.last
       for (const event of events ?? []) this.take(stage, event, 'log')
@@ -413,7 +413,7 @@ export class Hub {
   }
 
   /** The next event, and only the next, moves the position. The end of a board leaves no history before it. */
-  private take(stage: Stage, event: LiveEvent, source: Taken['source']) {
+  private take(stage: BoardChannel, event: LiveEvent, source: Taken['source']) {
     stage.hold.delete(event.seq)
     if (event.seq !== stage.last + 1 && !(event.type === 'board.deleted' && event.seq > stage.last)) return
     stage.last = event.seq
@@ -421,29 +421,29 @@ export class Hub {
     if (this.outside.delivered) stage.taken.push({ event, source })
     stage.target = Math.max(stage.target, event.seq)
     stage.total_bytes += event.body.length
-    stage.ring_bytes += event.body.length
+    stage.ringBytes += event.body.length
     stage.ring.push(event)
     // An event that is larger than the ring is not kept: viewers read it from the log, and share the page.
-    while (stage.ring.length > RING_EVENTS || stage.ring_bytes > RING_BYTES) {
-      stage.ring_bytes -= stage.ring.shift()?.body.length ?? 0
+    while (stage.ring.length > RING_EVENTS || stage.ringBytes > RING_BYTES) {
+      stage.ringBytes -= stage.ring.shift()?.body.length ?? 0
     }
     this.pump(stage)
   }
 
   /** Serves everybody, some at a time, so that a large audience never holds the process. */
-  private pump(stage: Stage) {
-    if (stage.is_pumping) return
-    stage.is_pumping = true
+  private pump(stage: BoardChannel) {
+    if (stage.isPumping) return
+    stage.isPumping = true
     const { last } = stage
     this.outside.soon(() => this.pumpSlice(stage, stage.seats.values(), last))
   }
 
-  private pumpSlice(stage: Stage, seats: MapIterator<Seat>, last: number) {
+  private pumpSlice(stage: BoardChannel, seats: MapIterator<Subscription>, last: number) {
     const end = this.outside.now() + SLICE_MS
     for (let i = 1; i <= SLICE; i++) {
       const { value: seat, done } = seats.next()
       if (done) {
-        stage.is_pumping = false
+        stage.isPumping = false
         this.tellDelivered(stage, last)
         if (stage.last > last) this.pump(stage)
         return
@@ -455,7 +455,7 @@ export class Hub {
   }
 
   /** Everybody was given what there was as the round began. Who came late to his own seat reads it from the log. */
-  private tellDelivered(stage: Stage, last: number) {
+  private tellDelivered(stage: BoardChannel, last: number) {
     const done = stage.taken.filter(({ event }) => event.seq <= last)
     if (done.length === 0) return
     stage.taken = stage.taken.slice(done.length)
@@ -463,8 +463,8 @@ export class Hub {
   }
 
   /** Brings one viewer up to date, as far as he can take it. */
-  private serve(stage: Stage, seat: Seat) {
-    while (!seat.full && !seat.is_reading && seat.next <= stage.last && stage.seats.get(seat.viewer) === seat) {
+  private serve(stage: BoardChannel, seat: Subscription) {
+    while (!seat.full && !seat.isReading && seat.next <= stage.last && stage.seats.get(seat.viewer) === seat) {
       const events = this.recent(stage, seat.next)
       if (!events) return this.readPage(stage, seat)
       this.deliver(stage, seat, events)
@@ -472,7 +472,7 @@ export class Hub {
   }
 
   /** The events from `next` on, if the ring still has them; one shared array for all who need the same. */
-  private recent(stage: Stage, next: number): readonly LiveEvent[] | undefined {
+  private recent(stage: BoardChannel, next: number): readonly LiveEvent[] | undefined {
     if (stage.batch[0]?.seq === next && stage.batch.at(-1)?.seq === stage.last) return stage.batch
     const start = stage.ring.findIndex((event) => event.seq >= next)
     const first = stage.ring[start]
@@ -481,7 +481,7 @@ export class Hub {
     return stage.batch
   }
 
-  private deliver(stage: Stage, seat: Seat, events: readonly LiveEvent[]) {
+  private deliver(stage: BoardChannel, seat: Subscription, events: readonly LiveEvent[]) {
     const { viewer } = seat
     const cut = events.findIndex((event) => isLastFor(viewer, event))
     const given = cut === -1 ? events : events.slice(0, cut + 1)
@@ -494,8 +494,8 @@ export class Hub {
   }
 
   /** Asks the log for what the ring no longer has. Viewers at the same place share one question. */
-  private readPage(stage: Stage, seat: Seat) {
-    seat.is_reading = true
+  private readPage(stage: BoardChannel, seat: Subscription) {
+    seat.isReading = true
     const after = seat.next - 1
     const waiting = stage.pages.get(after)
     if (waiting) return void waiting.push(seat)
@@ -506,7 +506,7 @@ export class Hub {
     const take = (events: LiveEvent[] | undefined) => {
       stage.pages.delete(after)
       for (const reader of seats) {
-        reader.is_reading = false
+        reader.isReading = false
         if (stage.seats.get(reader.viewer) !== reader || stage.epoch !== epoch || reader.next !== after + 1) continue
         if (events) this.takePage(stage, reader, events)
         else this.outside.after(RETRY_MS, () => this.serve(stage, reader))
@@ -516,12 +516,12 @@ export class Hub {
     this.outside.readEvents(stage.board_id, after, take, { key: seat.viewer.user_id, viewers: () => seats.length })
   }
 
-  private takePage(stage: Stage, seat: Seat, events: LiveEvent[]) {
+  private takePage(stage: BoardChannel, seat: Subscription, events: LiveEvent[]) {
     const [first] = events
     if (first && (first.seq === seat.next || first.type === 'board.deleted')) {
       this.deliver(stage, seat, events)
       this.serve(stage, seat)
-    } else if (seat.viewer.knows_seq) {
+    } else if (seat.viewer.knowsSeq) {
       this.tellGone(stage, seat)
     } else {
       this.dismiss(stage, seat, 'slow')
@@ -529,13 +529,13 @@ export class Hub {
   }
 
   /** What he needs is no longer there: he must load the board, and goes on from here. */
-  private tellGone(stage: Stage, seat: Seat) {
+  private tellGone(stage: BoardChannel, seat: Subscription) {
     seat.next = stage.last + 1
     this.counts.resyncs++
     seat.viewer.resync({ epoch: stage.epoch, seq: stage.last })
   }
 
-  private dismiss(stage: Stage, seat: Seat, why: Ending) {
+  private dismiss(stage: BoardChannel, seat: Subscription, why: EvictionReason) {
     this.leave(stage.board_id, seat.viewer)
     seat.viewer.end(why)
   }
@@ -544,4 +544,4 @@ export class Hub {
 /** After his own removal, or the board's, a viewer is given nothing. */
 const isLastFor = (viewer: Viewer, { type, seq, subject_id }: LiveEvent) =>
   type === 'board.deleted' ||
-  (type === 'board.member_removed' && subject_id === viewer.user_id && seq > viewer.entered_at)
+  (type === 'board.member_removed' && subject_id === viewer.user_id && seq > viewer.enteredAt)

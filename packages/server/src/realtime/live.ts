@@ -5,28 +5,28 @@ import { member } from '@lockstep/contract/operation'
 import { HEARTBEAT_SECONDS, MAX_MESSAGE_BYTES } from '@lockstep/contract/realtime'
 import { v7 as newUuid } from 'uuid'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { approachBoard, type Entry, readUnwelcome } from '../core/authorize.ts'
-import type { Committed } from '../core/change-board.ts'
-import { addressOf, networkOf } from '../platform/client-address.ts'
+import { type BoardGrant, checkAccess, findRevokedConnections } from '../core/authorize.ts'
+import type { CommittedChange } from '../core/event-log.ts'
 import type { Database } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
 import { endConnection } from '../http/error-handler.ts'
+import { addressOf, networkOf } from '../platform/client-address.ts'
 import { KeyCounts } from '../platform/key-counts.ts'
-import type { Limits } from '../security/rate-limits.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
 import { Problem, problemOfDatabase } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
+import { yieldingForEach } from '../platform/yielding-for-each.ts'
+import type { RateLimits } from '../security/rate-limits.ts'
 import type { Tokens } from '../security/tokens.ts'
-import { BoardSocket, closeSocket, endingOf, type Keeper } from './board-socket.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { BoardSocket, closeSocket, endingOf, type SocketHandlers } from './board-socket.ts'
 import { Bus } from './bus.ts'
 import { frame } from './frames.ts'
-import { Wheel } from './heartbeat.ts'
+import { HeartbeatWheel } from './heartbeat.ts'
 import { type Head, Hub } from './hub.ts'
-import { deliveryObserver, observeLive } from './socket-metrics.ts'
-import { Notices } from './presence-broadcaster.ts'
 import { PresenceRooms } from './presence.ts'
+import { PresenceBroadcaster } from './presence-broadcaster.ts'
 import { readEventPage, readHeads } from './realtime-queries.ts'
-import { inSlices } from '../platform/yielding-for-each.ts'
+import { deliveryObserver, observeLive } from './socket-metrics.ts'
 
 const LOOK_AT_ONCE = 500
 const DOOR_WAIT_MS = 5_000
@@ -41,19 +41,19 @@ interface Log {
   warn: (details: object, message: string) => void
   error: (details: object, message: string) => void
 }
-export type SocketShares = Record<'user' | 'user_and_board' | 'address', number>
+export type SocketShares = Record<'user' | 'userAndBoard' | 'address', number>
 export interface LiveSettings {
-  redis_url: string
-  max_sockets: number
+  redisUrl: string
+  maxSockets: number
   /** How many of these one user, one user on one board, and one address may have; nothing is limited without. */
   shares: SocketShares | undefined
   /** How many of those who come are looked at in one go: many may come back together. */
-  at_door: number
+  concurrentHandshakes: number
   /** How many pages of the log are read at once. */
-  pages_at_once: number
-  drain_seconds: number
+  concurrentPages: number
+  drainSeconds: number
   /** How many proxies may tell the address of a client. */
-  trusted_hops: number
+  trustedHops: number
   /** Replaced by tests that cannot wait half a minute. */
   seconds?: { heartbeat: number; pong: number }
 }
@@ -61,7 +61,7 @@ interface LiveDeps {
   database: Database
   clock: DatabaseClock
   tokens: Tokens
-  limits: Limits
+  limits: RateLimits
   log: Log
   metrics: Metrics
   isAllowedOrigin: (request: IncomingMessage) => boolean
@@ -86,13 +86,13 @@ export class Live {
   private readonly hub: Hub
   private readonly bus: Bus | undefined
   private readonly presence: PresenceRooms
-  private readonly wheel: Wheel<BoardSocket>
+  private readonly wheel: HeartbeatWheel<BoardSocket>
   private readonly sockets = new Map<string, Set<BoardSocket>>()
-  private readonly notices = new Notices((board_id) => this.sockets.get(board_id))
+  private readonly notices = new PresenceBroadcaster((board_id) => this.sockets.get(board_id))
   private readonly second: NodeJS.Timeout
   private readonly deps: LiveDeps
   private readonly settings: LiveSettings
-  private readonly keeper: Keeper = { drained: (socket) => this.hub.drained(socket.board_id, socket) }
+  private readonly keeper: SocketHandlers = { drained: (socket) => this.hub.drained(socket.board_id, socket) }
   private readonly door: Semaphore
   /** Reads of the log, by user or board: clients that resume over and over leave connections to others. */
   private readonly pages: Semaphore
@@ -106,9 +106,13 @@ export class Live {
     this.deps = deps
     this.settings = settings
     const { database, log, metrics } = deps
-    const refuse = () => new Problem('overloaded')
-    this.door = new Semaphore(settings.at_door, { waiting: settings.max_sockets, wait_ms: DOOR_WAIT_MS, refuse })
-    this.pages = new Semaphore(settings.pages_at_once)
+    const reject = () => new Problem('overloaded')
+    this.door = new Semaphore(settings.concurrentHandshakes, {
+      maxWaiting: settings.maxSockets,
+      waitMs: DOOR_WAIT_MS,
+      reject,
+    })
+    this.pages = new Semaphore(settings.concurrentPages)
     // The library would answer a handshake that is none in its own words.
     this.server.on('wsClientError', (_error, socket, { method }) => refuseHandshake(socket, method))
     this.hub = new Hub({
@@ -132,8 +136,8 @@ export class Live {
       lost: (boards) => log.error({ boards }, LOST),
       ...(metrics.isOn && { delivered: deliveryObserver(metrics) }),
     })
-    if (settings.redis_url !== '') {
-      this.bus = new Bus(settings.redis_url, newUuid(), log, {
+    if (settings.redisUrl !== '') {
+      this.bus = new Bus(settings.redisUrl, newUuid(), log, {
         event: (board_id, epoch, event) => this.hub.heard(board_id, epoch, event),
         announced: (board_id, epoch, seq) => this.hub.announced(board_id, epoch, seq),
         presence: (board_id, message) => this.presence.heard(board_id, message),
@@ -149,14 +153,14 @@ export class Live {
     observeLive(metrics, { hub, bus, sockets: () => this.count })
     this.presence = new PresenceRooms({
       run: bus && ((script, keys, args) => bus.script(script, keys, args)),
-      tell: (board_id, message, except) => this.notices.tell(board_id, { bytes: frame(message), except }),
+      tell: (board_id, message, except) => this.notices.broadcast(board_id, { bytes: frame(message), except }),
       random: Math.random,
-      heartbeat_ms: (settings.seconds?.heartbeat ?? HEARTBEAT_SECONDS) * 1_000,
+      heartbeatMs: (settings.seconds?.heartbeat ?? HEARTBEAT_SECONDS) * 1_000,
     })
-    this.wheel = new Wheel(
+    this.wheel = new HeartbeatWheel(
       {
         beat: (sockets) => this.beat(sockets),
-        due: (sockets) => inSlices(sockets, (socket) => socket.isAwaitingPong && socket.close('no_pong')),
+        due: (sockets) => yieldingForEach(sockets, (socket) => socket.isAwaitingPong && socket.close('no_pong')),
         expired: (socket) => socket.close('refused'),
       },
       settings.seconds,
@@ -165,12 +169,12 @@ export class Live {
   }
 
   /** Tells of a commit of this instance: to the sockets here at once, to other instances by the bell. */
-  announce(committed: Committed) {
-    const committed_at = performance.now()
+  announce(committed: CommittedChange) {
+    const committedAt = performance.now()
     const { meters } = this.deps.metrics
     meters.lockstep_events_committed_total.inc({}, committed.events.length)
     for (const event of committed.events) {
-      this.hub.heard(committed.board_id, committed.epoch, { ...event, committed_at })
+      this.hub.heard(committed.board_id, committed.epoch, { ...event, committedAt })
     }
     this.bus?.announce(committed)
   }
@@ -208,7 +212,7 @@ export class Live {
     this.isDraining = true
     await this.presence.drain()
     const sockets = [...this.sockets.values()].flatMap((set) => [...set])
-    const steps = Math.max(1, Math.ceil(this.settings.drain_seconds * 10))
+    const steps = Math.max(1, Math.ceil(this.settings.drainSeconds * 10))
     const size = Math.ceil(sockets.length / steps)
     for (let i = 0; i < sockets.length; i += size) {
       for (const socket of sockets.slice(i, i + size)) socket.close('restart')
@@ -228,7 +232,7 @@ export class Live {
   private meet(ws: WebSocket, request: IncomingMessage, board_id: string, query: URLSearchParams) {
     ws.on('error', ignore)
     this.countOut(ws)
-    if (this.count >= this.settings.max_sockets) return closeSocket(ws, 'try_later')
+    if (this.count >= this.settings.maxSockets) return closeSocket(ws, 'try_later')
     if (this.isDraining) return closeSocket(ws, 'restart')
     this.count++
     ws.on('close', this.uncount)
@@ -247,17 +251,17 @@ export class Live {
     ws.on('ping', (data: Buffer) => seated?.takePing(data))
     ws.on('pong', () => seated?.takePong())
     // Before the token and the database are looked at: a flood must cost neither.
-    const address = addressOf(request, this.settings.trusted_hops)
+    const address = addressOf(request, this.settings.trustedHops)
     if (!this.takeShare(ws, 'address', networkOf(address))) return closeSocket(ws, 'try_later')
     if (await this.deps.limits.upgrade(address)) return closeSocket(ws, 'try_later')
     const entry = await this.admit(ws, request, board_id, query.get('token') ?? '')
     if (!entry || ws.readyState !== ws.OPEN) return
     const user_id = entry.caller.id
-    if (!this.takeShare(ws, 'user', user_id) || !this.takeShare(ws, 'user_and_board', `${user_id} ${entry.board_id}`))
+    if (!this.takeShare(ws, 'user', user_id) || !this.takeShare(ws, 'userAndBoard', `${user_id} ${entry.board_id}`))
       return closeSocket(ws, 'try_later')
     const since = readPosition(query.get('since'))
-    const knows_seq = query.has('since') || query.get('seq') === '1'
-    seated = new BoardSocket(ws, newUuid(), entry, knows_seq, this.keeper)
+    const knowsSeq = query.has('since') || query.get('seq') === '1'
+    seated = new BoardSocket(ws, newUuid(), entry, knowsSeq, this.keeper)
     this.seat(ws, seated, entry, since)
   }
 
@@ -278,15 +282,15 @@ export class Live {
     request: IncomingMessage,
     board_id: string,
     token: string,
-  ): Promise<Entry | undefined> {
+  ): Promise<BoardGrant | undefined> {
     try {
       if (!this.deps.isAllowedOrigin(request)) throw new Problem('foreign_origin')
       const credential = await this.deps.tokens.verifyForSocket(token)
       if (!credential || !formats.uuid.test(board_id)) throw new Problem('not_authenticated')
-      const approach = { credential, access: member('board'), target_id: board_id, key: null }
+      const approach = { credential, access: member('board'), targetId: board_id, key: null }
       const { user_id } = credential
-      const approached = () => approachBoard(this.deps.database.forKey(user_id), approach)
-      return (await this.door.run(approached, { key: this.settings.shares && user_id })).enter()
+      const approached = () => checkAccess(this.deps.database.forKey(user_id), approach)
+      return (await this.door.run(approached, { key: this.settings.shares && user_id })).authorize()
     } catch (error) {
       const isRefusal = error instanceof Problem && error.status < 500
       if (!(error instanceof Problem) && !problemOfDatabase(error))
@@ -297,11 +301,11 @@ export class Live {
   }
 
   /** Order on connect: hello, user_joined (when the user is registered as present), what was missed, what happens. */
-  private seat(ws: WebSocket, socket: BoardSocket, entry: Entry, since: Head | undefined) {
+  private seat(ws: WebSocket, socket: BoardSocket, entry: BoardGrant, since: Head | undefined) {
     const { board_id, epoch, last_seq } = entry
     const { user_id, username } = socket
     const joined = frame(JSON.stringify({ type: 'user_joined', user_id, username }))
-    const hello = socket.knows_seq ? [frame(`{"type":"hello","epoch":${epoch},"seq":${last_seq}}`)] : []
+    const hello = socket.knowsSeq ? [frame(`{"type":"hello","epoch":${epoch},"seq":${last_seq}}`)] : []
     const set = this.sockets.get(board_id) ?? new Set()
     this.sockets.set(board_id, set.add(socket))
     this.deps.metrics.meters.lockstep_socket_opens_total.inc({})
@@ -347,10 +351,10 @@ export class Live {
       pings.set(board_id, { plain: frame(`${ping}}`), numbered: frame(`${ping},"seq":${seq}}`) })
       void this.presence.refresh(board_id)
     }
-    inSlices(sockets, (socket) => {
+    yieldingForEach(sockets, (socket) => {
       const ping = pings.get(socket.board_id) as { plain: Buffer; numbered: Buffer }
       socket.isAwaitingPong = true
-      socket.send(socket.knows_seq ? ping.numbered : ping.plain)
+      socket.send(socket.knowsSeq ? ping.numbered : ping.plain)
     })
     void this.dismissUnwelcome(sockets)
   }
@@ -365,7 +369,7 @@ export class Live {
       // Some at a time: a question about a large audience would hold the process.
       for (let i = 0; i < sockets.length; i += LOOK_AT_ONCE) {
         const some = sockets.slice(i, i + LOOK_AT_ONCE)
-        for (const nth of await readUnwelcome(this.deps.database, some)) some[nth]?.close('refused')
+        for (const nth of await findRevokedConnections(this.deps.database, some)) some[nth]?.close('refused')
       }
     } catch (error) {
       if (!problemOfDatabase(error)) this.deps.log.error({ err: error }, 'sockets could not be looked at')

@@ -60,8 +60,8 @@ const told = ({ messages }: TestSocket) =>
   )
 const joined = (socket: TestSocket, { id }: TestUser) =>
   socket.next((m) => m.type === 'user_joined' && m['user_id'] === id)
-const left = (socket: TestSocket, { id }: TestUser, patience_ms?: number) =>
-  socket.next((m) => m.type === 'user_left' && m['user_id'] === id, patience_ms)
+const left = (socket: TestSocket, { id }: TestUser, patienceMs?: number) =>
+  socket.next((m) => m.type === 'user_left' && m['user_id'] === id, patienceMs)
 
 describe('coming and going', () => {
   test('[PRES-1] [PRES-2] every connect is told to everybody once; only the last one that goes is a user who left', async () => {
@@ -189,7 +189,7 @@ describe('a user who has just been told to have joined', () => {
   }
 
   test('[PRES-6] is online, whichever instance is asked', async () => {
-    const far = await startProxy(redis.url, { ask_delay_ms: 80 })
+    const far = await startProxy(redis.url, { askDelayMs: 80 })
     const distant = await startService({ REDIS_URL: far.url }, { seconds, beside: service })
     const { board, users } = await crowd()
     for (const user of users) {
@@ -203,7 +203,7 @@ describe('a user who has just been told to have joined', () => {
   })
 
   test('[PRES-6] is online where they are connected, however slow Redis is', async () => {
-    const slow = await startProxy(redis.url, { ask_delay_ms: 400 })
+    const slow = await startProxy(redis.url, { askDelayMs: 400 })
     const distant = await startService({ REDIS_URL: slow.url }, { seconds, beside: service })
     const { board, users } = await crowd()
     for (const user of users) {

@@ -32,13 +32,13 @@ interface Transition {
 type Operation = 'open' | 'join' | 'refresh' | 'leave' | 'shorten' | 'reap' | 'list'
 
 /** What presence needs of the world. */
-export interface Surroundings {
+export interface PresenceEnvironment {
   /** Absent without Redis: then this instance's view is all there is. */
   run: ((script: { sha: string; text: string }, keys: string[], args: string[]) => Promise<unknown>) | undefined
   /** Tells every connection to a board here, but for one. */
   tell: (board_id: string, message: string, except: string) => void
   random: () => number
-  heartbeat_ms: number
+  heartbeatMs: number
 }
 
 /** Who is on one board, as this instance knows it. */
@@ -50,7 +50,7 @@ interface Room {
   users: Map<string, string>
   /** How far the transitions of the board are known. It only grows, also when Redis begins anew. */
   version: number
-  settling_until: number
+  graceUntil: number
   reaper: NodeJS.Timeout | undefined
   /** Runs while Redis must be told again who is here; `failures` is how often it was in vain. */
   registrar: NodeJS.Timeout | undefined
@@ -68,11 +68,11 @@ interface Room {
  */
 export class PresenceRooms {
   private readonly rooms = new Map<string, Room>()
-  private readonly world: Surroundings
+  private readonly world: PresenceEnvironment
   /** Redis was slow to register a connection, and has not answered since: nobody waits for it meanwhile. */
   private isSlow = false
 
-  constructor(world: Surroundings) {
+  constructor(world: PresenceEnvironment) {
     this.world = world
   }
 
@@ -164,7 +164,7 @@ export class PresenceRooms {
       leaving: [],
       users: new Map(),
       version: 0,
-      settling_until: 0,
+      graceUntil: 0,
       reaper: undefined,
       registrar: undefined,
       failures: 0,
@@ -196,7 +196,7 @@ export class PresenceRooms {
       if (operation !== 'leave' && asked) this.registerSoon(board_id, asked)
       return alone()
     }
-    const { told, version, next_expiry_ms, users } = answer
+    const { told, version, nextExpiryMs, users } = answer
     this.isSlow = false
     const room = this.rooms.get(board_id)
     if (!room) return
@@ -204,7 +204,7 @@ export class PresenceRooms {
     if (operation === 'open' && room === asked) this.begin(board_id, room, version, users)
     for (const message of told) this.heard(board_id, message)
     if (version > room.version && !room.held) this.repair(board_id, room, version)
-    this.planReaping(board_id, room, next_expiry_ms)
+    this.planReaping(board_id, room, nextExpiryMs)
   }
 
   /**
@@ -238,7 +238,7 @@ export class PresenceRooms {
       string[],
     ]
     const users = new Map(chunks(names, 2).map(([user_id, username]) => [user_id as string, username as string]))
-    return { next_expiry_ms: Number(next), version: Number(version), told, users }
+    return { nextExpiryMs: Number(next), version: Number(version), told, users }
   }
 
   /** `<version>|<transition>`: taken once; a hole before it is repaired by reading the state. */
@@ -279,8 +279,8 @@ export class PresenceRooms {
   }
 
   /** Reads who is there and tells the difference. Right after Redis began anew, nobody counts as gone. */
-  private repair(board_id: string, room: Room, version_now: number) {
-    const isAnew = room.version !== 0 && version_now - room.version > LIFETIME_MS
+  private repair(board_id: string, room: Room, versionNow: number) {
+    const isAnew = room.version !== 0 && versionNow - room.version > LIFETIME_MS
     if (isAnew) this.settle(board_id, room)
     if (room.isRepairing) return
     room.isRepairing = true
@@ -293,7 +293,7 @@ export class PresenceRooms {
           else room.users.set(user_id, username)
         }
         room.isLoaded = true
-        if (performance.now() < room.settling_until) return
+        if (performance.now() < room.graceUntil) return
         for (const [user_id, username] of [...room.users]) {
           if (!users.has(user_id)) this.take(board_id, room, { type: 'user_left', user_id, username, connection: '' })
         }
@@ -310,8 +310,8 @@ export class PresenceRooms {
 
   /** Who has not registered again by the end of it has left. */
   private settle(board_id: string, room: Room) {
-    const wait = this.world.heartbeat_ms + SETTLING_MS
-    room.settling_until = performance.now() + wait
+    const wait = this.world.heartbeatMs + SETTLING_MS
+    room.graceUntil = performance.now() + wait
     const look = () => this.rooms.get(board_id) === room && this.repair(board_id, room, room.version)
     setTimeout(look, wait + 100).unref()
   }
@@ -328,10 +328,10 @@ export class PresenceRooms {
   }
 
   /** A connection that died without a word is removed soon after its time is up, by whoever is left. */
-  private planReaping(board_id: string, room: Room, next_expiry_ms: number) {
+  private planReaping(board_id: string, room: Room, nextExpiryMs: number) {
     clearTimeout(room.reaper)
-    if (next_expiry_ms < 0) return
-    const wait = next_expiry_ms + 100 + 2_000 * this.world.random()
+    if (nextExpiryMs < 0) return
+    const wait = nextExpiryMs + 100 + 2_000 * this.world.random()
     room.reaper = setTimeout(() => void this.act('reap', board_id, [], () => {}), wait).unref()
   }
 }

@@ -1,6 +1,7 @@
 import type { realtimeOperations } from '@lockstep/contract/realtime'
+import type { Handlers } from '../http/handler.ts'
+import { pathOf } from '../http/request-path.ts'
 import { Problem } from '../platform/problem.ts'
-import { type Handlers, pathOf } from '../http/routes.ts'
 import type { Live } from './live.ts'
 import { hasBoard, readHistory } from './realtime-queries.ts'
 

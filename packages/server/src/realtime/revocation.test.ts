@@ -12,7 +12,7 @@ import { Tokens } from '../security/tokens.ts'
 
 const SECRET = `${MARK}-secret-of-the-revocation-tests-0123456789`
 const ADMIN = fileURLToPath(new URL('../administration/admin.ts', import.meta.url))
-const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds: 60 })
+const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetimeSeconds: 60 })
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 /** The heartbeat of these instances, with a second for the wheel to turn and a little for the machine. */
 const seconds = { heartbeat: 2, pong: 1 }
@@ -219,7 +219,7 @@ describe('a user who lost his right to be here', () => {
         await pause(50)
       }
     }
-    return { thief, isBusy: busy.promise, last_status: refresh() }
+    return { thief, isBusy: busy.promise, lastStatus: refresh() }
   }
   /** A further member of a board, with the password of its first one. */
   async function addMember({ id: board_id, member }: TestBoard) {
@@ -248,7 +248,7 @@ describe('a user who lost his right to be here', () => {
     const timer = setTimeout(() => {
       for (const { thief } of thefts) thief.isOver = true
     }, 1_000)
-    const statuses = await Promise.all(thefts.map(({ last_status }) => last_status))
+    const statuses = await Promise.all(thefts.map(({ lastStatus }) => lastStatus))
     clearTimeout(timer)
     const last = thefts.map(({ thief }) => thief.socket as TestSocket)
     const codes = await Promise.all(last.map((socket) => Promise.race([socket.closed, pause(HEARTBEAT_MS)])))
@@ -299,11 +299,11 @@ describe('a user who lost his right to be here', () => {
     using socket = openSocket({ base_url: short.base_url, token: access_token }, board.id)
     await socket.next('user_joined')
     const { code } = await socket.closed
-    const late_ms = Date.now() - expires_at * 1_000
+    const lateMs = Date.now() - expires_at * 1_000
     expect(code).toBe(1008)
-    expect(late_ms).toBeGreaterThanOrEqual(0)
+    expect(lateMs).toBeGreaterThanOrEqual(0)
     // The wheel turns once a second.
-    expect(late_ms).toBeLessThan(1_500)
+    expect(lateMs).toBeLessThan(1_500)
     await short.stop()
   })
 })

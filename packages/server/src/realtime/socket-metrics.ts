@@ -1,7 +1,7 @@
 import type { Metrics } from '../telemetry/metrics.ts'
 import { BoardSocket } from './board-socket.ts'
 import type { Bus } from './bus.ts'
-import type { Hub, LiveEvent, Outside, Taken } from './hub.ts'
+import type { Hub, HubEnvironment, LiveEvent, Taken } from './hub.ts'
 
 const stamp = /"timestamp":"([^"]+)","version":"[^"]*"\}$/
 
@@ -9,19 +9,19 @@ const stamp = /"timestamp":"([^"]+)","version":"[^"]*"\}$/
  * When an event was committed, as far as another instance can know: its own time, which PostgreSQL took under the board's
  * lock, shortly before the commit. Every message holds it, whatever the version of the instance that sent it.
  */
-export const toldTime = ({ body }: LiveEvent): number => Date.parse(stamp.exec(body.slice(-80))?.[1] ?? '')
+export const eventTime = ({ body }: LiveEvent): number => Date.parse(stamp.exec(body.slice(-80))?.[1] ?? '')
 
 /** How long an event took, in seconds; undefined if that cannot be known. Clocks that disagree never make it negative. */
-export function delayOf({ event }: Taken, now: { monotonic_ms: number; wall_ms: number }): number | undefined {
-  const { committed_at } = event
-  const ms = committed_at === undefined ? now.wall_ms - toldTime(event) : now.monotonic_ms - committed_at
+export function delayOf({ event }: Taken, now: { monotonicMs: number; wallMs: number }): number | undefined {
+  const { committedAt } = event
+  const ms = committedAt === undefined ? now.wallMs - eventTime(event) : now.monotonicMs - committedAt
   return Number.isNaN(ms) ? undefined : Math.max(0, ms) / 1_000
 }
 
 /** Measures from the commit to the last socket of this instance, once for each event. */
-export const deliveryObserver = ({ meters }: Metrics): NonNullable<Outside['delivered']> => {
+export const deliveryObserver = ({ meters }: Metrics): NonNullable<HubEnvironment['delivered']> => {
   return (taken) => {
-    const seconds = delayOf(taken, { monotonic_ms: performance.now(), wall_ms: Date.now() })
+    const seconds = delayOf(taken, { monotonicMs: performance.now(), wallMs: Date.now() })
     if (seconds !== undefined) meters.lockstep_delivery_seconds.observe({ source: taken.source }, seconds)
   }
 }
@@ -35,10 +35,10 @@ interface LiveParts {
 /** Looks at the real-time half when somebody asks: nothing is counted twice, and nobody is counted one by one. */
 export function observeLive(metrics: Metrics, { hub, bus, sockets }: LiveParts) {
   const { meters } = metrics
-  metrics.look(() => {
+  metrics.onScrape(() => {
     const { counts } = hub
     const { boards, slow } = hub.state()
-    const buffered = slow.map((viewer) => (viewer instanceof BoardSocket ? viewer.buffered_bytes : 0))
+    const buffered = slow.map((viewer) => (viewer instanceof BoardSocket ? viewer.bufferedBytes : 0))
     meters.lockstep_sockets.set({}, sockets())
     meters.lockstep_live_boards.set({}, boards)
     meters.lockstep_slow_clients.set({}, slow.length)

@@ -9,12 +9,12 @@ import { eventually } from '../../testing/processes.ts'
 import { MARK, startService, type TestBoard, type TestService } from '../../testing/service.ts'
 import { type Message, openSocket, type TestSocket } from '../../testing/socket.ts'
 import { Tokens } from '../security/tokens.ts'
-import { Wheel } from './heartbeat.ts'
+import { HeartbeatWheel } from './heartbeat.ts'
 
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
 
 const SECRET = `${MARK}-secret-of-the-socket-tests-0123456789`
-const tokens = (lifetime_seconds: number) => new Tokens({ secret: SECRET, algorithm: 'HS256', lifetime_seconds })
+const tokens = (lifetimeSeconds: number) => new Tokens({ secret: SECRET, algorithm: 'HS256', lifetimeSeconds })
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 const UNKNOWN = '0198a000-0000-7000-8000-000000000000'
 
@@ -52,7 +52,7 @@ describe('opening', () => {
     const forged = await new Tokens({
       secret: `${MARK}-another-secret-0123456789-0123456789`,
       algorithm: 'HS256',
-      lifetime_seconds: 60,
+      lifetimeSeconds: 60,
     }).issue(member.id, nowSeconds())
     const refused = {
       'a token that expired': openSocket(member.api, board.id, { token: late }),
@@ -256,7 +256,7 @@ describe('messages', () => {
       await expectEvent('attachment.deleted', removed, asBefore(await made))
     }
 
-    const [{ id: column_id }, { id: other_id }] = columns
+    const [{ id: column_id }, { id: otherId }] = columns
     const api = owner.api
     await expectEvent('board.updated', api.call('updateBoard', { params, body: { description: 'ü ‘x’ 🂡' } }), boardRow)
     await expectEvent(
@@ -283,7 +283,7 @@ describe('messages', () => {
     await expectEvent('card.assigned', api.call('assignCard', { params: { card_id }, body: { user_ids } }), cardRow)
     await expectEvent(
       'card.moved',
-      api.call('moveCard', { params: { card_id }, body: { column_id: other_id } }),
+      api.call('moveCard', { params: { card_id }, body: { column_id: otherId } }),
       cardRow,
     )
     const unassigned = api.call('unassignCard', { params: { card_id, user_id: guest.id } })
@@ -340,10 +340,10 @@ describe('heartbeat', () => {
   })
 
   test('[SOCK-3] the wheel beats every 30 seconds and looks for the pong 10 seconds later', () => {
-    const connection = { board_id: UNKNOWN, expires_at_seconds: 2_000_000_000 }
+    const connection = { board_id: UNKNOWN, expiresAtSeconds: 2_000_000_000 }
     const [beats, dues]: [number[], number[]] = [[], []]
     let second = 0
-    const wheel = new Wheel<typeof connection>({
+    const wheel = new HeartbeatWheel<typeof connection>({
       beat: (connections) => void (connections.length > 0 && beats.push(second)),
       due: (connections) => void (connections.length > 0 && dues.push(second)),
       expired: () => {},

@@ -10,9 +10,9 @@ import { startProxy } from '#testing/tcp-proxy'
 import { OUTPUT } from '#testing/template-database'
 import { Passwords } from '../auth/passwords.ts'
 import { networkOf } from '../platform/client-address.ts'
-import { Limits } from './rate-limits.ts'
-import { LIMITS } from '../telemetry/metric-definitions.ts'
 import { Problem } from '../platform/problem.ts'
+import { LIMITS } from '../telemetry/metric-definitions.ts'
+import { RateLimits } from './rate-limits.ts'
 
 const WRONG = `${MARK} wrong horse`
 const [HOME, CAFE] = ['192.0.2.1', '198.51.100.7']
@@ -157,9 +157,9 @@ describe('failed logins', () => {
   })
 
   test('[LIMIT-2] no password is looked at for a pair that is refused', async () => {
-    const passwords = new Passwords({ min_length: 8, max_length: 128, requires: [] })
+    const passwords = new Passwords({ minLength: 8, maxLength: 128, requires: [] })
     const refusal = new Problem('too_many_requests', { retry_after_seconds: 1 })
-    const failures = { demand: () => Promise.reject(refusal), report: () => Promise.reject(new Error('it was')) }
+    const failures = { require: () => Promise.reject(refusal), report: () => Promise.reject(new Error('it was')) }
     await expect(passwords.isRight('no hash at all', PASSWORD, { failures })).rejects.toBe(refusal)
   })
 
@@ -446,19 +446,16 @@ describe('a Redis that fails', () => {
     },
   )
 
-  test.each([100, 400])(
-    '[LIMIT-9] because it takes %d ms to answer lets no more guesses pass',
-    async (ask_delay_ms) => {
-      const proxy = await startProxy(redis.url, { ask_delay_ms })
-      const service = await limited({ ...few, REDIS_URL: proxy.url, MAX_FAILED_LOGINS: '4' })
-      const { email } = await service.user()
-      expect(await guess(service, email)).toBe(4)
-      const keys = await onRedis((client) => client.keys('limit:failed_login:*'))
-      // A store that answers within 250 ms is waited for: then the count is there for all instances.
-      if (ask_delay_ms < 250) expect(keys).not.toEqual([])
-      await proxy.close()
-    },
-  )
+  test.each([100, 400])('[LIMIT-9] because it takes %d ms to answer lets no more guesses pass', async (askDelayMs) => {
+    const proxy = await startProxy(redis.url, { askDelayMs })
+    const service = await limited({ ...few, REDIS_URL: proxy.url, MAX_FAILED_LOGINS: '4' })
+    const { email } = await service.user()
+    expect(await guess(service, email)).toBe(4)
+    const keys = await onRedis((client) => client.keys('limit:failed_login:*'))
+    // A store that answers within 250 ms is waited for: then the count is there for all instances.
+    if (askDelayMs < 250) expect(keys).not.toEqual([])
+    await proxy.close()
+  })
 
   test('[LIMIT-8] because it is frozen refuses nobody and holds nobody up', async () => {
     const store = await startRedis()
@@ -478,7 +475,7 @@ describe('a Redis that fails', () => {
     const store = await startRedis()
     const allowed = Object.fromEntries(LIMITS.map((limit) => [limit, 1_000])) as Record<(typeof LIMITS)[number], number>
     const quiet = { info: () => {}, warn: () => {} }
-    const limits = new Limits({ redis_url: store.url, secrets: [MARK], allowed }, quiet)
+    const limits = new RateLimits({ redisUrl: store.url, secrets: [MARK], allowed }, quiet)
     expect(await limits.request(randomUUID(), HOME)).toBeUndefined()
     store.process().signal('SIGSTOP')
     const start = performance.now()

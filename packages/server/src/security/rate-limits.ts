@@ -2,10 +2,10 @@ import { createHmac, hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { networkOf } from '../platform/client-address.ts'
-import { type LocalCount, LocalCounts } from './local-counts.ts'
-import type { LIMITS } from '../telemetry/metric-definitions.ts'
 import { Problem } from '../platform/problem.ts'
-import { inTime, makeRedis, type Redis } from '../platform/redis.ts'
+import { makeRedis, type Redis, withTimeout } from '../platform/redis.ts'
+import type { LIMITS } from '../telemetry/metric-definitions.ts'
+import { type LocalCount, LocalCounts } from './local-counts.ts'
 
 /** How long a request waits for the store; then it passes. */
 const MAX_KEY_LENGTH = 256
@@ -22,9 +22,9 @@ type Bucket = (typeof LIMITS)[number]
  * Where counts are kept. `shared`: in Redis; without an answer the request passes uncounted. `insured`: in Redis; what cannot be
  * counted there is counted in the process. `local`: in the process alone.
  */
-type Kept = 'shared' | 'insured' | 'local'
+type Storage = 'shared' | 'insured' | 'local'
 /** What is counted, each over its own time. */
-const buckets: Record<Bucket, { seconds: number; kept: Kept }> = {
+const buckets: Record<Bucket, { seconds: number; kept: Storage }> = {
   login: { seconds: 60, kept: 'insured' },
   failed_login: { seconds: 900, kept: 'insured' },
   failed_login_address: { seconds: 900, kept: 'insured' },
@@ -49,7 +49,7 @@ interface Log {
 }
 export interface LimitSettings {
   /** Without it each instance counts for itself. */
-  redis_url: string
+  redisUrl: string
   /**
    * Hide in the store who is counted, and keep apart the counts of services that share it. While one secret takes the
    * place of another each count is kept under both: then no instance, and no step of the change, begins anew.
@@ -58,15 +58,15 @@ export interface LimitSettings {
   /** How many of each are allowed; nothing is limited without. */
   allowed: Record<Bucket, number> | undefined
   /** Called for each request over a limit. */
-  refused?: (limit: Bucket) => void
+  onRejected?: (limit: Bucket) => void
   /** Called for each count that Redis did not take. */
-  uncounted?: (limit: Bucket) => void
+  onUncounted?: (limit: Bucket) => void
 }
 
 /** Counts failures alone, such as wrong passwords: a user who knows theirs is not refused. */
 export interface FailureCount {
   /** Throws when there were too many failures. */
-  demand: () => Promise<void>
+  require: () => Promise<void>
   /** A failure is counted; a success clears the count. */
   report: (isSuccess: boolean) => Promise<void>
 }
@@ -76,12 +76,12 @@ export interface FailureCount {
  * for long. What guards passwords and accounts is then counted by each instance for itself, on top of what Redis knows;
  * requests pass uncounted.
  */
-export class Limits {
+export class RateLimits {
   private readonly log: Log
   private readonly secrets: string[]
-  private readonly refused: (limit: Bucket) => void
-  private readonly uncounted: (limit: Bucket) => void
-  private readonly redis_url: string
+  private readonly onRejected: (limit: Bucket) => void
+  private readonly onUncounted: (limit: Bucket) => void
+  private readonly redisUrl: string
   private readonly allowed: LimitSettings['allowed']
   private limiters: Record<Bucket, RateLimiterRedis> | undefined
   private readonly local = Object.fromEntries(
@@ -95,20 +95,20 @@ export class Limits {
   private isFailing = false
   private readonly closing = new AbortController()
 
-  constructor({ redis_url, secrets, allowed, refused = () => {}, uncounted = () => {} }: LimitSettings, log: Log) {
+  constructor({ redisUrl, secrets, allowed, onRejected = () => {}, onUncounted = () => {} }: LimitSettings, log: Log) {
     this.log = log
-    this.refused = refused
-    this.uncounted = uncounted
+    this.onRejected = onRejected
+    this.onUncounted = onUncounted
     this.secrets = secrets
-    this.redis_url = redis_url
+    this.redisUrl = redisUrl
     this.allowed = allowed
     this.openStore()
   }
 
   private openStore() {
-    const { redis_url, allowed } = this
-    if (!allowed || redis_url === '') return
-    const redis = makeRedis(redis_url)
+    const { redisUrl, allowed } = this
+    if (!allowed || redisUrl === '') return
+    const redis = makeRedis(redisUrl)
     this.redis = redis
     redis.on('error', () => this.doubt())
     this.connect(redis)
@@ -193,8 +193,8 @@ export class Limits {
     const known = answers.map((answer) => answer?.consumedPoints ?? 0)
     const most = (this.allowed as Record<Bucket, number>)[bucket]
     if (Math.max(0, ...known) + mine.count < most + more) return undefined
-    this.refused(bucket)
-    const ms = Math.max(mine.ms_left, ...answers.map((answer) => answer?.msBeforeNext ?? 0))
+    this.onRejected(bucket)
+    const ms = Math.max(mine.msLeft, ...answers.map((answer) => answer?.msBeforeNext ?? 0))
     return new Problem('too_many_requests', { retry_after_seconds: Math.max(1, Math.ceil(ms / 1_000)) })
   }
 
@@ -202,7 +202,7 @@ export class Limits {
   private isKept([bucket]: Count, answers: unknown[]): boolean {
     if (answers.length > 0) return true
     if (!this.redis) return false
-    this.uncounted(bucket)
+    this.onUncounted(bucket)
     return buckets[bucket].kept === 'shared'
   }
 
@@ -226,7 +226,7 @@ export class Limits {
       if (!this.isKept(count, answers)) this.localOf(count).add()
     }
     return {
-      demand: async () => {
+      require: async () => {
         if (!this.allowed) return
         const excess = (await Promise.all(counts.map(look))).find((problem) => problem !== undefined)
         if (excess) throw excess
@@ -255,7 +255,7 @@ export class Limits {
     const answer = this.connected.then(() => question(limiter, key))
     const patience = buckets[bucket].kept === 'insured' ? INSURED_PATIENCE_MS : this.isDoubted ? 0 : PATIENCE_MS
     try {
-      return { value: await inTime(answer, patience) }
+      return { value: await withTimeout(answer, patience) }
     } catch {
       this.doubt()
       return undefined
@@ -277,7 +277,7 @@ export class Limits {
     for (let tries = 1; !signal.aborted; tries++) {
       const redis = this.redis as Redis
       try {
-        await inTime(this.probe(redis), INSURED_PATIENCE_MS)
+        await withTimeout(this.probe(redis), INSURED_PATIENCE_MS)
         if (this.isFailing) this.log.info('Redis keeps the rate limits again')
         this.isFailing = false
         this.isDoubted = false

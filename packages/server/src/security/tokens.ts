@@ -27,35 +27,35 @@ export interface Credential extends Claims {
   /** How the token is remembered without keeping it. */
   token_hash: string
   /** When it can no longer be shown, in seconds since the epoch: when the token ends, or the ticket that stands for it. */
-  usable_until: number
+  usableUntil: number
 }
 
 interface TokenSettings {
   secret: string
   /** Another secret whose signatures count too, while one takes the place of the other; empty for none. */
-  previous_secret?: string
+  previousSecret?: string
   algorithm: 'HS256' | 'HS384' | 'HS512'
-  lifetime_seconds: number
+  lifetimeSeconds: number
 }
 
 /** Signs and verifies access tokens. Only the configured algorithm is accepted. Expiry is judged by `approachBoard`. */
 export class Tokens {
   private readonly key: Promise<CryptoKey>
-  private readonly other_key: Promise<CryptoKey> | undefined
+  private readonly otherKey: Promise<CryptoKey> | undefined
   private readonly algorithm: string
   /** By the hash of the token, so that nothing in memory can be used to log in. */
   private readonly known = new LRUCache<string, Credential>({ max: MAX_KNOWN })
-  readonly lifetime_seconds: number
+  readonly lifetimeSeconds: number
 
-  constructor({ secret, previous_secret = '', algorithm, lifetime_seconds }: TokenSettings) {
+  constructor({ secret, previousSecret = '', algorithm, lifetimeSeconds }: TokenSettings) {
     this.algorithm = algorithm
-    this.lifetime_seconds = lifetime_seconds
+    this.lifetimeSeconds = lifetimeSeconds
     const hash = `SHA-${algorithm.slice(2)}`
     // Imported once: importing it for each token costs more than the signature.
     const keyOf = (text: string) =>
       crypto.subtle.importKey('raw', Buffer.from(text), { name: 'HMAC', hash }, false, ['sign', 'verify'])
     this.key = keyOf(secret)
-    this.other_key = previous_secret === '' ? undefined : keyOf(previous_secret)
+    this.otherKey = previousSecret === '' ? undefined : keyOf(previousSecret)
   }
 
   /** `issued_at` comes from the database's clock, which also dates password changes. */
@@ -65,7 +65,7 @@ export class Tokens {
       .setSubject(user_id)
       .setAudience([AUDIENCE])
       .setIssuedAt(issued_at)
-      .setExpirationTime(issued_at + this.lifetime_seconds)
+      .setExpirationTime(issued_at + this.lifetimeSeconds)
       .sign(await this.key)
   }
 
@@ -93,7 +93,7 @@ export class Tokens {
     if (known) return known.expires_at > oldestSecond() ? known : undefined
     const claims = await this.claims(token, AUDIENCE)
     if (!claims) return undefined
-    const credential = { ...claims.own, token_hash, usable_until: claims.own.expires_at }
+    const credential = { ...claims.own, token_hash, usableUntil: claims.own.expires_at }
     this.known.set(token_hash, credential)
     return credential
   }
@@ -104,9 +104,9 @@ export class Tokens {
     if (credential) return credential
     const ticket = await this.claims(token, TICKET_AUDIENCE)
     if (!ticket) return undefined
-    const behind = ticket.payload['token'] as Omit<Credential, 'user_id' | 'usable_until'>
+    const behind = ticket.payload['token'] as Omit<Credential, 'user_id' | 'usableUntil'>
     const { user_id, expires_at } = ticket.own
-    return { user_id, ...behind, usable_until: Math.min(expires_at, behind.expires_at) }
+    return { user_id, ...behind, usableUntil: Math.min(expires_at, behind.expires_at) }
   }
 
   private async claims(token: string, audience: string) {
@@ -138,8 +138,8 @@ export class Tokens {
     try {
       return await jwtVerify(token, await this.key, options)
     } catch (error) {
-      if (!this.other_key || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error
-      return jwtVerify(token, await this.other_key, options)
+      if (!this.otherKey || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+      return jwtVerify(token, await this.otherKey, options)
     }
   }
 }

@@ -5,9 +5,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { endProcesses, eventually, startServiceProcess } from '#testing/processes'
 import { MARK, startService } from '#testing/service'
 import { openSocket } from '#testing/socket'
-import { BadSetting, readConfig } from '../config/config.ts'
+import { BadSetting, readConfig } from '../config/read-config.ts'
 
-const LOG = fileURLToPath(new URL('log.ts', import.meta.url))
+const LOG = fileURLToPath(new URL('logger.ts', import.meta.url))
 afterAll(endProcesses)
 
 test('[OBS-11] no token, no query of a socket and no body is in the log of a process, at the lowest level', async () => {
@@ -76,7 +76,7 @@ describe('the form of the log', () => {
 
   test('[OBS-12] what is not set depends on where it runs; production refuses lines for reading', () => {
     const before = process.stdout.isTTY
-    const format = (settings: Record<string, string>) => readConfig(settings).LOG_FORMAT
+    const format = (settings: Record<string, string>) => readConfig(settings).log.format
     const production = { ENVIRONMENT: 'production', JWT_SECRET: `${MARK}-0123456789012345678901234` }
     try {
       process.stdout.isTTY = true

@@ -10,7 +10,7 @@ interface LogSettings {
 }
 
 /** The service's log: one JSON object a line, to standard output or to a file. */
-export function createLog({ level, format = 'json', file }: LogSettings) {
+export function createLogger({ level, format = 'json', file }: LogSettings) {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } }
   if (format === 'pretty') return pino(options, readable())
   return file === undefined ? pino(options) : pino(options, pino.destination({ dest: file, sync: true }))

@@ -38,7 +38,7 @@ export const LIMITS = [
   'search',
   'search_day',
 ] as const
-const CHORES = ['retention', 'runs', 'stored answers', 'unclaimed files'] as const
+const JOBS = ['event_retention', 'run_retention', 'response_retention', 'file_removal'] as const
 const goodbyes = [...(Object.keys(closeCodes) as (keyof typeof closeCodes)[]), 'slow', 'flood', 'client'] as const
 const codes = Object.keys(problems) as (keyof typeof problems)[]
 /** The problems by which the service sends work away that it would have done at a better time. */
@@ -132,11 +132,11 @@ export const definitions = {
   lockstep_attachment_bytes_total: counter('Bytes of files that were stored and fetched.', {
     direction: ['stored', 'fetched'],
   }),
-  lockstep_chore_runs_total: counter('Rounds of the work that one instance does for all.', {
-    chore: CHORES,
+  lockstep_job_runs_total: counter('Runs of background jobs.', {
+    job_name: JOBS,
     outcome: ['done', 'failed'],
   }),
-  lockstep_chore_removed_total: counter('What those rounds removed.', {
-    chore: CHORES,
+  lockstep_job_removed_rows_total: counter('Rows that background jobs removed.', {
+    job_name: JOBS,
   }),
 }

@@ -8,8 +8,8 @@ import { endProcesses, eventually, holdBoard, startRedis } from '#testing/proces
 import { MARK, PASSWORD, startService, type TestService } from '#testing/service'
 import { openSocket } from '#testing/socket'
 import { buildApp } from '../app.ts'
-import { BadSetting, readConfig } from '../config/config.ts'
-import { createLog } from './logger.ts'
+import { BadSetting, readConfig } from '../config/read-config.ts'
+import { createLogger } from './logger.ts'
 
 const TOKEN = `${MARK}-metrics-token`
 let service: TestService
@@ -84,7 +84,7 @@ describe('who may read the metrics', () => {
     expect((await fetch(`${address}/metrics`)).status).toBe(404)
     expect((await scrape(address, TOKEN)).series.size).toBeGreaterThan(50)
     const config = readConfig({ DATABASE_URL: service.database_url, REDIS_URL: '', METRICS_PORT: String(port) })
-    const late = await buildApp(config, createLog({ level: 'silent' }))
+    const late = await buildApp(config, createLogger({ level: 'silent' }))
     await expect(late.ready()).rejects.toThrow(/EADDRINUSE/)
     await late.close()
   })
@@ -94,8 +94,8 @@ describe('who may read the metrics', () => {
       readConfig({ ENVIRONMENT: 'production', JWT_SECRET: `${MARK}-0123456789012345678901234`, METRICS_TOKEN })
     expect(() => inProduction('x'.repeat(15))).toThrow(BadSetting)
     expect(() => inProduction('x'.repeat(15))).toThrow(/METRICS_TOKEN/)
-    expect(inProduction('x'.repeat(16)).METRICS_TOKEN).toHaveLength(16)
-    expect(inProduction('').METRICS_PORT).toBe(0)
+    expect(inProduction('x'.repeat(16)).metrics.token).toHaveLength(16)
+    expect(inProduction('').metrics.port).toBe(0)
   })
 })
 

@@ -4,25 +4,25 @@ import { definitions, type Labels } from './metric-definitions.ts'
 
 type Definitions = typeof definitions
 /** What each label may say: one of a list, or a text whose values the code bounds. */
-type Said<L extends Labels> = { [K in keyof L]: L[K] extends readonly (infer V extends string)[] ? V : string }
+type LabelValues<L extends Labels> = { [K in keyof L]: L[K] extends readonly (infer V extends string)[] ? V : string }
 
-export interface Count<L extends Labels> {
-  inc: (labels: Said<L>, by?: number) => void
+export interface CounterMeter<L extends Labels> {
+  inc: (labels: LabelValues<L>, by?: number) => void
   /** For what is counted elsewhere, without a call for each: the whole count so far. */
-  total: (labels: Said<L>, value: number) => void
+  total: (labels: LabelValues<L>, value: number) => void
 }
-export interface Level<L extends Labels> {
-  set: (labels: Said<L>, value: number) => void
+export interface GaugeMeter<L extends Labels> {
+  set: (labels: LabelValues<L>, value: number) => void
 }
-export interface Spread<L extends Labels> {
-  observe: (labels: Said<L>, value: number) => void
+export interface HistogramMeter<L extends Labels> {
+  observe: (labels: LabelValues<L>, value: number) => void
 }
 type MeterOf<D> = D extends { kind: 'counter'; labels: infer L extends Labels }
-  ? Count<L>
+  ? CounterMeter<L>
   : D extends { kind: 'gauge'; labels: infer L extends Labels }
-    ? Level<L>
+    ? GaugeMeter<L>
     : D extends { kind: 'histogram'; labels: infer L extends Labels }
-      ? Spread<L>
+      ? HistogramMeter<L>
       : never
 /** Every metric of the service under its own name. */
 export type Meters = { [N in keyof Definitions]: MeterOf<Definitions[N]> }
@@ -51,7 +51,7 @@ export class Metrics {
   }
 
   /** Looks at something each time somebody asks. */
-  look(work: () => void) {
+  onScrape(work: () => void) {
     this.looks.push(work)
   }
 

@@ -1,10 +1,10 @@
 import type { userOperations } from '@lockstep/contract/users'
-import type { Limits } from '../security/rate-limits.ts'
+import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
-import type { Handlers } from '../http/routes.ts'
+import type { RateLimits } from '../security/rate-limits.ts'
 import { type Directory, findUsers, readUser } from './user-queries.ts'
 
-export const userHandlers = (limits: Limits, directory: Directory): Handlers<typeof userOperations> => ({
+export const userHandlers = (limits: RateLimits, directory: Directory): Handlers<typeof userOperations> => ({
   async getUser({ db, params }) {
     const user = await readUser(db, params.user_id)
     if (!user) throw new Problem('user_not_found')

@@ -151,7 +151,7 @@ export async function endAllSessions(db: Db, id: string) {
 /** By which parts of a user a search may find them. */
 export interface Directory {
   /** Whether any e-mail address is found by a part of it; else by the whole, or by a part for people on a common board. */
-  is_open: boolean
+  isOpen: boolean
 }
 export interface UserSearch {
   caller_id: string
@@ -179,7 +179,7 @@ const browse = statement(
   (args: Search) => sql<{ json: JsonText<User> }>`
     select ${userJson}::text as json from users person
     where person.is_active and (person.username_key like ${args.pattern} or person.email_key = ${args.key}
-      or (person.email_key like ${args.pattern} and (${args.is_open}::boolean or person.id in ${people(args.caller_id)}))
+      or (person.email_key like ${args.pattern} and (${args.isOpen}::boolean or person.id in ${people(args.caller_id)}))
       or (${args.with_names}::boolean and ${namesOf('person')} like ${args.pattern}))
     order by person.username_key limit ${args.limit}`,
 )
@@ -191,7 +191,7 @@ const find = statement(
     where person.is_active and person.id in (
       select id from users where username_key like ${args.pattern}
       union select id from users where email_key = ${args.key}
-      union select id from users where email_key like ${args.pattern} and (${args.is_open}::boolean or id in ${people(args.caller_id)})
+      union select id from users where email_key like ${args.pattern} and (${args.isOpen}::boolean or id in ${people(args.caller_id)})
       union select id from users where ${args.with_names}::boolean and ${namesOf('users')} like ${args.pattern})
     order by person.username_key limit ${args.limit}`,
 )

@@ -289,7 +289,7 @@ describe.each(kinds)('making room for a %s', (kind) => {
     ['a gap between both limits', [-LIMIT, LIMIT], 1, 800, () => ({ position: 1 })],
   ])(
     '[ORDER-3] [ORDER-4] [ORDER-5] [ORDER-6] [CARD-9] [EVENT-5] a hundred inserts at %s',
-    async ([where, ranks, spot, at_most, place]) => {
+    async ([where, ranks, spot, atMost, place]) => {
       const list = await newList(kind, ranks.length)
       await list.setRanks(ranks)
       const start = await list.boardAnswer()
@@ -298,7 +298,7 @@ describe.each(kinds)('making room for a %s', (kind) => {
       const others = await checkAll(list, `${kind}.created`, start, changes)
       console.info(`${TIMES} ${kind}s at ${where}: ${others} others made room`)
       expect(others).toBeGreaterThan(0)
-      expect(others).toBeLessThanOrEqual(at_most)
+      expect(others).toBeLessThanOrEqual(atMost)
     },
   )
 

@@ -3,7 +3,7 @@ import { type Db, statement } from '../../database/database.ts'
 import { makeRoom, rankBetween } from './rank.ts'
 
 /** Where a client wants an item: behind an anchor (null: first), at a position, or last. */
-export interface Place {
+export interface PositionInput {
   position?: number | null
   after_id?: string | null
 }
@@ -14,7 +14,7 @@ interface List {
   moved_id: string | null
 }
 /** The rank of the placed item, and the others that had to make room, in the order in which they are to be told. */
-export interface Placement {
+export interface PlacementResult {
   rank: number
   others: { id: string; rank: number }[]
 }
@@ -53,7 +53,7 @@ export function rankedLists(
   async function neighbours(
     db: Db,
     args: List,
-    { after_id, position }: Place,
+    { after_id, position }: PositionInput,
   ): Promise<[before: number | undefined, after: number | undefined]> {
     if (after_id) {
       const [anchor, after] = await db.run(ranksFrom, { ...args, after_id })
@@ -68,7 +68,7 @@ export function rankedLists(
     return [(await db.run(lastRank, args))[0]?.rank, undefined]
   }
 
-  return async function findPlace(db: Db, args: List, place: Place): Promise<Placement> {
+  return async function findPlace(db: Db, args: List, place: PositionInput): Promise<PlacementResult> {
     const [before, after] = await neighbours(db, args, place)
     const rank = rankBetween(before, after)
     if (rank !== undefined) return { rank, others: [] }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { FOLDER, type Migration, readMigrations } from './read-migrations.ts'
 import { type Log, runMigration } from './run-migration.ts'
-import { type Applied, demandUsable, readLedger, SchemaMismatch } from './schema-compatibility.ts'
+import { type Applied, readLedger, requireCompatible, SchemaMismatch } from './schema-compatibility.ts'
 
 const POLL_MS = 100
 /** One of PostgreSQL's advisory locks, for whoever migrates. */
@@ -33,14 +33,14 @@ export async function migrate(
   await client.connect()
   try {
     const before = await readLedger(client)
-    demandUsable(before, own)
+    requireCompatible(before, own)
     if (pendingOf(own, before).length === 0) return []
-    await takeTurn(client, log)
+    await acquireMigrationLock(client, log)
     const applied = await readLedger(client)
     const pending = pendingOf(own, applied)
-    if (!is_stopped) demandStep(pending, applied)
+    if (!is_stopped) requireNextPhase(pending, applied)
     await keepLedger(client)
-    const work = { client, log, is_serving: applied.length > 0 }
+    const work = { client, log, isServing: applied.length > 0 }
     for (const migration of pending) {
       await runMigration(work, migration)
       log.info({ name: migration.name }, 'migrated')
@@ -60,7 +60,7 @@ function pendingOf(own: Migration[], applied: Applied[]): Migration[] {
  * What one release brings a later one takes away from its predecessors. To do both at once would take it from instances
  * that run now.
  */
-function demandStep(pending: Migration[], applied: Applied[]) {
+function requireNextPhase(pending: Migration[], applied: Applied[]) {
   const isNew = (name: string | null) => pending.some((other) => other.name === name)
   const leap = applied.length > 0 && pending.find(({ needs }) => isNew(needs))
   if (!leap) return
@@ -71,7 +71,7 @@ function demandStep(pending: Migration[], applied: Applied[]) {
 }
 
 /** Asked for again and again: whoever waited inside PostgreSQL would hold a snapshot that an index in the making waits for. */
-async function takeTurn(client: pg.Client, log: Log) {
+async function acquireMigrationLock(client: pg.Client, log: Log) {
   for (let isTold = false; ; isTold = true) {
     const { rows } = await client.query<{ is_ours: boolean }>('select pg_try_advisory_lock($1) as is_ours', [TURN])
     if (rows[0]?.is_ours) return

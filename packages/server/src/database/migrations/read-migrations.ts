@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /** The migrations of this version. */
-export const FOLDER = new URL('../../../migrations', import.meta.url)
+export const FOLDER = new URL('../../../migrations/', import.meta.url)
 
 /** What a migration does to the versions that run beside it: makes room, moves data, or takes away what nobody uses. */
 export type Phase = 'expand' | 'migrate' | 'contract'

@@ -25,7 +25,7 @@ interface Work {
   client: pg.Client
   log: Log
   /** Whether there may be requests: on a database that is being made nobody waits for a lock. */
-  is_serving: boolean
+  isServing: boolean
 }
 
 const note = ({ client }: Work, { name, phase, needs }: Migration) =>
@@ -39,7 +39,7 @@ export async function runMigration(work: Work, migration: Migration) {
 }
 
 const runInside = (work: Work, migration: Migration) =>
-  transaction(work, work.is_serving ? STATEMENT_MS : 0, async () => {
+  transaction(work, work.isServing ? STATEMENT_MS : 0, async () => {
     await work.client.query(migration.text)
     await note(work, migration)
   })
@@ -70,7 +70,7 @@ async function runBatches(work: Work, migration: Migration) {
   const { name } = migration
   const parts = readBatches(migration.text)
   if (!parts) throw new Error(`${name} has no statement that finds what is left`)
-  let [changed, progress_at] = [0, performance.now()]
+  let [changed, progressAt] = [0, performance.now()]
   for (;;) {
     const began = performance.now()
     const rows = await withRetries(work, name, () =>
@@ -79,25 +79,25 @@ async function runBatches(work: Work, migration: Migration) {
     changed += rows
     const ended = performance.now()
     if (rows > 0) {
-      progress_at = ended
+      progressAt = ended
       log.info({ name, changed }, 'a batch was migrated')
       await pause(Math.min(ended - began, BATCH_MS))
       continue
     }
     const { rowCount } = await client.query(parts.left)
     if (rowCount === 0) break
-    if (ended - progress_at > LEFT_MS)
+    if (ended - progressAt > LEFT_MS)
       throw new Error(`${name} makes no progress: rows that are left are held by others`)
     await pause(POLL_MS)
   }
   await note(work, migration)
 }
 
-async function transaction<T>({ client, is_serving }: Work, statement_ms: number, act: () => Promise<T>): Promise<T> {
+async function transaction<T>({ client, isServing }: Work, statementMs: number, act: () => Promise<T>): Promise<T> {
   await client.query('begin')
   try {
-    await client.query(`set local lock_timeout = ${is_serving ? LOCK_MS : 0}`)
-    await client.query(`set local statement_timeout = ${statement_ms}`)
+    await client.query(`set local lock_timeout = ${isServing ? LOCK_MS : 0}`)
+    await client.query(`set local statement_timeout = ${statementMs}`)
     const result = await act()
     await client.query('commit')
     return result

@@ -23,7 +23,7 @@ export async function readLedger(client: pg.Client): Promise<Applied[]> {
 }
 
 /** Refuses a schema from which a newer version took away what this one needs. One that was only added to is fine. */
-export function demandUsable(applied: Applied[], own: Migration[]) {
+export function requireCompatible(applied: Applied[], own: Migration[]) {
   const names = new Set(own.map(({ name }) => name))
   const stranger = applied.find(({ name, needs }) => needs !== null && !names.has(name) && !names.has(needs))
   if (!stranger) return
@@ -42,19 +42,19 @@ const POLL_MS = 500
 const PATIENCE_MS = 60_000
 
 /** Waits until the schema has all that this version uses, because somebody else migrates; not for ever. */
-export async function demandSchema(
+export async function requireSchema(
   url: string,
   log: { info: (details: object, message: string) => void },
-  { patience_ms = PATIENCE_MS, folder }: { patience_ms?: number; folder?: URL } = {},
+  { patienceMs = PATIENCE_MS, folder }: { patienceMs?: number; folder?: URL } = {},
 ): Promise<void> {
   const own = await readMigrations(folder)
   const client = new pg.Client({ connectionString: url, application_name: 'lockstep start' })
   await client.connect()
   try {
-    const deadline = performance.now() + patience_ms
+    const deadline = performance.now() + patienceMs
     for (let isTold = false; ; isTold = true) {
       const applied = await readLedger(client)
-      demandUsable(applied, own)
+      requireCompatible(applied, own)
       const missing = own.find(isMissing(applied))
       if (!missing) return
       if (performance.now() > deadline)

@@ -1,22 +1,22 @@
 import { fc, test as property } from '@fast-check/vitest'
 import { describe, expect, test } from 'vitest'
-import { Admission, type Place } from './admission-controller.ts'
+import { AdmissionController, type Slot } from './admission-controller.ts'
 
-/** A door with a clock of its own, and what became of whoever came. */
-function door(places: number) {
+/** An admission controller with a simulated clock, and what it decided about each request. */
+function simulate(slots: number) {
   let now = 0
-  const begun: { name: string; place: Place }[] = []
-  const refused: string[] = []
-  const admission = new Admission({ places, now: () => now })
+  const started: { name: string; slot: Slot }[] = []
+  const rejected: string[] = []
+  const admission = new AdmissionController({ slots, now: () => now })
   return {
     admission,
-    refused,
-    names: () => begun.map(({ name }) => name),
-    place: (nth: number) => begun[nth]?.place as Place,
-    come: (name: string, address = '') =>
-      admission.enter(
-        (place) => void begun.push({ name, place }),
-        () => void refused.push(name),
+    rejected,
+    names: () => started.map(({ name }) => name),
+    slot: (nth: number) => started[nth]?.slot as Slot,
+    send: (name: string, address = '') =>
+      admission.request(
+        (slot) => void started.push({ name, slot }),
+        () => void rejected.push(name),
         address,
       ),
     pass: (ms: number) => {
@@ -28,110 +28,110 @@ function door(places: number) {
   }
 }
 
-describe('who is let in', () => {
-  test('[LOAD-1] so many at a time; the others stand in line, and come in in their order', () => {
-    const { come, names, place, admission } = door(2)
-    for (const name of ['a', 'b', 'c', 'd']) come(name)
+describe('admission control', () => {
+  test('[LOAD-1] a limited number of requests run at once; the others wait and start in order', () => {
+    const { send, names, slot, admission } = simulate(2)
+    for (const name of ['a', 'b', 'c', 'd']) send(name)
     expect(names()).toEqual(['a', 'b'])
     expect(admission.waiting).toBe(2)
-    place(1).leave()
-    place(0).leave()
+    slot(1).close()
+    slot(0).close()
     expect(names()).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('[LOAD-11] a place that becomes free goes to the address that has the fewest', () => {
-    const { come, names, place } = door(2)
-    for (const name of ['a1', 'a2', 'a3', 'a4']) come(name, 'a')
-    come('b1', 'b')
-    place(0).leave()
+  test('[LOAD-11] a free slot aborts to the address with the fewest running requests', () => {
+    const { send, names, slot } = simulate(2)
+    for (const name of ['a1', 'a2', 'a3', 'a4']) send(name, 'a')
+    send('b1', 'b')
+    slot(0).close()
     expect(names()).toEqual(['a1', 'a2', 'b1'])
-    place(1).leave()
+    slot(1).close()
     expect(names()).toEqual(['a1', 'a2', 'b1', 'a3'])
   })
 
-  test('[LOAD-11] in a full line an address with few takes the room of one with many', () => {
-    const { come, names, refused, place } = door(1)
-    for (let i = 0; i <= 1_000; i++) come(`a${i}`, 'a')
-    come('a1001', 'a')
-    expect(refused).toEqual(['a1001'])
-    come('b', 'b')
-    expect(refused).toEqual(['a1001', 'a1000'])
-    place(0).leave()
-    place(1).leave()
+  test('[LOAD-11] in a full queue a request of an address with few replaces one of an address with many', () => {
+    const { send, names, rejected, slot } = simulate(1)
+    for (let i = 0; i <= 1_000; i++) send(`a${i}`, 'a')
+    send('a1001', 'a')
+    expect(rejected).toEqual(['a1001'])
+    send('b', 'b')
+    expect(rejected).toEqual(['a1001', 'a1000'])
+    slot(0).close()
+    slot(1).close()
     expect(names()).toEqual(['a0', 'a1', 'b'])
   })
 
-  test('[LOAD-2] a rush is waited out for half a second', () => {
-    const { come, names, refused, place, pass } = door(1)
-    come('first')
-    come('second')
-    come('third')
+  test('[LOAD-2] a burst may wait for half a second', () => {
+    const { send, names, rejected, slot, pass } = simulate(1)
+    send('first')
+    send('second')
+    send('third')
     pass(490)
-    place(0).leave()
+    slot(0).close()
     expect(names()).toEqual(['first', 'second'])
     pass(20)
-    expect(refused).toEqual(['third'])
+    expect(rejected).toEqual(['third'])
   })
 
-  test('[LOAD-2] when there has been a line for longer, nobody waits longer than a tenth of one', () => {
-    const { come, refused, pass } = door(1)
-    come('first')
-    come('second')
+  test('[LOAD-2] in a standing queue a request waits at most 100 ms', () => {
+    const { send, rejected, pass } = simulate(1)
+    send('first')
+    send('second')
     pass(700)
-    expect(refused).toEqual(['second'])
-    come('late')
+    expect(rejected).toEqual(['second'])
+    send('late')
     pass(90)
-    expect(refused).not.toContain('late')
+    expect(rejected).not.toContain('late')
     pass(20)
-    expect(refused).toContain('late')
+    expect(rejected).toContain('late')
   })
 
-  test('[LOAD-2] and the line is no longer than what was let in within that time: who comes on top hears it at once', () => {
-    const { come, refused, names, place, pass } = door(1)
-    come('first')
-    come('second')
+  test('[LOAD-2] a standing queue is no longer than the number of requests started in 100 ms; others are rejected at once', () => {
+    const { send, rejected, names, slot, pass } = simulate(1)
+    send('first')
+    send('second')
     pass(700)
     // Five are let in within a tenth of a second.
     for (let i = 0; i < 5; i++) {
-      come(`soon ${i}`)
-      place(names().length - 1).leave()
+      send(`soon ${i}`)
+      slot(names().length - 1).close()
       pass(10)
     }
-    expect(refused).toEqual(['second'])
-    for (let i = 0; i < 8; i++) come(`many ${i}`)
+    expect(rejected).toEqual(['second'])
+    for (let i = 0; i < 8; i++) send(`many ${i}`)
     expect(names()).toHaveLength(6)
-    expect(refused).toEqual(['second', 'many 5', 'many 6', 'many 7'])
+    expect(rejected).toEqual(['second', 'many 5', 'many 6', 'many 7'])
   })
 
-  test('[LOAD-2] half a second after the last was sent away everything is as before', () => {
-    const { come, refused, place, pass } = door(1)
-    come('first')
-    come('second')
+  test('[LOAD-2] half a second after the last rejection a burst may wait again', () => {
+    const { send, rejected, slot, pass } = simulate(1)
+    send('first')
+    send('second')
     pass(700)
-    expect(refused).toEqual(['second'])
-    place(0).leave()
+    expect(rejected).toEqual(['second'])
+    slot(0).close()
     pass(600)
-    come('third')
-    come('fourth')
+    send('third')
+    send('fourth')
     pass(400)
-    expect(refused).toEqual(['second'])
+    expect(rejected).toEqual(['second'])
   })
 
-  test('[LOAD-2] places that were all taken for longer are no line, as long as nobody waited', () => {
-    const { come, refused, pass } = door(1)
-    come('first')
+  test('[LOAD-2] slots that were all in use for longer are not a standing queue if no request waited', () => {
+    const { send, rejected, pass } = simulate(1)
+    send('first')
     pass(700)
-    for (const name of ['second', 'third', 'fourth']) come(name)
+    for (const name of ['second', 'third', 'fourth']) send(name)
     pass(480)
-    expect(refused).toEqual([])
+    expect(rejected).toEqual([])
   })
 
-  test('[LOAD-1] a line of which everybody is answered at once is let in one after the other, and not within each other', () => {
-    const admission = new Admission({ places: 1, now: () => 0 })
-    let first: Place | undefined
-    admission.enter(
-      (place) => {
-        first = place
+  test('[LOAD-1] queued requests that end at once are started in a loop, not recursively', () => {
+    const admission = new AdmissionController({ slots: 1, now: () => 0 })
+    let first: Slot | undefined
+    admission.request(
+      (slot) => {
+        first = slot
       },
       () => {},
     )
@@ -139,111 +139,111 @@ describe('who is let in', () => {
     const limit = Error.stackTraceLimit
     Error.stackTraceLimit = Number.POSITIVE_INFINITY
     for (let i = 0; i < 1_000; i++)
-      admission.enter(
-        (place) => {
+      admission.request(
+        (slot) => {
           depths.push(new Error('here').stack?.split('\n').length ?? 0)
-          place.leave()
+          slot.close()
         },
         () => {},
       )
-    first?.leave()
+    first?.close()
     Error.stackTraceLimit = limit
     expect(depths).toHaveLength(1_000)
     expect(Math.max(...depths)).toBe(depths[0])
   })
 
-  test('[LOAD-2] a line that is full takes nobody', () => {
-    const { come, refused, admission } = door(1)
-    for (let i = 0; i < 1_001; i++) come(String(i))
+  test('[LOAD-2] a full queue rejects at once', () => {
+    const { send, rejected, admission } = simulate(1)
+    for (let i = 0; i < 1_001; i++) send(String(i))
     expect(admission.waiting).toBe(1_000)
-    expect(refused).toEqual([])
-    come('one more')
-    expect(refused).toEqual(['one more'])
+    expect(rejected).toEqual([])
+    send('one more')
+    expect(rejected).toEqual(['one more'])
   })
 
-  test('[LOAD-1] nothing is done for somebody who has gone', () => {
-    const { come, names, refused, place, pass } = door(1)
-    come('first')
-    const leave = come('gone')
-    come('third')
-    leave?.()
-    place(0).leave()
+  test('[LOAD-1] an aborted request is neither started nor rejected', () => {
+    const { send, names, rejected, slot, pass } = simulate(1)
+    send('first')
+    const abort = send('aborted')
+    send('third')
+    abort?.()
+    slot(0).close()
     expect(names()).toEqual(['first', 'third'])
     pass(2_000)
-    expect(refused).toEqual([])
+    expect(rejected).toEqual([])
   })
 
-  test('[LOAD-5] whoever steps aside lends his place, and comes back without standing in line', () => {
-    const { come, names, place } = door(1)
-    come('first')
-    come('second')
-    come('third')
-    place(0).stepAside()
-    place(0).stepAside()
+  test('[LOAD-5] a released slot is used by others and reacquired without queueing', () => {
+    const { send, names, slot } = simulate(1)
+    send('first')
+    send('second')
+    send('third')
+    slot(0).release()
+    slot(0).release()
     expect(names()).toEqual(['first', 'second'])
-    place(0).comeBack()
-    place(1).leave()
+    slot(0).reacquire()
+    slot(1).close()
     expect(names()).toEqual(['first', 'second'])
-    place(0).leave()
-    place(0).leave()
-    place(0).comeBack()
+    slot(0).close()
+    slot(0).close()
+    slot(0).reacquire()
     expect(names()).toEqual(['first', 'second', 'third'])
   })
 
   property.prop([
     fc.integer({ min: 1, max: 4 }),
-    fc.array(fc.tuple(fc.constantFrom('come', 'leave', 'aside', 'back', 'pass', 'go'), fc.nat(300)), {
+    fc.array(fc.tuple(fc.constantFrom('send', 'close', 'release', 'reacquire', 'pass', 'abort'), fc.nat(300)), {
       maxLength: 200,
     }),
   ])(
-    '[LOAD-1] [LOAD-2] [LOAD-6] whatever happens: each is let in or sent away once, in time and in order',
-    (places, steps) => {
+    '[LOAD-1] [LOAD-2] [LOAD-6] in any sequence of steps each request is started or rejected once, in time and in order',
+    (slots, steps) => {
       let now = 0
-      let came = 0
-      const inside: { nth: number; place: Place; isAside: boolean; hadBack: boolean }[] = []
+      let sent = 0
+      const running: { nth: number; slot: Slot; isReleased: boolean; wasReacquired: boolean }[] = []
       const decided = new Map<number, number>()
-      const came_at: number[] = []
-      const left = new Set<number>()
-      const goes: ((() => void) | undefined)[] = []
-      const admission = new Admission({ places, now: () => now })
+      const sentAt: number[] = []
+      const aborted = new Set<number>()
+      const aborts: ((() => void) | undefined)[] = []
+      const admission = new AdmissionController({ slots, now: () => now })
       const order: number[] = []
       for (const [step, value] of steps) {
-        const one = inside[value % Math.max(1, inside.length)]
-        if (step === 'come') {
-          const nth = came++
-          came_at.push(now)
+        const one = running[value % Math.max(1, running.length)]
+        if (step === 'send') {
+          const nth = sent++
+          sentAt.push(now)
           const decide = () => decided.set(nth, (decided.get(nth) ?? 0) + 1)
-          goes.push(
-            admission.enter((place) => {
+          aborts.push(
+            admission.request((slot) => {
               decide()
               order.push(nth)
-              inside.push({ nth, place, isAside: false, hadBack: false })
+              running.push({ nth, slot, isReleased: false, wasReacquired: false })
             }, decide),
           )
-        } else if (step === 'leave' && one) {
-          inside.splice(inside.indexOf(one), 1)
-          one.place.leave()
-        } else if (step === 'aside' && one) {
-          one.isAside = true
-          one.place.stepAside()
-        } else if (step === 'back' && one) {
-          one.isAside = false
-          one.hadBack = true
-          one.place.comeBack()
-        } else if (step === 'go' && came > 0) {
-          const nth = value % came
-          if (!decided.has(nth)) left.add(nth)
-          goes[nth]?.()
+        } else if (step === 'close' && one) {
+          running.splice(running.indexOf(one), 1)
+          one.slot.close()
+        } else if (step === 'release' && one) {
+          one.isReleased = true
+          one.slot.release()
+        } else if (step === 'reacquire' && one) {
+          one.isReleased = false
+          one.wasReacquired = true
+          one.slot.reacquire()
+        } else if (step === 'abort' && sent > 0) {
+          const nth = value % sent
+          if (!decided.has(nth)) aborted.add(nth)
+          aborts[nth]?.()
         } else if (step === 'pass') {
           now += value
           admission.tick()
         }
-        const held = inside.filter(({ isAside, hadBack }) => !isAside && !hadBack)
-        expect(held.length).toBeLessThanOrEqual(places)
-        for (let nth = 0; nth < came; nth++) {
-          expect(decided.get(nth) ?? 0).toBeLessThanOrEqual(left.has(nth) ? 0 : 1)
+        const held = running.filter(({ isReleased, wasReacquired }) => !isReleased && !wasReacquired)
+        expect(held.length).toBeLessThanOrEqual(slots)
+        for (let nth = 0; nth < sent; nth++) {
+          expect(decided.get(nth) ?? 0).toBeLessThanOrEqual(aborted.has(nth) ? 0 : 1)
           // The clock jumps by up to 300 ms before anybody looks at it.
-          if (!decided.has(nth) && !left.has(nth)) expect(now - (came_at[nth] ?? 0)).toBeLessThanOrEqual(1_000)
+          if (!decided.has(nth) && !aborted.has(nth)) expect(now - (sentAt[nth] ?? 0)).toBeLessThanOrEqual(1_000)
         }
       }
       expect(order).toEqual(order.toSorted((a, b) => a - b))

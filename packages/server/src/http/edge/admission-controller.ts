@@ -1,237 +1,237 @@
 import { FairQueue } from '../../platform/fair-queue.ts'
 import { FairShare } from '../../platform/fair-share.ts'
+import type { ReleasableSlot } from '../../platform/slot.ts'
 
-/** How long the line may be. What comes on top of it is sent away at once. */
-const MAX_WAITING = 1_000
-/** So long a rush is waited out. */
-const PATIENCE_MS = 500
-/** So long somebody waits when there has been a line for longer than that: it will not go away by waiting. */
-const STANDING_PATIENCE_MS = 100
-/** For each place, requests that stepped aside: they wait for something that has a bound of its own. */
-export const OPEN_FOR_EACH_PLACE = 32
-/** Once half of the requests that may be open are, one user or one address may have this part of them. */
-const PART_OF_ONE = 1 / 32
-/** The open requests of each address, or of each user. */
-export const openRequestShares = (places: number) => {
-  const max = places * OPEN_FOR_EACH_PLACE
-  return new FairShare(max, max * PART_OF_ONE)
+/** Maximum number of queued requests. */
+const MAX_QUEUED = 1_000
+/** How long a request may wait in a queue that has just formed. */
+const BURST_WAIT_MS = 500
+/** How long a request may wait once the queue has not been empty for `BURST_WAIT_MS`. */
+const STANDING_WAIT_MS = 100
+/** Open requests per slot. Those beyond one released their slot; what they wait for has a limit of its own. */
+export const OPEN_REQUESTS_PER_SLOT = 32
+/** When more than half of the allowed requests are open, one user or one address may have this part of them. */
+const SHARE_OF_ONE = 1 / 32
+/** Counts the open requests of each address, or of each user. */
+export const openRequestShares = (slots: number) => {
+  const max = slots * OPEN_REQUESTS_PER_SLOT
+  return new FairShare(max, max * SHARE_OF_ONE)
 }
 
-interface Waiting {
+interface QueuedRequest {
   key: string
-  came_at: number
-  begin: (place: Place) => void
-  refuse: () => void
-  hasLeft: boolean
+  queuedAt: number
+  start: (slot: Slot) => void
+  reject: () => void
+  isAborted: boolean
 }
 export interface AdmissionSettings {
-  /** How many are let in at once. */
-  places: number
+  /** How many requests run at once. */
+  slots: number
   now: () => number
-  /** Told how long each had to wait, also who was sent away. */
-  waited?: (seconds: number) => void
+  /** Called with the time that each request waited, also when it was rejected. */
+  onWait?: (seconds: number) => void
 }
 
 /**
- * Who is let in, and who is sent away before any work was done for him. A few at a time have a place, which is what
- * the database can do with; others stand in line. A rush is waited out for half a second. A line that stands for longer
- * than that is no rush: from then on nobody waits for more than a tenth of a second, and the line is no longer than what
- * was let in within one; so whoever is let in is answered soon, and whoever is not hears it at once. (CoDel, as it is used
- * before servers.)
+ * Admission control with CoDel: a limited number of requests run at once, which is what the database can use; others queue.
+ * A burst may wait for half a second. A queue that stands for longer is overload: then requests wait at most 100 ms, and the
+ * queue is no longer than the number of requests that were started in that time. An admitted request is answered soon, and
+ * a rejected one hears it at once.
  */
-export class Admission {
+export class AdmissionController {
   private readonly settings: AdmissionSettings
-  /** By address: while there is a line, those are let in first whose address has the fewest places. */
-  private readonly line = new FairQueue<Waiting>()
-  private working = 0
-  private isLettingIn = false
+  /** By address: the next request is one of the address with the fewest running. */
+  private readonly queue = new FairQueue<QueuedRequest>()
+  private running = 0
+  private isStarting = false
   private open = 0
-  /** When there was last a place for somebody who came, and nobody had been sent away for a while. */
-  private calm_at: number
-  private refused_at = Number.NEGATIVE_INFINITY
-  /** How many were let in since then, and in as long a time before. */
-  private since: number
-  private let_in = 0
-  private let_in_before = 0
+  /** When the queue was last empty, with no rejection for a while before. */
+  private calmAt: number
+  private rejectedAt = Number.NEGATIVE_INFINITY
+  /** How many requests were started in the current interval of `STANDING_WAIT_MS`, and in the one before. */
+  private intervalBeganAt: number
+  private started = 0
+  private startedBefore = 0
 
   constructor(settings: AdmissionSettings) {
     this.settings = settings
-    this.calm_at = settings.now()
-    this.since = this.calm_at
+    this.calmAt = settings.now()
+    this.intervalBeganAt = this.calmAt
   }
 
   get waiting(): number {
-    return this.line.size
+    return this.queue.size
   }
 
   /**
-   * Calls one of the two, at once or later. Answers how to leave the line or the place; nothing when it is over already.
-   * `key` is the address of the client, or empty when addresses do not matter.
+   * Calls `start` or `reject`, at once or later. Returns how to abort a queued request; undefined when it was rejected at
+   * once. `key` is the address of the client, or empty when addresses do not matter.
    */
-  enter(begin: (place: Place) => void, refuse: () => void, key = ''): (() => void) | undefined {
-    const came_at = this.settings.now()
-    const one: Waiting = { key, came_at, begin, refuse, hasLeft: false }
-    // Places that were all taken for a while are no line.
-    if (this.line.size === 0) this.noteCalm(came_at)
-    if (this.hasRoom() && this.line.size === 0) this.letIn(one, came_at)
-    else if (this.line.size < this.longestLine(came_at) || this.dropExcess(key, came_at)) this.line.push(key, one)
+  request(start: (slot: Slot) => void, reject: () => void, key = ''): (() => void) | undefined {
+    const now = this.settings.now()
+    const request: QueuedRequest = { key, queuedAt: now, start, reject, isAborted: false }
+    // Slots that were all in use for a while are not a queue.
+    if (this.queue.size === 0) this.noteCalm(now)
+    if (this.hasRoom() && this.queue.size === 0) this.start(request, now)
+    else if (this.queue.size < this.maxQueued(now) || this.rejectExcess(key, now)) this.queue.push(key, request)
     else {
-      this.sendAway(one, came_at)
+      this.reject(request, now)
       return undefined
     }
     return () => {
-      one.hasLeft = true
+      request.isAborted = true
     }
   }
 
-  /** A full line has room for an address that has fewer in it than another one. */
-  private dropExcess(key: string, now: number): boolean {
-    const last = this.line.excess(key)
+  /** Makes room in a full queue for an address that has fewer requests in it than another. */
+  private rejectExcess(key: string, now: number): boolean {
+    const last = this.queue.excess(key)
     if (!last) return false
-    this.line.remove(last.key, last)
-    this.sendAway(last, now)
+    this.queue.remove(last.key, last)
+    this.reject(last, now)
     return true
   }
 
-  /** Sends those away who have waited too long. To be called every few milliseconds. */
+  /** Rejects requests that waited too long. To be called every few milliseconds. */
   tick() {
     const now = this.settings.now()
-    if (now - this.since >= STANDING_PATIENCE_MS) {
-      this.since = now
-      this.let_in_before = this.let_in
-      this.let_in = 0
+    if (now - this.intervalBeganAt >= STANDING_WAIT_MS) {
+      this.intervalBeganAt = now
+      this.startedBefore = this.started
+      this.started = 0
     }
-    const patience = this.isStanding(now) ? STANDING_PATIENCE_MS : PATIENCE_MS
-    for (let late = this.late(now - patience); late.length > 0; late = this.late(now - patience)) {
-      for (const one of late) {
-        this.line.remove(one.key, one)
-        this.sendAway(one, now)
+    const maxWaitMs = this.isStanding(now) ? STANDING_WAIT_MS : BURST_WAIT_MS
+    for (let late = this.late(now - maxWaitMs); late.length > 0; late = this.late(now - maxWaitMs)) {
+      for (const request of late) {
+        this.queue.remove(request.key, request)
+        this.reject(request, now)
       }
     }
   }
 
-  /** Those at the front of their queues who came before `since`, or have left. */
-  private late(since: number): Waiting[] {
-    if (this.line.size === 0) return []
-    return this.line.heads().filter(({ hasLeft, came_at }) => hasLeft || came_at < since)
+  /** The first request of each address, if it was queued before `since` or is aborted. */
+  private late(since: number): QueuedRequest[] {
+    if (this.queue.size === 0) return []
+    return this.queue.heads().filter(({ isAborted, queuedAt }) => isAborted || queuedAt < since)
   }
 
   private isStanding(now: number) {
-    return now - this.calm_at > PATIENCE_MS
+    return now - this.calmAt > BURST_WAIT_MS
   }
 
-  private longestLine(now: number) {
-    return this.isStanding(now) ? Math.max(1, this.let_in, this.let_in_before) : MAX_WAITING
+  private maxQueued(now: number) {
+    return this.isStanding(now) ? Math.max(1, this.started, this.startedBefore) : MAX_QUEUED
   }
 
   private hasRoom() {
-    const { places } = this.settings
-    return this.working < places && this.open < places * OPEN_FOR_EACH_PLACE
+    const { slots } = this.settings
+    return this.running < slots && this.open < slots * OPEN_REQUESTS_PER_SLOT
   }
 
-  private letIn({ key, came_at, begin }: Waiting, now: number) {
-    this.let_in++
+  private start({ key, queuedAt, start }: QueuedRequest, now: number) {
+    this.started++
     this.open++
-    this.start(key)
-    this.settings.waited?.((now - came_at) / 1_000)
-    begin(new Place(this, key))
+    this.acquire(key)
+    this.settings.onWait?.((now - queuedAt) / 1_000)
+    start(new Slot(this, key))
   }
 
-  private sendAway({ came_at, refuse, hasLeft }: Waiting, now: number) {
-    if (hasLeft) return
-    this.refused_at = now
-    this.settings.waited?.((now - came_at) / 1_000)
-    refuse()
+  private reject({ queuedAt, reject, isAborted }: QueuedRequest, now: number) {
+    if (isAborted) return
+    this.rejectedAt = now
+    this.settings.onWait?.((now - queuedAt) / 1_000)
+    reject()
   }
 
-  /** Not from within itself: whoever is answered at once leaves while the next is being let in, and so would the one after him. */
-  private next() {
-    if (this.isLettingIn) return
-    this.isLettingIn = true
+  /** Starts queued requests while there is room. Not reentrant: a request that ends at once would start the next within itself. */
+  private startNext() {
+    if (this.isStarting) return
+    this.isStarting = true
     try {
       const now = this.settings.now()
       while (this.hasRoom()) {
-        const one = this.line.peek()
-        if (!one) return this.noteCalm(now)
-        this.line.remove(one.key, one)
-        if (!one.hasLeft) this.letIn(one, now)
+        const request = this.queue.peek()
+        if (!request) return this.noteCalm(now)
+        this.queue.remove(request.key, request)
+        if (!request.isAborted) this.start(request, now)
       }
     } finally {
-      this.isLettingIn = false
+      this.isStarting = false
     }
   }
 
-  /** A line that is empty because everybody was sent away is no sign of calm. */
+  /** A queue that is empty because its requests were rejected is not calm. */
   private noteCalm(now: number) {
-    if (now - this.refused_at > PATIENCE_MS) this.calm_at = now
+    if (now - this.rejectedAt > BURST_WAIT_MS) this.calmAt = now
   }
 
-  start(key: string) {
-    this.working++
-    this.line.start(key)
+  acquire(key: string) {
+    this.running++
+    this.queue.start(key)
   }
 
-  stop(key: string) {
-    this.working--
-    this.line.stop(key)
-    this.next()
+  release(key: string) {
+    this.running--
+    this.queue.stop(key)
+    this.startNext()
   }
 
   close() {
     this.open--
-    this.next()
+    this.startNext()
   }
 }
 
 /**
- * A place among those who are worked for. Whoever waits for something that others need not wait for (his own bytes, his
- * board's turn, his password's) steps aside meanwhile, and comes back without standing in line again.
+ * The concurrency slot of a request. It is released while the request waits for something that others need not wait for
+ * (its own body, its board, password hashing), and reacquired afterwards without queueing again.
  */
-export class Place {
-  private readonly admission: Pick<Admission, 'start' | 'stop' | 'close'>
+export class Slot implements ReleasableSlot {
+  private readonly controller: Pick<AdmissionController, 'acquire' | 'release' | 'close'>
   private readonly key: string
   private isHeld = true
-  private isOver = false
-  private release: (() => void) | undefined
+  private isClosed = false
+  private onClose: (() => void) | undefined
 
-  constructor(admission: Place['admission'], key: string) {
-    this.admission = admission
+  constructor(controller: Slot['controller'], key: string) {
+    this.controller = controller
     this.key = key
   }
 
-  stepAside() {
+  release() {
     if (!this.isHeld) return
     this.isHeld = false
-    this.admission.stop(this.key)
+    this.controller.release(this.key)
   }
 
-  comeBack() {
-    if (this.isHeld || this.isOver) return
+  reacquire() {
+    if (this.isHeld || this.isClosed) return
     this.isHeld = true
-    this.admission.start(this.key)
+    this.controller.acquire(this.key)
   }
 
-  /** For good. */
-  leave() {
-    if (this.isOver) return
-    this.isOver = true
-    this.stepAside()
-    this.admission.close()
-    this.release?.()
+  /** Ends the request: the slot is not reacquired. */
+  close() {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.release()
+    this.controller.close()
+    this.onClose?.()
   }
 
-  /** Ties something to the request: it is released when the request is over. */
-  hold(release: () => void) {
-    if (this.isOver) release()
-    else this.release = release
+  /** Calls `release` when the request ends. */
+  releaseOnClose(release: () => void) {
+    if (this.isClosed) release()
+    else this.onClose = release
   }
 
-  async aside<T>(wait: () => Promise<T>): Promise<T> {
-    this.stepAside()
+  async releaseWhile<T>(wait: () => Promise<T>): Promise<T> {
+    this.release()
     try {
       return await wait()
     } finally {
-      this.comeBack()
+      this.reacquire()
     }
   }
 }

@@ -50,7 +50,7 @@ describe('a service that has too much to do', () => {
     database = await startProxy(first.database_url)
     service = await startService(
       { DATABASE_URL: database.url, MAX_REQUESTS_AT_ONCE: '2', CORS_ORIGINS: ORIGIN, METRICS_TOKEN },
-      { beside: first, body_seconds: 20 },
+      { beside: first, bodySeconds: 20 },
     )
     api = new Client(service.base_url, board.owner.api.token)
   })
@@ -135,12 +135,12 @@ describe('a service that has too much to do', () => {
     await full.end()
   })
 
-  test('[LOAD-7] those who are sent away are counted, and told of in one line', async () => {
+  test('[LOAD-7] rejected requests are counted, and logged in one line', async () => {
     const before = await scrape(service.base_url, METRICS_TOKEN)
     const lines = () => {
-      const log = readFileSync(service.log_file, 'utf8')
+      const log = readFileSync(service.logFile, 'utf8')
         .split('\n')
-        .filter((line) => line.includes('were sent away'))
+        .filter((line) => line.includes('requests were rejected with 503'))
       return log.map((line) => (JSON.parse(line) as { requests: number }).requests)
     }
     const told = lines().length
@@ -341,7 +341,7 @@ describe('a service with one place', () => {
   let user: TestUser
   let other: TestUser
   beforeAll(async () => {
-    service = await startService({ MAX_REQUESTS_AT_ONCE: '1', ADMIN_API: 'on' }, { hash_cost: HASH_COST })
+    service = await startService({ MAX_REQUESTS_AT_ONCE: '1', ADMIN_API: 'on' }, { hashCost: HASH_COST })
     user = await service.user()
     other = await service.user()
     await service.sql.query('update users set is_superuser = true where id = $1', [user.id])

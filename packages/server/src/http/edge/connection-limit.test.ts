@@ -11,11 +11,11 @@ afterEach(async () => {
 })
 
 /** A server with room for forty connections. */
-async function serverFor(is_by_address: boolean) {
+async function serverFor(isByAddress: boolean) {
   const server = createServer((_request, response) => void response.end('ok'))
   const warnings: object[] = []
   const log = { warn: (details: object) => void warnings.push(details) }
-  const stop = limitConnections(server, { is_by_address, log, max_files: 50 })
+  const stop = limitConnections(server, { isByAddress, log, maxFiles: 50 })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const sockets: Socket[] = []
@@ -43,7 +43,7 @@ test('[LOAD-13] one address gets its share of the connections once half are take
   expect(await open('127.0.0.1', 60)).toBe(20)
   expect(await open('127.0.0.2', 3)).toBe(3)
   await eventually('it is logged', () => warnings.length > 0)
-  expect(warnings[0]).toEqual({ connections: 40, max_files: 50 })
+  expect(warnings[0]).toEqual({ connections: 40, maxFiles: 50 })
   for (const socket of sockets) socket.destroy()
   await eventually('room again', async () => (await open('127.0.0.1', 1)) === 1)
 })

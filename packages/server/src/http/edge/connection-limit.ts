@@ -11,10 +11,10 @@ const LOG_MS = 1_000
 
 interface ConnectionLimits {
   /** Whether one address gets no more than its share. Not behind a proxy, from which all connections come. */
-  is_by_address: boolean
+  isByAddress: boolean
   log: { warn: (details: object, message: string) => void }
   /** How many files the process may have open. */
-  max_files?: number
+  maxFiles?: number
 }
 
 /**
@@ -22,20 +22,20 @@ interface ConnectionLimits {
  * another file the kernel's queue of connections would fill silently, and nobody could connect.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): () => void {
-  const { is_by_address, log, max_files = maxOpenFiles() } = limits
-  const max = Math.floor(max_files * PART_FOR_CLIENTS)
-  const shares = new FairShare(max, is_by_address ? max * PART_OF_ADDRESS : max)
+  const { isByAddress, log, maxFiles = maxOpenFiles() } = limits
+  const max = Math.floor(maxFiles * PART_FOR_CLIENTS)
+  const shares = new FairShare(max, isByAddress ? max * PART_OF_ADDRESS : max)
   let refused = 0
   const timer = setInterval(() => {
     if (refused > 0)
       log.warn(
-        { connections: refused, max_files },
+        { connections: refused, maxFiles },
         'Connections were refused: too many open files, or too many from one address',
       )
     refused = 0
   }, LOG_MS).unref()
   server.on('connection', (socket) => {
-    const release = shares.claim(is_by_address ? networkOf(socket.remoteAddress ?? '') : '')
+    const release = shares.claim(isByAddress ? networkOf(socket.remoteAddress ?? '') : '')
     if (release) return void socket.once('close', release)
     refused++
     socket.destroy()

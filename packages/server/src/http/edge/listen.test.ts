@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { freePort } from '#testing/ports'
-import { listenAtManyDoors } from './listen.ts'
-import { refuseConnection } from '../error-handler.ts'
+import { rejectConnection } from '../error-handler.ts'
+import { listenWithReusePort } from './listen.ts'
 
 const host = '127.0.0.1'
 const opened: FastifyInstance[] = []
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 /** A server with something that takes its time. */
 function build() {
-  const app = Fastify({ clientErrorHandler: refuseConnection, return503OnClosing: false })
+  const app = Fastify({ clientErrorHandler: rejectConnection, return503OnClosing: false })
   app.get('/slow', async (_request, reply) => {
     await pause(300)
     return reply.header('connection', 'close').send('done')
@@ -41,7 +41,7 @@ describe.runIf(process.platform === 'linux')('many doors', () => {
   test('[LOAD-9] in one turn of the event loop several connections are taken', async () => {
     const app = build()
     const port = await freePort()
-    await listenAtManyDoors(app, { host, port })
+    await listenWithReusePort(app, { host, port })
     const COUNT = 160
     let taken = 0
     app.server.on('connection', () => taken++)
@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('many doors', () => {
   test('[LOAD-9] [REQ-14] whatever door it comes through, a request is answered, and what is none is refused with JSON', async () => {
     const app = build()
     const port = await freePort()
-    await listenAtManyDoors(app, { host, port })
+    await listenWithReusePort(app, { host, port })
     const answers = await Promise.all(Array.from({ length: 40 }, () => knock(port, GET).ended))
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*done$/)
     const refusals = await Promise.all(Array.from({ length: 40 }, () => knock(port, 'NONSENSE\r\n\r\n').ended))
@@ -69,27 +69,27 @@ describe.runIf(process.platform === 'linux')('many doors', () => {
 
   test('[LOAD-9] an address that somebody has is not shared with him', async () => {
     const port = await freePort()
-    await listenAtManyDoors(build(), { host, port })
-    await expect(listenAtManyDoors(build(), { host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await listenWithReusePort(build(), { host, port })
+    await expect(listenWithReusePort(build(), { host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
   test('[LOAD-9] closing waits for what came through any of them', async () => {
     const app = build()
     const port = await freePort()
     let begun = 0
-    let ended_at_close = 0
+    let endedAtClose = 0
     let ended = 0
     app.addHook('onRequest', async () => void begun++)
     app.addHook('onResponse', async () => void ended++)
     // Run last: what is closed here would be missed by a request that is still under way.
     app.addHook('onClose', async () => {
-      ended_at_close = ended
+      endedAtClose = ended
     })
-    await listenAtManyDoors(app, { host, port })
+    await listenWithReusePort(app, { host, port })
     const answers = Promise.all(Array.from({ length: 40 }, () => knock(port, GET).ended))
     await expect.poll(() => begun).toBe(40)
     await app.close()
     for (const answer of await answers) expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*done$/)
-    expect(ended_at_close).toBe(40)
+    expect(endedAtClose).toBe(40)
   })
 })

@@ -4,13 +4,13 @@ import type { FastifyInstance } from 'fastify'
 
 /** For all of them together about as many connections wait at once as for a single one. */
 const BACKLOG = 256
-const DOORS = process.platform === 'linux' ? 4 : 1
+const LISTENERS = process.platform === 'linux' ? 4 : 1
 
 /**
  * Listens at one address with several listeners. Node takes one connection of each in a turn of its event loop, and under load
  * a turn is long: with one, connections wait for seconds to be taken, those that ask for the health first of all.
  */
-export async function listenAtManyDoors(app: FastifyInstance, { host, port }: { host: string; port: number }) {
+export async function listenWithReusePort(app: FastifyInstance, { host, port }: { host: string; port: number }) {
   const doors: Server[] = []
   app.addHook('preClose', async () => {
     for (const door of doors) door.close()
@@ -19,10 +19,10 @@ export async function listenAtManyDoors(app: FastifyInstance, { host, port }: { 
   app.addHook('onClose', async () => {
     await Promise.all(doors.map((door) => isEmpty(door)))
   })
-  if (DOORS === 1) return app.listen({ host, port })
+  if (LISTENERS === 1) return app.listen({ host, port })
   const shared = { host, port: await claim(host, port), reusePort: true, backlog: BACKLOG }
   const listening = await app.listen(shared)
-  for (let nth = 1; nth < DOORS; nth++) doors.push(await open(app, shared))
+  for (let nth = 1; nth < LISTENERS; nth++) doors.push(await open(app, shared))
   return listening
 }
 

@@ -13,7 +13,7 @@ type Lined = Socket & { [WAITING]?: (() => void)[] | undefined }
  * an upgrade or CONNECT, Node tells the end only of the request that is being answered; what the others held would be held for
  * ever. (Older versions of Node do so however it ends.)
  */
-export function oneAtATime(handle: RequestListener): RequestListener {
+export function serializeRequests(handle: RequestListener): RequestListener {
   return (request, response) => {
     const socket: Lined = request.socket
     const begin = () => {

@@ -7,4 +7,4 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
  * Whether a request offers another protocol, which is declined, and has a body. When such a body is left unread, Node reads
  * nothing more from its connection: whoever sent it must be told that it is over, or he waits for his next answer in vain.
  */
-export const isOfferWithBody = (raw: IncomingMessage) => raw.headers.upgrade !== undefined && hasBody(raw)
+export const isUpgradeWithBody = (raw: IncomingMessage) => raw.headers.upgrade !== undefined && hasBody(raw)

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { create } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isSame } from '../etag.ts'
 import { Problem } from '../../platform/problem.ts'
+import { isSame } from '../etag.ts'
 
 /** A file to be sent. `content` fetches the bytes from `start` up to and without `end`, as they are asked for. */
 export interface Download {

@@ -3,9 +3,9 @@ import { VisibleText } from '@lockstep/contract/operation'
 import { decodeExtended, parse } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { Problem } from '../../platform/problem.ts'
 import { inputReader, invalid } from '../validation.ts'
 import { Multipart, type PartHeaders } from './multipart.ts'
-import { Problem } from '../../platform/problem.ts'
 
 /** A file that was taken in: its bytes are kept under `file_id`, and belong to nothing yet. */
 export interface UploadedFile {
@@ -17,17 +17,17 @@ export interface UploadedFile {
 }
 
 /** Where the bytes of uploads go before anybody holds a lock. */
-export interface Uploads {
-  max_bytes: number
+export interface UploadStore {
+  maxBytes: number
   /** The slowest that a client may send; 0 when any rate will do. */
-  min_bytes_per_second: number
+  minBytesPerSecond: number
   /** Keeps what comes until it ends, for a while; answers under which id. */
   take: (board_id: string, content: AsyncIterable<Buffer>, user_id: string) => Promise<string>
   /** Forgets what nobody claimed. */
   drop: (board_id: string, file_id: string) => Promise<void>
 }
 
-export interface Received {
+export interface ReceivedUpload {
   /** The parts that are no file and have a name that the operation knows. */
   fields: Record<string, string>
   file: UploadedFile
@@ -41,22 +41,26 @@ const MAX_PARTS = 100
 const MAX_FIELD_BYTES = 1_024
 
 /** Where one request's file goes. */
-export interface Desk {
-  max_bytes: number
-  min_bytes_per_second: number
+export interface UploadSink {
+  maxBytes: number
+  minBytesPerSecond: number
   take: (content: AsyncIterable<Buffer>) => Promise<string>
   drop: (file_id: string) => Promise<void>
 }
 
-export const deskAt = ({ take, drop, ...bounds }: Uploads, board_id: string, user_id: string): Desk => ({
+export const boardUploadSink = (
+  { take, drop, ...bounds }: UploadStore,
+  board_id: string,
+  user_id: string,
+): UploadSink => ({
   ...bounds,
   take: (content) => take(board_id, content, user_id),
   drop: (file_id) => drop(board_id, file_id),
 })
 /** For what is only read to see whether it was sent before. */
-export const nowhere = ({ max_bytes, min_bytes_per_second }: Uploads): Desk => ({
-  max_bytes,
-  min_bytes_per_second,
+export const discardingSink = ({ maxBytes, minBytesPerSecond }: UploadStore): UploadSink => ({
+  maxBytes,
+  minBytesPerSecond,
   async take(content) {
     for await (const _ of content);
     return ''
@@ -68,7 +72,11 @@ export const nowhere = ({ max_bytes, min_bytes_per_second }: Uploads): Desk => (
  * Reads a form with one file in it, and gives the file's bytes to the desk as they come. Whatever is wrong with it, the
  * rest of the body is read before the refusal is sent.
  */
-export async function receiveUpload(request: FastifyRequest, reply: FastifyReply, desk: Desk): Promise<Received> {
+export async function receiveUpload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  desk: UploadSink,
+): Promise<ReceivedUpload> {
   try {
     return await receiveAll(request, reply, desk)
   } catch (error) {
@@ -78,13 +86,13 @@ export async function receiveUpload(request: FastifyRequest, reply: FastifyReply
   }
 }
 
-async function receiveAll(request: FastifyRequest, reply: FastifyReply, desk: Desk): Promise<Received> {
-  const { max_bytes, min_bytes_per_second } = desk
-  const pieces = atLeast(bodyOf(request), min_bytes_per_second)
+async function receiveAll(request: FastifyRequest, reply: FastifyReply, desk: UploadSink): Promise<ReceivedUpload> {
+  const { maxBytes, minBytesPerSecond } = desk
+  const pieces = atLeast(bodyOf(request), minBytesPerSecond)
   try {
     const boundary = readBoundary(request)
-    if (Number(request.headers['content-length'] ?? 0) > max_bytes + MAX_EXTRA_BYTES) throw tooLarge(max_bytes)
-    return await readForm(new Multipart(bounded(pieces, max_bytes), boundary), desk, () => discard(pieces, reply))
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes + MAX_EXTRA_BYTES) throw tooLarge(maxBytes)
+    return await readForm(new Multipart(bounded(pieces, maxBytes), boundary), desk, () => discard(pieces, reply))
   } catch (error) {
     if (!isTimeout(error)) await discard(pieces, reply)
     throw error
@@ -141,21 +149,21 @@ async function within<T>(ms: number, wait: Promise<T>): Promise<T> {
 }
 
 /** A body that did not say how long it is, is not endless either. */
-function bounded(pieces: AsyncIterator<Buffer>, max_bytes: number): AsyncIterator<Buffer> {
+function bounded(pieces: AsyncIterator<Buffer>, maxBytes: number): AsyncIterator<Buffer> {
   let read = 0
   return {
     async next() {
       const piece = await pieces.next()
       read += piece.value?.length ?? 0
-      if (read > max_bytes + MAX_EXTRA_BYTES) throw tooLarge(max_bytes)
+      if (read > maxBytes + MAX_EXTRA_BYTES) throw tooLarge(maxBytes)
       return piece
     },
   }
 }
 
 /** What is behind the form may break off too, and then nothing of the form is kept. */
-async function readForm(form: Multipart, desk: Desk, readRest: () => Promise<void>): Promise<Received> {
-  const received: Partial<Received> & Pick<Received, 'fields'> = { fields: {} }
+async function readForm(form: Multipart, desk: UploadSink, readRest: () => Promise<void>): Promise<ReceivedUpload> {
+  const received: Partial<ReceivedUpload> & Pick<ReceivedUpload, 'fields'> = { fields: {} }
   try {
     await readParts(form, desk, received)
     const { fields, file } = received
@@ -170,8 +178,8 @@ async function readForm(form: Multipart, desk: Desk, readRest: () => Promise<voi
 
 async function readParts(
   form: Multipart,
-  { max_bytes, take }: Desk,
-  received: Partial<Received> & Pick<Received, 'fields'>,
+  { maxBytes, take }: UploadSink,
+  received: Partial<ReceivedUpload> & Pick<ReceivedUpload, 'fields'>,
 ) {
   for (let parts = 0; ; parts++) {
     const headers = await form.next()
@@ -183,7 +191,7 @@ async function readParts(
     } else if (received.file) throw invalid([{ field: 'file', message: 'must be one file' }])
     else {
       readName({ file: name })
-      const measured = measure(form.content(), max_bytes)
+      const measured = measure(form.content(), maxBytes)
       const file_id = await take(measured.content)
       received.file = { file_id, name, mime_type: readType(headers), ...measured.result() }
     }
@@ -252,13 +260,13 @@ async function readField(content: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** Hands the bytes on, and knows how many they were and what they are when they have passed. */
-function measure(source: AsyncIterable<Buffer>, max_bytes: number) {
+function measure(source: AsyncIterable<Buffer>, maxBytes: number) {
   const hash = createHash('sha256')
   let size = 0
   async function* content() {
     for await (const piece of source) {
       size += piece.length
-      if (size > max_bytes) throw tooLarge(max_bytes)
+      if (size > maxBytes) throw tooLarge(maxBytes)
       hash.update(piece)
       yield piece
     }
@@ -266,8 +274,8 @@ function measure(source: AsyncIterable<Buffer>, max_bytes: number) {
   return { content: content(), result: () => ({ size, content_hash: hash.digest('base64url') }) }
 }
 
-const tooLarge = (max_bytes: number) =>
-  new Problem('file_too_large', { detail: `The file is larger than the maximum of ${max_bytes} bytes.` })
+const tooLarge = (maxBytes: number) =>
+  new Problem('file_too_large', { detail: `The file is larger than the maximum of ${maxBytes} bytes.` })
 
 async function discard(pieces: AsyncIterator<Buffer>, reply: FastifyReply) {
   for (let read = 0; read <= MAX_DISCARDED_BYTES; ) {
@@ -279,5 +287,5 @@ async function discard(pieces: AsyncIterator<Buffer>, reply: FastifyReply) {
 }
 
 /** What makes an upload the same upload. */
-export const fingerprintOfUpload = ({ fields, file: { name, mime_type, content_hash } }: Received) =>
+export const fingerprintOfUpload = ({ fields, file: { name, mime_type, content_hash } }: ReceivedUpload) =>
   JSON.stringify([fields, name, mime_type, content_hash])

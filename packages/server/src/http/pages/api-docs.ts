@@ -28,13 +28,13 @@ const redocPage = (document: string) => `<!doctype html>
 <style>body { margin: 0 }</style></head>
 <body><redoc spec-url="${document}" disable-telemetry="true"></redoc><script type="module" src="/redoc/redoc.standalone.js"></script></body>
 </html>`
-const pages = new URL('../../../pages', import.meta.url)
+const pages = new URL('../../../pages/', import.meta.url)
 
 /**
  * The documents of the API and of the socket, from the contract: to read under `/redoc`, to try under `/docs`. Nothing comes
  * from elsewhere.
  */
-export async function serveDocuments(app: FastifyInstance, { isTokenKept }: { isTokenKept: boolean }) {
+export async function serveApiDocs(app: FastifyInstance, { isTokenKept }: { isTokenKept: boolean }) {
   const document = openApi()
   serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
   serveText(app, '/asyncapi.json', 'application/json', JSON.stringify(asyncApi()))

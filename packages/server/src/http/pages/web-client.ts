@@ -4,7 +4,7 @@ import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ownPath, pageHeaders } from './page-policy.ts'
 
-const BUILT = fileURLToPath(new URL('../../../web/dist/', import.meta.url))
+const BUILT = fileURLToPath(new URL('../../../../web/dist/', import.meta.url))
 const YEAR_SECONDS = 31_536_000
 
 /**

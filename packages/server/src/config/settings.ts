@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { envSchema } from 'env-schema'
 import Type, { type Static } from 'typebox'
 
-/** Enough to keep every connection busy while others are between two statements, and few enough to be answered soon. */
-const REQUESTS_PER_CONNECTION = 8
-const PLACEHOLDER_SECRET = 'change-me-this-placeholder-is-public'
+export const PLACEHOLDER_SECRET = 'change-me-this-placeholder-is-public'
 
-/** Every setting: its name in the environment, its default for development, and what it does. The docs are made of this. */
+/** Every setting: its environment variable, its default in development, and what it does. The docs are generated from this. */
 export const Settings = Type.Object({
   ENVIRONMENT: Type.Enum(['development', 'production'], {
     default: 'development',
@@ -304,9 +300,10 @@ export const Settings = Type.Object({
       'With it, `/metrics` is also on the port of the service, for whoever sends it as a bearer token; the port of its own asks for it too. Production wants at least 16 characters.',
   }),
 })
-type Values = Static<typeof Settings>
+export type SettingValues = Static<typeof Settings>
+
 /** Settings whose defaults depend on others. */
-const decidedHere = new Set([
+export const derivedSettings = new Set([
   'PASSWORD_MIN_LENGTH',
   'REFUSE_COMMON_PASSWORDS',
   'CORS_ORIGINS',
@@ -318,145 +315,11 @@ const decidedHere = new Set([
   'MAX_REQUESTS_AT_ONCE',
 ])
 
-/** The settings that are secrets. Each can also be read from the file that its name with `_FILE` names. */
+/** The settings that are secrets. Each can also be read from a file, named by the variable with `_FILE`. */
 export const SECRETS = [
   'DATABASE_URL',
   'REDIS_URL',
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
   'METRICS_TOKEN',
-] as const satisfies (keyof Values)[]
-
-export interface Config
-  extends Omit<
-    Values,
-    | 'CORS_ORIGINS'
-    | 'LOG_FORMAT'
-    | 'PASSWORD_REQUIRES'
-    | 'RATE_LIMITS'
-    | 'FAIR_SHARES'
-    | 'QUOTAS'
-    | 'REFUSE_COMMON_PASSWORDS'
-    | 'USER_SEARCH'
-  > {
-  IS_PRODUCTION: boolean
-  RATE_LIMITS: 'on' | 'off'
-  FAIR_SHARES: 'on' | 'off'
-  QUOTAS: 'on' | 'off'
-  REFUSE_COMMON_PASSWORDS: 'on' | 'off'
-  USER_SEARCH: 'open' | 'limited'
-  LOG_FORMAT: 'json' | 'pretty'
-  CORS_ORIGINS: string[]
-  PASSWORD_REQUIRES: ('lower' | 'upper' | 'digit' | 'symbol')[]
-}
-
-/** A setting that does not fit. Its sentence names the setting and says what to do. */
-export class BadSetting extends Error {}
-
-interface Use {
-  /** Whether the process signs tokens. One that does not needs no signing secret, and should not be given one. */
-  signs_tokens?: boolean
-}
-
-/** The configuration of this process; a setting that does not fit ends it with its sentence. */
-export function configOrExit(use: Use = {}): Config {
-  try {
-    return readConfig(process.env, use)
-  } catch (error) {
-    if (!(error instanceof BadSetting)) throw error
-    console.error(error.message)
-    process.exit(1)
-  }
-}
-
-/** Strings → values → a configuration that was checked. */
-export function readConfig(environment: Record<string, string | undefined>, { signs_tokens = true }: Use = {}): Config {
-  const values = readValues(withFiles(environment))
-  const IS_PRODUCTION = values.ENVIRONMENT === 'production'
-  const config: Config = {
-    ...values,
-    IS_PRODUCTION,
-    MAX_REQUESTS_AT_ONCE: values.MAX_REQUESTS_AT_ONCE ?? values.DATABASE_POOL_SIZE * REQUESTS_PER_CONNECTION,
-    RATE_LIMITS: values.RATE_LIMITS ?? (IS_PRODUCTION ? 'on' : 'off'),
-    USER_SEARCH: values.USER_SEARCH ?? (IS_PRODUCTION ? 'limited' : 'open'),
-    FAIR_SHARES: values.FAIR_SHARES ?? (IS_PRODUCTION ? 'on' : 'off'),
-    QUOTAS: values.QUOTAS ?? (IS_PRODUCTION ? 'on' : 'off'),
-    LOG_FORMAT: values.LOG_FORMAT ?? (!IS_PRODUCTION && process.stdout.isTTY ? 'pretty' : 'json'),
-    PASSWORD_MIN_LENGTH: values.PASSWORD_MIN_LENGTH ?? (IS_PRODUCTION ? 8 : 1),
-    REFUSE_COMMON_PASSWORDS: values.REFUSE_COMMON_PASSWORDS ?? (IS_PRODUCTION ? 'on' : 'off'),
-    CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
-    PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as Config['PASSWORD_REQUIRES'],
-  }
-  const stray = config.CORS_ORIGINS.find((origin) => origin !== '*' && !isOrigin(origin))
-  if (stray !== undefined)
-    throw new BadSetting('CORS_ORIGINS must list origins, such as https://app.example, with commas.')
-  if (config.PASSWORD_MIN_LENGTH > config.PASSWORD_MAX_LENGTH) {
-    throw new BadSetting('PASSWORD_MIN_LENGTH is greater than PASSWORD_MAX_LENGTH: no password could satisfy both.')
-  }
-  demandAddresses(config)
-  if (config.JWT_SECRET_PREVIOUS === config.JWT_SECRET)
-    throw new BadSetting('JWT_SECRET_PREVIOUS is the same as JWT_SECRET: leave it out, or set the other secret.')
-  if (IS_PRODUCTION && signs_tokens) demandStrong('JWT_SECRET', config.JWT_SECRET)
-  if (IS_PRODUCTION) demandSafe(config)
-  return config
-}
-
-/** The environment with every secret that stands in a file read from it. What a file holds is never repeated. */
-function withFiles(environment: Record<string, string | undefined>): Record<string, string | undefined> {
-  const read = { ...environment }
-  for (const name of SECRETS) {
-    const file = environment[`${name}_FILE`]
-    if (file === undefined) continue
-    if (environment[name] !== undefined) throw new BadSetting(`${name} and ${name}_FILE are both set: leave one out.`)
-    read[name] = contentOf(name, file)
-  }
-  return read
-}
-
-function contentOf(name: string, file: string): string {
-  let content: string
-  try {
-    content = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-  } catch (error) {
-    throw new BadSetting(`${name}_FILE names a file that cannot be read (${(error as { code?: string }).code}).`)
-  }
-  if (content === '') throw new BadSetting(`${name}_FILE names a file that is empty.`)
-  return content
-}
-
-/** An address that cannot be parsed would be repeated, password and all, by whatever stumbles over it later. */
-function demandAddresses({ DATABASE_URL, REDIS_URL }: Config) {
-  if (!URL.canParse(DATABASE_URL)) throw new BadSetting('DATABASE_URL is no valid address.')
-  if (!list(REDIS_URL).every((address) => URL.canParse(address)))
-    throw new BadSetting('REDIS_URL must be one valid address, or several with commas.')
-}
-
-function readValues(environment: Record<string, string | undefined>): Values {
-  const required = Object.keys(Settings.properties).filter((name) => !decidedHere.has(name))
-  const schema = { ...Settings, required }
-  try {
-    return envSchema<Values>({ schema, data: environment, env: false, dotenv: false })
-  } catch (error) {
-    throw new BadSetting((error as Error).message.replaceAll(/env\/(\w+)/g, '$1'))
-  }
-}
-
-function demandSafe({ JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN }: Config) {
-  if (JWT_SECRET_PREVIOUS !== '') demandStrong('JWT_SECRET_PREVIOUS', JWT_SECRET_PREVIOUS)
-  if (CORS_ORIGINS.includes('*')) throw unsafe('CORS_ORIGINS is the wildcard: list the origins you trust.')
-  if (LOG_FORMAT !== 'json') throw unsafe('LOG_FORMAT is pretty, which no program can read: leave it out.')
-  if (METRICS_TOKEN !== '' && METRICS_TOKEN.length < 16)
-    throw unsafe('METRICS_TOKEN is shorter than 16 characters: set a longer one, or none.')
-}
-
-/** Whoever guesses a secret is everybody. A random one of 32 characters has far more than eight different ones. */
-function demandStrong(name: string, secret: string) {
-  if (secret === PLACEHOLDER_SECRET) throw unsafe(`${name} is the documented placeholder: set a secret of your own.`)
-  if (secret.length < 32) throw unsafe(`${name} is shorter than 32 characters: set a longer one.`)
-  if (new Set(secret).size < 8) throw unsafe(`${name} repeats a few characters: set a random one.`)
-  if (/change.?me|placeholder|example/i.test(secret)) throw unsafe(`${name} looks like an example: set a random one.`)
-}
-const unsafe = (sentence: string) => new BadSetting(`${sentence} The service does not start in production like this.`)
-
-const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
-const list = (text: string) => text.split(',').flatMap((part) => part.trim() || [])
+] as const satisfies (keyof SettingValues)[]

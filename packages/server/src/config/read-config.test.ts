@@ -7,12 +7,13 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { MARK } from '#testing/service'
-import { BadSetting, readConfig, SECRETS, Settings } from './config.ts'
+import { BadSetting, readSettings } from './read-config.ts'
+import { SECRETS, Settings } from './settings.ts'
 
 const SECRET = `${MARK}-a-secret-of-the-operator-0123`
 const PLACEHOLDER = 'change-me-this-placeholder-is-public'
 const inProduction = (settings: Record<string, string> = {}) =>
-  readConfig({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings })
+  readSettings({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings })
 
 /** The sentence with which settings are refused. */
 function refusal(read: () => unknown): string {
@@ -27,7 +28,7 @@ function refusal(read: () => unknown): string {
 
 describe('development', () => {
   test('[RUN-1] every setting has a default', () => {
-    const config = readConfig({})
+    const config = readSettings({})
     for (const name of Object.keys(Settings.properties)) expect(config).toHaveProperty(name)
     expect(config).toMatchObject({
       IS_PRODUCTION: false,
@@ -43,12 +44,12 @@ describe('development', () => {
   })
 
   test('[RUN-1] allows what production refuses', () => {
-    expect(readConfig({ JWT_SECRET: 'short', CORS_ORIGINS: '*' })).toMatchObject({ JWT_SECRET: 'short' })
+    expect(readSettings({ JWT_SECRET: 'short', CORS_ORIGINS: '*' })).toMatchObject({ JWT_SECRET: 'short' })
   })
 
   test('[RUN-1] settings are read from their text, and unknown ones left alone', () => {
     const settings = { PORT: '9000', AUTH_COOKIE: 'true', PASSWORD_REQUIRES: 'upper,digit', HOME: '/' }
-    expect(readConfig({ ...settings, CORS_ORIGINS: ' https://a.example ,https://b.example,' })).toMatchObject({
+    expect(readSettings({ ...settings, CORS_ORIGINS: ' https://a.example ,https://b.example,' })).toMatchObject({
       PORT: 9000,
       AUTH_COOKIE: true,
       PASSWORD_REQUIRES: ['upper', 'digit'],
@@ -79,13 +80,13 @@ describe('production', () => {
     ['the wildcard', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS is the wildcard/],
     ['the wildcard among others', { CORS_ORIGINS: 'https://a.example, *' }, /^CORS_ORIGINS is the wildcard/],
   ])('[RUN-1] [CONF-3] [V39] refuses %s in a sentence that names the setting', (_, settings, sentence) => {
-    const said = refusal(() => readConfig({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings }))
+    const said = refusal(() => readSettings({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings }))
     expect(said).toMatch(sentence)
     expect(said).not.toContain(MARK)
   })
 
   test('[RUN-1] [V39] the process ends with 1 and the sentence, and does nothing else', async () => {
-    const main = fileURLToPath(new URL('main.ts', import.meta.url))
+    const main = fileURLToPath(new URL('../main.ts', import.meta.url))
     const env = { ENVIRONMENT: 'production', JWT_SECRET: PLACEHOLDER, DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' }
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
@@ -104,7 +105,7 @@ test('[CONF-3] production takes what openssl makes, and a second secret like it'
 })
 
 test('[CONF-3] a second secret that is the first is refused, in development too', () => {
-  const said = refusal(() => readConfig({ JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: SECRET }))
+  const said = refusal(() => readSettings({ JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: SECRET }))
   expect(said).toMatch(/^JWT_SECRET_PREVIOUS is the same as JWT_SECRET/)
   expect(said).not.toContain(MARK)
 })
@@ -127,18 +128,18 @@ describe('secrets from files', () => {
 
   test.each(SECRETS)('[CONF-1] %s_FILE names a file that holds the value, with or without a line break', (name) => {
     for (const end of ['', '\n', '\r\n'])
-      expect(readConfig({ [`${name}_FILE`]: file(values[name] + end) })[name]).toBe(values[name])
+      expect(readSettings({ [`${name}_FILE`]: file(values[name] + end) })[name]).toBe(values[name])
     // Only one is not of the secret.
-    expect(readConfig({ JWT_SECRET_FILE: file(' a b \n\n') }).JWT_SECRET).toBe(' a b \n')
+    expect(readSettings({ JWT_SECRET_FILE: file(' a b \n\n') }).JWT_SECRET).toBe(' a b \n')
   })
 
   test.each(SECRETS)('[CONF-1] [CONF-2] %s and %s_FILE together are refused', (name) => {
-    const said = refusal(() => readConfig({ [name]: values[name], [`${name}_FILE`]: file(values[name]) }))
+    const said = refusal(() => readSettings({ [name]: values[name], [`${name}_FILE`]: file(values[name]) }))
     expect(said).toBe(`${name} and ${name}_FILE are both set: leave one out.`)
   })
 
   test.each(SECRETS)('[CONF-1] [CONF-2] a %s_FILE that is empty, absent or a folder is refused by name', (name) => {
-    const said = (path: string) => refusal(() => readConfig({ [`${name}_FILE`]: path }))
+    const said = (path: string) => refusal(() => readSettings({ [`${name}_FILE`]: path }))
     expect(said(file('\n'))).toBe(`${name}_FILE names a file that is empty.`)
     expect(said(join(folder, MARK))).toBe(`${name}_FILE names a file that cannot be read (ENOENT).`)
     expect(said(folder)).toBe(`${name}_FILE names a file that cannot be read (EISDIR).`)
@@ -153,7 +154,7 @@ describe('secrets from files', () => {
     ['REDIS_URL', `http://:${MARK}@redis`],
   ])('[CONF-2] what is wrong with %s is said without it, also when it comes from a file', (name, value) => {
     for (const settings of [{ [name]: value }, { [`${name}_FILE`]: file(value) }]) {
-      const said = refusal(() => readConfig(settings))
+      const said = refusal(() => readSettings(settings))
       expect(said).toContain(name)
       expect(said).not.toContain(MARK)
     }
@@ -161,7 +162,7 @@ describe('secrets from files', () => {
 
   test('[CONF-2] the process says the name alone, too', async () => {
     const env = { JWT_SECRET: SECRET, DATABASE_URL_FILE: file(`postgres://lockstep:${MARK}@[::1/lockstep`) }
-    const main = fileURLToPath(new URL('main.ts', import.meta.url))
+    const main = fileURLToPath(new URL('../main.ts', import.meta.url))
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     expect([code, stdout, stderr]).toEqual([1, '', 'DATABASE_URL is no valid address.\n'])
@@ -179,7 +180,7 @@ describe('secrets from files', () => {
 
 test('[LIMIT-1] limits hold in production, not in development, unless said otherwise', () => {
   expect([inProduction().RATE_LIMITS, inProduction({ RATE_LIMITS: 'off' }).RATE_LIMITS]).toEqual(['on', 'off'])
-  expect([readConfig({}).RATE_LIMITS, readConfig({ RATE_LIMITS: 'on' }).RATE_LIMITS]).toEqual(['off', 'on'])
+  expect([readSettings({}).RATE_LIMITS, readSettings({ RATE_LIMITS: 'on' }).RATE_LIMITS]).toEqual(['off', 'on'])
 })
 
 describe('a setting of the wrong form', () => {
@@ -212,14 +213,14 @@ describe('a setting of the wrong form', () => {
     ['MAX_FAILED_LOGINS', '0'],
     ['LOG_LEVEL', 'loud'],
   ])('[RUN-2] %s=%j is refused in a sentence that names it', (name, value) => {
-    const said = refusal(() => readConfig({ [name]: value }))
+    const said = refusal(() => readSettings({ [name]: value }))
     expect(said).toContain(name)
     // A setting can be a secret: what it is set to is never repeated.
     if (value !== '') expect(said).not.toContain(`"${value}"`)
   })
 
   test('[RUN-2] every wrong one is named', () => {
-    const said = refusal(() => readConfig({ PORT: 'http', LOG_LEVEL: 'loud' }))
+    const said = refusal(() => readSettings({ PORT: 'http', LOG_LEVEL: 'loud' }))
     expect(said).toContain('PORT')
     expect(said).toContain('LOG_LEVEL')
   })

@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs'
+import { envSchema } from 'env-schema'
+import { derivedSettings, PLACEHOLDER_SECRET, SECRETS, Settings, type SettingValues } from './settings.ts'
+
+/** Enough requests to keep every database connection busy, and few enough for short queues. */
+const REQUESTS_PER_CONNECTION = 8
+
+/** The validated settings under their own names, with derived defaults. */
+export interface ResolvedSettings
+  extends Omit<
+    SettingValues,
+    | 'CORS_ORIGINS'
+    | 'LOG_FORMAT'
+    | 'PASSWORD_REQUIRES'
+    | 'RATE_LIMITS'
+    | 'FAIR_SHARES'
+    | 'QUOTAS'
+    | 'REFUSE_COMMON_PASSWORDS'
+    | 'USER_SEARCH'
+  > {
+  IS_PRODUCTION: boolean
+  RATE_LIMITS: 'on' | 'off'
+  FAIR_SHARES: 'on' | 'off'
+  QUOTAS: 'on' | 'off'
+  REFUSE_COMMON_PASSWORDS: 'on' | 'off'
+  USER_SEARCH: 'open' | 'limited'
+  LOG_FORMAT: 'json' | 'pretty'
+  CORS_ORIGINS: string[]
+  PASSWORD_REQUIRES: ('lower' | 'upper' | 'digit' | 'symbol')[]
+}
+
+/** An invalid setting. The message names the setting and says what to do. */
+export class BadSetting extends Error {}
+
+interface Use {
+  /** Whether the process signs tokens. One that does not needs no signing secret. */
+  signsTokens?: boolean
+}
+
+/** The configuration of this process. An invalid setting ends the process with its message. */
+export function configOrExit(use: Use = {}): Config {
+  try {
+    return readConfig(process.env, use)
+  } catch (error) {
+    if (!(error instanceof BadSetting)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}
+
+type Environment = Record<string, string | undefined>
+
+export const readConfig = (environment: Environment, use: Use = {}): Config => nest(readSettings(environment, use))
+
+/** Parses and validates the environment. */
+export function readSettings(environment: Environment, { signsTokens = true }: Use = {}): ResolvedSettings {
+  const values = readValues(withFiles(environment))
+  const IS_PRODUCTION = values.ENVIRONMENT === 'production'
+  const settings: ResolvedSettings = {
+    ...values,
+    IS_PRODUCTION,
+    MAX_REQUESTS_AT_ONCE: values.MAX_REQUESTS_AT_ONCE ?? values.DATABASE_POOL_SIZE * REQUESTS_PER_CONNECTION,
+    RATE_LIMITS: values.RATE_LIMITS ?? (IS_PRODUCTION ? 'on' : 'off'),
+    USER_SEARCH: values.USER_SEARCH ?? (IS_PRODUCTION ? 'limited' : 'open'),
+    FAIR_SHARES: values.FAIR_SHARES ?? (IS_PRODUCTION ? 'on' : 'off'),
+    QUOTAS: values.QUOTAS ?? (IS_PRODUCTION ? 'on' : 'off'),
+    LOG_FORMAT: values.LOG_FORMAT ?? (!IS_PRODUCTION && process.stdout.isTTY ? 'pretty' : 'json'),
+    PASSWORD_MIN_LENGTH: values.PASSWORD_MIN_LENGTH ?? (IS_PRODUCTION ? 8 : 1),
+    REFUSE_COMMON_PASSWORDS: values.REFUSE_COMMON_PASSWORDS ?? (IS_PRODUCTION ? 'on' : 'off'),
+    CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
+    PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as ResolvedSettings['PASSWORD_REQUIRES'],
+  }
+  const stray = settings.CORS_ORIGINS.find((origin) => origin !== '*' && !isOrigin(origin))
+  if (stray !== undefined)
+    throw new BadSetting('CORS_ORIGINS must be a comma-separated list of origins, such as https://app.example.')
+  if (settings.PASSWORD_MIN_LENGTH > settings.PASSWORD_MAX_LENGTH) {
+    throw new BadSetting('PASSWORD_MIN_LENGTH is greater than PASSWORD_MAX_LENGTH: no password could satisfy both.')
+  }
+  requireUrls(settings)
+  if (settings.JWT_SECRET_PREVIOUS === settings.JWT_SECRET)
+    throw new BadSetting('JWT_SECRET_PREVIOUS is the same as JWT_SECRET: leave it out, or set the previous secret.')
+  if (IS_PRODUCTION && signsTokens) requireStrongSecret('JWT_SECRET', settings.JWT_SECRET)
+  if (IS_PRODUCTION) requireSafeSettings(settings)
+  return settings
+}
+
+/** Reads secrets from files. No error message contains their content. */
+function withFiles(environment: Environment): Environment {
+  const read = { ...environment }
+  for (const name of SECRETS) {
+    const file = environment[`${name}_FILE`]
+    if (file === undefined) continue
+    if (environment[name] !== undefined) throw new BadSetting(`${name} and ${name}_FILE are both set: leave one out.`)
+    read[name] = contentOf(name, file)
+  }
+  return read
+}
+
+function contentOf(name: string, file: string): string {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new BadSetting(`${name}_FILE names a file that cannot be read (${(error as { code?: string }).code}).`)
+  }
+  if (content === '') throw new BadSetting(`${name}_FILE names a file that is empty.`)
+  return content
+}
+
+/** Checked early, because later errors would contain the URL with its password. */
+function requireUrls({ DATABASE_URL, REDIS_URL }: ResolvedSettings) {
+  if (!URL.canParse(DATABASE_URL)) throw new BadSetting('DATABASE_URL is not a valid URL.')
+  if (!list(REDIS_URL).every((address) => URL.canParse(address)))
+    throw new BadSetting('REDIS_URL must be a valid URL, or several separated by commas.')
+}
+
+function readValues(environment: Environment): SettingValues {
+  const required = Object.keys(Settings.properties).filter((name) => !derivedSettings.has(name))
+  const schema = { ...Settings, required }
+  try {
+    return envSchema<SettingValues>({ schema, data: environment, env: false, dotenv: false })
+  } catch (error) {
+    throw new BadSetting((error as Error).message.replaceAll(/env\/(\w+)/g, '$1'))
+  }
+}
+
+function requireSafeSettings({ JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN }: ResolvedSettings) {
+  if (JWT_SECRET_PREVIOUS !== '') requireStrongSecret('JWT_SECRET_PREVIOUS', JWT_SECRET_PREVIOUS)
+  if (CORS_ORIGINS.includes('*')) throw unsafe('CORS_ORIGINS is the wildcard: list the origins you trust.')
+  if (LOG_FORMAT !== 'json') throw unsafe('LOG_FORMAT is pretty, which no program can read: leave it out.')
+  if (METRICS_TOKEN !== '' && METRICS_TOKEN.length < 16)
+    throw unsafe('METRICS_TOKEN is shorter than 16 characters: set a longer one, or none.')
+}
+
+/** A random secret of 32 characters has far more than eight different ones. */
+function requireStrongSecret(name: string, secret: string) {
+  if (secret === PLACEHOLDER_SECRET) throw unsafe(`${name} is the documented placeholder: set a secret of your own.`)
+  if (secret.length < 32) throw unsafe(`${name} is shorter than 32 characters: set a longer one.`)
+  if (new Set(secret).size < 8) throw unsafe(`${name} repeats a few characters: set a random one.`)
+  if (/change.?me|placeholder|example/i.test(secret)) throw unsafe(`${name} looks like an example: set a random one.`)
+}
+const unsafe = (sentence: string) =>
+  new BadSetting(`${sentence} The service does not start in production with this setting.`)
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
+const list = (text: string) => text.split(',').flatMap((part) => part.trim() || [])
+
+/** The configuration by the part of the service that uses it. */
+export type Config = ReturnType<typeof nest>
+
+function nest(settings: ResolvedSettings) {
+  const isFair = settings.FAIR_SHARES === 'on'
+  return {
+    isProduction: settings.IS_PRODUCTION,
+    isFair,
+    http: {
+      host: settings.HOST,
+      port: settings.PORT,
+      trustedHops: settings.TRUST_PROXY,
+      corsOrigins: settings.CORS_ORIGINS,
+      maxConcurrentRequests: settings.MAX_REQUESTS_AT_ONCE,
+      maxConcurrentUploads: settings.MAX_UPLOADS_AT_ONCE,
+      maxUnreadResponseBytes: settings.MAX_UNREAD_RESPONSE_BYTES,
+      unreadySeconds: settings.UNREADY_SECONDS,
+      hasAdminApi: settings.ADMIN_API === 'on',
+    },
+    database: {
+      url: settings.DATABASE_URL,
+      poolSize: settings.DATABASE_POOL_SIZE,
+      migrateOnStart: settings.MIGRATE_ON_START,
+    },
+    redisUrl: settings.REDIS_URL,
+    tokens: {
+      secret: settings.JWT_SECRET,
+      previousSecret: settings.JWT_SECRET_PREVIOUS,
+      algorithm: settings.JWT_ALGORITHM,
+      lifetimeSeconds: settings.TOKEN_LIFETIME_SECONDS,
+    },
+    auth: {
+      isRegistrationOpen: settings.REGISTRATION === 'open',
+      isCookieDefault: settings.AUTH_COOKIE,
+      isCookieSecure: settings.IS_PRODUCTION,
+      sessionMaxAgeSeconds: settings.SESSION_MAX_AGE_SECONDS,
+    },
+    isUserSearchOpen: settings.USER_SEARCH === 'open',
+    passwords: {
+      minLength: settings.PASSWORD_MIN_LENGTH,
+      maxLength: settings.PASSWORD_MAX_LENGTH,
+      requires: settings.PASSWORD_REQUIRES,
+      rejectsCommon: settings.REFUSE_COMMON_PASSWORDS === 'on',
+    },
+    /** Undefined when rate limits are off. */
+    rateLimits:
+      settings.RATE_LIMITS === 'off'
+        ? undefined
+        : {
+            login: settings.MAX_LOGINS_PER_MINUTE,
+            failed_login: settings.MAX_FAILED_LOGINS,
+            failed_login_address: settings.MAX_FAILED_LOGINS_PER_ADDRESS,
+            wrong_password: settings.MAX_FAILED_LOGINS,
+            registration: settings.MAX_REGISTRATIONS_PER_HOUR,
+            bad_payload: settings.MAX_BAD_PAYLOADS_PER_MINUTE,
+            request: settings.MAX_REQUESTS_PER_MINUTE,
+            request_address: settings.MAX_REQUESTS_PER_MINUTE_PER_ADDRESS,
+            upgrade: settings.MAX_UPGRADES_PER_MINUTE,
+            search: settings.MAX_USER_SEARCHES_PER_MINUTE,
+            search_day: settings.MAX_USER_SEARCHES_PER_DAY,
+          },
+    quotas: {
+      isOn: settings.QUOTAS === 'on',
+      boardTextBytes: settings.MAX_BOARD_TEXT_BYTES,
+      cardsPerBoard: settings.MAX_CARDS_PER_BOARD,
+      boardFileBytes: settings.MAX_BOARD_FILE_BYTES,
+      ownedBoards: settings.MAX_OWNED_BOARDS_PER_USER,
+      logBytesPerMinute: settings.MAX_BOARD_LOG_BYTES_PER_MINUTE,
+    },
+    boards: {
+      waitMs: settings.BOARD_WAIT_MS,
+      cacheBytes: settings.BOARD_CACHE_BYTES,
+      eventRetentionDays: settings.EVENT_RETENTION_DAYS,
+    },
+    files: {
+      maxBytes: settings.MAX_ATTACHMENT_BYTES,
+      minBytesPerSecond: isFair ? settings.MIN_UPLOAD_BYTES_PER_SECOND : 0,
+    },
+    sockets: {
+      max: settings.MAX_SOCKETS,
+      drainSeconds: settings.DRAIN_SECONDS,
+      /** Undefined when fair shares are off. */
+      shares: isFair
+        ? {
+            user: settings.MAX_SOCKETS_PER_USER,
+            userAndBoard: settings.MAX_SOCKETS_PER_USER_AND_BOARD,
+            address: settings.MAX_SOCKETS_PER_ADDRESS,
+          }
+        : undefined,
+    },
+    log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT },
+    metrics: { port: settings.METRICS_PORT, host: settings.METRICS_HOST, token: settings.METRICS_TOKEN },
+  }
+}

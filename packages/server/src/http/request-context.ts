@@ -1,0 +1,89 @@
+import type { BoardAccess } from '@lockstep/contract/operation'
+import type { FastifyRequest } from 'fastify'
+import { type AccessCheck, type AccessRequest, type BoardGrant, checkAccess } from '../core/authorize.ts'
+import { networkOf } from '../platform/client-address.ts'
+import { requireShare } from '../platform/fair-share.ts'
+import { authenticate } from './authenticate.ts'
+import { slotOf } from './edge/admission-middleware.ts'
+import type { Route } from './route.ts'
+import { invalid } from './validation.ts'
+
+/** What is known of a request before its body is read. */
+export interface RequestContext {
+  params: Record<string, string>
+  accessRequest: AccessRequest
+  access: AccessCheck
+  /** For operations on a board. Missing on a retry, which gets its stored response whatever became of the board. */
+  grant?: BoardGrant
+}
+
+const CONTEXT = Symbol('context')
+type RequestWithContext = FastifyRequest & { [CONTEXT]?: RequestContext }
+/** The context of an authenticated request. Public operations have none. */
+export const contextOf = (request: RequestWithContext) => request[CONTEXT]
+
+/**
+ * Authenticates and authorizes a request, before its body is read. The order of rejections is part of the API: 401, 422 of
+ * the path, 404, 403, 429, 422 of the Idempotency-Key.
+ */
+export async function authorizeRequest(route: Route, request: RequestWithContext) {
+  const { deps, operation, boardAccess } = route
+  const credential = await authenticate(request, deps.tokens, deps.isOwnOrigin)
+  const { user_id } = credential
+  if (deps.shares) slotOf(request)?.releaseOnClose(requireShare(deps.shares.requests.claim(user_id)))
+  const path = attempt(() => route.readParams(request))
+  const key = attempt(() => (route.isWrite ? idempotencyKeyOf(request) : null))
+  const accessRequest: AccessRequest = {
+    credential,
+    key: key.value ?? null,
+    ...accessTarget(boardAccess, path.value, route.isLoad),
+  }
+  const [access, excess] = await Promise.all([
+    checkAccess(deps.core.database.forKey(user_id), accessRequest),
+    deps.limits.request(user_id, request.ip),
+  ])
+  if (path.problem) throw path.problem
+  if (operation.access === 'superuser') access.requireSuperuser()
+  const grant = boardAccess && !access.storedResponse ? access.authorize() : undefined
+  if (excess) throw excess
+  if (key.problem) throw key.problem
+  request[CONTEXT] = { params: path.value ?? {}, accessRequest, access, ...(grant && { grant }) }
+}
+
+/** What the operation accesses. Without valid path parameters only the user is checked. */
+function accessTarget(
+  boardAccess: BoardAccess | undefined,
+  params: Record<string, string> | undefined,
+  isLoad: boolean,
+): Omit<AccessRequest, 'credential' | 'key'> {
+  if (!params) return { targetId: null }
+  const selfId = params['user_id']
+  return {
+    targetId: (boardAccess && params[`${boardAccess.on}_id`]) ?? null,
+    ...(isLoad && { isLoad }),
+    ...(boardAccess && { access: boardAccess }),
+    ...(selfId && { selfId }),
+  }
+}
+
+/** Runs a check whose rejection must wait for a check that precedes it. */
+function attempt<T>(read: () => T): { value?: T; problem?: unknown } {
+  try {
+    return { value: read() }
+  } catch (problem) {
+    return { problem }
+  }
+}
+
+function idempotencyKeyOf(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key
+  throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
+}
+
+/** The user and the address whose shares a request claims. */
+export const claimantOf = (request: FastifyRequest): [user_id: string, address: string] => [
+  contextOf(request)?.accessRequest.credential.user_id ?? '',
+  networkOf(request.ip),
+]

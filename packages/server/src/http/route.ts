@@ -1,0 +1,85 @@
+import { FullBoard } from '@lockstep/contract/boards'
+import type { BoardAccess, Operation } from '@lockstep/contract/operation'
+import type { FastifyRequest } from 'fastify'
+import Type, { type TObject } from 'typebox'
+import type { CoreServices } from '../core/change-board.ts'
+import type { ChangePacer } from '../core/change-pacer.ts'
+import type { FairShare, UserAndAddressShare } from '../platform/fair-share.ts'
+import type { Semaphore } from '../platform/semaphore.ts'
+import type { RateLimits } from '../security/rate-limits.ts'
+import type { Tokens } from '../security/tokens.ts'
+import type { ReceivedUpload, UploadStore } from './files/upload.ts'
+import type { AnyHandler } from './handler.ts'
+import type { ResourceReaders } from './precondition.ts'
+import { readBody } from './request-body.ts'
+import { inputReader, readableQuery } from './validation.ts'
+
+/** What routes depend on. */
+export interface RouteDeps {
+  core: CoreServices
+  uploads: UploadStore
+  tokens: Tokens
+  limits: RateLimits
+  isOwnOrigin: (request: FastifyRequest) => boolean
+  /** How each resource is read, for `If-Match`. */
+  resourceReaders: ResourceReaders
+  /** How long a body that is not an upload may take to arrive. */
+  bodySeconds: number
+  /** Bodies of public operations that are being received, by address. */
+  unauthenticatedBodies: FairShare
+  /** Limits lists, histories, searches and resources of boards with much text, because their results can be large. */
+  lists: Semaphore | undefined
+  /** Paces large changes; undefined when fair shares are off. */
+  changePacer: ChangePacer | undefined
+  /** What each user may hold while others wait; undefined when fair shares are off. */
+  shares: UserShares | undefined
+}
+export interface UserShares {
+  requests: FairShare
+  uploads: UserAndAddressShare
+  responseBytes: UserAndAddressShare
+}
+
+/** An operation of the contract with everything that can be prepared before the first request. */
+export interface Route {
+  deps: RouteDeps
+  operation: Operation
+  handler: AnyHandler
+  boardAccess: BoardAccess | undefined
+  isWrite: boolean
+  isUpload: boolean
+  /** Whether it returns the full board. */
+  isLoad: boolean
+  isList: boolean
+  /** Path parameters; throws 422. */
+  readParams: (request: FastifyRequest) => Record<string, string>
+  /** Query and body; throws 422. */
+  readInput: (request: FastifyRequest, upload?: ReceivedUpload) => { query: unknown; body: unknown }
+}
+
+export function compileRoute(deps: RouteDeps, operation: Operation, handler: AnyHandler): Route {
+  const { access, params, query, body, body_type = 'json', returns, emits } = operation
+  const readParams = params && inputReader<Record<string, string>>(params)
+  const readQuery = query && inputReader(query)
+  const readFields = body && inputReader(body_type === 'upload' ? withoutFile(body as TObject) : body)
+  return {
+    deps,
+    operation,
+    handler,
+    boardAccess: typeof access === 'string' ? undefined : access,
+    isWrite: emits !== undefined,
+    isUpload: body_type === 'upload',
+    isLoad: returns.schema === FullBoard,
+    isList: (returns.schema as { type?: string }).type === 'array',
+    readParams: (request) => readParams?.(request.params) ?? {},
+    readInput: (request, upload) => ({
+      query: readQuery?.(readableQuery(query as TObject, request.query as Record<string, unknown>)) ?? {},
+      body: upload
+        ? { ...(readFields?.(upload.fields) as object), file: upload.file }
+        : readFields?.(readBody(request, body_type as 'json' | 'form')),
+    }),
+  }
+}
+
+/** The file of an upload is not a field: it is streamed. */
+const withoutFile = (body: TObject) => Type.Omit(body, ['file'])

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { v7 as newUuid } from 'uuid'
+import { changeBoard } from '../core/change-board.ts'
+import type { ChangeCost } from '../core/change-pacer.ts'
+import { type RequestIdentity, readStoredBody, replayResponse, type WriteResponse } from '../core/idempotency.ts'
+import { requireShare } from '../platform/fair-share.ts'
+import { Problem } from '../platform/problem.ts'
+import { releaseSlotWhile, slotOf } from './edge/admission-middleware.ts'
+import { problemOf } from './error-handler.ts'
+import { etagOf } from './etag.ts'
+import {
+  boardUploadSink,
+  discardingSink,
+  fingerprintOfUpload,
+  type ReceivedUpload,
+  receiveUpload,
+} from './files/upload.ts'
+import { textLength } from './json-response.ts'
+import { ifMatchCheck } from './precondition.ts'
+import { sendText, textOf } from './read-handler.ts'
+import { claimantOf, contextOf, type RequestContext } from './request-context.ts'
+import { LARGE_RESPONSE_BYTES, requireMemory, reserveMemory } from './response-memory.ts'
+import type { Route } from './route.ts'
+
+interface Uploaded {
+  upload?: ReceivedUpload
+  onCommit?: () => void
+}
+
+/** Handles an operation that changes a board. */
+export async function handleWrite(route: Route, request: FastifyRequest, reply: FastifyReply) {
+  const { deps } = route
+  const response = await (route.isUpload ? changeWithUpload : change)(route, request, reply).catch((error) => {
+    if (error instanceof Problem && error.current) requireMemory(deps, request, reply, error.current.length)
+    throw error
+  })
+  const { status, position, isReplay, large_body_bytes } = response
+  const text = large_body_bytes === null ? response.body : await largeBody(route, request, reply, large_body_bytes)
+  if (position !== null) reply.header('board-position', position)
+  if (isReplay) reply.header('idempotent-replayed', 'true')
+  // A large text is encoded once, for the hash and for the connection.
+  const content = text === null || text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text)
+  if (content !== null) reply.header('etag', etagOf(content))
+  // The change is committed and cannot be rejected. A client that reads nothing loses its connection, and can retry.
+  if (text !== null && large_body_bytes === null && !reserveMemory(deps, request, reply, text.length)) {
+    reply.hijack()
+    reply.raw.destroy()
+    return reply
+  }
+  return sendText(reply.code(status), content)
+}
+
+function change(route: Route, request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}) {
+  const { changePacer } = route.deps
+  const { accessRequest, grant } = contextOf(request) as RequestContext
+  const run = (cost: ChangeCost) => changeOnce(route, request, reply, { cost, ...uploaded })
+  if (!changePacer) return run({ bytes: 0, boardBytes: 0 })
+  const known = { boardBytes: grant?.text_bytes ?? 0, slot: slotOf(request) }
+  return changePacer.run(accessRequest.credential.user_id, known, run)
+}
+
+async function changeOnce(
+  { deps, operation, handler, readInput }: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { cost, upload, onCommit }: Uploaded & { cost: ChangeCost },
+): Promise<WriteResponse> {
+  const { params, accessRequest, access, grant } = contextOf(request) as RequestContext
+  const identity = identityOf(request, accessRequest.key, upload)
+  if (access.storedResponse) return replayResponse(access.storedResponse, identity)
+  const input = readInput(request, upload)
+  const newId = (input.body as { id?: string | null } | undefined)?.id ?? newUuid()
+  const board_id = grant?.board_id ?? newId
+  const assertIfMatch = ifMatchCheck(deps.resourceReaders, operation, request, params)
+  const { prefetch, handle } = handler
+  return changeBoard(deps.core, {
+    accessRequest,
+    board_id,
+    isNew: grant === undefined,
+    isRemoval: operation.method === 'DELETE',
+    identity,
+    slot: slotOf(request),
+    cost,
+    onCommit,
+    ...(prefetch && { prefetch: (db) => prefetch({ ...input, db, params, board_id }) }),
+    handle: async ({ tx, grant: { caller, at }, emit, prefetched }) => {
+      await assertIfMatch?.(tx, board_id, cost)
+      const context = { ...input, request, reply, params, board_id, newId, at, caller, emit, db: tx }
+      return { status: operation.returns.status, body: textOf(await handle(context, prefetched)) }
+    },
+  })
+}
+
+/** Receives the file before the change is queued. The file of a retry is only hashed, to see whether it is the same request. */
+async function changeWithUpload(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<WriteResponse> {
+  const { uploads, shares } = route.deps
+  const { grant, accessRequest } = contextOf(request) as RequestContext
+  const sink = grant
+    ? boardUploadSink(uploads, grant.board_id, accessRequest.credential.user_id)
+    : discardingSink(uploads)
+  const release = shares && requireShare(shares.uploads.claim(...claimantOf(request)))
+  const upload = await releaseSlotWhile(request, () => receiveUpload(request, reply, sink)).finally(release)
+  let isCommitting = false
+  const onCommit = () => {
+    isCommitting = true
+  }
+  try {
+    const response = await change(route, request, reply, { upload, onCommit })
+    if (response.isReplay) await sink.drop(upload.file.file_id)
+    return response
+  } catch (error) {
+    // Nothing was committed if COMMIT was not sent or the change was rejected. Otherwise a background job decides.
+    if (!isCommitting || problemOf(error).status < 500) await sink.drop(upload.file.file_id)
+    throw error
+  }
+}
+
+/** The body of a replay that is too large to be read with the caller: read through the semaphore, and counted before. */
+function largeBody({ deps }: Route, request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<string> {
+  requireMemory(deps, request, reply, bytes)
+  const { user_id } = (contextOf(request) as RequestContext).accessRequest.credential
+  const { key } = (contextOf(request) as RequestContext).accessRequest
+  const read = () => readStoredBody(deps.core.database.forKey(user_id), user_id, key ?? '')
+  return deps.lists?.runPaced(read, textLength, { key: user_id, slot: slotOf(request) }) ?? read()
+}
+
+/** A retry has the same key, method, path and content. */
+function identityOf(request: FastifyRequest, key: string | null, upload?: ReceivedUpload): RequestIdentity | null {
+  if (key === null) return null
+  const path = (request.url.split('?')[0] as string).replace(/\/$/, '')
+  const fingerprint = createHash('sha256')
+    .update(`${request.method} ${path}\n`)
+    .update(upload ? fingerprintOfUpload(upload) : ((request.body as Buffer | undefined) ?? ''))
+    .digest('base64url')
+  return { key, fingerprint }
+}

@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import { BATCH_ROWS, inBatches } from '../database/batches.ts'
+import { type Db, statement } from '../database/database.ts'
+
+const deleteEvents = statement(
+  'delete_expired_events',
+  (args: { days: number }) => sql<{ seq: number }>`
+    delete from board_events where ctid in (
+      select ctid from board_events where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH_ROWS)})
+    returning seq`,
+)
+/** Deletes events older than their retention. Returns how many. */
+export const deleteExpiredEvents = (db: Db, days: number): Promise<number> =>
+  inBatches(() => db.run(deleteEvents, { days }))
+
+const deleteResponses = statement(
+  'delete_expired_responses',
+  () => sql<{ user_id: string }>`
+    delete from stored_responses where ctid = any (array(
+      select ctid from stored_responses where created_at <= now() - interval '24 hours'
+      order by created_at limit ${sql.lit(BATCH_ROWS)} for update skip locked))
+    returning user_id`,
+)
+/** Deletes stored responses older than a day. A user's next write deletes theirs too; this is for users who do not return. */
+export const deleteExpiredResponses = (db: Db): Promise<number> => inBatches(() => db.run(deleteResponses, {}))

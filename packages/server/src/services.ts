@@ -1,0 +1,109 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { ChunkStore } from './attachments/file-store.ts'
+import { uploadsTo } from './attachments/unclaimed-files.ts'
+import { passwordRules } from './auth/password-rules.ts'
+import { type HashCost, Passwords } from './auth/passwords.ts'
+import { automationEngine } from './automations/run-automations.ts'
+import type { Config } from './config/read-config.ts'
+import { boardQueue } from './core/board-queue.ts'
+import type { CoreServices } from './core/change-board.ts'
+import { Quotas } from './core/quotas.ts'
+import { Database } from './database/database.ts'
+import { DatabaseClock } from './database/database-clock.ts'
+import { siteCheck } from './http/authenticate.ts'
+import { Live, type LiveSettings } from './realtime/live.ts'
+import { RateLimits } from './security/rate-limits.ts'
+import { Tokens } from './security/tokens.ts'
+import { Metrics } from './telemetry/metrics.ts'
+
+const MAX_CONCURRENT_CHUNKS = 4
+
+export interface ServiceOptions extends Pick<LiveSettings, 'seconds'> {
+  /** Cost of password hashing; lowered by tests, which register thousands of users. */
+  hashCost?: HashCost
+}
+
+/** Everything between HTTP and the stores. */
+export type Services = ReturnType<typeof buildServices>
+
+export function buildServices(config: Config, log: FastifyBaseLogger, options: ServiceOptions) {
+  const metrics = new Metrics(config.metrics.port !== 0 || config.metrics.token !== '')
+  const { meters } = metrics
+  const { poolSize } = config.database
+  /** Work that takes long or comes in crowds gets a part of the connections, so that others find one. */
+  const halfOfPool = Math.floor(poolSize / 2)
+  const quarterOfPool = Math.ceil(poolSize / 4)
+
+  const database = new Database({
+    url: config.database.url,
+    size: poolSize,
+    isFair: config.isFair,
+    onError: (err) => log.warn({ err }, 'A connection to PostgreSQL was lost'),
+    observer: {
+      onWait: (seconds) => meters.lockstep_database_pool_wait_seconds.observe({}, seconds),
+      onError: (kind) => meters.lockstep_database_errors_total.inc({ kind }),
+    },
+  })
+  const clock = new DatabaseClock(database, log)
+  const tokens = new Tokens(config.tokens)
+  const passwords = new Passwords(
+    passwordRules(config.passwords),
+    (seconds) => meters.lockstep_argon2_wait_seconds.observe({}, seconds),
+    options.hashCost,
+  )
+  const limits = new RateLimits(
+    {
+      redisUrl: config.redisUrl,
+      secrets: [config.tokens.secret, config.tokens.previousSecret].filter((secret) => secret !== ''),
+      allowed: config.rateLimits,
+      onRejected: (limit) => meters.lockstep_limit_refusals_total.inc({ limit }),
+      onUncounted: (limit) => meters.lockstep_limit_uncounted_total.inc({ limit }),
+    },
+    log,
+  )
+  const { corsOrigins, trustedHops } = config.http
+  const { isOwnOrigin, isAllowedOrigin } = siteCheck({ origins: corsOrigins, trustsProxy: trustedHops > 0 })
+  const live = new Live(
+    { database, clock, tokens, limits, log, metrics, isAllowedOrigin },
+    {
+      redisUrl: config.redisUrl,
+      maxSockets: config.sockets.max,
+      shares: config.sockets.shares,
+      concurrentHandshakes: halfOfPool,
+      concurrentPages: quarterOfPool,
+      drainSeconds: config.sockets.drainSeconds,
+      trustedHops,
+      ...(options.seconds && { seconds: options.seconds }),
+    },
+  )
+  const files = new ChunkStore(database, Math.min(MAX_CONCURRENT_CHUNKS, halfOfPool), (direction, bytes) =>
+    meters.lockstep_attachment_bytes_total.inc({ direction }, bytes),
+  )
+  const quotas = new Quotas(config.quotas)
+  const queue = boardQueue(config.boards.waitMs, (seconds) =>
+    meters.lockstep_board_queue_wait_seconds.observe({}, seconds),
+  )
+  const core: CoreServices = {
+    database,
+    boardQueue: queue,
+    quotas,
+    announce: (committed) => live.announce(committed),
+    reaction: automationEngine((outcome) => meters.lockstep_rule_runs_total.inc({ outcome })),
+    log,
+  }
+  const uploads = uploadsTo(database, files, quotas, config.files)
+  metrics.onScrape(() => {
+    const { idleCount: idle, totalCount } = database.pool
+    meters.lockstep_database_pool_connections.set({ state: 'idle' }, idle)
+    meters.lockstep_database_pool_connections.set({ state: 'busy' }, totalCount - idle)
+    meters.lockstep_database_pool_max_connections.set({}, poolSize)
+    meters.lockstep_database_pool_waiting.set({}, database.waiting)
+    meters.lockstep_clock_skew_seconds.set({}, clock.skewSeconds)
+    meters.lockstep_board_queue_waiting.set({}, queue.waiting)
+    meters.lockstep_argon2_waiting.set({}, passwords.waiting)
+  })
+  return {
+    ...{ metrics, database, clock, tokens, passwords, limits, live, files, quotas, core, uploads },
+    ...{ isOwnOrigin, halfOfPool, quarterOfPool, log },
+  }
+}
