@@ -12,7 +12,6 @@ import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
 import { readMeasured } from './capacity.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
 import { dashboard } from './dashboard.ts'
-import { completeLock } from './lock.ts'
 import { fillPlaces, scalingPicture, scalingTables } from './scaling-page.ts'
 
 /**
@@ -20,7 +19,6 @@ import { fillPlaces, scalingPicture, scalingTables } from './scaling-page.ts'
  * limits it to what is in there.
  */
 const generated: Record<string, () => string | Promise<string>> = {
-  'package-lock.json': () => completeLock(readFileSync('package-lock.json', 'utf8')),
   'docs/api/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
   'docs/api/asyncapi.json': () => `${JSON.stringify(asyncApi(), null, 2)}\n`,
   'docs/settings.md': settingsTable,
