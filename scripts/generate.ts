@@ -11,7 +11,6 @@ import { aim, criteria, limits, report } from '../packages/web/src/settings/acce
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
 import { readMeasured } from './capacity.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
-import { dashboard } from './dashboard.ts'
 import { fillPlaces, scalingPicture, scalingTables } from './scaling-page.ts'
 
 /**
@@ -26,7 +25,6 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/metrics.md': metricsTable,
   'docs/shortcuts.md': shortcutTables,
   'docs/accessibility.md': accessibilityStatement,
-  'deploy/grafana/lockstep.json': () => `${JSON.stringify(dashboard(), null, 2)}\n`,
   'docs/scaling.md': () => fillPlaces(readFileSync('docs/scaling.md', 'utf8'), scalingTables(readMeasured())),
   'docs/pictures/scaling.svg': () => scalingPicture(readMeasured()),
   'packages/client/src/types.gen.ts': clientTypes,

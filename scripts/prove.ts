@@ -22,7 +22,6 @@ const combined: Record<string, string[]> = {
     'operate-upgrade',
     'operate-failover',
     'operate-restore',
-    'operate-metrics',
   ],
 }
 const suites = [...Object.keys(combined), 'capacity', 'race-pairs', 'fuzz', 'overload', 'soak']

@@ -170,7 +170,6 @@ export const registry: Record<string, Covering> = {
   'pg_upgrade --link': not('upgrades a whole server to a version that is not installed beside it'),
   'npm run prove -- operate': by('tests/deploy/rolling.test.ts', 'operate-rolling'),
   'npm run prove -- operate operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
-  'npm run prove -- operate operate-metrics': by('tests/observing.test.ts', 'metrics-stage'),
 
   // Benchmarks, fuzzing, races, soak
   'npm run bench': by('tests/bench.test.ts', '--smoke'),

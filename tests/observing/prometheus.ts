@@ -15,7 +15,24 @@ export const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus/', import.m
 export const METRICS_TOKEN = 'hush-hush-token-of-the-metrics'
 const PASSWORD = 'hush-hush correct horse'
 
-/** A file of rules, as far as it is looked at. */
+interface Dashboard {
+  panels: { title: string; targets?: { expr: string }[] }[]
+}
+/** The Grafana dashboard, as text. */
+export const readDashboard = () => readFile(new URL('../../deploy/grafana/lockstep.json', import.meta.url), 'utf8')
+
+/** Every query of the dashboard as Grafana sends it to Prometheus: for all instances, with `range` as the rate interval. */
+export async function dashboardQueries(range: string): Promise<{ title: string; expr: string }[]> {
+  const { panels } = JSON.parse(await readDashboard()) as Dashboard
+  return panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({
+      title,
+      expr: expr.replaceAll('$__rate_interval', range).replaceAll('$instance', '.*'),
+    })),
+  )
+}
+
+/** A Prometheus rule file, as far as the tests read it. */
 export interface Rules {
   groups: { rules: { alert?: string; record?: string; expr: string; labels?: object; annotations?: object }[] }[]
 }
@@ -26,13 +43,13 @@ export interface Sample {
   value: [at: number, value: string]
 }
 export interface Prometheus {
-  /** What it says to a question now. Rejects when it does not understand it. */
+  /** Runs an instant query. Rejects when Prometheus cannot parse it. */
   ask: (expr: string) => Promise<Sample[]>
   targets: () => Promise<{ health: string; lastError: string }[]>
   end: () => Promise<void>
 }
 
-/** Debian's Prometheus with our configuration, but for the addresses, the token and the pace. */
+/** Debian's Prometheus with our configuration, except for the addresses, the token and the scrape interval. */
 export async function startPrometheus(targets: string[]): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-prometheus-'))
   const config = parse(await readFile(join(DEPLOY, 'prometheus.yml'), 'utf8')) as {
@@ -84,7 +101,7 @@ export async function startPrometheus(targets: string[]): Promise<Prometheus> {
   }
 }
 
-/** Runs promtool; answers whether it was content, and what it said. */
+/** Runs promtool; returns whether it succeeded, and its output. */
 export const promtool = (args: string[], input?: string) =>
   new Promise<{ isFine: boolean; said: string }>((resolve) => {
     const child = execFile('promtool', args, { cwd: DEPLOY, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
@@ -94,56 +111,46 @@ export const promtool = (args: string[], input?: string) =>
   })
 
 /**
- * Everything that users do, until it is over: logins, boards, changes, a rule, files, sockets that resume, and refusals.
- * The writers are on the first instance, the viewers on all of them.
+ * Mixed traffic until `isOver`: logins, boards, changes, a rule, files, sockets that resume, and rejected requests.
+ * The writer uses the first instance, the viewers use all of them.
  */
-export async function makeTraffic(
-  base_urls: string[],
-  isOver: () => boolean,
-  writers = 1,
-): Promise<{ writes: number }> {
-  let writes = 0
-  const people = Array.from({ length: writers }, async () => {
-    const anybody = new Client(base_urls[0] as string)
-    const username = `user-${randomUUID().slice(0, 13)}`
-    const email = `${username}@example.com`
-    await anybody.call('register', { body: { email, username, password: PASSWORD } })
-    const { access_token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
-    const api = new Client(base_urls[0] as string, access_token)
-    const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
-    const columns = await Promise.all(
-      ['To do', 'Done'].map((title) => api.call('createColumn', { params: { board_id }, body: { title } })),
-    )
-    const [todo = '', done = ''] = columns.map(({ id }) => id)
-    const label = await api.call('createLabel', { params: { board_id }, body: { name: 'Now' } })
-    const rule = { trigger_type: 'LABEL_ADDED', trigger_label_id: label.id, action_type: 'MOVE_TO_COLUMN' } as const
-    const body = { name: 'What is labelled is done', ...rule, action_column_id: done }
-    await api.call('createRule', { params: { board_id }, body })
-    const viewers = base_urls.map((base_url) => openSocket({ base_url, token: access_token }, board_id, { seq: true }))
-    const [hello] = await Promise.all(viewers.map((viewer) => viewer.next('hello')))
-    const epoch = String(hello?.message['epoch'])
-    try {
-      while (!isOver()) {
-        const params = { board_id, column_id: todo }
-        const { id: card_id } = await api.call('createCard', { params, body: { title: 'Card' } })
-        await api.call('addCardLabel', { params: { card_id, label_id: label.id } })
-        const file = new File(['x'.repeat(2_000)], 'note.txt')
-        const { id: attachment_id } = await api.call('createAttachment', { params: { card_id }, body: { file } })
-        await api.send('getAttachment', { params: { attachment_id } })
-        await api.call('getBoard', { params: { board_id } })
-        await api.fail('getBoard', { params: { board_id: randomUUID() } })
-        await api.call('deleteCard', { params: { card_id } })
-        await anybody.call('login', { body: { username: email, password: PASSWORD } })
-        // Somebody who comes back: what he missed is in the ring.
-        using back = openSocket(api, board_id, { since: `${epoch}.1` })
-        await back.next('card.created')
-        writes += 4
-        await pause(20)
-      }
-    } finally {
-      for (const viewer of viewers) viewer.terminate()
+export async function makeTraffic(base_urls: string[], isOver: () => boolean): Promise<void> {
+  const anybody = new Client(base_urls[0] as string)
+  const username = `user-${randomUUID().slice(0, 13)}`
+  const email = `${username}@example.com`
+  await anybody.call('register', { body: { email, username, password: PASSWORD } })
+  const { access_token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
+  const api = new Client(base_urls[0] as string, access_token)
+  const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
+  const columns = await Promise.all(
+    ['To do', 'Done'].map((title) => api.call('createColumn', { params: { board_id }, body: { title } })),
+  )
+  const [todo = '', done = ''] = columns.map(({ id }) => id)
+  const label = await api.call('createLabel', { params: { board_id }, body: { name: 'Now' } })
+  const rule = { trigger_type: 'LABEL_ADDED', trigger_label_id: label.id, action_type: 'MOVE_TO_COLUMN' } as const
+  const body = { name: 'What is labelled is done', ...rule, action_column_id: done }
+  await api.call('createRule', { params: { board_id }, body })
+  const viewers = base_urls.map((base_url) => openSocket({ base_url, token: access_token }, board_id, { seq: true }))
+  const [hello] = await Promise.all(viewers.map((viewer) => viewer.next('hello')))
+  const epoch = String(hello?.message['epoch'])
+  try {
+    while (!isOver()) {
+      const params = { board_id, column_id: todo }
+      const { id: card_id } = await api.call('createCard', { params, body: { title: 'Card' } })
+      await api.call('addCardLabel', { params: { card_id, label_id: label.id } })
+      const file = new File(['x'.repeat(2_000)], 'note.txt')
+      const { id: attachment_id } = await api.call('createAttachment', { params: { card_id }, body: { file } })
+      await api.send('getAttachment', { params: { attachment_id } })
+      await api.call('getBoard', { params: { board_id } })
+      await api.fail('getBoard', { params: { board_id: randomUUID() } })
+      await api.call('deleteCard', { params: { card_id } })
+      await anybody.call('login', { body: { username: email, password: PASSWORD } })
+      // A client that resumes: the missed events are still in the ring buffer.
+      using back = openSocket(api, board_id, { since: `${epoch}.1` })
+      await back.next('card.created')
+      await pause(20)
     }
-  })
-  await Promise.all(people)
-  return { writes }
+  } finally {
+    for (const viewer of viewers) viewer.terminate()
+  }
 }
