@@ -9,9 +9,7 @@ import { definitions, type Labels } from '../packages/server/src/core/metric-def
 import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
 import { aim, criteria, limits, report } from '../packages/web/src/settings/accessibility-table.ts'
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
-import { readMeasured } from './capacity.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
-import { fillPlaces, scalingPicture, scalingTables } from './scaling-page.ts'
 
 /**
  * Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale; a folder
@@ -25,8 +23,6 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/metrics.md': metricsTable,
   'docs/shortcuts.md': shortcutTables,
   'docs/accessibility.md': accessibilityStatement,
-  'docs/scaling.md': () => fillPlaces(readFileSync('docs/scaling.md', 'utf8'), scalingTables(readMeasured())),
-  'docs/pictures/scaling.svg': () => scalingPicture(readMeasured()),
   'packages/client/src/types.gen.ts': clientTypes,
   'packages/client/src/calls.gen.ts': clientCalls,
   'packages/client/src/operations.gen.ts': clientTable,

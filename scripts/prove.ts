@@ -16,15 +16,9 @@ const combined: Record<string, string[]> = {
   client: ['client-simulation', 'client-live'],
   web: ['web-journeys', 'web-walks', 'web-speed', 'web-demo', 'web-pictures'],
   greedy: ['greedy', 'greedy-before'],
-  operate: [
-    'operate-image',
-    'operate-rolling',
-    'operate-upgrade',
-    'operate-failover',
-    'operate-restore',
-  ],
+  operate: ['operate-image', 'operate-rolling', 'operate-upgrade', 'operate-failover', 'operate-restore'],
 }
-const suites = [...Object.keys(combined), 'capacity', 'race-pairs', 'fuzz', 'overload', 'soak']
+const suites = [...Object.keys(combined), 'race-pairs', 'fuzz', 'overload', 'soak']
 const FOLDER = new URL('../docs/proof/', import.meta.url)
 
 /** A part of a suite as it was proven: the module, when, and of which commit. */

@@ -88,7 +88,6 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- api': by('tests/fold.test.ts', 'npm run prove -- api'),
   'npm run prove -- client': by('tests/client-live.test.ts', 'proveLive'),
   'npm run prove -- web': by('tests/prove/web-journeys.ts', 'prove'),
-  'npm run prove -- capacity': by('tests/capacity.test.ts', 'prove/capacity.ts'),
 
   // Administering: the test of the page runs each as it stands there
   'node packages/server/src/admin.ts': by('tests/deploy/deploy.test.ts', "'packages/server/src/admin.ts', 'migrate'"),

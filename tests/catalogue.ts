@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
-/** How a table would be spread over machines: by the column that names its board, or not by board, for a reason. */
+/** What a table belongs to: one board, named by a column, or the whole service, with the reason. */
 type Scope = { by: string } | { global: string }
 
-/** Every table, by name. A new table is a line here; `{ by: 'board_id' }` unless there is a reason. */
-export const scopes: Record<string, Scope> = {
+/** Every table, by name. A new table needs a line here, `{ by: 'board_id' }` unless there is a reason. */
+const scopes: Record<string, Scope> = {
   attachments: { by: 'board_id' },
   automation_rules: { by: 'board_id' },
   automation_runs: { by: 'board_id' },
@@ -22,20 +22,15 @@ export const scopes: Record<string, Scope> = {
   item_assignees: { by: 'board_id' },
   labels: { by: 'board_id' },
   unclaimed_files: { by: 'board_id' },
-  users: { global: 'A person is on many boards. Read by every request, written seldom: a copy on every machine.' },
-  stored_answers: { global: 'An answer is found by user and key before any board is known: spread by `user_id`.' },
-  chores: { global: 'Work that one instance does for all: a handful of rows, on one machine.' },
-  schema_migrations: { global: 'Which migrations were made: written by a migration alone.' },
-  admin_actions: { global: 'What was done to accounts, which belong to no board: seldom written, on one machine.' },
+  users: { global: 'A user belongs to many boards.' },
+  stored_answers: { global: 'A stored response is found by user and key before the board is known.' },
+  chores: { global: 'Background jobs that one instance runs for the whole service.' },
+  schema_migrations: { global: 'The applied migrations.' },
+  admin_actions: { global: 'The audit log of accounts.' },
 }
 
-/** A key of a board-scoped table that does not hold the board, why that is so, and how a distributed engine would carry it. */
-export interface Exception {
-  keys: string[]
-  why: string
-  carried: string
-}
-export const exceptions: Exception[] = [
+/** Keys of a board's table that do not contain the board, and why. */
+const exceptions: { keys: string[]; why: string }[] = [
   {
     keys: [
       'attachments_id_taken',
@@ -46,24 +41,21 @@ export const exceptions: Exception[] = [
       'columns_id_taken',
       'labels_id_taken',
     ],
-    why: 'Ids are unique over the service, because a client may choose them, and `/cards/{card_id}` names no board.',
-    carried:
-      'By an engine that has unique indexes over all machines as it is. Otherwise by a table of ids, spread by id: `(id, board_id)`, written with the row. It is also the way from an id to its board, which never changes and can be kept in memory.',
+    why: 'Ids are unique in the whole service: a client may choose them, and a path such as `/cards/{card_id}` names no board.',
   },
   {
     keys: ['boards_created_by_fkey', 'boards_updated_by_fkey', 'board_members_user_id_fkey'],
-    why: 'They point to `users`, which belong to no board.',
-    carried: 'By the copy of `users` on every machine; people are deactivated and not deleted, so nothing cascades.',
+    why: 'They refer to `users`, which belong to no board.',
   },
 ]
 
-/** A primary, unique or foreign key, as the database has it. */
+/** A primary, unique or foreign key of the database. */
 export interface Key {
   table: string
   name: string
   kind: 'primary' | 'unique' | 'foreign'
   columns: string[]
-  /** For a foreign key: where it points to, column by column. */
+  /** For a foreign key: the referenced table and columns. */
   target: { table: string; columns: string[] } | null
 }
 export interface Catalogue {
@@ -71,7 +63,7 @@ export interface Catalogue {
   keys: Key[]
 }
 
-/** All tables and keys of a database. A unique index without a constraint is a key too. */
+/** Reads all tables and keys. A unique index without a constraint is a key too. */
 export async function readCatalogue(sql: Pick<pg.Pool, 'query'>): Promise<Catalogue> {
   const tables = await sql.query<{ name: string }>(
     `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace order by 1`,
@@ -96,31 +88,31 @@ export async function readCatalogue(sql: Pick<pg.Pool, 'query'>): Promise<Catalo
   return { tables: tables.rows.map(({ name }) => name), keys: keys.rows }
 }
 
-/** What stands in the way of spreading the tables by board: each as a sentence. */
-export function judgeCatalogue({ tables, keys }: Catalogue, known = { scopes, exceptions }): string[] {
+/** Tables and keys that break SCALE-1, one sentence each. */
+export function judgeCatalogue({ tables, keys }: Catalogue): string[] {
   const columnOf = (table: string) => {
-    const scope = known.scopes[table]
+    const scope = scopes[table]
     return scope && 'by' in scope ? scope.by : undefined
   }
-  const excused = known.exceptions.flatMap((exception) => exception.keys)
-  /** Whether the key stays on one machine: it holds the board, and a reference leads to the same board. */
+  const excused = exceptions.flatMap((exception) => exception.keys)
+  /** Whether the key contains the board, and a reference stays within it. */
   const isLocal = ({ table, columns, target }: Key) => {
-    const place = columns.indexOf(columnOf(table) ?? '')
-    return place >= 0 && (!target || target.columns[place] === columnOf(target.table))
+    const index = columns.indexOf(columnOf(table) ?? '')
+    return index >= 0 && (!target || target.columns[index] === columnOf(target.table))
   }
   const wrong = keys.filter((key) => columnOf(key.table) && !isLocal(key))
   const names = wrong.map(({ name }) => name)
   return [
-    ...tables.filter((table) => !known.scopes[table]).map((table) => `${table} is in no class: add it to scopes`),
-    ...Object.keys(known.scopes)
+    ...tables.filter((table) => !scopes[table]).map((table) => `${table} is not in \`scopes\``),
+    ...Object.keys(scopes)
       .filter((table) => !tables.includes(table))
-      .map((table) => `${table} is no table`),
+      .map((table) => `there is no table ${table}`),
     ...wrong
       .filter(({ name }) => !excused.includes(name))
       .map(
         ({ table, name, kind, columns }) =>
           `${table}: the ${kind} key ${name} (${columns.join(', ')}) leaves its board`,
       ),
-    ...excused.filter((name) => !names.includes(name)).map((name) => `${name} is excused, and needs no excuse`),
+    ...excused.filter((name) => !names.includes(name)).map((name) => `${name} does not need an exception`),
   ]
 }
