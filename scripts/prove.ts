@@ -7,14 +7,13 @@ import type { Progress, Report, Section } from '../tests/prove/report.ts'
 
 /**
  * Proves what a test run is too short for: `npm run prove -- <suite>`. A suite is a module of tests/prove; some are made
- * of several, and each of these can be proven again by itself (`npm run prove -- api reads`). The report is kept under
+ * of several, and each of these can be proven again by itself (`npm run prove -- operate operate-restore`). The report is kept under
  * docs/proof, with its figures as data and its pictures beside it. `npm run prove -- all` proves one suite after the other.
  */
 const combined: Record<string, string[]> = {
-  realtime: ['realtime-simulation', 'realtime', 'realtime-scale'],
-  api: ['acceptance', 'plans', 'fold', 'attachments', 'reads'],
-  client: ['client-simulation', 'client-live'],
-  web: ['web-journeys', 'web-walks', 'web-speed', 'web-demo', 'web-pictures'],
+  realtime: ['realtime-simulation', 'realtime'],
+  client: ['client-simulation'],
+  web: ['web-walks'],
   greedy: ['greedy', 'greedy-before'],
   operate: ['operate-image', 'operate-rolling', 'operate-upgrade', 'operate-failover', 'operate-restore'],
 }

@@ -5,7 +5,7 @@ import { buildWebIfOld } from '../../scripts/build-web.ts'
 import { openWalk, type WalkOutcome } from '../web/walks.ts'
 import { startBare } from './realtime-stage.ts'
 import type { Progress, Report } from './report.ts'
-import { join } from './web-measures.ts'
+import { join } from '../web/speed-measures.ts'
 
 const WALKS = 100
 const FIRST_SEED = Number(process.env['WALK_SEED'] ?? 1)

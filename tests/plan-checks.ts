@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import type { Card } from '@lockstep/contract/cards'
 import type pg from 'pg'
-import { Client } from '../../packages/server/testing/client.ts'
-import { startServiceProcess } from '../../packages/server/testing/processes.ts'
-import { startProxy } from '../../packages/server/testing/tcp-proxy.ts'
-import { OUTPUT } from '../../packages/server/testing/template-database.ts'
-import type { Seeded } from '../../scripts/seed-boards.ts'
+import { Client } from '../packages/server/testing/client.ts'
+import { startServiceProcess } from '../packages/server/testing/processes.ts'
+import { startProxy } from '../packages/server/testing/tcp-proxy.ts'
+import { OUTPUT } from '../packages/server/testing/template-database.ts'
+import type { Seeded } from '../scripts/seed-boards.ts'
 
 /** One step of a plan, as PostgreSQL explains it after it has run. */
 export interface PlanStep {

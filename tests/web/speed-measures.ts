@@ -5,12 +5,12 @@ import type { Browser, Page } from 'playwright-core'
 import { GAP } from '../../packages/server/src/core/rank.ts'
 import { Client } from '../../packages/server/testing/client.ts'
 import { eventually } from '../../packages/server/testing/processes.ts'
-import { dragCard, order } from '../web/board-hands.ts'
-import { MEASURE, WORK } from '../web/in-page.ts'
-import { logIn, type Visitor } from '../web/pages.ts'
-import { Asker } from './asking.ts'
-import { makeLargeBoard } from './large-board.ts'
-import { percentile } from './load-clients.ts'
+import { makeLargeBoard } from '../large-board.ts'
+import { Asker } from '../prove/asking.ts'
+import { percentile } from '../prove/load-clients.ts'
+import { dragCard, order } from './board-hands.ts'
+import { MEASURE, WORK } from './in-page.ts'
+import { logIn, type Visitor } from './pages.ts'
 
 /** Somebody who looks at boards in a browser, or changes them through the API. */
 export interface Person extends Visitor {

@@ -1,9 +1,8 @@
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import { LoadClients, percentile } from './load-clients.ts'
-import { clientFrame, type End, handshake, opcodes, RawClient } from './raw-client.ts'
-import { type Audience, makeBoard, type ProbedService } from './realtime-stage.ts'
+import { LoadClients } from '../prove/load-clients.ts'
+import { type Audience, makeBoard, type ProbedService } from '../prove/realtime-stage.ts'
+import { clientFrame, type End, opcodes, RawClient } from './raw-client.ts'
 
 const repeat = (frame: Buffer, times: number) => Buffer.alloc(frame.length * times, frame)
 const PONG = '{"type":"pong"}'
@@ -30,18 +29,12 @@ export const attacks: Record<string, { code: number; bytes: (many: number) => Bu
   'an unknown opcode': { code: 1002, bytes: () => clientFrame(3, PONG) },
 }
 
-/** Attacks with one client; answers how it was closed. */
-export async function attack(
-  base_url: string,
-  path: string,
-  name: string,
-  many: number,
-  address?: string,
-): Promise<End> {
+/** Attacks with one client; returns how it was closed. */
+async function attack(base_url: string, path: string, name: string, many: number, address?: string): Promise<End> {
   const kind = attacks[name]
   if (!kind) throw new Error(`There is no attack named ${name}`)
   const client = new RawClient(base_url, path, address)
-  // The service must know the client before its bytes count: it is let in after a look at the database.
+  // The service reads frames only after the access check in the database.
   if (!kind.isDeaf) client.readAll()
   await (kind.isDeaf ? pause(500) : client.seated)
   client.socket.write(kind.bytes(many))
@@ -55,72 +48,37 @@ export async function attack(
   return end
 }
 
-/** Begins a handshake and never finishes it; answers after how many milliseconds the service lets go. */
-export function halfHandshake(base_url: string, path: string): Promise<number> {
-  const begun = performance.now()
-  return new Promise((resolve) => {
-    const socket = connect(Number(new URL(base_url).port), '127.0.0.1', () => {
-      const text = handshake(path)
-      socket.write(text.slice(0, text.length / 2))
-    })
-    socket.on('error', () => {})
-    socket.resume()
-    socket.on('close', () => resolve(performance.now() - begun))
-  })
-}
-
 export interface Siege {
   /** For each attack how its clients were closed. */
   ends: { name: string; expected: number; codes: Record<string, number> }[]
-  half_handshakes: { count: number; slowest_ms: number }
-  rush: { asked: number; seconds: number; let_in: number; turned_away: number; broken: number }
-  quiet: { p50: number; p99: number; most: number; held_p999: number }
-  besieged: { p50: number; p99: number; most: number; held_p999: number }
+  rush: { accepted: number; rejected: number; broken: number }
   rss_growth: number
   isWhole: boolean
 }
 
-/** Every attack at once and again, while healthy viewers follow a board; the service admits few new sockets from one address. */
+/** Every attack in turn, then more connections than an address may open, while healthy viewers follow another board. */
 export async function besiege(
   service: ProbedService,
   sql: pg.Pool,
   audience: Audience,
-  size: {
-    healthy: number
-    attackers: number
-    many: number
-    halves: number
-    rush: number
-    rush_rate: number
-    quiet_ms: number
-  },
+  size: { healthy: number; attackers: number; many: number; rush: number; rush_rate: number },
 ): Promise<Siege> {
   const { base_url } = service
   const board = await makeBoard(base_url, sql, audience)
   const target = await makeBoard(base_url, sql, audience)
-  const [healthy, crowd] = [new LoadClients(), new LoadClients()]
-  let isOver = false
-  const sent = { quiet: new Map<number, number>(), besieged: new Map<number, number>() }
-  let phase: keyof typeof sent = 'quiet'
+  const [healthy, rushing] = [new LoadClients(), new LoadClients()]
+  let [isOver, written] = [false, 0]
   try {
     await healthy.open(base_url, board.paths.slice(0, size.healthy), 40)
     await healthy.until('the healthy are there', (counts) => counts.hellos === size.healthy)
     const writing = (async () => {
       while (!isOver) {
-        const during = phase
-        const { seq, sent_at } = await board.addCard()
-        sent[during].set(seq, sent_at)
+        await board.addCard()
+        written++
         await pause(20)
       }
     })()
     const before = await service.look()
-    await pause(size.quiet_ms)
-    const quiet_loop = await service.look()
-    phase = 'besieged'
-
-    const halves = Promise.all(
-      Array.from({ length: size.halves }, () => halfHandshake(base_url, target.paths[0] as string)),
-    )
     const ends: Siege['ends'] = []
     for (const [i, name] of Object.keys(attacks).entries()) {
       const all = await Promise.all(
@@ -132,41 +90,23 @@ export async function besiege(
       for (const { code } of all) codes[code] = (codes[code] ?? 0) + 1
       ends.push({ name, expected: attacks[name]?.code ?? 0, codes })
     }
-    const rush_begun = performance.now()
     const rush_paths = Array.from({ length: size.rush }, (_, i) => target.paths[i % target.paths.length] as string)
-    await crowd.open(base_url, rush_paths, size.rush_rate)
-    const rush_seconds = (performance.now() - rush_begun) / 1_000
-    const rushed = await crowd.until('the rush is over', ({ hellos, closes, broken }) => {
+    await rushing.open(base_url, rush_paths, size.rush_rate)
+    const rushed = await rushing.until('the rush is over', ({ hellos, closes, broken }) => {
       return hellos + (closes['1013'] ?? 0) + broken >= size.rush
     })
-    const waits = await halves
     isOver = true
     await writing
-    const loop = await service.look()
-    const counts = await healthy.until('the healthy have it all', ({ events }) => {
-      return events === (sent.quiet.size + sent.besieged.size) * size.healthy
-    })
-    const measure = async (map: Map<number, number>) => {
-      const { latencies } = await healthy.arrivals(map)
-      return { p50: percentile(latencies, 50), p99: percentile(latencies, 99), most: latencies.at(-1) ?? 0 }
-    }
+    const after = await service.look()
+    const counts = await healthy.until('the healthy have it all', ({ events }) => events === written * size.healthy)
     return {
       ends,
-      half_handshakes: { count: waits.length, slowest_ms: Math.max(0, ...waits) },
-      rush: {
-        asked: size.rush,
-        seconds: rush_seconds,
-        let_in: rushed.hellos,
-        turned_away: rushed.closes['1013'] ?? 0,
-        broken: rushed.broken,
-      },
-      quiet: { ...(await measure(sent.quiet)), held_p999: quiet_loop.held_p999 },
-      besieged: { ...(await measure(sent.besieged)), held_p999: loop.held_p999 },
-      rss_growth: loop.rss - before.rss,
+      rush: { accepted: rushed.hellos, rejected: rushed.closes['1013'] ?? 0, broken: rushed.broken },
+      rss_growth: after.rss - before.rss,
       isWhole: counts.gaps === 0 && counts.repeats === 0 && counts.open === size.healthy,
     }
   } finally {
     isOver = true
-    await Promise.all([healthy.end(), crowd.end()])
+    await Promise.all([healthy.end(), rushing.end()])
   }
 }

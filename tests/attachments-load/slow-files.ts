@@ -1,34 +1,30 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../packages/server/testing/processes.ts'
-import { quantiles, type Times } from './asking.ts'
+import { quantiles } from '../prove/asking.ts'
+import { keptBy, type ProbedService } from '../prove/realtime-stage.ts'
 import { countLeftovers, type FilesStage, formOf, seededBytes, upload } from './files-stage.ts'
 import { startNeighbour } from './neighbour.ts'
 import { downloadHead, openSocket, statusOf, uploadHead, write } from './raw-upload.ts'
-import { keptBy, type ProbedService } from './realtime-stage.ts'
 
 const STEP_MS = 100
-/** What the neighbour alone costs in a second is less. */
+/** CPU time in a second: the other user alone needs less. */
 const BUSY_CPU_MS = 350
 
 export interface SlowFiles {
-  /** Milliseconds of somebody else's requests, at the instance with slow clients and at the one without, by turns. */
-  beside: Times
-  alone: Times
-  /** How much longer the median is beside slow clients, whichever of the instances has them. */
+  /** Median time of another user's requests at the instance with slow clients, divided by that at the instance without. */
   ratio: number
-  /** Most connections of the services that were not idle, and most that had a transaction open, while all stood still. */
+  /** Most database connections of the service that were not idle, or had an open transaction, while all clients stood still. */
   busy: number
   in_transaction: number
-  looks: number
-  /** How many of the slow lost their connection, and whether one that went on in the end got its file through. */
+  /** How many slow clients lost their connection, and whether one that continued in the end completed its upload. */
   lost: number
   hasFinished: boolean
   kept_growth: number
   leftovers: number
 }
 export interface SlowSize {
-  /** So many upload, so many download slowly, and so many more download and read nothing. */
+  /** As many upload slowly, download slowly, and download without reading. */
   clients: number
   rate: number
   bytes: number
@@ -37,8 +33,8 @@ export interface SlowSize {
 }
 
 /**
- * Clients that upload and download at a few kilobytes a second, or not at all. They are at one of two instances, and then
- * at the other, while somebody else asks both: the two are compared at the same time, on the same machine and database.
+ * Clients that upload and download at a few kilobytes a second, or stall. They use one of two instances, then the other, while
+ * another user sends requests to both: the two are compared at the same time, on the same machine and database.
  */
 export async function watchSlowFiles(stage: FilesStage, other: ProbedService, size: SlowSize): Promise<SlowFiles> {
   const content = seededBytes(7).subarray(0, size.bytes)
@@ -46,8 +42,6 @@ export async function watchSlowFiles(stage: FilesStage, other: ProbedService, si
   const leftovers_before = await countLeftovers(stage.sql)
   const stages = [stage, { ...stage, service: other }] as const
   const neighbours = await Promise.all(stages.map((each) => startNeighbour(each)))
-  const beside: number[] = []
-  const alone: number[] = []
   let [ratio, lost, kept_growth] = [1, 0, 0]
   let crowd: SlowCrowd | undefined
   try {
@@ -61,29 +55,26 @@ export async function watchSlowFiles(stage: FilesStage, other: ProbedService, si
       const times = await Promise.all(neighbours.map((neighbour) => neighbour.takeTimes()))
       const [slow, quiet] = [times[i] ?? [], times[1 - i] ?? []]
       ratio *= Math.sqrt(quantiles(slow).p50 / quantiles(quiet).p50)
-      beside.push(...slow)
-      alone.push(...quiet)
       kept_growth = Math.max(kept_growth, (await keptBy(crowded.service)) - before)
       lost += crowd.lost
     }
     for (const neighbour of neighbours) neighbour.end()
     crowd?.stop()
-    const { busy, in_transaction, looks } = await lookAtConnections(stage, size.still_ms)
+    const { busy, in_transaction } = await watchConnections(stage, size.still_ms)
     const hasFinished = (await crowd?.finish()) ?? false
     crowd?.cut()
     await eventually('nothing is left', async () => (await countLeftovers(stage.sql)) === leftovers_before).catch(
       () => {},
     )
     const leftovers = (await countLeftovers(stage.sql)) - leftovers_before
-    const times = { beside: quantiles(beside), alone: quantiles(alone), ratio }
-    return { ...times, busy, in_transaction, looks, lost, hasFinished, kept_growth, leftovers }
+    return { ratio, busy, in_transaction, lost, hasFinished, kept_growth, leftovers }
   } finally {
     for (const neighbour of neighbours) neighbour.end()
     crowd?.cut()
   }
 }
 
-/** As long as the system's own buffers take something, nobody is slow. */
+/** Waits until the buffers of the operating system are full: before that no client is slow. */
 async function settle(service: ProbedService) {
   await service.look()
   for (const deadline = performance.now() + 60_000; performance.now() < deadline; ) {
@@ -93,12 +84,12 @@ async function settle(service: ProbedService) {
   throw new Error('The slow clients are still being served')
 }
 
-/** What the database knows of the service's connections while nobody does anything. */
-async function lookAtConnections({ sql }: FilesStage, for_ms: number) {
-  // What was sent before is still written.
+/** State of the service's database connections while no client makes progress. */
+async function watchConnections({ sql }: FilesStage, for_ms: number) {
+  // Bytes that were received before are still being written.
   await pause(500)
-  const found = { busy: 0, in_transaction: 0, looks: 0 }
-  for (const end = performance.now() + for_ms; performance.now() < end; found.looks++) {
+  const found = { busy: 0, in_transaction: 0 }
+  for (const end = performance.now() + for_ms; performance.now() < end; ) {
     const { rows } = await sql.query<{ busy: number; in_transaction: number }>(
       `select count(*) filter (where state <> 'idle')::int as busy, count(xact_start)::int as in_transaction
        from pg_stat_activity where datname = current_database() and application_name = 'lockstep'`,
@@ -110,7 +101,7 @@ async function lookAtConnections({ sql }: FilesStage, for_ms: number) {
   return found
 }
 
-/** Some who upload slowly, some who download slowly, and some who download and do not read. */
+/** Slow uploads, slow downloads, and downloads that are not read. */
 class SlowCrowd {
   private readonly uploads: Socket[]
   private readonly downloads: Socket[]
@@ -141,12 +132,12 @@ class SlowCrowd {
     for (const socket of this.downloads.slice(0, readers)) socket.read(Math.min(this.step, socket.readableLength))
   }
 
-  /** From now on nobody sends or reads anything. */
+  /** All clients stall. */
   stop() {
     clearInterval(this.timer)
   }
 
-  /** One goes on after all. */
+  /** One client completes its upload. */
   async finish(): Promise<boolean> {
     const [socket] = this.uploads
     if (!socket) return false

@@ -17,7 +17,7 @@ export function clientFrame(opcode: number, content: Buffer | string, { fin = tr
   return Buffer.concat([Buffer.from([(fin ? 0x80 : 0) | opcode]), size, Buffer.alloc(masked ? 4 : 0), bytes])
 }
 
-export const handshake = (path: string, address = '127.0.0.1') =>
+const handshake = (path: string, address = '127.0.0.1') =>
   `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Forwarded-For: ${address}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`
 
 /** How a connection ended: with a code, or cut without one. */

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../packages/server/testing/processes.ts'
+import { inParallel } from '../prove/asking.ts'
+import { keptBy } from '../prove/realtime-stage.ts'
 import { type Random, seeded } from '../rig/history.ts'
-import { inParallel } from './asking.ts'
 import { countLeftovers, type FilesStage, formOf, hashOf, isSameAgain, seededBytes } from './files-stage.ts'
 import { openSocket, statusOf, uploadHead, write } from './raw-upload.ts'
-import { keptBy } from './realtime-stage.ts'
 
 const PATIENCE_MS = 20_000
 
-/** What can be done to a form on its way. Each takes the bytes and leaves others. */
+/** Kinds of damage to the bytes of a form. */
 const mutations: Record<string, (form: Buffer, random: Random) => Buffer> = {
   'cut short': (form, random) => form.subarray(0, random.below(form.length)),
   'without its beginning': (form, random) => form.subarray(random.below(form.length)),
@@ -38,8 +38,6 @@ const mutations: Record<string, (form: Buffer, random: Random) => Buffer> = {
 const ways = ['whole', 'in chunks', 'in broken chunks', 'and nothing more', 'and cut'] as const
 
 export interface BrokenForms {
-  forms: number
-  statuses: Record<string, number>
   server_errors: string[]
   hangs: string[]
   /** Forms that were sent whole and not answered at all. */
@@ -49,7 +47,7 @@ export interface BrokenForms {
   leftovers: number
 }
 
-/** Sends forms that were damaged in seeded ways, and counts how they were answered. */
+/** Sends forms with seeded damage, and checks the responses and what is stored. */
 export async function sendBrokenForms(
   stage: FilesStage,
   { forms, at_once, seed }: { forms: number; at_once: number; seed: number },
@@ -58,8 +56,6 @@ export async function sendBrokenForms(
   const source = seededBytes(seed, 300_000)
   const before = await countLeftovers(stage.sql)
   const found: BrokenForms = {
-    forms,
-    statuses: {},
     server_errors: [],
     hangs: [],
     silent: [],
@@ -90,8 +86,6 @@ export async function sendBrokenForms(
       return
     }
     const status = await statusOf(socket, PATIENCE_MS)
-    const shown = status === undefined ? 'none in time' : status === 0 ? 'closed' : String(status)
-    found.statuses[shown] = (found.statuses[shown] ?? 0) + 1
     if (status === undefined) found.hangs.push(name)
     else if (status >= 500) found.server_errors.push(`${name}: ${status}`)
     else if (status === 0 && (way === 'whole' || way === 'in chunks')) found.silent.push(name)
