@@ -10,6 +10,7 @@ import { ensureDatabase, migrate } from '../packages/server/src/core/migrate.ts'
 import { aim, criteria, limits, report } from '../packages/web/src/settings/accessibility-table.ts'
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
+import { PAGE, proofPage, readResults } from './proof-page.ts'
 
 /**
  * Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale; a folder
@@ -23,6 +24,7 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/metrics.md': metricsTable,
   'docs/shortcuts.md': shortcutTables,
   'docs/accessibility.md': accessibilityStatement,
+  [PAGE]: () => proofPage(readResults()),
   'packages/client/src/types.gen.ts': clientTypes,
   'packages/client/src/calls.gen.ts': clientCalls,
   'packages/client/src/operations.gen.ts': clientTable,
