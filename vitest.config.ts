@@ -4,7 +4,7 @@ import { FlakyReporter } from './scripts/flaky-reporter.ts'
 export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
-    // The longest journeys are walked by `npm run prove -- web`, or when they are asked for.
+    // The longest journeys run with `JOURNEYS=all` only.
     exclude: process.env['JOURNEYS'] === 'all' ? [] : ['tests/web/{access,files,shapes,speed,undo}.test.ts'],
     globalSetup: ['packages/server/testing/template-database.ts', 'scripts/build-web.ts'],
     reporters: ['default', ['json', { outputFile: '.test-output/report.json' }], new FlakyReporter()],

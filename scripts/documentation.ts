@@ -1,11 +1,14 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
-/** The pages that people read, by path. Proofs are reports of machines; the changelog tells of the past. */
+/** The pages that people read, by path. The changelog is about the past. */
 export function readPages(): Map<string, string> {
   const patterns = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md']
-  const files = globSync(patterns).filter((file) => !file.startsWith('docs/proof/'))
-  return new Map(files.sort().map((file) => [file, readFileSync(file, 'utf8')]))
+  return new Map(
+    globSync(patterns)
+      .sort()
+      .map((file) => [file, readFileSync(file, 'utf8')]),
+  )
 }
 
 /** Every file of the repository, without what is installed or built. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { databaseUrl, onServer, openSql } from '../packages/server/testing/template-database.ts'
-import { type Catalogue, judgeCatalogue, readCatalogue } from '../scripts/catalogue.ts'
+import { type Catalogue, judgeCatalogue, readCatalogue } from './catalogue.ts'
 
 const name = `lockstep_test_catalogue_${process.pid}`
 let sql: pg.Pool
@@ -16,15 +16,15 @@ afterAll(async () => {
   await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
 })
 
-test('[SCALE-1] every table is spread by its board, or says why not; so does every key', () => {
+test('[SCALE-1] every table and key belongs to one board, or states why not', () => {
   expect(catalogue.tables.length).toBeGreaterThan(15)
   expect(catalogue.keys.filter(({ kind }) => kind === 'foreign').length).toBeGreaterThan(15)
   expect(judgeCatalogue(catalogue)).toEqual([])
 })
 
 test.each([
-  ['create table comments (board_id uuid primary key)', ['comments is in no class: add it to scopes']],
-  ['drop table automation_runs', ['automation_runs is no table']],
+  ['create table comments (board_id uuid primary key)', ['comments is not in `scopes`']],
+  ['drop table automation_runs', ['there is no table automation_runs']],
   [
     'alter table cards add constraint cards_title unique (title)',
     ['cards: the unique key cards_title (title) leaves its board'],
@@ -38,12 +38,12 @@ test.each([
     'alter table automation_runs drop constraint automation_runs_pkey, add constraint runs primary key (id)',
     ['automation_runs: the primary key runs (id) leaves its board'],
   ],
-  // It holds the board's column, and leads somewhere else with it.
+  // It contains the board's column, but refers to another table with it.
   [
     'alter table labels add constraint astray foreign key (board_id) references users (id)',
     ['labels: the foreign key astray (board_id) leaves its board'],
   ],
-  ['alter table labels drop constraint labels_id_taken', ['labels_id_taken is excused, and needs no excuse']],
+  ['alter table labels drop constraint labels_id_taken', ['labels_id_taken does not need an exception']],
 ])('[SCALE-1] found: %s', async (statement, complaints) => {
   const client = await sql.connect()
   try {

@@ -78,17 +78,12 @@ export const registry: Record<string, Covering> = {
   'npm run': not('no command, but what they all begin with'),
   'npm test': by('.ci/run', 'npm test'),
   'npm test -- cards': by('scripts/test.ts', '...process.argv.slice(2)'),
-  'JOURNEYS=all npm test -- tests/web': by('tests/prove/web-journeys.ts', 'JOURNEYS'),
+  'JOURNEYS=all npm test -- tests/web': by('vitest.config.ts', 'JOURNEYS'),
   'SIMULATION_SEEDS=3000 npm test -- hub': by('packages/server/src/realtime/hub.test.ts', 'SIMULATION_SEEDS'),
   'npm run check': by('.ci/run', 'npm run check'),
   'npm run generate': by('scripts/check.ts', 'scripts/generate.ts'),
   'npm run format': by('scripts/check.ts', "['biome', 'ci', '.']"),
   'npm run acceptance -- http://127.0.0.1:8000': by('tests/acceptance.test.ts', 'acceptance'),
-  'npm run prove -- realtime': by('tests/realtime-scale.test.ts', 'npm run prove'),
-  'npm run prove -- api': by('tests/fold.test.ts', 'npm run prove -- api'),
-  'npm run prove -- client': by('tests/client-live.test.ts', 'proveLive'),
-  'npm run prove -- web': by('tests/prove/web-journeys.ts', 'prove'),
-  'npm run prove -- capacity': by('tests/capacity.test.ts', 'prove/capacity.ts'),
 
   // Administering: the test of the page runs each as it stands there
   'node packages/server/src/administration/admin.ts': by('tests/deploy/deploy.test.ts', "'packages/server/src/administration/admin.ts', 'migrate'"),
@@ -168,11 +163,26 @@ export const registry: Record<string, Covering> = {
   // Upgrading
   'npm run migrate -- --stopped': by('packages/server/src/database/migrations/migrate.test.ts', 'is_stopped: true'),
   'pg_upgrade --link': not('upgrades a whole server to a version that is not installed beside it'),
-  'npm run prove -- operate': by('tests/deploy/rolling.test.ts', 'operate-rolling'),
-  'npm run prove -- operate operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
-  'npm run prove -- operate operate-metrics': by('tests/observing.test.ts', 'metrics-stage'),
 
-  // Benchmarks, fuzzing, races, soak
+  // Long-running suites: tests run the same code with smaller sizes
+  'npm run prove -- <suite>': not('stands for the suites below'),
+  'npm run prove -- all': not('is all suites, one after the other; it takes hours'),
+  'npm run prove -- realtime': by('tests/rig.test.ts', "from './rig/run.ts'"),
+  'npm run prove -- realtime-simulation': by('packages/server/src/realtime/hub.test.ts', 'simulate('),
+  'npm run prove -- client-simulation': by('packages/client/src/live/core.test.ts', 'simulate('),
+  'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', "from './race-pairs/run.ts'"),
+  'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
+  'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-stage.ts'"),
+  'npm run prove -- greedy': by('tests/greedy.test.ts', "from './greedy/scenarios.ts'"),
+  'npm run prove -- greedy-before': not('unpacks an older version, for an hour; the scenarios are those of greedy'),
+  'npm run prove -- soak': by('tests/soak.test.ts', "from './soak/run.ts'"),
+  'npm run prove -- operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
+  'npm run prove -- operate-failover': by('tests/recovery.test.ts', 'operate-failover'),
+  'npm run prove -- operate-restore': by('tests/recovery.test.ts', 'operate-restore'),
+  'npm run prove -- web-walks': by('tests/web/history.test.ts', 'openWalk'),
+  'npm run screenshots': not('takes minutes, and replaces pictures of the documentation'),
+
+  // Benchmarks
   'npm run bench': by('tests/bench.test.ts', '--smoke'),
   ...Object.fromEntries(
     ['writes', 'hot-board', 'full-board', 'fan-out', 'commit-to-client', 'login', 'growth', 'peer'].map((name) => [
@@ -181,18 +191,14 @@ export const registry: Record<string, Covering> = {
     ]),
   ),
   'npm run bench -- versus <commit>': by('tests/bench.test.ts', "'bench/main.ts', 'versus'"),
-  'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
-  'npm run prove -- greedy': by('tests/greedy.test.ts', "from './greedy/scenarios.ts'"),
-  'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-stage.ts'"),
-  'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', "from './race-pairs/run.ts'"),
-  'npm run prove -- all': not('is all the others, one after the other; it takes hours'),
-  'npm run prove -- soak': by('tests/soak.test.ts', "from './soak/run.ts'"),
 
   // Dependencies
-  'npm run sbom': by('tests/sbom.test.ts', "['scripts/sbom.ts']"),
-  'npm run --silent sbom > lockstep.cdx.json': by('tests/sbom.test.ts', "['scripts/sbom.ts']"),
+  'npm sbom --sbom-format cyclonedx --package-lock-only -w packages/server -w packages/web > lockstep.cdx.json': by(
+    'tests/security.test.ts',
+    'npm sbom',
+  ),
   'npm audit': by('scripts/check.ts', "'audit'"),
   'npm audit signatures': not('asks a registry, which no test may depend on'),
   'npm install --before': not('asks a registry, which no test may depend on'),
-  'npm sbom --omit=dev': not('named as what we do not use'),
+  'npm sbom --omit=dev': not('named as the command not to use'),
 }

@@ -6,7 +6,6 @@ import { type Act, type Life, type Logged, live, type Person, type Stage } from 
 import { play } from './fold/play.ts'
 import { Dice, inputsOf, writeNames } from './fold/writes.ts'
 
-/** Small enough for every run; `npm run prove -- api` does many more. */
 const SIZE = { lanes: 8, steps: 30 }
 const SEEDS = [1, 2, 3]
 

@@ -14,16 +14,17 @@ import {
   startServiceProcess,
 } from '../packages/server/testing/processes.ts'
 import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
-import { dashboard, queriesOver } from '../scripts/dashboard.ts'
 import {
   DEPLOY,
+  dashboardQueries,
   METRICS_TOKEN,
   makeTraffic,
   type Prometheus,
   promtool,
+  readDashboard,
   readRules,
   startPrometheus,
-} from './prove/metrics-stage.ts'
+} from './observing/prometheus.ts'
 
 /** What nothing moves while all is well: it must be there, at zero. */
 const still = new Set([
@@ -98,7 +99,7 @@ describe('a Prometheus that reads the service', () => {
   })
 
   test('[OBS-9] every query of the dashboard has an answer, and those that traffic moves have moved', async () => {
-    const queries = queriesOver('1m')
+    const queries = await dashboardQueries('1m')
     const lacking = async () => {
       const unmoved = new Set(queries.map(({ title }) => title).filter((title) => !still.has(title)))
       const unanswered: string[] = []
@@ -185,7 +186,7 @@ describe('the alerts', () => {
 })
 
 test('[OBS-9] every metric of the service is on the dashboard, and the alerts name no other', async () => {
-  const shown = JSON.stringify(dashboard())
+  const shown = await readDashboard()
   const names = Object.keys(definitions)
   expect(names.filter((name) => !shown.includes(name))).toEqual([])
   const rules = await readFile(join(DEPLOY, 'alerts.yml'), 'utf8')

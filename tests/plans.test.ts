@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endProcesses } from '../packages/server/testing/processes.ts'
 import { databaseUrl, onServer, openSql } from '../packages/server/testing/template-database.ts'
 import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
-import { filledTables, judge, type Mode, OPERATIONS, type Sight, watchPlans } from './prove/plan-checks.ts'
+import { filledTables, judge, type Mode, OPERATIONS, type Sight, watchPlans } from './plan-checks.ts'
 
 /** Few cards on many boards: then every table, also that of the boards, is too large to be worth reading as a whole. */
 const [FEW, MORE, CARDS] = [1_000, 1_000, 5]

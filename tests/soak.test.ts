@@ -159,24 +159,27 @@ describe('the verdict', () => {
       const instances = [{ ...calm }, { ...calm, ...change(minutes) }]
       return { at_s, is_collected: nth % 12 === 0, other_cores: others(minutes), instances, stores }
     })
-  const missed = (samples: Sample[]) => verdict(samples).filter(({ isMet }) => isMet === false)
+  const missed = (samples: Sample[]) => verdict(samples).filter(({ met }) => met === false)
 
   test('[SOAK-3] a calm hour is flat', () => expect(missed(hour(() => ({})))).toEqual([]))
 
   test.each([
-    ['resident memory after a collection', (minutes: number) => ({ rss_mib: 180 + minutes / 3 })],
-    ['heap after a collection', (minutes: number) => ({ heap_mib: 80 + minutes / 3 })],
-    ['buffers outside the heap after a collection', (minutes: number) => ({ external_mib: 10 + minutes / 3 })],
-    ['event-loop lag, half', (minutes: number) => ({ lag_p50_ms: 11 + minutes / 3 })],
-    ['event-loop lag, 99 %', (minutes: number) => ({ lag_p99_ms: 20 + minutes })],
-    ['wait for a connection, mean', (minutes: number) => ({ pool_wait_ms: minutes / 10 })],
-    ['wait for a connection, 99 %', (minutes: number) => ({ pool_wait_p99_ms: minutes })],
-    ['waiting for a connection', (minutes: number) => ({ pool_waiting: minutes / 3 })],
-    ['latency, 99 %', (minutes: number) => ({ latency_p99_ms: 30 + 2 * minutes })],
+    ['growth of resident memory after a garbage collection', (minutes: number) => ({ rss_mib: 180 + minutes / 3 })],
+    ['growth of heap after a garbage collection', (minutes: number) => ({ heap_mib: 80 + minutes / 3 })],
+    [
+      'growth of buffers outside the heap after a garbage collection',
+      (minutes: number) => ({ external_mib: 10 + minutes / 3 }),
+    ],
+    ['event-loop lag, p50', (minutes: number) => ({ lag_p50_ms: 11 + minutes / 3 })],
+    ['event-loop lag, p99', (minutes: number) => ({ lag_p99_ms: 20 + minutes })],
+    ['wait for a database connection, mean', (minutes: number) => ({ pool_wait_ms: minutes / 10 })],
+    ['wait for a database connection, p99', (minutes: number) => ({ pool_wait_p99_ms: minutes })],
+    ['requests waiting for a database connection', (minutes: number) => ({ pool_waiting: minutes / 3 })],
+    ['latency, p99', (minutes: number) => ({ latency_p99_ms: 30 + 2 * minutes })],
     ['open files', (minutes: number) => ({ files: 110 + 3 * minutes })],
     ['open sockets', (minutes: number) => ({ sockets: 60 + 2 * minutes })],
-  ])('[SOAK-3] of one instance whose %s grows it says so, and nothing else', (what, change) => {
-    expect(missed(hour(change)).map((goal) => goal.what)).toEqual([expect.stringContaining(`instance 2: ${what}`)])
+  ])('[SOAK-3] one instance is enough to find: %s', (what, change) => {
+    expect(missed(hour(change)).map((figure) => figure.what)).toEqual([expect.stringContaining(what)])
   })
   test('[SOAK-3] what takes long while the machine is busy elsewhere is left out, as long as enough is left', () => {
     const isBusy = (minutes: number) => minutes > 45

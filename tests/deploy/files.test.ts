@@ -10,7 +10,7 @@ import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, str
 import { nginxAround } from './proxies.ts'
 import { makeSecrets } from './secrets.ts'
 
-const ROOT = new URL('../..', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 const replaced = (text: string, from: string | RegExp, to: string) => {
   const changed = text.replace(from, to)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../../packages/server/testing/ports.ts'
 import { eventually, launch, newFolder, type RunningProcess } from '../../packages/server/testing/processes.ts'
 
-const DEPLOY = new URL('../../deploy', import.meta.url)
+const DEPLOY = new URL('../../deploy/', import.meta.url)
 const read = (path: string) => readFile(new URL(path, DEPLOY), 'utf8')
 
 /** A real proxy before two instances, run by the file that is shipped; only addresses and paths are others. */

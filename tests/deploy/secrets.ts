@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { newFolder } from '../../packages/server/testing/processes.ts'
 
-const ROOT = new URL('../..', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 
 /** A folder with the secrets that the commands of the page on deploying make. */
 export async function makeSecrets(): Promise<string> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../packages/server/testing/client.ts'
 import { openSocket } from '../../packages/server/testing/socket.ts'
-import { isGapless } from '../prove/raw-client.ts'
+import { isGapless } from '../realtime-scale/raw-client.ts'
 import { seeded } from '../rig/history.ts'
 import { readMessages } from './document.ts'
 import { judgeEnd, judgeMessage, judgeOdd } from './frame-judge.ts'

@@ -10,25 +10,24 @@ import { fuzzFrames } from '../fuzz/frame-run.ts'
 import { newPerson } from '../fuzz/person.ts'
 import { fuzz } from '../fuzz/run.ts'
 import { countDeadlocks, watch } from '../fuzz/watch.ts'
-import { atLeast, atMost, collectGoals, is, told, yes } from './goals.ts'
 import { openPool } from './realtime-stage.ts'
-import type { Progress, Report } from './report.ts'
+import { atLeast, atMost, collectFigures, equals, info, isTrue, type Progress, type Report } from './report.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
 const REQUESTS = Number(process.env['REQUESTS'] ?? 1_000_000)
 const FRAMES = Number(process.env['FRAMES'] ?? 200_000)
 const REQUESTS_AT_ONCE = 16
 const FRAMES_AT_ONCE = 24
-/** A heap that is this small ends the process when each request leaves a few hundred bytes behind. */
+/** Small enough that the process would die if each request leaked a few hundred bytes. */
 const HEAP_MIB = 256
-/** What a collector of garbage leaves lying about differs by so much from one moment to the next. */
+/** How much memory varies between garbage collections. */
 const GROWTH_PERCENT = 25
 
-/** Requests and frames made of the published documents, whole and bent in every way, at a service that must not mind. */
+/** Requests and frames generated from the API documents, valid and broken. */
 export async function prove(progress: Progress): Promise<Report> {
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
   const sql = openPool(postgres.url)
-  const goals = collectGoals(progress)
+  const { figures, violations, add } = collectFigures(progress)
   try {
     const service = await startServiceProcess({
       DATABASE_URL: postgres.url,
@@ -39,14 +38,14 @@ export async function prove(progress: Progress): Promise<Report> {
       ADMIN_API: 'on',
       BOARD_WAIT_MS: '12000',
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
-      // Full from early on: what grows then is no cache.
+      // Small, so that it is full early and growth is not the cache.
       BOARD_CACHE_BYTES: '4194304',
     })
     const operations = operationsOf(readOpenApi())
     const requests_watch = watch([service])
     const size = { seed: SEED, requests: REQUESTS, at_once: REQUESTS_AT_ONCE }
-    const fuzzed = await fuzz(service.base_url, operations, size, (done, violations) => {
-      if (done % 10_000 === 0) progress(`fuzz: ${done} of ${REQUESTS} requests, ${violations} violations`)
+    const fuzzed = await fuzz(service.base_url, operations, size, (done, found) => {
+      if (done % 10_000 === 0) progress(`fuzz: ${done} of ${REQUESTS} requests, ${found} violations`)
     })
     const requests_end = requests_watch.end()
     if (service.hasEnded()) throw new Error(`The service has ended: ${service.output().slice(-3_000)}`)
@@ -54,8 +53,8 @@ export async function prove(progress: Progress): Promise<Report> {
     const { token } = await newPerson(new Client(service.base_url))
     const frames_watch = watch([service])
     const frame_size = { seed: SEED, frames: FRAMES, at_once: FRAMES_AT_ONCE }
-    const framed = await fuzzFrames(new Client(service.base_url, token), frame_size, (done, violations) => {
-      progress(`fuzz: ${done} of ${FRAMES} frames, ${violations} violations`)
+    const framed = await fuzzFrames(new Client(service.base_url, token), frame_size, (done, found) => {
+      progress(`fuzz: ${done} of ${FRAMES} frames, ${found} violations`)
     })
     const frames_end = frames_watch.end()
     const isUp = !service.hasEnded()
@@ -63,77 +62,50 @@ export async function prove(progress: Progress): Promise<Report> {
     await service.end()
     const deadlocks = await countDeadlocks(sql)
 
-    goals.violations.push(...fuzzed.violations, ...framed.violations)
-    goals.violations.push(...new Set([...requests_end.complaints, ...frames_end.complaints]))
-    const errors = [...fuzzed.met].filter(([met]) => met.startsWith('5') && !met.startsWith('503'))
-    const later = [...fuzzed.met].filter(([met]) => met.startsWith('503')).reduce((sum, [, n]) => sum + n, 0)
+    violations.push(...fuzzed.violations, ...framed.violations)
+    const complaints = [...requests_end.complaints, ...frames_end.complaints]
+    violations.push(...new Set(complaints))
+    const sumOf = (isCounted: (met: string) => boolean) =>
+      [...fuzzed.met].filter(([met]) => isCounted(met)).reduce((sum, [, times]) => sum + times, 0)
     const administration = operations.filter(isAdministration)
     const succeeded = operations.filter(({ id }) => (fuzzed.operations.get(id)?.succeeded ?? 0) > 0)
     const abused = succeeded.filter(isAdministration).length
-    const memory = requests_end.growth[0] ?? { early: 0, late: 0, growth: Number.NaN }
-    const frames_memory = frames_end.growth[0] ?? { early: 0, late: 0, growth: Number.NaN }
-    goals.add(
-      'Requests',
-      'Every operation and field of openapi.json, by several people on boards that live: valid, or with something bent. Every answer is held against the document: its status, its problem code, its headers and its body, in which nothing may stand that is not documented. What succeeded must be an operation of the document, asked for as it says: with a good credential, and with a path, a query, headers and a body that fit it.',
-      [
-        atLeast('requests', fuzzed.requests, REQUESTS),
-        told('requests each second', fuzzed.requests / fuzzed.seconds),
-        is(
-          'operations that succeeded at least once, but for the administration',
-          succeeded.length - abused,
-          operations.length - administration.length,
-        ),
-        is('operations of the administration that succeeded, for nobody who asked may', abused, 0),
-        is(
-          'answers of 5xx',
-          errors.reduce((sum, [, n]) => sum + n, 0),
-          0,
-        ),
-        told('answers of 503 with Retry-After', later),
-        is('answers that break the document', fuzzed.violations.length, 0),
-        told('memory in the second tenth', memory.early, 'MiB'),
-        told('memory in the last tenth', memory.late, 'MiB'),
-        atMost('growth', (memory.growth / memory.early) * 100, GROWTH_PERCENT, '%'),
-      ],
-    )
-    goals.add(
-      'Frames',
-      'Messages of asyncapi.json, whole and bent, frames that no client would make, and handshakes that are none or may let nobody in, while somebody writes and somebody else follows.',
-      [
-        atLeast('frames', framed.frames, FRAMES),
-        told('connections', framed.sessions),
-        told('frames each second', framed.frames / framed.seconds),
-        is('connections that ended otherwise than they should', framed.violations.length, 0),
-        told('events that the follower was told, without a gap', framed.followed),
-        atMost('growth of memory', (frames_memory.growth / frames_memory.early) * 100, GROWTH_PERCENT, '%'),
-      ],
-    )
-    goals.add('The process', 'Watched all the while.', [
-      yes('it was up in the end', isUp),
-      is(
-        'errors and unhandled rejections in its log',
-        requests_end.complaints.length + frames_end.complaints.length,
+    const growth = ([memory]: typeof requests_end.growth) =>
+      memory ? (memory.growth / memory.early) * 100 : Number.NaN
+    add(
+      info('seed', SEED),
+      atLeast('requests', fuzzed.requests, REQUESTS),
+      info('requests per second', fuzzed.requests / fuzzed.seconds),
+      info(
+        'requests with something broken',
+        [...fuzzed.tricks.values()].reduce((sum, times) => sum + times, 0),
+      ),
+      info('different responses: status and problem code', fuzzed.met.size),
+      equals('user operations that succeeded', succeeded.length - abused, operations.length - administration.length),
+      equals('admin operations that succeeded without the right', abused, 0),
+      equals(
+        'responses with 5xx, except 503',
+        sumOf((met) => met.startsWith('5') && !met.startsWith('503')),
         0,
       ),
-      is('deadlocks that PostgreSQL counted', deadlocks, 0),
-    ])
-    const table = (name: string, counts: Map<string, number>) => ({
-      heading: name,
-      table: { columns: ['', 'times'], rows: [...counts].sort(([, a], [, b]) => b - a) },
-    })
-    goals.sections.push(table('What was answered', fuzzed.met), table('What was bent', fuzzed.tricks))
-    goals.sections.push(table('Frames by kind', framed.kinds), table('How connections ended', framed.ends))
-    return {
-      title: 'Whatever is sent',
-      setting: {
-        seed: SEED,
-        requests_at_once: REQUESTS_AT_ONCE,
-        connections_at_once: FRAMES_AT_ONCE,
-        heap_mib: HEAP_MIB,
-      },
-      sections: goals.sections,
-      violations: goals.violations,
-    }
+      info(
+        'responses with 503 and Retry-After',
+        sumOf((met) => met.startsWith('503')),
+      ),
+      equals('responses that contradict the document', fuzzed.violations.length, 0),
+      atMost('memory growth during the requests', growth(requests_end.growth), GROWTH_PERCENT, '%'),
+      atLeast('frames', framed.frames, FRAMES),
+      info('frames per second', framed.frames / framed.seconds),
+      info('kinds of frames', framed.kinds.size),
+      info('connections', framed.sessions),
+      equals('connections that ended with a wrong code', framed.violations.length, 0),
+      info('events that another client received meanwhile, without a gap', framed.followed),
+      atMost('memory growth during the frames', growth(frames_end.growth), GROWTH_PERCENT, '%'),
+      isTrue('the process was still running', isUp),
+      equals('errors and unhandled rejections in its log', complaints.length, 0),
+      equals('deadlocks counted by PostgreSQL', deadlocks, 0),
+    )
+    return { figures, violations }
   } finally {
     await sql.end()
     await endProcesses()

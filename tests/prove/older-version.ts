@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** The service as it was at a commit, in a folder of its own: what runs there is its own code on its own dependencies. */
 export function unpackVersion(

@@ -6,7 +6,6 @@ import { Tokens } from '../../packages/server/src/security/tokens.ts'
 import { Client } from '../../packages/server/testing/client.ts'
 import { eventually, type ServiceProcess, startServiceProcess } from '../../packages/server/testing/processes.ts'
 import { openSql } from '../../packages/server/testing/template-database.ts'
-import { now } from './load-clients.ts'
 
 export const JWT_SECRET = 'hush-hush-signing-secret-of-the-load-tests'
 const PROBE = new URL('loop-probe.ts', import.meta.url).href
@@ -87,24 +86,6 @@ export async function makeAudience(sql: pg.Pool, count: number): Promise<Audienc
   return { ids, tokens: await Promise.all(ids.map((id) => tokens.issue(id, at))) }
 }
 
-/** Boards with these users as members, made in the same way; `each` users on each, in turn. Answers the paths of their sockets. */
-export async function makeIdleBoards(sql: pg.Pool, { ids, tokens: keys }: Audience, boards: number, each: number) {
-  const { rows } = await sql.query<{ id: string }>(
-    `insert into boards (id, title, created_by, updated_by)
-     select gen_random_uuid(), 'Idle', $2, $2 from generate_series(1, $1::int) returning id`,
-    [boards, ids[0]],
-  )
-  const seats = rows.flatMap(({ id }, i) =>
-    Array.from({ length: each }, (_, k) => ({ board_id: id, nth: (i * each + k) % ids.length })),
-  )
-  await sql.query(`insert into board_stream (board_id) select unnest($1::uuid[])`, [rows.map((row) => row.id)])
-  await sql.query(
-    `insert into board_members (board_id, user_id, role) select *, 'member' from unnest($1::uuid[], $2::uuid[])`,
-    [seats.map((seat) => seat.board_id), seats.map((seat) => ids[seat.nth])],
-  )
-  return seats.map((seat) => pathOf(seat.board_id, keys[seat.nth] as string))
-}
-
 export const pathOf = (board_id: string, token: string) => `/ws/boards/${board_id}?token=${token}`
 
 /** A board whose members are the audience, and somebody who writes on it. */
@@ -117,9 +98,8 @@ export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audien
     board_id,
     audience.ids.filter((other) => other !== id),
   ])
-  /** Adds a card; answers the number of its event, and when the request was sent. */
+  /** Adds a card; returns the number of its event. */
   const addCard = async (description = '', at = base_url) => {
-    const sent_at = now()
     const response = await fetch(`${at}/boards/${board_id}/columns/${column_id}/cards`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -127,10 +107,9 @@ export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audien
     })
     await response.text()
     if (response.status !== 201) throw new Error(`A card could not be added: ${response.status}`)
-    return { seq: Number(response.headers.get('board-position')?.split('.')[1]), sent_at }
+    return { seq: Number(response.headers.get('board-position')?.split('.')[1]) }
   }
   return { board_id, addCard, paths: audience.tokens.map((key) => pathOf(board_id, key)) }
 }
-export type Board = Awaited<ReturnType<typeof makeBoard>>
 
 export const openPool = (url: string) => openSql(url)

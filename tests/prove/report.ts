@@ -1,31 +1,75 @@
-/** Something that was measured or counted, as a table. */
-interface Table {
-  columns: string[]
-  rows: (string | number)[][]
-}
-/** A drawing that is kept beside the report. */
-interface Picture {
-  /** Becomes `<suite>-<name>.svg`. */
-  name: string
-  svg: string
-  caption: string
-}
-export interface Section {
-  heading: string
-  text?: string
-  table?: Table
-  pictures?: Picture[]
+/** A measured or counted value. One without a bound is only reported. */
+export interface Figure {
+  what: string
+  value: number | string
+  unit?: string
+  /** For example `≤ 1000 ms`, and whether the value is within it. */
+  bound?: string
+  met?: boolean
 }
 
-/** What a suite has to say. It is kept as prose with tables, and as data. */
+/** What a suite returns. */
 export interface Report {
-  title: string
-  /** Sizes, seeds and durations: all that is needed to do it again. */
-  setting: Record<string, string | number>
-  sections: Section[]
-  /** What must not be and was: one sentence each. None: it is proven. */
+  figures: Figure[]
+  /** One sentence for each violation. Empty: the suite passed. */
   violations: string[]
+  /** A chart, stored as `docs/proof/<suite>.svg`. */
+  picture?: { caption: string; svg: string }
 }
 
-/** Says what is going on, while it goes on. */
+/** Logs a line while a suite runs. */
 export type Progress = (line: string) => void
+
+const rounded = (value: number) => (Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value))
+
+const withUnit = (value: number | string, unit = '') => `${value.toLocaleString('en')} ${unit}`.trim()
+
+export const info = (what: string, value: number, unit?: string): Figure => ({
+  what,
+  value: rounded(value),
+  ...(unit && { unit }),
+})
+export const equals = (what: string, value: number, expected: number): Figure => ({
+  what,
+  value,
+  bound: expected.toLocaleString('en'),
+  met: value === expected,
+})
+export const isTrue = (what: string, value: boolean): Figure => ({
+  what,
+  value: value ? 'yes' : 'no',
+  bound: 'yes',
+  met: value,
+})
+export const atMost = (what: string, value: number, most: number, unit?: string): Figure => ({
+  ...info(what, value, unit),
+  bound: `≤ ${withUnit(most, unit)}`,
+  met: value <= most,
+})
+export const atLeast = (what: string, value: number, least: number, unit?: string): Figure => ({
+  ...info(what, value, unit),
+  bound: `≥ ${withUnit(least, unit)}`,
+  met: value >= least,
+})
+
+/** Collects the figures of a suite. A figure that misses its bound becomes a violation. */
+export function collectFigures(progress: Progress) {
+  const figures: Figure[] = []
+  const violations: string[] = []
+  const fail = (sentence: string) => {
+    violations.push(sentence)
+    progress(`✗ ${sentence}`)
+  }
+  return {
+    figures,
+    violations,
+    fail,
+    add: (...more: Figure[]) => {
+      for (const { what, value, unit, bound, met } of more) {
+        if (met === false) fail(`${what}: ${withUnit(value, unit)} instead of ${bound}`)
+        else progress(`  ${what}: ${withUnit(value, unit)}${bound ? ` (${bound})` : ''}`)
+      }
+      figures.push(...more)
+    },
+  }
+}

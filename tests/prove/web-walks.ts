@@ -2,15 +2,15 @@ import { openBrowser } from '../../packages/server/testing/browser.ts'
 import { Client } from '../../packages/server/testing/client.ts'
 import { endProcesses, startPostgres, startRedis } from '../../packages/server/testing/processes.ts'
 import { buildWebIfOld } from '../../scripts/build-web.ts'
+import { join } from '../web/speed-measures.ts'
 import { openWalk, type WalkOutcome } from '../web/walks.ts'
 import { startBare } from './realtime-stage.ts'
-import type { Progress, Report } from './report.ts'
-import { join } from './web-measures.ts'
+import { info, type Progress, type Report } from './report.ts'
 
 const WALKS = 100
 const FIRST_SEED = Number(process.env['WALK_SEED'] ?? 1)
 
-/** Random walks through the pages of a browser, with its back/forward cache and without: no change of the user is lost. */
+/** Random walks through the web client, with the back/forward cache of the browser and without: no change is lost. */
 export async function prove(progress: Progress): Promise<Report> {
   await buildWebIfOld()
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
@@ -38,32 +38,22 @@ export async function prove(progress: Progress): Promise<Report> {
   } finally {
     await endProcesses()
   }
-  const sum = (isCached: boolean, key: Exclude<keyof WalkOutcome, 'violations'>) =>
-    outcomes.reduce((total, [has_page_cache, outcome]) => total + (has_page_cache === isCached ? outcome[key] : 0), 0)
-  const row = (what: string, key: Exclude<keyof WalkOutcome, 'violations'>) => [what, sum(false, key), sum(true, key)]
+  const sum = (key: Exclude<keyof WalkOutcome, 'violations'>) =>
+    outcomes.reduce((total, [, outcome]) => total + outcome[key], 0)
   return {
-    title: 'Random walks',
-    setting: { walks: 2 * WALKS, seeds: `${FIRST_SEED} to ${FIRST_SEED + WALKS - 1}`, browser: 'chromium' },
     violations: outcomes.flatMap(([has_page_cache, { violations }]) =>
       violations.map((each) => `${has_page_cache ? 'with' : 'without'} the back/forward cache, ${each}`),
     ),
-    sections: [
-      {
-        heading: 'What happened',
-        text: 'Somebody adds, moves, renames and deletes cards, goes offline and online, to another page, back, forward, reloads, closes the tab and opens it again, while somebody else changes the board. In the end the network is there: every change that was put into the queue is in the log of the server exactly once, or the other person has deleted its card or written another title; nothing waits; the page shows what the server has. Offline, a page that comes back shows what it showed before, and nothing is refused as long as the other person has neither deleted nor renamed a card.',
-        table: {
-          columns: ['', 'without the back/forward cache', 'with it'],
-          rows: [
-            row('steps', 'steps'),
-            row('changes by the user', 'changes'),
-            row('of these made offline', 'offline_changes'),
-            row('changes refused because of what somebody else did', 'refused'),
-            row('changes by somebody else', 'others'),
-            row('navigations', 'navigations'),
-            row('pages restored from the cache', 'restored'),
-          ],
-        },
-      },
+    figures: [
+      info('walks', outcomes.length),
+      info('first seed', FIRST_SEED),
+      info('steps', sum('steps')),
+      info('changes by the user', sum('changes')),
+      info('changes made offline', sum('offline_changes')),
+      info('changes rejected because of the other user', sum('refused')),
+      info('changes by the other user', sum('others')),
+      info('navigations', sum('navigations')),
+      info('pages restored from the back/forward cache', sum('restored')),
     ],
   }
 }

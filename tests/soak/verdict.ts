@@ -1,42 +1,51 @@
-import { atMost, type Goal, told } from '../prove/goals.ts'
+import { atMost, type Figure, info } from '../prove/report.ts'
 import { judgeGrowth, judgeLevel, type Series } from './judge.ts'
 import type { InstanceSample, Sample, StoreSample } from './sampler.ts'
 
 const rounded = (value: number) => Math.round(value * 10) / 10
 
 /**
- * What may grow with time: by a share of itself, or by so much in an hour. What the allocators hold of the system's memory
- * wavers by a few hundredths, whatever the service keeps.
+ * Allowed growth: a share of the value, or an amount per hour. Resident memory varies by a few percent with the allocator,
+ * whatever the service holds.
  */
+interface GrowthBound {
+  share: number
+  per_hour: number
+}
 const GROWTH = {
   kept: { share: 0.02, per_hour: 10 },
   resident: { share: 0.04, per_hour: 10 },
   redis: { share: 0.1, per_hour: 1 },
 }
-/** What must stay as low as it was; below the floor it is as good as nothing. */
+const MEMORY: [name: keyof InstanceSample, what: string, bound: GrowthBound][] = [
+  ['rss_mib', 'resident memory after a garbage collection', GROWTH.resident],
+  ['heap_mib', 'heap after a garbage collection', GROWTH.kept],
+  ['external_mib', 'buffers outside the heap after a garbage collection', GROWTH.kept],
+]
+/** Values that must stay level. Below the floor they always pass. */
 type Level = [name: keyof InstanceSample, what: string, unit: string, floor: number]
 const TIMES: Level[] = [
-  ['lag_p50_ms', 'event-loop lag, half', 'ms', 15],
-  ['lag_p99_ms', 'event-loop lag, 99 %', 'ms', 30],
-  ['pool_wait_ms', 'wait for a connection, mean', 'ms', 1],
-  ['pool_wait_p99_ms', 'wait for a connection, 99 %', 'ms', 10],
-  ['pool_waiting', 'waiting for a connection', '', 1],
-  ['latency_p50_ms', 'latency, half', 'ms', 10],
-  ['latency_p99_ms', 'latency, 99 %', 'ms', 60],
+  ['lag_p50_ms', 'event-loop lag, p50', 'ms', 15],
+  ['lag_p99_ms', 'event-loop lag, p99', 'ms', 30],
+  ['pool_wait_ms', 'wait for a database connection, mean', 'ms', 1],
+  ['pool_wait_p99_ms', 'wait for a database connection, p99', 'ms', 10],
+  ['pool_waiting', 'requests waiting for a database connection', '', 1],
+  ['latency_p50_ms', 'latency, p50', 'ms', 10],
+  ['latency_p99_ms', 'latency, p99', 'ms', 60],
 ]
 const COUNTS: Level[] = [
   ['files', 'open files', '', 40],
   ['sockets', 'open sockets', '', 20],
 ]
-/** Something else takes so much of the machine: how long things take says little about the service. */
+/** Cores used by other processes, from which on times say little about the service. */
 const BUSY_CORES = 0.5
-/** As large a part of each third must be left of it. */
+/** The share of each third that must remain. */
 const ENOUGH = 0.2
 const RATIO = 1.25
-/** Connections that both instances and whoever looks may have. */
+/** Connections of both instances and of the sampler. */
 const POOLS = 24
 
-/** The moments in which the machine was there for the run, and nobody had garbage collected; all, when there were too few of them in a third. */
+/** Samples without other load on the machine and without a forced garbage collection; all samples, if too few of a third remain. */
 export function undisturbed(samples: readonly Sample[]): readonly Sample[] {
   const quiet = samples.filter(({ other_cores, is_collected }) => other_cores < BUSY_CORES && !is_collected)
   const last = samples.at(-1)?.at_s ?? 0
@@ -45,46 +54,56 @@ export function undisturbed(samples: readonly Sample[]): readonly Sample[] {
   return [1, 2].every((nth) => thirdOf(quiet, nth) >= ENOUGH * thirdOf(samples, nth)) ? quiet : samples
 }
 
-/** Whether everything that was looked at stayed flat. */
-export function verdict(samples: readonly Sample[]): Goal[] {
-  const count = samples[0]?.instances.length ?? 0
+/** A figure, and how much of its bound it uses. */
+interface Judged {
+  figure: Figure
+  used: number
+}
+const judged = (figure: Figure, used: number): Judged => ({
+  figure,
+  used: figure.met ? used : Number.POSITIVE_INFINITY,
+})
+/** The instance that is over its bound, or closest to it. */
+const worstOf = (judged: Judged[]) => judged.reduce((worst, each) => (each.used > worst.used ? each : worst)).figure
+
+/** Whether everything that was sampled stayed level. Of each figure the worst instance is shown. */
+export function verdict(samples: readonly Sample[]): Figure[] {
+  const instances = [...(samples[0]?.instances.keys() ?? [])]
   const quiet = undisturbed(samples)
   const collected = samples.filter(({ is_collected }) => is_collected)
   const ofInstance = (nth: number, name: keyof InstanceSample, among = samples): Series =>
-    among.map(({ at_s, instances }) => [at_s, instances[nth]?.[name] ?? Number.NaN])
+    among.map(({ at_s, instances: all }) => [at_s, all[nth]?.[name] ?? Number.NaN])
   const ofStore = (name: keyof StoreSample): Series => samples.map(({ at_s, stores }) => [at_s, stores[name]])
-  const level = (what: string, series: Series, unit: string, floor: number): Goal => {
+  const level = (what: string, series: Series, unit: string, floor: number): Judged => {
     const { early, late, most } = judgeLevel(series, { ratio: RATIO, floor }, samples.at(-1)?.at_s)
-    return atMost(`${what}, last third (before: ${rounded(early)})`, late, rounded(most), unit)
+    const figure = atMost(`${what}, last third (${rounded(early)} before)`, late, rounded(most), unit)
+    return judged(figure, late / most)
   }
-  const instances = Array.from({ length: count }, (_, nth) => {
-    const of = `instance ${nth + 1}:`
-    const grows = (name: keyof InstanceSample, what: string, bound = GROWTH.kept): Goal[] => {
-      const { median, per_hour, growth, most } = judgeGrowth(ofInstance(nth, name, collected), bound)
-      return [
-        told(`${of} ${what}, median`, median, 'MiB'),
-        told(`${of} ${what}, slope`, per_hour, 'MiB/h'),
-        atMost(`${of} ${what}, growth while it was measured`, growth, rounded(most), 'MiB'),
-      ]
-    }
-    return [
-      ...grows('rss_mib', 'resident memory after a collection', GROWTH.resident),
-      ...grows('heap_mib', 'heap after a collection'),
-      ...grows('external_mib', 'buffers outside the heap after a collection'),
-      level(`${of} resident memory`, ofInstance(nth, 'rss_mib'), 'MiB', 0),
-      ...TIMES.map(([name, what, unit, floor]) => level(`${of} ${what}`, ofInstance(nth, name, quiet), unit, floor)),
-      ...COUNTS.map(([name, what, unit, floor]) => level(`${of} ${what}`, ofInstance(nth, name), unit, floor)),
-    ]
-  })
-  const redis = judgeGrowth(ofStore('redis_mib'), GROWTH.redis)
+  const grows = (what: string, series: Series, bound: GrowthBound): Judged => {
+    const { median, growth, most } = judgeGrowth(series, bound)
+    const figure = atMost(`growth of ${what} (${rounded(median)} MiB)`, growth, rounded(most), 'MiB')
+    return judged(figure, growth / most)
+  }
   return [
-    told('moments that were looked at', samples.length),
-    told('of them undisturbed, for lag, waits and latency', quiet.length),
-    ...instances.flat(),
-    level('connections of PostgreSQL', ofStore('connections'), '', POOLS),
-    level('boards and files in PostgreSQL', ofStore('content_mib'), 'MiB', 20),
-    told('log, answers for retries and runs of rules, kept by design: growth', grownBy(ofStore('kept_mib')), 'MiB'),
-    atMost('Redis, growth while it was measured', redis.growth, rounded(redis.most), 'MiB'),
+    info(`samples without other load, of ${samples.length}, for lag, waits and latency`, quiet.length),
+    ...MEMORY.map(([name, what, bound]) =>
+      worstOf(instances.map((nth) => grows(what, ofInstance(nth, name, collected), bound))),
+    ),
+    worstOf(instances.map((nth) => level('resident memory', ofInstance(nth, 'rss_mib'), 'MiB', 0))),
+    ...TIMES.map(([name, what, unit, floor]) =>
+      worstOf(instances.map((nth) => level(what, ofInstance(nth, name, quiet), unit, floor))),
+    ),
+    ...COUNTS.map(([name, what, unit, floor]) =>
+      worstOf(instances.map((nth) => level(what, ofInstance(nth, name), unit, floor))),
+    ),
+    level('connections of PostgreSQL', ofStore('connections'), '', POOLS).figure,
+    level('boards and files in PostgreSQL', ofStore('content_mib'), 'MiB', 20).figure,
+    info(
+      'growth of the event log, stored responses and rule runs, kept by design',
+      grownBy(ofStore('kept_mib')),
+      'MiB',
+    ),
+    grows('Redis', ofStore('redis_mib'), GROWTH.redis).figure,
   ]
 }
 

@@ -151,7 +151,7 @@ describe.each([
     const { base_url } = stage.service
     const people = { ada: { ...ada, password: PASSWORD }, grace: { ...grace, password: PASSWORD } }
     const { walk, close } = await openWalk({ base_url, browser: stage.browser, has_page_cache, ...people })
-    // 200 by `npm run prove -- web web-walks`.
+    // One walk; `npm run prove -- web-walks` runs 200.
     expect((await walk(1)).violations).toEqual([])
     await close()
   }, 120_000)

@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OUTPUT } from '../../packages/server/testing/template-database.ts'
 import { ClickHands, handledOf, KeyboardHands, WATCH } from './hands.ts'
 import { finish } from './pages.ts'
 import { makePlan, type Plan } from './plan.ts'
@@ -18,11 +16,8 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 
 const effort: Record<string, { keys?: number; clicks?: number }> = {}
-/** For the report of the proofs: how many keys and clicks each task takes, besides what is typed. */
-afterAll(async () => {
-  console.table(effort)
-  await writeFile(new URL('web-tasks.json', OUTPUT), JSON.stringify(effort, null, 2))
-})
+/** How many keys and clicks each task takes, besides the typed text. */
+afterAll(() => console.table(effort))
 
 /** A page where the task begins, with nothing done to it yet, and the focus nowhere. */
 async function begin(page: Page, task: Task): Promise<Plan> {

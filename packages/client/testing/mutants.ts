@@ -5,7 +5,7 @@ import type { CoreClass } from './sync-simulation.ts'
 
 type Mutation = [rule: string, without: string]
 
-const source = new URL('../src/live', import.meta.url)
+const source = new URL('../src/live/', import.meta.url)
 const folder = new URL('../../../.test-output/', import.meta.url)
 const home = (of: string) => new URL(`sync-mutants-${of}/`, folder)
 

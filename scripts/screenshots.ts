@@ -1,0 +1,63 @@
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '../packages/client/src/index.ts'
+import { openBrowser } from '../packages/server/testing/browser.ts'
+import { endProcesses, startPostgres, startServiceProcess } from '../packages/server/testing/processes.ts'
+import { OUTPUT } from '../packages/server/testing/template-database.ts'
+import { makeLargeBoard } from '../tests/large-board.ts'
+import { openPool } from '../tests/prove/realtime-stage.ts'
+import { pictureTwoPeople, takePictures } from '../tests/web/pictures.ts'
+import { buildWebIfOld } from './build-web.ts'
+import { makeDemoBoard } from './demo-board.ts'
+
+const PASSWORD = 'hush-hush correct horse of the pictures'
+/** Shown in the README. */
+const SHOWN = ['board-offline-wide-dark', 'card-editing-wide-light', 'board-phone-light']
+const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
+const FOLDER = fileURLToPath(new URL('pictures/', OUTPUT))
+
+/**
+ * Takes a picture of every screen of the web client and runs axe on it: `npm run screenshots`. The pictures go to
+ * `.test-output/pictures`, those of the README to `docs/pictures`. Exits with 1 when axe finds a violation.
+ */
+await buildWebIfOld()
+const postgres = await startPostgres()
+const sql = openPool(postgres.url)
+const browser = await openBrowser()
+try {
+  const { base_url } = await startServiceProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', LOG_LEVEL: 'warn' })
+  const board_id = await makeDemoBoard(base_url, PASSWORD)
+  const [ada, grace] = [createClient({ base_url }), createClient({ base_url })]
+  await ada.login({ username: 'ada@example.com', password: PASSWORD })
+  await grace.login({ username: 'grace@example.com', password: PASSWORD })
+  const { id: empty_id } = await ada.createBoard({ title: 'Nothing yet' })
+  const large_id = await makeLargeBoard(sql, [(await ada.getMe()).id], 1_000)
+  /** Another user moves a card while the picture is taken, and moves it back for the next one. */
+  const stir = async () => {
+    const { columns } = await grace.getBoard({ board_id })
+    const [from, to] = [columns[0], columns[1]]
+    const card = from?.cards[1]
+    if (!card || !to) throw new Error('The demo board has no card to move')
+    const back = { card_id: card.id, column_id: from.id, position: 1 }
+    await grace.moveCard({ card_id: card.id, column_id: to.id, position: 1 })
+    setTimeout(() => void grace.moveCard(back).catch(() => {}), 2_500)
+  }
+  const visitor = { email: 'ada@example.com', password: PASSWORD }
+  const found = await takePictures(
+    browser,
+    { base_url, visitor, board_id, empty_id, large_id, stir },
+    FOLDER,
+    console.log,
+  )
+  await pictureTwoPeople(browser, base_url, board_id, PASSWORD, join(PICTURES, 'web-two-people.png'))
+  for (const name of SHOWN) await copyFile(join(FOLDER, `${name}.png`), join(PICTURES, `web-${name}.png`))
+  const violations = found.flatMap(({ picture, violations: each }) => each.map((one) => `${picture}: ${one}`))
+  for (const violation of violations) console.error(`✗ ${violation}`)
+  console.log(`${found.length} pictures in ${FOLDER}, ${violations.length} violations found by axe`)
+  process.exitCode = violations.length === 0 ? 0 : 1
+} finally {
+  await browser.close()
+  await sql.end()
+  await endProcesses()
+}

@@ -1,0 +1,126 @@
+import { gunzipSync } from 'node:zlib'
+import type pg from 'pg'
+import { BoardCache } from '../../packages/server/src/boards/board-cache.ts'
+import { readBoardVersion } from '../../packages/server/src/boards/board-queries.ts'
+import { Database } from '../../packages/server/src/database/database.ts'
+import { makeLargeBoard } from '../large-board.ts'
+import { Asker, quantiles, type Reply, type Times } from '../prove/asking.ts'
+import type { Audience } from '../prove/realtime-stage.ts'
+import { seeded } from '../rig/history.ts'
+
+/** Rounds before anything counts, and loads before them: statements are prepared, plans are made, code is compiled. */
+const WARM_UP_ROUNDS = 5
+const WARM_UP_LOADS = 200
+/** A board is loaded more often than it changes. */
+const LOADS_AGAIN = 5
+
+export interface LoadTimes {
+  /** Milliseconds of a load after a change, and of one without a change. */
+  built: Times
+  unchanged: Times
+  /** Whether each load after a change showed it, was the same when it was repeated, and returned 304 for its ETag. */
+  isFresh: boolean
+  /** Whether the next load always showed a member's new name. */
+  isNameFresh: boolean
+}
+
+/** Loads a large board after a change, without one, and with its ETag, in turns. */
+export async function loadByTurns(
+  { base_url }: { base_url: string },
+  sql: pg.Pool,
+  { ids, tokens }: Audience,
+  { cards, rounds }: { cards: number; rounds: number },
+): Promise<LoadTimes> {
+  const board_id = await makeLargeBoard(sql, ids, cards)
+  await sql.query('analyze')
+  const { rows } = await sql.query<{ id: string }>('select id from cards where board_id = $1 limit 1', [board_id])
+  const asker = new Asker(base_url, tokens[0] as string)
+  const load = (headers: Record<string, string> = {}) =>
+    asker.ask('GET', `/boards/${board_id}`, { 'accept-encoding': 'gzip', ...headers })
+  const times = { built: [] as number[], unchanged: [] as number[] }
+  const found = { isFresh: true, isNameFresh: true }
+  try {
+    for (let i = 0; i < WARM_UP_LOADS; i++) await load()
+    for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+      const title = `Round ${round}`
+      await asker.json('PATCH', `/cards/${rows[0]?.id}`, { title })
+      const built = await load()
+      const etag = String(built.headers.etag)
+      const unchanged: Reply[] = []
+      for (let i = 0; i < LOADS_AGAIN; i++) {
+        unchanged.push(await load())
+        found.isFresh &&= (await load({ 'if-none-match': etag })).status === 304
+      }
+      const isSame = unchanged.every(({ bytes }) => bytes.equals(built.bytes))
+      found.isFresh &&= gunzipSync(built.bytes).includes(`"${title}"`) && isSame
+      if (round % 10 === 0) {
+        await sql.query('update users set firstname = $1 where id = $2', [`Name ${round}`, ids.at(-1)])
+        const next = await load({ 'if-none-match': etag })
+        found.isNameFresh &&= next.status === 200 && gunzipSync(next.bytes).includes(`"Name ${round}"`)
+      }
+      if (round < 0) continue
+      times.built.push(built.ms)
+      times.unchanged.push(...unchanged.map(({ ms }) => ms))
+    }
+  } finally {
+    asker.close()
+  }
+  return { ...found, built: quantiles(times.built), unchanged: quantiles(times.unchanged) }
+}
+
+export interface CacheUse {
+  most_bytes: number
+  reads: number
+  builds: number
+  /** Size of all boards in the cache format. */
+  all_bytes: number
+  /** Loads that returned an older version than requested. */
+  stale: number
+}
+
+/** Concurrent random reads of changing boards of different sizes, through a cache that cannot hold them all. */
+export async function readAtRandom(
+  database_url: string,
+  sql: pg.Pool,
+  { ids }: Audience,
+  size: { boards: number; readers: number; reads: number; bound_bytes: number; seed: number },
+): Promise<CacheUse> {
+  const random = seeded(size.seed)
+  const boards: string[] = []
+  for (let i = 0; i < size.boards; i++) boards.push(await makeLargeBoard(sql, ids, Math.floor(100 ** random.next())))
+  const database = new Database({ url: database_url, size: 4, onError: () => {} })
+  const cache = new BoardCache(size.bound_bytes, 5)
+  const found: CacheUse = { most_bytes: 0, reads: 0, builds: 0, all_bytes: 0, stale: 0 }
+  const db: typeof database = Object.create(database, {
+    run: {
+      value: (statement: { name: string }, args: never) => {
+        if (statement.name === 'read_full_board') found.builds++
+        return database.run(statement as never, args)
+      },
+    },
+  })
+  const sizes = new Map<string, number>()
+  const reader = async () => {
+    while (found.reads < size.reads) {
+      found.reads++
+      // Some boards are asked for far more often than others.
+      const id = boards[Math.floor(random.next() ** 3 * boards.length)] as string
+      if (random.below(20) === 0)
+        await sql.query('update board_stream set last_seq = last_seq + 1 where board_id = $1', [id])
+      const version = await readBoardVersion(db, id)
+      if (!version) throw new Error('A board is gone')
+      const kept = await cache.get(db, id, version)
+      found.most_bytes = Math.max(found.most_bytes, cache.sizeBytes)
+      sizes.set(id, kept.bytes.length)
+      const seqOf = ({ position }: { position: string }) => Number(position.split('.')[1])
+      if (seqOf(kept) < seqOf(version)) found.stale++
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: size.readers }, reader))
+  } finally {
+    await database.close()
+  }
+  found.all_bytes = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+  return found
+}

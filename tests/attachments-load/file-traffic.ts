@@ -1,0 +1,79 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { inParallel } from '../prove/asking.ts'
+import type { ProbedService } from '../prove/realtime-stage.ts'
+import { seeded } from '../rig/history.ts'
+import { type FilesStage, isSameAgain, MAX_FILE_BYTES, seededBytes, upload } from './files-stage.ts'
+
+const SAMPLE_MS = 200
+
+/** Samples the resident memory and the longest turn of the event loop until it is stopped. */
+function sample(service: ProbedService) {
+  const rss: number[] = []
+  const held: number[] = []
+  let isOver = false
+  const sampling = (async () => {
+    while (!isOver) {
+      const seen = await service.look()
+      rss.push(seen.rss)
+      held.push(seen.held_max)
+      await pause(SAMPLE_MS)
+    }
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await sampling
+      return { most_rss: Math.max(...rss), held_max: Math.max(...held) }
+    },
+  }
+}
+
+export interface Traffic {
+  /** Files that came back different. */
+  broken: number
+  idle_rss: number
+  most_rss: number
+  /** CPU time of the longest turn of the event loop. */
+  held_max: number
+}
+
+/** Files of all sizes, from empty to the largest, each uploaded and downloaded again, `at_once` at a time. */
+export async function sendMixedFiles(
+  stage: FilesStage,
+  { files, at_once, seed }: { files: number; at_once: number; seed: number },
+): Promise<Traffic> {
+  const random = seeded(seed)
+  const source = seededBytes(seed)
+  const contents = Array.from({ length: files }, () => {
+    // Log-uniform: as many files between 1 and 10 KB as between 1 and 10 MB.
+    const size = Math.floor((MAX_FILE_BYTES + 1) ** random.next()) - 1
+    const start = random.below(source.length - size)
+    return source.subarray(start, start + size)
+  })
+  let broken = 0
+  const { rss: idle_rss } = await stage.service.weigh()
+  const sampler = sample(stage.service)
+  await inParallel(contents, at_once, async (content) => {
+    const path = await upload(stage, content)
+    if (!(await isSameAgain(stage, path, content))) broken++
+  })
+  return { broken, idle_rss, ...(await sampler.stop()) }
+}
+
+/** Large files, all uploaded at the same time. */
+export async function sendAtOnce(
+  stage: FilesStage,
+  { files, bytes, seed }: { files: number; bytes: number; seed: number },
+): Promise<Traffic> {
+  const source = seededBytes(seed)
+  const contents = Array.from({ length: files }, (_, i) => source.subarray(i, i + bytes))
+  const { rss: idle_rss } = await stage.service.weigh()
+  const sampler = sample(stage.service)
+  const paths = await Promise.all(contents.map((content) => upload(stage, content)))
+  const seen = await sampler.stop()
+  let broken = 0
+  await inParallel([...paths.entries()], 8, async ([i, path]) => {
+    if (!(await isSameAgain(stage, path, contents[i] as Buffer))) broken++
+  })
+  return { broken, idle_rss, ...seen }
+}

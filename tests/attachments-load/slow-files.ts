@@ -1,0 +1,155 @@
+import type { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../../packages/server/testing/processes.ts'
+import { quantiles } from '../prove/asking.ts'
+import { keptBy, type ProbedService } from '../prove/realtime-stage.ts'
+import { countLeftovers, type FilesStage, formOf, seededBytes, upload } from './files-stage.ts'
+import { startNeighbour } from './neighbour.ts'
+import { downloadHead, openSocket, statusOf, uploadHead, write } from './raw-upload.ts'
+
+const STEP_MS = 100
+/** CPU time in a second: the other user alone needs less. */
+const BUSY_CPU_MS = 350
+
+export interface SlowFiles {
+  /** Median time of another user's requests at the instance with slow clients, divided by that at the instance without. */
+  ratio: number
+  /** Most database connections of the service that were not idle, or had an open transaction, while all clients stood still. */
+  busy: number
+  in_transaction: number
+  /** How many slow clients lost their connection, and whether one that continued in the end completed its upload. */
+  lost: number
+  hasFinished: boolean
+  kept_growth: number
+  leftovers: number
+}
+export interface SlowSize {
+  /** As many upload slowly, download slowly, and download without reading. */
+  clients: number
+  rate: number
+  bytes: number
+  measure_ms: number
+  still_ms: number
+}
+
+/**
+ * Clients that upload and download at a few kilobytes a second, or stall. They use one of two instances, then the other, while
+ * another user sends requests to both: the two are compared at the same time, on the same machine and database.
+ */
+export async function watchSlowFiles(stage: FilesStage, other: ProbedService, size: SlowSize): Promise<SlowFiles> {
+  const content = seededBytes(7).subarray(0, size.bytes)
+  const path = await upload(stage, content)
+  const leftovers_before = await countLeftovers(stage.sql)
+  const stages = [stage, { ...stage, service: other }] as const
+  const neighbours = await Promise.all(stages.map((each) => startNeighbour(each)))
+  let [ratio, lost, kept_growth] = [1, 0, 0]
+  let crowd: SlowCrowd | undefined
+  try {
+    for (const [i, crowded] of stages.entries()) {
+      crowd?.cut()
+      const before = await keptBy(crowded.service)
+      crowd = new SlowCrowd(crowded, path, content, size)
+      await settle(crowded.service)
+      await Promise.all(neighbours.map((neighbour) => neighbour.takeTimes()))
+      await pause(size.measure_ms)
+      const times = await Promise.all(neighbours.map((neighbour) => neighbour.takeTimes()))
+      const [slow, quiet] = [times[i] ?? [], times[1 - i] ?? []]
+      ratio *= Math.sqrt(quantiles(slow).p50 / quantiles(quiet).p50)
+      kept_growth = Math.max(kept_growth, (await keptBy(crowded.service)) - before)
+      lost += crowd.lost
+    }
+    for (const neighbour of neighbours) neighbour.end()
+    crowd?.stop()
+    const { busy, in_transaction } = await watchConnections(stage, size.still_ms)
+    const hasFinished = (await crowd?.finish()) ?? false
+    crowd?.cut()
+    await eventually('nothing is left', async () => (await countLeftovers(stage.sql)) === leftovers_before).catch(
+      () => {},
+    )
+    const leftovers = (await countLeftovers(stage.sql)) - leftovers_before
+    return { ratio, busy, in_transaction, lost, hasFinished, kept_growth, leftovers }
+  } finally {
+    for (const neighbour of neighbours) neighbour.end()
+    crowd?.cut()
+  }
+}
+
+/** Waits until the buffers of the operating system are full: before that no client is slow. */
+async function settle(service: ProbedService) {
+  await service.look()
+  for (const deadline = performance.now() + 60_000; performance.now() < deadline; ) {
+    await pause(1_000)
+    if ((await service.look()).cpu_ms < BUSY_CPU_MS) return
+  }
+  throw new Error('The slow clients are still being served')
+}
+
+/** State of the service's database connections while no client makes progress. */
+async function watchConnections({ sql }: FilesStage, for_ms: number) {
+  // Bytes that were received before are still being written.
+  await pause(500)
+  const found = { busy: 0, in_transaction: 0 }
+  for (const end = performance.now() + for_ms; performance.now() < end; ) {
+    const { rows } = await sql.query<{ busy: number; in_transaction: number }>(
+      `select count(*) filter (where state <> 'idle')::int as busy, count(xact_start)::int as in_transaction
+       from pg_stat_activity where datname = current_database() and application_name = 'lockstep'`,
+    )
+    found.busy = Math.max(found.busy, rows[0]?.busy ?? 0)
+    found.in_transaction = Math.max(found.in_transaction, rows[0]?.in_transaction ?? 0)
+    await pause(50)
+  }
+  return found
+}
+
+/** Slow uploads, slow downloads, and downloads that are not read. */
+class SlowCrowd {
+  private readonly uploads: Socket[]
+  private readonly downloads: Socket[]
+  private readonly form: Buffer
+  private readonly step: number
+  private readonly timer: NodeJS.Timeout
+  private sent = 0
+  lost = 0
+
+  constructor(stage: FilesStage, path: string, content: Buffer, { clients, rate }: SlowSize) {
+    this.form = Buffer.concat(formOf(content))
+    this.step = Math.ceil((rate * STEP_MS) / 1_000)
+    const open = (head: string) => {
+      const socket = openSocket(stage)
+      socket.once('close', () => this.lost++)
+      socket.write(head)
+      return socket
+    }
+    this.uploads = Array.from({ length: clients }, () => open(uploadHead(stage, this.form.length)))
+    this.downloads = Array.from({ length: 2 * clients }, () => open(downloadHead(stage, path)))
+    this.timer = setInterval(() => this.go(clients), STEP_MS)
+  }
+
+  private go(readers: number) {
+    const piece = this.form.subarray(this.sent, this.sent + this.step)
+    this.sent += piece.length
+    for (const socket of this.uploads) if (!socket.destroyed) socket.write(piece)
+    for (const socket of this.downloads.slice(0, readers)) socket.read(Math.min(this.step, socket.readableLength))
+  }
+
+  /** All clients stall. */
+  stop() {
+    clearInterval(this.timer)
+  }
+
+  /** One client completes its upload. */
+  async finish(): Promise<boolean> {
+    const [socket] = this.uploads
+    if (!socket) return false
+    await write(socket, this.form.subarray(this.sent))
+    return (await statusOf(socket, 30_000)) === 201
+  }
+
+  cut() {
+    this.stop()
+    for (const socket of [...this.uploads, ...this.downloads]) {
+      socket.removeAllListeners('close')
+      socket.destroy()
+    }
+  }
+}

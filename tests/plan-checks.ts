@@ -1,0 +1,242 @@
+import { mkdir } from 'node:fs/promises'
+import type { Card } from '@lockstep/contract/cards'
+import type pg from 'pg'
+import { Client } from '../packages/server/testing/client.ts'
+import { startServiceProcess } from '../packages/server/testing/processes.ts'
+import { startProxy } from '../packages/server/testing/tcp-proxy.ts'
+import { OUTPUT } from '../packages/server/testing/template-database.ts'
+import type { Seeded } from '../scripts/seed-boards.ts'
+
+/** One step of a plan, as PostgreSQL explains it after it has run. */
+export interface PlanStep {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: PlanStep[]
+}
+/** How a table was read: how many of its rows were looked at, on how many pages. */
+export interface Scan {
+  table: string
+  how: string
+  /** How often it was asked. */
+  times: number
+  rows: number
+  pages: number
+}
+/** What an operation did, at its worst of several times. */
+export interface Sight {
+  operation: string
+  statements: number
+  scans: Scan[]
+  rows: number
+  pages: number
+  /** What PostgreSQL was busy with it. */
+  ms: number
+  /** Statements that PostgreSQL thought worth compiling first. */
+  compiled: number
+}
+/** Plans for any arguments; or those that PostgreSQL chooses, which looks at the arguments five times and then decides. */
+export type Mode = 'force_generic_plan' | 'auto'
+const TIMES: Record<Mode, number> = { force_generic_plan: 2, auto: 7 }
+
+/** How many more rows an operation may look at on a database of many times the size: another plan may count otherwise. */
+const GROWTH = 1.5
+const SLACK_ROWS = 60
+/** A scan goes down a tree each time it is asked, and to the table for each row. More: it reads what it does not look for. */
+const mayTouch = ({ times, rows }: Scan) => 5 * times + 2 * rows + 20
+
+/** Every table that a plan reads. The pages of a step are its own, without those of the steps below it. */
+export function scansOf(step: PlanStep, above?: string): Scan[] {
+  const { Plans: below = [], 'Actual Loops': loops } = step
+  const table = step['Relation Name'] ?? (step['Node Type'] === 'Bitmap Index Scan' ? above : undefined)
+  const pagesOf = (each: PlanStep) => each['Shared Hit Blocks'] + each['Shared Read Blocks']
+  const looked =
+    step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Index Recheck'] ?? 0)
+  const own: Scan[] = table
+    ? [
+        {
+          table,
+          how: [step['Node Type'], step['Index Name']].filter(Boolean).join(' '),
+          times: loops,
+          rows: looked * loops,
+          pages: below.reduce((rest, each) => rest - pagesOf(each), pagesOf(step)),
+        },
+      ]
+    : []
+  return [...own, ...below.flatMap((each) => scansOf(each, table))]
+}
+
+/** What is wrong with what was seen: a table or an index read as a whole, or more because there are more other boards. */
+export function judge(before: Sight[], after: Sight[], filled: ReadonlySet<string>): string[] {
+  return after.flatMap((sight) => {
+    const base = before.find(({ operation }) => operation === sight.operation)
+    const said = sight.scans
+      .filter(({ table }) => filled.has(table))
+      .flatMap((scan) => {
+        if (scan.how === 'Seq Scan') return `${sight.operation} reads the whole table ${scan.table}`
+        if (!scan.how.includes('Scan') || scan.pages <= mayTouch(scan)) return []
+        return `${sight.operation} touches ${scan.pages} pages for ${scan.rows} rows of ${scan.table}: ${scan.how}`
+      })
+    if (base && sight.rows > base.rows * GROWTH + SLACK_ROWS)
+      said.push(`${sight.operation} looks at ${sight.rows} rows, at ${base.rows} while there were fewer boards`)
+    if (base && sight.statements !== base.statements)
+      said.push(`${sight.operation} needs ${sight.statements} statements, not ${base.statements} as with fewer boards`)
+    return [...new Set(said)]
+  })
+}
+
+/** The tables that have rows: one without any is read as a whole, and why not. */
+export async function filledTables(sql: pg.Pool): Promise<Set<string>> {
+  const { rows } = await sql.query<{ relname: string }>(
+    `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples > 0`,
+  )
+  return new Set(rows.map((row) => row.relname))
+}
+
+interface World {
+  api: Client
+  board: { board_id: string }
+  /** A card, and what it has. */
+  card: { card_id: string }
+  column: string
+  label: string
+  assignee: string
+}
+type Act = (world: World) => Promise<unknown>
+const find = (query: (world: World) => Parameters<typeof searching>[1]) => (world: World) =>
+  searching(world, query(world))
+const searching = (
+  { api, board }: World,
+  query: { search?: string; label?: string; assignee?: string; column?: string; after?: string },
+) => api.call('findCards', { params: board, query })
+
+/** What is done, by what name it is told of. */
+const acts: Record<string, Act> = {
+  listBoards: ({ api }) => api.call('listBoards', {}),
+  getBoard: ({ api, board }) => api.call('getBoard', { params: board }),
+  countLabels: ({ api, board }) => api.call('countLabels', { params: board }),
+  listEvents: ({ api, board }) => api.call('listEvents', { params: board }),
+  getCard: ({ api, card }) => api.call('getCard', { params: card }),
+  findCards: find(() => ({})),
+  'findCards, next page': find(({ card }) => ({ after: card.card_id })),
+  'findCards, common term': find(() => ({ search: 'the' })),
+  'findCards, term that is nowhere': find(() => ({ search: 'no such words' })),
+  'findCards, two letters': find(() => ({ search: 'ki' })),
+  'findCards, label': find(({ label }) => ({ label })),
+  'findCards, label, next page': find(({ label, card }) => ({ label, after: card.card_id })),
+  'findCards, assignee': find(({ assignee }) => ({ assignee })),
+  'findCards, column': find(({ column }) => ({ column })),
+  'findCards, everything': find(({ label, assignee, column }) => ({ search: 'the', label, assignee, column })),
+  createCard: ({ api, board, column }) =>
+    api.call('createCard', { params: { ...board, column_id: column }, body: { title: 'Fix the webhook' } }),
+  moveCard: ({ api, card }) => api.call('moveCard', { params: card, body: { position: 0 } }),
+  updateCard: ({ api, card }) =>
+    api.call('updateCard', { params: card, body: { description: `Seen at ${performance.now()}` } }),
+}
+export const OPERATIONS = Object.keys(acts)
+
+/**
+ * Starts the service on a database that explains every statement after it has run, does each operation some times, and
+ * tells what it did. What is explained is what the service prepared, with the plan that was used for it.
+ */
+export async function watchPlans(sql: pg.Pool, database_url: string, seeded: Seeded, mode: Mode, names = OPERATIONS) {
+  await mkdir(OUTPUT, { recursive: true })
+  await using _ = await explainEverything(sql, mode)
+  const notes: string[] = []
+  const proxy = await startProxy(database_url, { hear: (note) => void notes.push(note) })
+  const service = await startServiceProcess({
+    DATABASE_URL: proxy.url,
+    REDIS_URL: '',
+    JWT_SECRET: 'hush-hush-signing-secret-of-the-plans-0123456789',
+    LOG_LEVEL: 'warn',
+  })
+  try {
+    const world = await enterWorld(service.base_url, seeded)
+    const sights: Sight[] = []
+    for (const operation of names) {
+      const times: Sight[] = []
+      for (let i = 0; i < TIMES[mode]; i++) {
+        notes.length = 0
+        const { statements } = await proxy.during(() => (acts[operation] as Act)(world))
+        times.push(sightOf(operation, statements, notes))
+      }
+      sights.push(worstOf(times as [Sight, ...Sight[]]))
+    }
+    return sights
+  } finally {
+    await service.end()
+    await proxy.close()
+  }
+}
+
+/** For sessions that begin until it is disposed of: whoever fills the database in between need not explain himself. */
+async function explainEverything(sql: pg.Pool, mode: Mode) {
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': '0',
+    'auto_explain.log_analyze': 'on',
+    'auto_explain.log_buffers': 'on',
+    'auto_explain.log_timing': 'off',
+    'auto_explain.log_nested_statements': 'on',
+    'auto_explain.log_format': 'json',
+    'auto_explain.log_level': 'notice',
+    plan_cache_mode: mode,
+  }
+  const { rows } = await sql.query<{ name: string }>('select quote_ident(current_database()) as name')
+  for (const [name, value] of Object.entries(settings))
+    await sql.query(`alter database ${rows[0]?.name} set ${name} = '${value}'`)
+  return { [Symbol.asyncDispose]: async () => void (await sql.query(`alter database ${rows[0]?.name} reset all`)) }
+}
+
+async function enterWorld(base_url: string, { user, board_ids }: Seeded): Promise<World> {
+  const { email: username, password } = user
+  const { access_token } = await new Client(base_url).call('login', { body: { username, password } })
+  const api = new Client(base_url, access_token)
+  const board = { board_id: board_ids[0] as string }
+  const { columns } = await api.call('getBoard', { params: board })
+  // One in the middle of all pages.
+  const cards = columns.flatMap((column) => column.cards).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const { id: card_id, column_id: column, labels, assignees } = cards[cards.length >> 1] as Card
+  const [label, assignee] = [labels[0]?.id as string, assignees[0]?.id as string]
+  return { api, board, card: { card_id }, column, label, assignee }
+}
+
+function sightOf(operation: string, statements: number, notes: readonly string[]): Sight {
+  const found = notes.flatMap((note) => /^duration: ([\d.]+) ms {2}plan:\n([\s\S]+)$/.exec(note) ?? [])
+  const plans: { ms: number; compiled: boolean; scans: Scan[] }[] = []
+  for (let i = 0; i < found.length; i += 3) {
+    const explained = JSON.parse(found[i + 2] as string) as { Plan: PlanStep; JIT?: object }
+    plans.push({ ms: Number(found[i + 1]), compiled: 'JIT' in explained, scans: scansOf(explained.Plan) })
+  }
+  const scans = plans.flatMap((plan) => plan.scans)
+  const sum = (of: (scan: Scan) => number) => scans.reduce((total, scan) => total + of(scan), 0)
+  return {
+    operation,
+    statements,
+    scans,
+    rows: sum(({ rows }) => rows),
+    pages: sum(({ pages }) => pages),
+    ms: plans.reduce((total, { ms }) => total + ms, 0),
+    compiled: plans.filter(({ compiled }) => compiled).length,
+  }
+}
+
+function worstOf(times: [Sight, ...Sight[]]): Sight {
+  const worst = (of: (sight: Sight) => number) => Math.max(...times.map(of))
+  const ms = times.map((sight) => sight.ms).sort((a, b) => a - b)
+  return {
+    operation: times[0].operation,
+    statements: worst((sight) => sight.statements),
+    scans: times.flatMap((sight) => sight.scans),
+    rows: worst((sight) => sight.rows),
+    pages: worst((sight) => sight.pages),
+    ms: ms[ms.length >> 1] as number,
+    compiled: worst((sight) => sight.compiled),
+  }
+}

@@ -1,0 +1,68 @@
+/** The long-running suites: `npm run prove -- <name>` runs the module of that name in this folder. */
+export const suites: Record<string, { title: string; about: string }> = {
+  realtime: {
+    title: 'Fault injection',
+    about:
+      'Three instances, PostgreSQL and Redis as real processes, with 72 sockets and 100 writes a second. Instances are killed and frozen, connections cut, messages lost, and Redis stopped, in an order that a seed decides; once with one Redis and once with Redis Cluster. Afterwards thirteen checkers compare what clients sent and received with the event log: no gap in the log, no acknowledged write lost, no event missed, duplicated or reordered. Delays are measured from the commit to each reader, without the time in which a process was frozen.',
+  },
+  'realtime-simulation': {
+    title: 'Simulation of the hub',
+    about:
+      'The class that orders and delivers events runs in virtual time: 3 instances, 3 boards and 9 clients for 30 s of faults, then recovery. Messages are lost, duplicated and reordered, instances crash between commit and publish, and Redis and the log fail. A violation names its seed, and the seed reproduces it.',
+  },
+  'client-simulation': {
+    title: 'Simulation of the client',
+    about:
+      'The synchronization core of the client library runs with up to four clients of one board in virtual time, with lost requests and responses, reloads, restored backups, automation rules and several tabs. After every step the confirmed state must equal the board of the server at that position; in the end every client shows the same board, and every change was applied once. Then seeded defects are built into the code one by one, and the simulation must find each.',
+  },
+  'race-pairs': {
+    title: 'Races between every two writes',
+    about:
+      'Every operation that changes a board runs against every other, and against itself, at the same moment, at two instances and at one. The first must succeed, and the second unless the first removed its target. After each pair the board is compared with its log.',
+  },
+  fuzz: {
+    title: 'Fuzzing the API',
+    about:
+      'Requests generated from the OpenAPI document, valid or with one thing broken, then WebSocket frames and handshakes generated from the AsyncAPI document. Every response is checked against the document: status, problem code, headers, and a body without undocumented fields. The process runs with a heap of 256 MiB.',
+  },
+  overload: {
+    title: 'Five times the load',
+    about:
+      'Requests arrive at five times the rate that the service can handle, for a minute, on 1,000 open connections, while 200 sockets watch boards. Goodput counts correct responses within a second. It is compared with the peak rate in alternating runs, because the load generator shares the machine. The same flood against an instance without admission control must miss a bound.',
+  },
+  greedy: {
+    title: 'One greedy account or address',
+    about:
+      'One account or address sends as much as it can, in one scenario after the other, with the default quotas and without quotas. Another user works at the attacked service and, at the same time, at an equal service that is not attacked. Their requests must succeed and take at most twice as long, or 30 ms longer, and the process must stay within 1 GiB.',
+  },
+  'greedy-before': {
+    title: 'The same without the defenses',
+    about:
+      'The scenarios of the previous suite against the last version without quotas and fair shares. Each must fail there; otherwise it shows nothing.',
+  },
+  soak: {
+    title: 'An hour of mixed load',
+    about:
+      'Two instances with production settings and rate limits; users in processes of their own use the client library for everything it offers. The first third is a warm-up. After it memory must not grow, and event-loop lag, waits, latency, open files and sockets must stay level. Memory is measured after a garbage collection. Each row shows the instance that is closer to its bound.',
+  },
+  'operate-upgrade': {
+    title: 'Upgrade and rollback under load',
+    about:
+      'Two instances of an older version serve 16 writers, 4 readers and 50 sockets. The schema is migrated, the instances are replaced one by one, and then rolled back one by one on the new schema. No request is retried. A transaction holds a table that the migration changes, so the migration must wait without blocking requests.',
+  },
+  'operate-failover': {
+    title: 'Failover of PostgreSQL',
+    about:
+      'A primary with two synchronous standbys is killed, or frozen and resumed after it was replaced, while 16 writers and two live clients continue. Recovery is the time until the first acknowledged write, with the promotion, but without the detection of the failure. Then an asynchronous standby that lost commits is promoted, and `npm run admin -- new-epoch` repairs the clients.',
+  },
+  'operate-restore': {
+    title: 'Backup and restore',
+    about:
+      'A base backup and a WAL archive of a service under load. The primary is killed and its data deleted, and the backup is restored to a moment between two known writes; the acceptance suite then runs on it. The RPO comes from a second restore, to the end of the archive.',
+  },
+  'web-walks': {
+    title: 'Random walks through the web client',
+    about:
+      'A browser adds, moves, renames and deletes cards, goes offline and online, navigates, reloads, and closes and reopens the tab, in an order that a seed decides, while another user changes the board. In the end every queued change is in the log exactly once, or the other user removed its target. Once with the back/forward cache of the browser and once without.',
+  },
+}

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+const read = (file: string) => JSON.parse(text(file))
+
+interface Sbom {
+  components: { 'bom-ref': string; scope: string; properties?: { name: string }[] }[]
+}
+
+test('[SEC-1] the documented command lists every dependency of the service and of the web client as required', () => {
+  const [, command = ''] = /^(npm sbom .+) > /m.exec(text('SECURITY.md')) ?? []
+  const [npm = '', ...options] = command.split(' ')
+  const sbom: Sbom = JSON.parse(execFileSync(npm, options, { cwd: new URL('..', import.meta.url), encoding: 'utf8' }))
+  const isTool = ({ properties = [] }: Sbom['components'][number]) =>
+    properties.some(({ name }) => name === 'cdx:npm:package:development')
+  const required = sbom.components.filter((component) => component.scope === 'required' && !isTool(component))
+  const listed = required.map((component) => component['bom-ref'])
+  for (const part of ['server', 'web']) {
+    const dependencies: Record<string, string> = read(`packages/${part}/package.json`).dependencies
+    const exact = Object.entries(dependencies).filter(([, version]) => version !== '*')
+    expect(listed).toEqual(expect.arrayContaining(exact.map(([name, version]) => `${name}@${version}`)))
+  }
+  expect(listed.filter((reference) => /^(vite|esbuild)@/.test(reference))).toEqual([])
+})
+
+const isExact = (name: string, version: string) =>
+  /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) || (name.startsWith('@lockstep/') && version === '*')
+
+test('[SEC-2] versions are exact, nothing names a host, and install scripts run for node alone', () => {
+  const manifests = ['', 'packages/cli/', 'packages/client/', 'packages/contract/', 'packages/server/', 'packages/web/']
+  const loose = manifests.flatMap((folder) => {
+    const { dependencies, devDependencies, optionalDependencies } = read(`${folder}package.json`)
+    const all: Record<string, string> = { ...dependencies, ...devDependencies, ...optionalDependencies }
+    return Object.entries(all).filter(([name, version]) => !isExact(name, version))
+  })
+  expect(loose).toEqual([])
+  expect(isExact('pg', '^8.0.0') || isExact('pg', '*') || isExact('pg', 'latest')).toBe(false)
+  expect(text('package-lock.json')).not.toMatch(/"resolved": "\w+:/)
+  expect(Object.keys(read('package.json').allowScripts)).toEqual(['node'])
+})
+
+test('[SEC-3] every promise of SECURITY.md names rules and tests', () => {
+  const [, promises = ''] = /## What is promised([\s\S]*?)\n## /.exec(text('SECURITY.md')) ?? []
+  const rows = promises.split('\n').filter((line) => /^\| (?!---|What)/.test(line))
+  expect(rows.length).toBeGreaterThan(7)
+  for (const row of rows) {
+    const [, , , rules = '', tests = ''] = row.split('|')
+    expect(rules).toMatch(/[A-Z]+-\d+/)
+    expect(tests).toMatch(/`[\w/.-]+\.ts`/)
+  }
+})
