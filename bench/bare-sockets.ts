@@ -2,8 +2,8 @@ import { createServer, type Socket } from 'node:net'
 import { frame } from '../packages/server/src/realtime/frames.ts'
 
 /**
- * The bare engine of fan-out: sockets of `net` in a process of its own, and the same bytes written to each in one loop.
- * It greets like the service, so that the same clients count what they get. Told what to do by its parent.
+ * The bare engine of fan-out, in its own process: a `net` server that writes the same bytes to every socket in one loop. It
+ * completes the WebSocket handshake like the service, so that the same clients can connect. The parent sends the bytes.
  */
 const sockets = new Set<Socket>()
 const server = createServer({ noDelay: true }, (socket) => {
@@ -11,7 +11,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
     socket.write(frame('{"type":"hello","epoch":1,"seq":0}'))
     sockets.add(socket)
-    // Whatever else clients say is read and forgotten.
+    // Discards what clients send.
     socket.resume()
   })
   socket.on('error', () => {})

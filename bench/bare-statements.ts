@@ -1,42 +1,40 @@
 import { eventually } from '../packages/server/testing/processes.ts'
-import { MARK, type Sending } from './load.ts'
-import { demand } from './measure.ts'
+import type { Environment } from './environment.ts'
+import { UNIQUE_NUMBER } from './load.ts'
+import { assertValid } from './measure.ts'
 import { COUNT_IDS, DESCRIPTION, NEW_ID, type OperationKey, operations, TITLE } from './operations.ts'
 import { idIn, idOf, type Kind, seedBoards, seedUsers, USERS } from './seed.ts'
-import type { Stage } from './stage.ts'
 
-/** A statement as PostgreSQL was asked to execute it, with the values of its parameters. */
-interface Executed {
+/** A statement from PostgreSQL's log, with its parameter values. */
+interface LoggedStatement {
   name: string
   text: string
   values: (string | null)[]
 }
-/** The distance that the service keeps between ranks at the end of a list. */
+/** The distance between ranks at the end of a list. */
 const GAP = 2 ** 20
 const DATABASE = 'captured'
 
 /**
- * What the service really sends for each kind of write, as scripts for pgbench: the same statements in the same order, with
- * other boards and cards each time. They are taken from PostgreSQL's own log of a request, so they are never out of date.
+ * Builds a pgbench script for each kind of write: the statements that the service sends, in the same order, with other
+ * boards and cards each time. They come from PostgreSQL's log of a real request, so they cannot become outdated.
  */
-export async function captureScripts(stage: Stage): Promise<Record<OperationKey, string>> {
-  await stage.emptyDatabase(DATABASE)
-  await seedUsers(stage.sql(DATABASE), 1, USERS)
-  await seedBoards(stage.sql(DATABASE), { from: 1, to: 1 })
-  const url = new URL(stage.url(DATABASE))
+export async function captureScripts(environment: Environment): Promise<Record<OperationKey, string>> {
+  await environment.createDatabase(DATABASE)
+  await seedUsers(environment.pool(DATABASE), 1, USERS)
+  await seedBoards(environment.pool(DATABASE), { from: 1, to: 1 })
+  const url = new URL(environment.url(DATABASE))
   url.searchParams.set('options', '-c log_statement=all')
-  const service = await stage.service(DATABASE, { DATABASE_URL: url.href })
+  const service = await environment.startService(DATABASE, { DATABASE_URL: url.href })
+  const capture = (key: OperationKey, nth: number) => captureRequest(environment, service.base_url, key, nth)
   try {
     const scripts = {} as Record<OperationKey, string>
     for (const key of Object.keys(operations) as OperationKey[]) {
-      // Twice the same, so nothing of the service's own chores is among it.
-      let [before, captured] = [
-        await capture(stage, service.base_url, key, 0),
-        await capture(stage, service.base_url, key, 1),
-      ]
-      for (let nth = 2; namesOf(before.executed) !== namesOf(captured.executed); nth++) {
-        demand(nth < 8, `${key} is never done in the same way: ${namesOf(captured.executed)}`)
-        ;[before, captured] = [captured, await capture(stage, service.base_url, key, nth)]
+      // Until two consecutive requests have the same statements: then none of them belongs to a background job.
+      let [previous, captured] = [await capture(key, 0), await capture(key, 1)]
+      for (let nth = 2; namesOf(previous.statements) !== namesOf(captured.statements); nth++) {
+        assertValid(nth < 8, `the statements of ${key} differ each time: ${namesOf(captured.statements)}`)
+        ;[previous, captured] = [captured, await capture(key, nth)]
       }
       scripts[key] = scriptOf(key, captured)
     }
@@ -45,147 +43,150 @@ export async function captureScripts(stage: Stage): Promise<Record<OperationKey,
     await service.end()
   }
 }
-const namesOf = (executed: Executed[]) => executed.map(({ name }) => name).join(' ')
+const namesOf = (statements: LoggedStatement[]) => statements.map(({ name }) => name).join(' ')
 
-interface Captured {
-  executed: Executed[]
-  /** What the request and the database held before it, and what pgbench says instead. */
-  known: Map<string, string>
+/** Parameter values of the captured request, and the pgbench expressions that replace them. */
+type Replacements = Map<string, string>
+interface CapturedRequest {
+  statements: LoggedStatement[]
+  replacements: Replacements
 }
 
-async function capture(stage: Stage, base_url: string, key: OperationKey, nth: number): Promise<Captured> {
-  const { user, sending } = operations[key].request(nth * 100 + 1, 1)
+async function captureRequest(
+  environment: Environment,
+  baseUrl: string,
+  key: OperationKey,
+  nth: number,
+): Promise<CapturedRequest> {
+  const { user, request } = operations[key].request(nth * 100 + 1, 1)
   const number = String(10_000_000 + nth)
-  const body = sending.body?.replace(MARK, number)
-  const known = await knownBefore(stage, sending, user, body ?? '', number)
-  const from = stage.postgres.process().output().length
-  const response = await fetch(base_url + sending.path, {
-    method: sending.method,
+  const body = request.body?.replace(UNIQUE_NUMBER, number)
+  const replacements = await readReplacements(environment, `${request.path} ${body ?? ''}`, user, number)
+  const { output } = environment.postgres.process()
+  const logStart = output().length
+  const response = await fetch(baseUrl + request.path, {
+    method: request.method,
     headers: {
-      authorization: `Bearer ${stage.tokens[user]}`,
+      authorization: `Bearer ${environment.tokens[user]}`,
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body }),
   })
-  demand(response.status === operations[key].status, `${key} answered ${response.status}: ${await response.text()}`)
-  const told = () => stage.postgres.process().output().slice(from)
-  const executed = await eventually('PostgreSQL tells of it', () => {
-    const all = parseLog(told())
-    return all.some(({ text }) => text.includes('board_events')) && /\bcommit\b/i.test(told()) && all
+  assertValid(response.status === operations[key].status, `${key}: ${response.status} ${await response.text()}`)
+  const statements = await eventually('the statements are in the log of PostgreSQL', () => {
+    const log = output().slice(logStart)
+    const all = parseLog(log)
+    return all.some(({ text }) => text.includes('board_events')) && /\bcommit\b/i.test(log) && all
   })
-  return { executed, known }
+  return { statements, replacements }
 }
 
-async function knownBefore(stage: Stage, { path }: Sending, user: number, body: string, number: string) {
-  const sql = stage.sql(DATABASE)
-  const ids = [...new Set(`${path} ${body}`.match(/[\da-f]{8}-[\da-f-]{27}/g))]
+/** Must be called before the request: some values are read from the rows that it changes. */
+async function readReplacements(environment: Environment, pathAndBody: string, user: number, number: string) {
+  const pool = environment.pool(DATABASE)
+  const ids = [...new Set(pathAndBody.match(/[\da-f]{8}-[\da-f-]{27}/g))]
   const kinds: Kind[] = ['user', 'board', 'column', 'label', 'card']
-  const known = new Map<string, string>()
-  const add = (id: string) => {
+  const replacements: Replacements = new Map()
+  for (const id of [...ids, idOf('user', user), idOf('board', 1)]) {
     const kind = kinds[Number(id[22]) - 1] as Kind
-    known.set(id, idIn(kind, `:${kind}`))
+    replacements.set(id, idIn(kind, `:${kind}`))
   }
-  for (const id of ids) add(id)
-  add(idOf('user', user))
-  add(idOf('board', 1))
-  known.set(TITLE, ':title')
-  known.set(DESCRIPTION, ':description')
-  known.set(`Title ${number}`, "('Title ' || :number)")
-  const last_seq = 7_000_000 + Math.floor(Math.random() * 1_000_000)
-  await sql.query('update board_stream set last_seq = $1', [last_seq])
-  known.set(String(last_seq), ':last_seq::int8')
+  replacements.set(TITLE, ':title')
+  replacements.set(DESCRIPTION, ':description')
+  replacements.set(`Title ${number}`, "('Title ' || :number)")
+  const lastSeq = 7_000_000 + Math.floor(Math.random() * 1_000_000)
+  await pool.query('update board_stream set last_seq = $1', [lastSeq])
+  replacements.set(String(lastSeq), ':last_seq::int8')
   const column = ids.find((id) => id[22] === '3')
   const card = ids.find((id) => id[22] === '5')
   if (card) {
-    const { rows } = await sql.query<{ column_id: string }>('select column_id from cards where id = $1', [card])
-    const from_id = rows[0]?.column_id
-    if (from_id && !known.has(from_id)) known.set(from_id, ':from_id')
+    const { rows } = await pool.query<{ column_id: string }>('select column_id from cards where id = $1', [card])
+    const fromId = rows[0]?.column_id
+    if (fromId && !replacements.has(fromId)) replacements.set(fromId, ':from_id')
   }
   if (column) {
-    const { rows } = await sql.query<{ low: string; high: string }>(
+    const { rows } = await pool.query<{ low: string; high: string }>(
       'select min(rank) as low, max(rank) as high from cards where column_id = $1 and id is distinct from $2',
       [column, card ?? null],
     )
-    known.set(String(Number(rows[0]?.high) + GAP), `(:rank::int8 + ${GAP})`)
-    known.set(String(Number(rows[0]?.low) - GAP), `(:rank::int8 - ${GAP})`)
+    replacements.set(String(Number(rows[0]?.high) + GAP), `(:rank::int8 + ${GAP})`)
+    replacements.set(String(Number(rows[0]?.low) - GAP), `(:rank::int8 - ${GAP})`)
   }
-  return known
+  return replacements
 }
 
-/** What was executed, in order, out of PostgreSQL's log. Lines of one message begin with a tab. */
-export function parseLog(log: string): Executed[] {
+/** Extracts the executed statements from PostgreSQL's log, in order. Continuation lines of a message begin with a tab. */
+export function parseLog(log: string): LoggedStatement[] {
   const messages = log
     .split(/^@(?=\d+@)/m)
     .map((message) => message.replace(/^\d+@/, '').replaceAll('\n\t', '\n').trim())
-  const executed: Executed[] = []
+  const statements: LoggedStatement[] = []
   for (const message of messages) {
     const [, name, text] = /^LOG: {2}(?:execute ([^:]+)|statement): ([\s\S]+)$/.exec(message) ?? []
     const details = /^DETAIL: {2}parameters: ([\s\S]+)$/i.exec(message)?.[1]
-    if (text !== undefined) executed.push({ name: name ?? text.slice(0, 20), text, values: [] })
-    const last = executed.at(-1)
+    if (text !== undefined) statements.push({ name: name ?? text.slice(0, 20), text, values: [] })
+    const last = statements.at(-1)
     if (details !== undefined && last) {
       last.values = [...details.matchAll(/\$\d+ = (?:NULL|'((?:[^']|'')*)')/g)].map(([, value]) =>
         value === undefined ? null : value.replaceAll("''", "'"),
       )
     }
   }
-  return executed
+  return statements
 }
 
-/** The captured statements as a script, in one transaction from where the service begins one. */
-function scriptOf(key: OperationKey, { executed, known }: Captured): string {
-  const isBegin = ({ text }: Executed) => /^begin\b/i.test(text)
-  const lines = [operations[key].choose, COUNT_IDS]
-  // One that the service sends in one flight, without a word of it, is a transaction too.
-  if (!executed.some(isBegin))
-    executed = [
-      { name: 'begin', text: 'begin', values: [] },
-      ...executed,
-      { name: 'commit', text: 'commit', values: [] },
-    ]
-  if (executed.some(({ text }) => /\bas json\b/.test(text))) known.set(ASKED_JSON, ':json')
-  for (const { text, values } of executed) {
-    const filled = text.replaceAll(/\$(\d+)/g, (_, nth: string) => expressionOf(values[Number(nth) - 1] ?? null, known))
-    const isAsked = /\bas (at|json|from_id)\b/.test(text) || /^\s*select item\.rank/.test(text)
-    lines.push(`${withoutColons(filled)} ${isAsked ? '\\gset' : ';'}\n`)
+/** Turns the captured statements into a script with one transaction. */
+function scriptOf(key: OperationKey, { statements, replacements }: CapturedRequest): string {
+  const lines = [operations[key].variables, COUNT_IDS]
+  // A batch with one Sync is a transaction too, without BEGIN and COMMIT.
+  const hasBegin = statements.some(({ text }) => /^begin\b/i.test(text))
+  const control = (text: string): LoggedStatement => ({ name: text, text, values: [] })
+  const transaction = hasBegin ? statements : [control('begin'), ...statements, control('commit')]
+  if (transaction.some(({ text }) => /\bas json\b/.test(text))) replacements.set(SELECTED_JSON, ':json')
+  for (const { text, values } of transaction) {
+    const filled = text.replaceAll(/\$(\d+)/g, (_, nth: string) =>
+      expressionOf(values[Number(nth) - 1] ?? null, replacements),
+    )
+    const isRead = /\bas (at|json|from_id)\b/.test(text) || /^\s*select item\.rank/.test(text)
+    lines.push(`${withoutColons(filled)} ${isRead ? '\\gset' : ';'}\n`)
   }
   return lines.join('')
 }
 
-/** Among what is known when a statement before has answered the JSON of the thing: no value looks like it. */
-const ASKED_JSON = '\0json'
+/** Key among the replacements when an earlier statement selects the JSON of the resource. It equals no parameter value. */
+const SELECTED_JSON = '\0json'
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 const EVENT =
   /^(\{"type":"[\w.]+","data":)(\{[\s\S]*\})(,"user_id":")([^"]+)(","timestamp":")[^"]+(","version":[\s\S]*)$/
 
-/** What stands for a value in the script: a variable, something made of variables, or the value itself. */
-export function expressionOf(value: string | null, known: ReadonlyMap<string, string>): string {
+/** The expression for a parameter value in the script: a variable, an expression with variables, or the value itself. */
+export function expressionOf(value: string | null, replacements: ReadonlyMap<string, string>): string {
   if (value === null) return 'null'
-  const exact = known.get(value)
+  const exact = replacements.get(value)
   if (exact) return exact
   if (/^\d{4}-\d\d-\d\d[T ][\d:.]+(Z|[+-]\d\d)$/.test(value)) return ':at'
-  // When the log was last written to, in milliseconds: the statement costs the same whatever it says.
+  // The time of the last event in milliseconds. The statement costs the same with any value.
   if (/^\d{13}$/.test(value)) return value
   if (/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/.test(value)) return NEW_ID
   const only = /^\{"?((?:[^"\\,{}]|\\.)+|\{.*\})"?\}$/s.exec(value)?.[1]
   const event = value.startsWith('{"{') && EVENT.exec(value.slice(2, -2).replaceAll(/\\(.)/g, '$1'))
   if (event) {
     const [, type, data = '', user, id = '', time, version] = event as unknown as string[]
-    // What PostgreSQL did not make into text the service knew; its length is what counts.
-    return `array[${quoted(`${type}`)} || ${known.has(ASKED_JSON) ? ':json' : quoted(data)} || ${quoted(`${user}`)} || ${known.get(id) ?? quoted(id)} || ${quoted(`${time}`)} || :at || ${quoted(`${version}`)}]`
+    // JSON that the service built itself is repeated as it is: only its length matters.
+    return `array[${quoted(`${type}`)} || ${replacements.has(SELECTED_JSON) ? ':json' : quoted(data)} || ${quoted(`${user}`)} || ${replacements.get(id) ?? quoted(id)} || ${quoted(`${time}`)} || :at || ${quoted(`${version}`)}]`
   }
-  if (only !== undefined && value.startsWith('{') && !value.startsWith('{"') && known.has(only))
-    return `('{' || ${known.get(only)} || '}')`
-  for (const [part, expression] of known) {
+  if (only !== undefined && value.startsWith('{') && !value.startsWith('{"') && replacements.has(only))
+    return `('{' || ${replacements.get(only)} || '}')`
+  for (const [part, expression] of replacements) {
     const at = value.indexOf(part)
     if (at === -1 || part.length < 8) continue
     return `(${quoted(value.slice(0, at))} || ${expression} || ${quoted(value.slice(at + part.length))})`
   }
-  demand(value.length < 40 && !/\d{6}/.test(value), `nobody knows where the service has this from: ${value}`)
+  assertValid(value.length < 40 && !/\d{6}/.test(value), `a parameter value of unknown origin: ${value}`)
   return quoted(value)
 }
 
-/** pgbench takes a colon before a letter for a variable, also within quotes. */
+/** Replaces colons in string literals: pgbench substitutes `:name` even within quotes. */
 export const withoutColons = (text: string) =>
   text.replaceAll(/'(?:[^']|'')*'/g, (literal) =>
     /:\w/.test(literal) ? `(${literal.replaceAll(/:(?=\w)/g, "' || chr(58) || '")})` : literal,

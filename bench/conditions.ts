@@ -3,9 +3,9 @@ import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { postgresPrograms } from '../packages/server/testing/processes.ts'
+import { POOL, settingsOf } from './environment.ts'
 import { busyShare, median, rounded } from './measure.ts'
 import type { Size } from './size.ts'
-import { POOL } from './stage.ts'
 
 export interface Conditions {
   date: string
@@ -13,34 +13,32 @@ export interface Conditions {
   [what: string]: string | number
 }
 
-/** All that one must know to judge the figures, or to measure them again. */
+/** Everything needed to judge the figures or to repeat the run. */
 export async function readConditions(size: Size, isSmoke: boolean): Promise<Conditions> {
   const busy = await busyShare(isSmoke ? 100 : 3_000)
+  const postgresVersion = run(join(postgresPrograms(), 'postgres'), '--version').replace(/^.*?(\d[\d.]*).*$/, '$1')
   return {
-    date: new Date().toISOString().slice(0, 16).replace('T', ' '),
+    date: `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     commit:
-      said('git', 'rev-parse', '--short', 'HEAD') +
-      (said('git', 'status', '--porcelain', 'packages', 'bench/*.ts') && ' with changes'),
+      run('git', 'rev-parse', '--short', 'HEAD') +
+      (run('git', 'status', '--porcelain', 'packages', 'bench/*.ts') && ' with changes'),
     machine: `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release().split('.', 2).join('.')}`,
-    'busy with other work before the run': `${Math.round(busy * 100)} %`,
+    'CPU load before the run': `${Math.round(busy * 100)} %`,
     'fdatasync of a page': `${rounded(syncMicros())} µs`,
     'Node.js': process.versions.node,
-    PostgreSQL: `${said(join(postgresPrograms(), 'postgres'), '--version').replace(/^.*?(\d[\d.]*).*$/, '$1')}: ${Object.entries(
-      size.postgres,
-    )
-      .map(([name, value]) => `${name}=${value}`)
-      .join(', ')}`,
-    Redis: said('redis-server', '--version').replace(/^.*v=(\S+).*$/, '$1'),
-    service: 'ENVIRONMENT=development: no rate limits; LOG_LEVEL=warn: no line for each request',
-    'connections of the service to PostgreSQL': POOL,
+    PostgreSQL: `${postgresVersion}: ${settingsOf(size.postgres).join(', ')}`,
+    Redis: run('redis-server', '--version').replace(/^.*v=(\S+).*$/, '$1'),
+    service: 'ENVIRONMENT=development (no rate limits), LOG_LEVEL=warn (no access log)',
+    'connections to PostgreSQL': POOL,
     boards: size.boards,
     rounds: size.rounds,
-    'window of load': `${size.window_ms} ms`,
-    network: 'loopback; the load, the service and its stores share the cores',
+    'load window': `${size.windowMs} ms`,
+    network: 'loopback',
   }
 }
 
-function said(command: string, ...args: string[]): string {
+/** The output of a command; empty when it fails. */
+function run(command: string, ...args: string[]): string {
   try {
     return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   } catch {
@@ -48,21 +46,21 @@ function said(command: string, ...args: string[]): string {
   }
 }
 
-/** What a commit waits for at least: a page written and forced to the disk. */
+/** Microseconds to write a page and flush it to disk: the lower bound of a commit. */
 function syncMicros(): number {
   const file = join(tmpdir(), `lockstep-sync-${process.pid}`)
   const page = Buffer.alloc(8_192, 1)
-  const open = openSync(file, 'w')
+  const descriptor = openSync(file, 'w')
   try {
     const times = Array.from({ length: 50 }, () => {
-      const begun = performance.now()
-      writeSync(open, page, 0, page.length, 0)
-      fdatasyncSync(open)
-      return (performance.now() - begun) * 1_000
+      const startedAt = performance.now()
+      writeSync(descriptor, page, 0, page.length, 0)
+      fdatasyncSync(descriptor)
+      return (performance.now() - startedAt) * 1_000
     })
     return median(times)
   } finally {
-    closeSync(open)
+    closeSync(descriptor)
     rmSync(file)
   }
 }

@@ -1,98 +1,71 @@
-import { makeFunctions } from './bare-functions.ts'
-import { Load, type Sending } from './load.ts'
-import { byTurns, demand, type Findings, figure, median, rounded } from './measure.ts'
-import { operations } from './operations.ts'
+import { createBareFunctions } from './bare-functions.ts'
+import { countEvents, type Environment, POOL } from './environment.ts'
+import { Load } from './load.ts'
+import { assertValid, byTurns, type Findings, figure, median, rounded } from './measure.ts'
+import { loadRequests, operations } from './operations.ts'
 import { COLUMNS, columnOf, idOf } from './seed.ts'
-import { eventsIn, POOL, type Stage } from './stage.ts'
 import { BareWrites, callScript } from './writes.ts'
 
 const OTHER_CONNECTIONS = 8
 const LEAST_WRITES = 1_000
 const LEAST_SHARE = 0.8
 
-/** One board on which many write at once, and what the other boards notice of it. */
-export async function run(stage: Stage): Promise<Findings> {
-  const { size, progress } = stage
-  const { create } = operations
-  await makeFunctions(stage.sql('bare'))
-  const bare = new BareWrites(stage)
-  const service = await stage.main()
-  using hot = new Load()
-  using others = new Load()
-  const requests = Array.from({ length: size.boards * COLUMNS }, (_, nth): Sending => {
-    const { user, sending } = create.request(nth, size.boards)
-    return { ...sending, token: stage.tokens[user] as string }
-  })
-  const hot_path = `/boards/${idOf('board', 1)}/columns/${idOf('column', columnOf(1, 1))}/cards`
-  await hot.prepare(
+/** Many concurrent writers on one board, and their effect on writes to the other boards. */
+export async function measureHotBoard(environment: Environment): Promise<Findings> {
+  const { size, progress, tokens, pool } = environment
+  await createBareFunctions(pool('bare'))
+  const bareWrites = new BareWrites(environment)
+  const service = await environment.sharedService()
+  using hotLoad = new Load()
+  using otherLoad = new Load()
+  const requests = loadRequests('create', { count: size.boards * COLUMNS, boards: size.boards, tokens })
+  const hotPath = `/boards/${idOf('board', 1)}/columns/${idOf('column', columnOf(1, 1))}/cards`
+  await hotLoad.prepare(
     'hot',
-    requests.map((request) => ({ ...request, path: hot_path })),
+    requests.map((request) => ({ ...request, path: hotPath })),
   )
-  await others.prepare(
+  await otherLoad.prepare(
     'others',
     requests.filter(({ path }) => !path.includes(idOf('board', 1))),
   )
-  const window = (load: Load, list: string, connections: number) =>
-    load.run(list, service.base_url, { connections, ms: size.window_ms }, create.status)
-  const counted = async <T extends { sent: number }>(work: () => Promise<T[]>) => {
-    const before = await eventsIn(stage.sql('ours'))
-    const outcomes = await work()
-    const written = (await eventsIn(stage.sql('ours'))) - before
-    const sent = outcomes.reduce((sum, outcome) => sum + outcome.sent, 0)
-    demand(written === sent, `${sent} requests left ${written} events`)
-    return outcomes
+  const run = (load: Load, list: string, connections: number) =>
+    load.run(list, service.base_url, { connections, ms: size.windowMs }, operations.create.status)
+  const writeHot = () => run(hotLoad, 'hot', size.hotWriters)
+  const writeOthers = () => run(otherLoad, 'others', OTHER_CONNECTIONS)
+  /** Runs the loads at the same time, and returns the rate of the first one. */
+  const rateOf = async (...loads: (typeof writeHot)[]) => {
+    const before = await countEvents(pool('ours'))
+    const results = await Promise.all(loads.map((load) => load()))
+    const appended = (await countEvents(pool('ours'))) - before
+    const sent = results.reduce((sum, result) => sum + result.sent, 0)
+    assertValid(appended === sent, `${sent} requests appended ${appended} events`)
+    return results[0]?.rate ?? Number.NaN
   }
-  const alone = () => counted(async () => [await window(others, 'others', OTHER_CONNECTIONS)])
-  const hotAlone = () => counted(async () => [await window(hot, 'hot', size.hot_writers)])
-  const both = () =>
-    counted(() => Promise.all([window(others, 'others', OTHER_CONNECTIONS), window(hot, 'hot', size.hot_writers)]))
   const length = size.rounds > 1 ? { seconds: 1 } : { transactions: 5 }
-  const byPgbench = async () => {
-    const { rate, ms } = await bare.run(callScript('create'), { clients: POOL, ...length }, 1)
-    return [{ rate, p50: ms, p99: Number.NaN }]
-  }
-  await both()
-  const found = await byTurns<'alone' | 'both' | 'hotAlone' | 'bare', { rate: number; p50: number; p99: number }[]>(
-    size.rounds,
-    { alone, both, hotAlone, bare: byPgbench },
-  )
-  const of = (list: { rate: number; p50: number; p99: number }[][], nth: number, what: 'rate' | 'p50' | 'p99') =>
-    median(list.map((outcomes) => outcomes[nth]?.[what] ?? Number.NaN))
-  const row = (name: string, list: { rate: number; p50: number; p99: number }[][], nth: number) => [
-    name,
-    ...(['rate', 'p50', 'p99'] as const).map((what) => rounded(of(list, nth, what))),
-  ]
-  const hot_rate = of(found.hotAlone, 0, 'rate')
-  progress(`  ${rounded(hot_rate)} writes/s on one board`)
+  await rateOf(writeOthers, writeHot)
+  const rates = await byTurns(size.rounds, {
+    others: () => rateOf(writeOthers),
+    othersBesideHot: () => rateOf(writeOthers, writeHot),
+    hot: () => rateOf(writeHot),
+    bare: async () => (await bareWrites.run(callScript('create'), { clients: POOL, ...length }, 1)).rate,
+  })
+  const hotRate = median(rates.hot)
+  progress(`  ${rounded(hotRate)} writes/s on one board`)
   return {
-    limits: `A change holds its board until it is committed: ${rounded(1_000 / hot_rate)} ms each, one after the other. The others share the cores with it.`,
+    limits: `The board lock: writes to a board run one after the other, ${rounded(1_000 / hotRate)} ms each until the commit. Writes to other boards share the cores with them.`,
     figures: [
       figure(
-        `hot board, ${size.hot_writers} writers, to one function`,
+        `hot board, ${size.hotWriters} writers, vs one function`,
         '/s',
-        { ours: hot_rate, bare: of(found.bare, 0, 'rate') },
+        { ours: hotRate, bare: median(rates.bare) },
         { ours: { least: LEAST_WRITES } },
       ),
       figure(
-        'other boards while one is hot, to undisturbed',
+        'other boards beside a hot board, vs without it',
         '/s',
-        { ours: of(found.both, 0, 'rate'), bare: of(found.alone, 0, 'rate') },
+        { ours: median(rates.othersBesideHot), bare: median(rates.others) },
         { ratio: { least: LEAST_SHARE } },
       ),
-    ],
-    tables: [
-      {
-        heading: 'A hot board',
-        text: `${size.hot_writers} connections create cards on one board, ${OTHER_CONNECTIONS} on all others. Alone and together, in turns; the bare one is one function on the same board on ${POOL} connections, where each waits for the lock of the one before.`,
-        columns: ['who', 'writes /s', 'p50 ms', 'p99 ms'],
-        rows: [
-          row('hot board alone', found.hotAlone, 0),
-          row('hot board, others meanwhile', found.both, 1),
-          row('others alone', found.alone, 0),
-          row('others, hot board meanwhile', found.both, 0),
-          row('the hot board by pgbench', found.bare, 0).map((cell) => (Number.isNaN(cell) ? '' : cell)),
-        ],
-      },
     ],
   }
 }

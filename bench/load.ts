@@ -1,59 +1,57 @@
 import { Worker } from '../tests/prove/worker.ts'
-import { demand } from './measure.ts'
+import { assertValid } from './measure.ts'
 
-/** Stands in a body or a path for a number that no other request of the run has. */
-export const MARK = '########'
+/** Placeholder in a path or body. Each request sends its own number instead. */
+export const UNIQUE_NUMBER = '########'
 
-export interface Sending {
+export interface LoadRequest {
   method: string
   path: string
   token?: string
   body?: string
-  type?: string
-  /** Further lines of the head, each with its end. */
+  /** Additional header lines, each with its CRLF. */
   headers?: string
 }
-export type Order =
-  | { do: 'prepare'; list: string; requests: Sending[] }
+export type LoadCommand =
+  | { do: 'prepare'; list: string; requests: LoadRequest[] }
   | { do: 'run'; window: { port: number; connections: number; ms: number; list: string; from: number } }
 
-/** What came of a window of load. All that was sent was answered; the rate counts what was answered within the window. */
-export interface Outcome {
+export interface LoadResult {
+  /** Requests sent. Each of them has its response. */
   sent: number
+  /** Responses per second, of those that arrived within the window. */
   rate: number
+  /** Number of responses by status. */
   statuses: Record<string, number>
-  p50: number
-  p99: number
 }
 
-/** Sends requests from a process of its own. Each list of requests is gone through in order, from window to window. */
+/** HTTP load generator in its own process. It cycles through a list of requests, and continues there in the next window. */
 export class Load {
-  private readonly worker = new Worker<Order>(new URL('load-process.ts', import.meta.url))
-  private readonly reached = new Map<string, number>()
+  private readonly worker = new Worker<LoadCommand>(new URL('load-process.ts', import.meta.url))
+  private readonly nextIndexes = new Map<string, number>()
 
   get pid(): number {
     return this.worker.pid
   }
 
-  prepare = (list: string, requests: Sending[]) => this.worker.ask({ do: 'prepare', list, requests })
+  prepare = (list: string, requests: LoadRequest[]) => this.worker.ask({ do: 'prepare', list, requests })
 
-  /** Sends for a while on so many connections, and demands that every answer has this status, or one of these. */
+  /** Sends requests for a period of time. Throws unless every response has the expected status. */
   async run(
     list: string,
-    base_url: string,
+    baseUrl: string,
     { connections, ms }: { connections: number; ms: number },
-    ...expected: number[]
-  ) {
-    const from = this.reached.get(list) ?? 0
-    const window = { port: Number(new URL(base_url).port), connections, ms, list, from }
-    const outcome = (await this.worker.ask({ do: 'run', window })) as Outcome
-    this.reached.set(list, from + outcome.sent)
-    const right = expected.reduce((sum, status) => sum + (outcome.statuses[status] ?? 0), 0)
-    demand(
-      right === outcome.sent && outcome.sent > 0,
-      `${list} answered ${JSON.stringify(outcome.statuses)}, and not ${expected.join(' or ')} each time`,
+    expectedStatus: number,
+  ): Promise<LoadResult> {
+    const from = this.nextIndexes.get(list) ?? 0
+    const window = { port: Number(new URL(baseUrl).port), connections, ms, list, from }
+    const result = (await this.worker.ask({ do: 'run', window })) as LoadResult
+    this.nextIndexes.set(list, from + result.sent)
+    assertValid(
+      result.statuses[expectedStatus] === result.sent && result.sent > 0,
+      `${list}: statuses ${JSON.stringify(result.statuses)} instead of ${expectedStatus} for every request`,
     )
-    return outcome
+    return result
   }
 
   [Symbol.dispose]() {

@@ -4,95 +4,96 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readConditions } from './conditions.ts'
+import { type Environment, startEnvironment } from './environment.ts'
+import { measureFanOut } from './fan-out.ts'
+import { measureFullBoard } from './full-board.ts'
+import { measureHotBoard } from './hot-board.ts'
 import type { Findings, Progress } from './measure.ts'
-import { type Kept, keep, readKept } from './report.ts'
+import { readResults, writeReport } from './report.ts'
 import { FULL, SMOKE, VERSUS, VERSUS_SMOKE } from './size.ts'
-import { type Stage, setStage } from './stage.ts'
 import { compareWith } from './versus.ts'
+import { measureWrites } from './writes.ts'
 
 /**
- * Measures the service against the bare engines beneath it: `npm run bench`, or `npm run bench -- writes login` for some of
- * it. What was measured is kept in bench/results and told in docs/performance.md. With `--smoke` everything is done once
- * and small, to see that it works, and kept in a folder that is told at the end, or in the one that `--out` names.
+ * Compares the service with the bare engines below it: `npm run bench`, or `npm run bench -- writes full-board` for some
+ * benchmarks. Results go to bench/results and docs/performance.md. `--smoke` runs everything once with little work, and
+ * writes to a temporary folder, or to the folder given with `--out`.
  * `npm run bench -- versus <commit>` compares the working tree with a commit, by CPU time per operation.
  */
-const names = ['writes', 'hot-board', 'full-board', 'fan-out', 'commit-to-client', 'login', 'growth', 'peer']
+const benchmarks: Record<string, (environment: Environment) => Promise<Findings>> = {
+  writes: measureWrites,
+  'hot-board': measureHotBoard,
+  'full-board': measureFullBoard,
+  'fan-out': measureFanOut,
+}
+const names = Object.keys(benchmarks)
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean', default: false }, out: { type: 'string' } },
 })
-const began = performance.now()
+const startedAt = performance.now()
 const progress: Progress = (line) =>
-  console.log(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${line}`)
+  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`)
 
 if (positionals[0] === 'versus') {
   const [, commit] = positionals
   if (commit === undefined || positionals.length > 2) {
-    console.error('npm run bench -- versus <commit>')
+    console.error('Usage: npm run bench -- versus <commit>')
     process.exit(1)
   }
-  const compared = await compareWith(commit, values.smoke ? VERSUS_SMOKE : VERSUS, progress)
+  const comparisons = await compareWith(commit, values.smoke ? VERSUS_SMOKE : VERSUS, progress)
   const counts = (['met', 'missed', 'noisy'] as const).map(
-    (verdict) => `${compared.filter((each) => each.verdict === verdict).length} ${verdict}`,
+    (verdict) => `${comparisons.filter((each) => each.verdict === verdict).length} ${verdict}`,
   )
   console.log(counts.join(', '))
   process.exit(0)
 }
 const unknown = positionals.filter((name) => !names.includes(name))
 if (unknown.length > 0) {
-  console.error(`There is no ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  console.error(`Unknown benchmark: ${unknown.join(', ')}. Available: ${names.join(', ')}`)
   process.exit(1)
 }
 
-const root = new URL('../', import.meta.url)
-const elsewhere = values.out ?? (values.smoke ? await mkdtemp(join(tmpdir(), 'lockstep-bench-')) : undefined)
-const target = elsewhere === undefined ? root : pathToFileURL(`${elsewhere}/`)
+const outFolder = values.out ?? (values.smoke ? await mkdtemp(join(tmpdir(), 'lockstep-bench-')) : undefined)
+const target = outFolder === undefined ? new URL('../', import.meta.url) : pathToFileURL(`${outFolder}/`)
 
 const size = values.smoke ? SMOKE : FULL
-const wanted = positionals.length > 0 ? positionals : names
+const selected = positionals.length > 0 ? positionals : names
 const conditions = await readConditions(size, values.smoke)
-// What was measured before and is not measured again stays.
-const kept = new Map((await readKept(target)).map((one) => [one.benchmark, one]))
-let broken = 0
+// Keeps the earlier results of benchmarks that are not selected.
+const results = new Map((await readResults(target)).map((result) => [result.benchmark, result]))
+let failed = 0
 {
-  await using stage = await setStage(size, progress)
-  for (const name of wanted) {
+  await using environment = await startEnvironment(size, progress)
+  for (const name of selected) {
     progress(name)
-    const started = performance.now()
+    const { date, commit } = conditions
+    const begunAt = performance.now()
     try {
-      const { run } = (await import(`./${name}.ts`)) as { run: (stage: Stage) => Promise<Findings> }
-      const findings = await run(stage)
-      const seconds = Math.round((performance.now() - started) / 1_000)
-      kept.set(name, {
-        benchmark: name,
-        date: conditions.date,
-        commit: conditions.commit,
-        seconds,
-        ...findings,
-      } satisfies Kept)
-      for (const { name: of, ours, bare, ratio, unit, goal, met } of findings.figures) {
-        const against = bare === null ? '' : `, bare ${bare}: ${ratio}`
-        progress(
-          `  ${met === false ? '✗' : met ? '✓' : ' '} ${of}: ${ours} ${unit}${against}${goal ? ` (${goal})` : ''}`,
-        )
+      const findings = await (benchmarks[name] as (typeof benchmarks)[string])(environment)
+      const seconds = Math.round((performance.now() - begunAt) / 1_000)
+      results.set(name, { benchmark: name, date, commit, seconds, ...findings })
+      for (const { name: operation, ours, bare, ratio, unit, goal, met } of findings.figures) {
+        const mark = met === null ? ' ' : met ? '✓' : '✗'
+        const comparison = bare === null ? '' : `, bare ${bare}: ${ratio}`
+        progress(`  ${mark} ${operation}: ${ours} ${unit}${comparison}${goal ? ` (${goal})` : ''}`)
       }
     } catch (error) {
-      broken++
-      progress(`  broken: ${(error as Error).stack}`)
+      failed++
+      progress(`  failed: ${(error as Error).stack}`)
     }
-    // After each: what was measured is not lost when the next one fails.
-    await keep(
+    // After each benchmark, so that a later failure loses nothing.
+    await writeReport(
       target,
       conditions,
-      names.flatMap((each) => kept.get(each) ?? []),
+      names.flatMap((each) => results.get(each) ?? []),
     )
   }
 }
-const figures = [...kept.values()].flatMap((one) => one.figures)
-const aimed = figures.filter(({ met }) => met !== null)
+const withGoal = [...results.values()].flatMap(({ figures }) => figures).filter(({ met }) => met !== null)
 console.log(
-  `${aimed.filter(({ met }) => met).length} of ${aimed.length} goals met; ${broken} of ${wanted.length} benchmarks broken`,
+  `${withGoal.filter(({ met }) => met).length} of ${withGoal.length} goals met; ${failed} of ${selected.length} benchmarks failed`,
 )
-if (elsewhere !== undefined) console.log(`Kept in ${elsewhere}`)
-process.exit(broken === 0 ? 0 : 1)
+if (outFolder !== undefined) console.log(`Results are in ${outFolder}`)
+process.exit(failed === 0 ? 0 : 1)

@@ -1,52 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Says what is going on, while it goes on. */
+/** Prints a progress line. */
 export type Progress = (line: string) => void
 
-/** What was measured of ours and of the bare engine in the same run, and what was aimed at. */
+/** One measured value, the value of the bare engine from the same run, and the goal. */
 export interface Figure {
-  /** Stays the same from one run to the next. */
+  /** Stable between runs. */
   name: string
   ours: number
-  /** Null when there is no bare engine to compare with. */
+  /** Null when there is nothing to compare with. */
   bare: number | null
-  /** Ours to the bare one, in the direction of the unit. */
+  /** `ours / bare`. */
   ratio: number | null
   unit: string
   goal: string | null
   met: boolean | null
-  /** How far the goal was reached, of several the farthest off: 1 is just so. */
-  reached: number | null
 }
-export interface Table {
-  heading: string
-  text: string
-  columns: string[]
-  rows: (string | number)[][]
-}
-export interface Picture {
-  /** Becomes `bench-<name>.svg`. */
-  name: string
-  caption: string
-  svg: string
-}
+/** What a benchmark returns. */
 export interface Findings {
   figures: Figure[]
-  tables: Table[]
-  pictures?: Picture[]
-  /** What holds it back, in a sentence or two. */
-  limits?: string
+  /** The bottleneck, in a sentence or two. */
+  limits: string
 }
 
 type Bound = { least: number } | { most: number }
-const reachOf = (value: number, bound: Bound) =>
-  'least' in bound ? value / bound.least : value <= 0 ? Number.MAX_SAFE_INTEGER : bound.most / value
 const isWithin = (value: number, bound: Bound) => ('least' in bound ? value >= bound.least : value <= bound.most)
-const goalOf = (what: string, bound: Bound, unit: string) =>
+const describeBound = (what: string, bound: Bound, unit: string) =>
   `${what} ${'least' in bound ? `≥ ${bound.least}` : `≤ ${bound.most}`}${unit && ` ${unit}`}`
 
-/** A figure with its goals: for the ratio, for our own value, for both or for none. */
+/** Builds a figure. A goal can bound the ratio, our own value, or both. */
 export function figure(
   name: string,
   unit: string,
@@ -54,14 +37,9 @@ export function figure(
   goals: { ratio?: Bound; ours?: Bound } = {},
 ): Figure {
   const ratio = bare ? ours / bare : null
-  const aim = (what: string, value: number, bound: Bound, of: string) => ({
-    goal: goalOf(what, bound, of),
-    met: isWithin(value, bound),
-    reached: reachOf(value, bound),
-  })
-  const aimed = [
-    goals.ratio && aim('ratio', ratio ?? 0, goals.ratio, ''),
-    goals.ours && aim('ours', ours, goals.ours, unit),
+  const checked = [
+    goals.ratio && { goal: describeBound('ratio', goals.ratio, ''), met: isWithin(ratio ?? 0, goals.ratio) },
+    goals.ours && { goal: describeBound('ours', goals.ours, unit), met: isWithin(ours, goals.ours) },
   ].filter((goal) => goal !== undefined)
   return {
     name,
@@ -69,13 +47,12 @@ export function figure(
     bare: bare === null ? null : rounded(bare),
     ratio: ratio === null ? null : rounded(ratio),
     unit,
-    goal: aimed.length > 0 ? aimed.map(({ goal }) => goal).join(' and ') : null,
-    met: aimed.length > 0 ? aimed.every(({ met }) => met) : null,
-    reached: aimed.length > 0 ? rounded(Math.min(...aimed.map(({ reached }) => reached))) : null,
+    goal: checked.length > 0 ? checked.map(({ goal }) => goal).join(' and ') : null,
+    met: checked.length > 0 ? checked.every(({ met }) => met) : null,
   }
 }
 
-/** Three digits that mean something; whole numbers above a thousand. */
+/** Rounds to three significant digits, and to whole numbers above a thousand. */
 export const rounded = (value: number) => (Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)))
 
 export function median(values: readonly number[]): number {
@@ -85,28 +62,28 @@ export function median(values: readonly number[]): number {
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
 }
 
-/** Does all of them in turns, in the other order every second time: what disturbs a while disturbs each alike. */
+/** Runs the subjects alternately, in reverse order every second round, so that a temporary disturbance affects all of them. */
 export async function byTurns<K extends string, T>(
   rounds: number,
   subjects: Record<K, () => Promise<T>>,
 ): Promise<Record<K, T[]>> {
   const names = Object.keys(subjects) as K[]
-  const found = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<K, T[]>
+  const results = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<K, T[]>
   for (let round = 0; round < rounds; round++) {
-    for (const name of round % 2 === 0 ? names : names.toReversed()) found[name].push(await subjects[name]())
+    for (const name of round % 2 === 0 ? names : names.toReversed()) results[name].push(await subjects[name]())
   }
-  return found
+  return results
 }
 
-/** What must hold for a measurement to mean anything. */
-export function demand(isSo: boolean, what: string): asserts isSo {
-  if (!isSo) throw new Error(`What was measured is wrong: ${what}`)
+/** Fails the benchmark when a condition does not hold that the measurement depends on. */
+export function assertValid(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`Invalid measurement: ${message}`)
 }
 
-/** Milliseconds in a tick of /proc. */
+/** Milliseconds per clock tick in /proc. */
 const TICK_MS = 10
-/** What the kernel tells of a process behind its name: parent, then user, system, and both again of children that ended. */
-function statOf(pid: number) {
+/** Parent and CPU time from /proc/<pid>/stat. The time includes children that have exited. */
+function readStat(pid: number) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
@@ -115,27 +92,27 @@ function statOf(pid: number) {
   const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + (fields[at] ?? 0), 0)
   return { parent: fields[1], ms: ticks * TICK_MS }
 }
-const known = (pid: number) => {
+const readStatIfRunning = (pid: number) => {
   try {
-    return statOf(pid)
+    return readStat(pid)
   } catch {
-    // It ended while we looked; its parent has its time by now, or soon.
+    // The process exited meanwhile. Its parent accounts for its time.
     return undefined
   }
 }
 
-/** The processor time of a process and of its children, in milliseconds: the backends of PostgreSQL are such children. */
+/** CPU time of a process and its children in milliseconds. PostgreSQL's backends are children of its main process. */
 export function cpuOf(pid: number): number {
-  const family = readdirSync('/proc')
+  const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => known(Number(name)))
-  const children = family.filter((each) => each?.parent === pid)
-  return (known(pid)?.ms ?? 0) + children.reduce((sum, child) => sum + (child?.ms ?? 0), 0)
+    .map((name) => readStatIfRunning(Number(name)))
+  const children = all.filter((each) => each?.parent === pid)
+  return (readStatIfRunning(pid)?.ms ?? 0) + children.reduce((sum, child) => sum + (child?.ms ?? 0), 0)
 }
 
 /**
- * The processor time of all threads of a process, in milliseconds, without its children. From the scheduler, to the
- * nanosecond: in ticks, a short measurement of many small processes would be mostly rounding.
+ * CPU time of all threads of a process in milliseconds, without its children. It is read from the scheduler in
+ * nanoseconds: with clock ticks, a short measurement of many small processes would be mostly rounding error.
  */
 export const threadsCpuOf = (pid: number) =>
   readdirSync(`/proc/${pid}/task`).reduce(
@@ -149,7 +126,7 @@ export function residentOf(pid: number): number {
   return Number(kib) * 1_024
 }
 
-/** What each process used while something was done. */
+/** Runs `work` and measures the CPU time that each process uses meanwhile. */
 export async function withCpu<T, K extends string>(pids: Record<K, number>, work: () => Promise<T>) {
   const names = Object.keys(pids) as K[]
   const before = names.map((name) => cpuOf(pids[name]))
@@ -158,7 +135,7 @@ export async function withCpu<T, K extends string>(pids: Record<K, number>, work
   return { result, cpu: cpu as Record<K, number> }
 }
 
-/** The processor time of the machine so far, in milliseconds: what was used by anybody, what the host took, and all there was. */
+/** CPU time of the machine since boot in milliseconds: used by any process, stolen by the host, and available in total. */
 export function machineTime() {
   const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = (
     readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
@@ -170,7 +147,7 @@ export function machineTime() {
   return { busy, steal, all: busy + idle + wait }
 }
 
-/** How busy the machine is for a while, from 0 to 1: with what others do, when we do nothing. */
+/** The machine's CPU utilization over a period, from 0 to 1. Called while the benchmark is idle, it is that of other processes. */
 export async function busyShare(ms: number): Promise<number> {
   const before = machineTime()
   await pause(ms)
@@ -178,12 +155,12 @@ export async function busyShare(ms: number): Promise<number> {
   return (after.busy - before.busy) / Math.max(1, after.all - before.all)
 }
 
-/** How many cores were left by others while something was done by these processes and their children. */
+/** Runs `work`, and measures how many cores other processes left to these processes and their children. */
 export async function withFreeCores<T>(pids: number[], work: () => Promise<T>) {
   const ours = () => pids.reduce((sum, pid) => sum + cpuOf(pid), 0)
-  const [before, ours_before, begun] = [machineTime(), ours(), performance.now()]
+  const [before, oursBefore, startedAt] = [machineTime(), ours(), performance.now()]
   const result = await work()
-  const [after, ms] = [machineTime(), performance.now() - begun]
-  const others = after.busy - before.busy - (ours() - ours_before)
+  const [after, ms] = [machineTime(), performance.now() - startedAt]
+  const others = after.busy - before.busy - (ours() - oursBefore)
   return { result, free: (after.all - before.all - Math.max(0, others)) / ms }
 }

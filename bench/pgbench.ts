@@ -4,21 +4,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { postgresPrograms } from '../packages/server/testing/processes.ts'
-import { demand, median } from './measure.ts'
+import { assertValid, median } from './measure.ts'
 
 const execute = promisify(execFile)
 
-export interface Bench {
+export interface PgbenchOptions {
   clients: number
-  /** For so long; the first second is for plans and caches, and does not count. Or so many transactions of each client. */
+  /** The duration, without the first second, in which plans and caches are filled. */
   seconds?: number
+  /** Transactions of each client, instead of a duration. */
   transactions?: number
   /** Variables of the script. */
   define?: Record<string, number | string>
 }
 
-/** Runs a script with PostgreSQL's own load generator, with prepared statements. */
-export async function pgbench(url: string, script: string, { clients, seconds, transactions, define = {} }: Bench) {
+/** Runs a script with pgbench, PostgreSQL's load generator, with prepared statements. */
+export async function pgbench(
+  url: string,
+  script: string,
+  { clients, seconds, transactions, define = {} }: PgbenchOptions,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-pgbench-'))
   try {
     await writeFile(join(folder, 'script.sql'), script)
@@ -32,18 +37,19 @@ export async function pgbench(url: string, script: string, { clients, seconds, t
       },
     )
     const count = Number(/actually processed: (\d+)/.exec(stdout)?.[1])
-    demand(count > 0 && !/aborted|failed transactions: [1-9]/.test(stdout + stderr), `pgbench says ${stdout}${stderr}`)
+    const hasFailures = /aborted|failed transactions: [1-9]/.test(stdout + stderr)
+    assertValid(count > 0 && !hasFailures, `pgbench printed ${stdout}${stderr}`)
     const rates = [...stderr.matchAll(/^progress: [\d.]+ s, ([\d.]+) tps/gm)].map(([, rate]) => Number(rate))
-    const whole = Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1])
-    const rate = rates.length > 1 ? rates.slice(1).reduce((sum, each) => sum + each, 0) / (rates.length - 1) : whole
-    return { count, rate, ms: await timesOf(folder) }
+    const overall = Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1])
+    const rate = rates.length > 1 ? rates.slice(1).reduce((sum, each) => sum + each, 0) / (rates.length - 1) : overall
+    return { count, rate, ms: await medianTime(folder) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** The median time of a transaction, without the first one of each client; only so many transactions are logged one by one. */
-async function timesOf(folder: string): Promise<number> {
+/** The median transaction time without the first one of each client. NaN for a run by duration, which logs no transactions. */
+async function medianTime(folder: string): Promise<number> {
   const logs = (await readdir(folder)).filter((name) => name.startsWith('pgbench_log'))
   const lines = (await Promise.all(logs.map((name) => readFile(join(folder, name), 'utf8')))).flatMap((text) =>
     text.trim().split('\n'),

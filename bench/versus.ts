@@ -10,25 +10,26 @@ import {
   startServiceProcess,
 } from '../packages/server/testing/processes.ts'
 import { unpackVersion } from '../tests/prove/older-version.ts'
-import { Load, type Sending } from './load.ts'
-import { demand, type Progress, rounded, threadsCpuOf } from './measure.ts'
-import { type OperationKey, operations } from './operations.ts'
+import { POOL, settingsOf } from './environment.ts'
+import { Load, type LoadRequest } from './load.ts'
+import { assertValid, type Progress, rounded, threadsCpuOf } from './measure.ts'
+import { loadRequests, type OperationKey, operations } from './operations.ts'
 import * as ownSeed from './seed.ts'
 import type { Size } from './size.ts'
-import { PASSWORD, POOL, settingsOf } from './stage.ts'
 
 const versions = ['before', 'after'] as const
 type Version = (typeof versions)[number]
 
-/** A wider interval cannot detect a change of 3 %. */
+/** Half the width of the interval. A wider one cannot detect a change of 3 %. */
 const MOST_WIDTH = 0.02
 const MOST_RATIO = 1.03
+const PASSWORD = 'hush-hush correct horse'
 const BOARD_CARDS = 200
 const BOARDS_READ = 8
 const CONNECTIONS = 8
 
 type Measure = 'Node' | 'PostgreSQL' | 'both'
-/** What an operation costs after the change, as a multiple of what it cost before. */
+/** The cost of an operation after the change, divided by its cost before. */
 export interface Ratio {
   ratio: number
   /** The 95 % interval. */
@@ -36,7 +37,7 @@ export interface Ratio {
   high: number
 }
 export type Verdict = 'met' | 'missed' | 'noisy'
-export interface Compared extends Ratio {
+export interface Comparison extends Ratio {
   operation: string
   measure: Measure
   rounds: number
@@ -44,26 +45,27 @@ export interface Compared extends Ratio {
   ms: Record<Version, number>
   verdict: Verdict
 }
-export interface VersusSize extends Pick<Size, 'postgres' | 'window_ms' | 'boards'> {
-  /** Requests of each operation that a version answers before it is measured. */
-  warm_up_requests: number
-  least_rounds: number
-  most_rounds: number
+export interface VersusSize extends Pick<Size, 'postgres' | 'windowMs' | 'boards'> {
+  /** Requests per operation and version before the measurement. */
+  warmUpRequests: number
+  leastRounds: number
+  mostRounds: number
 }
-/** The main module of a version, and how its tables are filled. */
+/** A version: its main module, and its functions to seed the tables. The working tree by default. */
 export interface Subject {
   main?: string
   seed?: typeof ownSeed
 }
+/** CPU milliseconds of a number of requests. */
 interface Cost {
   node: number
   postgres: number
   count: number
 }
 
-/** The working tree beside a commit, each with its own dependencies, its own tables and its own way to fill them. */
-export async function compareWith(commit: string, size: VersusSize, progress: Progress): Promise<Compared[]> {
-  progress(`the version of ${commit}, with its dependencies`)
+/** Compares the working tree with a commit. Each has its own dependencies, tables and seed. */
+export async function compareWith(commit: string, size: VersusSize, progress: Progress): Promise<Comparison[]> {
+  progress(`installing ${commit} with its dependencies`)
   using old = unpackVersion(commit, ['bench'])
   const seed = (await import(pathToFileURL(join(old.folder, 'bench/seed.ts')).href)) as typeof ownSeed
   return await compare({ before: { main: old.main, seed }, after: {} }, size, progress)
@@ -73,41 +75,41 @@ export async function compare(
   subjects: Record<Version, Subject>,
   size: VersusSize,
   progress: Progress,
-): Promise<Compared[]> {
+): Promise<Comparison[]> {
   try {
     const [postgres, redis] = await Promise.all([startPostgres({ settings: settingsOf(size.postgres) }), startRedis()])
     using load = new Load()
     const server = new pg.Client({ connectionString: postgres.url })
-    // When something else fails, PostgreSQL is stopped with this connection open: that error would hide the first one.
+    // Without a listener, the error of this connection when PostgreSQL stops would hide the first error.
     server.on('error', () => {})
     await server.connect()
     const url = (version: Version) => Object.assign(new URL(postgres.url), { pathname: `/${version}` }).href
     const start = (version: Version) => startVersion(subjects[version], url(version), redis.url)
     for (const version of versions) {
-      progress(`${version}: tables, ${size.boards} boards`)
+      progress(`${version}: migrating, seeding ${size.boards} boards`)
       const service = await start(version)
-      const tokens = await fill(subjects[version].seed ?? ownSeed, url(version), size.boards, service.base_url)
-      for (const [key, requests] of Object.entries(requestsOf(tokens, size.boards)))
+      const tokens = await seedAndLogIn(subjects[version].seed ?? ownSeed, url(version), size.boards, service.base_url)
+      for (const [key, requests] of Object.entries(requestsByOperation(tokens, size.boards)))
         await load.prepare(`${key} ${version}`, requests)
       await service.end()
     }
-    const rounds: Record<Compare, Record<Version, Cost>[]> = { create: [], move: [], board: [] }
+    const rounds: Record<ComparedOperation, Record<Version, Cost>[]> = { create: [], move: [], board: [] }
     for (let round = 1; ; round++) {
       await oneRound(rounds, round % 2 === 0 ? versions.toReversed() : [...versions], { load, server, start, size })
-      const so_far = keys.flatMap((key) => judge(nameOf(key), rounds[key], size))
-      const isSharp = so_far.every((each) => each.verdict !== 'noisy')
-      const isLast = round >= size.most_rounds || (round >= size.least_rounds && isSharp)
-      if (isLast || round % 5 === 0) for (const each of so_far) progress(`  ${sentenceOf(each)}`)
+      const comparisons = keys.flatMap((key) => judge(nameOf(key), rounds[key], size))
+      const isDecided = comparisons.every((each) => each.verdict !== 'noisy')
+      const isLast = round >= size.mostRounds || (round >= size.leastRounds && isDecided)
+      if (isLast || round % 5 === 0) for (const each of comparisons) progress(`  ${describeComparison(each)}`)
       if (!isLast) continue
       await server.end()
-      return so_far
+      return comparisons
     }
   } finally {
     await endProcesses()
   }
 }
 
-interface Bench {
+interface RoundOptions {
   load: Load
   server: pg.Client
   start: (version: Version) => Promise<ServiceProcess>
@@ -115,105 +117,101 @@ interface Bench {
 }
 
 /**
- * Both versions are restarted for each round: how a process compiles its code and lays out its memory differs from one start to the next by
- * more than what is to be measured. Each operation is done A B B A: what changes steadily meanwhile weighs on both alike.
+ * Runs one paired round. Both versions are restarted for it, because compilation and memory layout make two starts of the
+ * same version differ by more than the effect to measure. The order A B B A cancels out a steady drift.
  */
 async function oneRound(
-  rounds: Record<Compare, Record<Version, Cost>[]>,
+  rounds: Record<ComparedOperation, Record<Version, Cost>[]>,
   [a, b]: Version[],
-  { load, server, start, size }: Bench,
+  { load, server, start, size }: RoundOptions,
 ) {
-  demand(a !== undefined && b !== undefined, 'a round is of two versions')
+  assertValid(a !== undefined && b !== undefined, 'a round needs two versions')
   const running = { [a]: await start(a), [b]: await start(b) } as Record<Version, ServiceProcess>
-  const send = (key: Compare, version: Version) =>
+  const send = (key: ComparedOperation, version: Version) =>
     load.run(
       `${key} ${version}`,
       running[version].base_url,
-      { connections: CONNECTIONS, ms: size.window_ms },
+      { connections: CONNECTIONS, ms: size.windowMs },
       statusOf(key),
     )
-  const once = async (key: Compare, version: Version, attempts = 5): Promise<Cost> => {
+  const measure = async (key: ComparedOperation, version: Version, attempts = 5): Promise<Cost> => {
     const pids = await backendsOf(server, version)
     const cpu = () => ({ node: threadsCpuOf(running[version].pid), postgres: sum(pids.map(threadsCpuOf)) })
     const before = cpu()
     const { sent } = await send(key, version)
-    // Of a connection that came or went, a part of the time would be missing.
+    // If a connection was opened or closed meanwhile, a part of PostgreSQL's time is missing.
     if (String(await backendsOf(server, version)) !== String(pids)) {
-      demand(attempts > 1, `the connections of ${version} to PostgreSQL come and go`)
-      return once(key, version, attempts - 1)
+      assertValid(attempts > 1, `the connections of ${version} to PostgreSQL keep changing`)
+      return measure(key, version, attempts - 1)
     }
     const after = cpu()
     return { node: after.node - before.node, postgres: after.postgres - before.postgres, count: sent }
   }
   for (const key of keys) {
-    // Compiled code, plans and connections: what the first requests pay for all others.
+    // Warms up compiled code, plans and connections.
     for (const version of [a, b])
-      for (let sent = 0; sent < size.warm_up_requests; ) sent += (await send(key, version)).sent
+      for (let sent = 0; sent < size.warmUpRequests; ) sent += (await send(key, version)).sent
     const costs: Record<Version, Cost[]> = { before: [], after: [] }
-    for (const version of [a, b, b, a]) costs[version].push(await once(key, version))
+    for (const version of [a, b, b, a]) costs[version].push(await measure(key, version))
     rounds[key].push({ before: total(costs.before), after: total(costs.after) })
   }
   await Promise.all([running[a].end(), running[b].end()])
 }
 
-/** A version creates and migrates its own database. */
-const startVersion = ({ main }: Subject, url: string, redis_url: string) =>
+/** Starts a version, which creates and migrates its own database. */
+const startVersion = ({ main }: Subject, url: string, redisUrl: string) =>
   startServiceProcess(
     {
       DATABASE_URL: url,
-      REDIS_URL: redis_url,
+      REDIS_URL: redisUrl,
       DATABASE_POOL_SIZE: String(POOL),
       LOG_LEVEL: 'warn',
       JWT_SECRET: 'hush-hush-signing-secret-of-the-comparison',
       TOKEN_LIFETIME_SECONDS: '7200',
       DRAIN_SECONDS: '0',
-      // Off in development. Their cost belongs to the comparison; a version that does not know them ignores them.
+      // Off by default in development, but their cost must be compared too. Versions without these settings ignore them.
       QUOTAS: 'on',
       FAIR_SHARES: 'on',
     },
     main,
   )
 
-/** Fills the tables, and logs in: what is in a token is the version's own affair. */
-async function fill(seed: typeof ownSeed, url: string, boards: number, base_url: string): Promise<string[]> {
-  const sql = new pg.Pool({ connectionString: url, max: 2 })
+/** Seeds the tables and logs in the users: the format of a token may differ between versions. */
+async function seedAndLogIn(seed: typeof ownSeed, url: string, boards: number, baseUrl: string): Promise<string[]> {
+  const pool = new pg.Pool({ connectionString: url, max: 2 })
   const hashed = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
-  await seed.seedUsers(sql, 1, seed.USERS, hashed)
-  await seed.seedBoards(sql, { from: 1, to: boards })
-  await seed.seedBoards(sql, { from: boards + 1, to: boards + BOARDS_READ, cards: BOARD_CARDS })
-  await sql.query('vacuum analyze')
-  await sql.end()
+  await seed.seedUsers(pool, 1, seed.USERS, hashed)
+  await seed.seedBoards(pool, { from: 1, to: boards })
+  await seed.seedBoards(pool, { from: boards + 1, to: boards + BOARDS_READ, cards: BOARD_CARDS })
+  await pool.query('vacuum analyze')
+  await pool.end()
   const tokens = ['']
   for (let user = 1; user <= seed.USERS; user++) {
     const body = new URLSearchParams({ username: `user${user}@example.com`, password: PASSWORD })
-    const response = await fetch(`${base_url}/auth/login`, { method: 'POST', body })
-    demand(response.ok, `a login was answered ${response.status}`)
+    const response = await fetch(`${baseUrl}/auth/login`, { method: 'POST', body })
+    assertValid(response.ok, `a login returned ${response.status}`)
     tokens.push(((await response.json()) as { access_token: string }).access_token)
   }
   return tokens
 }
 
-type Compare = Extract<OperationKey, 'create' | 'move'> | 'board'
-const keys: Compare[] = ['create', 'move', 'board']
-const nameOf = (key: Compare) => (key === 'board' ? 'unchanged full board' : operations[key].name)
-const statusOf = (key: Compare) => (key === 'board' ? 200 : operations[key].status)
+type ComparedOperation = Extract<OperationKey, 'create' | 'move'> | 'board'
+const keys: ComparedOperation[] = ['create', 'move', 'board']
+const nameOf = (key: ComparedOperation) => (key === 'board' ? 'unchanged full board' : operations[key].name)
+const statusOf = (key: ComparedOperation) => (key === 'board' ? 200 : operations[key].status)
 
-function requestsOf(tokens: string[], boards: number): Record<Compare, Sending[]> {
-  const writes = (key: 'create' | 'move') =>
-    Array.from({ length: Math.max(boards * 12, 1_000) }, (_, nth) => {
-      const { user, sending } = operations[key].request(nth, boards)
-      return { ...sending, token: tokens[user] as string }
-    })
+function requestsByOperation(tokens: string[], boards: number): Record<ComparedOperation, LoadRequest[]> {
+  const writes = { count: Math.max(boards * 12, 1_000), boards, tokens }
   const board = Array.from({ length: BOARDS_READ }, (_, nth) => ({
     method: 'GET',
     path: `/boards/${ownSeed.idOf('board', boards + 1 + nth)}`,
     token: tokens[1 + nth] as string,
     headers: 'Accept-Encoding: gzip\r\n',
   }))
-  return { create: writes('create'), move: writes('move'), board }
+  return { create: loadRequests('create', writes), move: loadRequests('move', writes), board }
 }
 
-/** The processes of PostgreSQL that serve a database, asked for by a connection to another one. */
+/** The process ids of a database's backends. `server` is connected to another database. */
 async function backendsOf(server: pg.Client, database: string): Promise<number[]> {
   const { rows } = await server.query<{ pid: number }>(
     `select pid from pg_stat_activity where datname = $1 and backend_type = 'client backend' order by pid`,
@@ -235,27 +233,27 @@ const costOf: Record<Measure, (cost: Cost) => number> = {
   both: ({ node, postgres, count }) => (node + postgres) / count,
 }
 
-/** What the rounds say of an operation. Too few rounds are noisy, whatever their interval. */
+/** The verdicts for an operation. With too few rounds it is noisy, whatever the interval. */
 export function judge(
   operation: string,
   rounds: Record<Version, Cost>[],
-  { least_rounds }: Pick<VersusSize, 'least_rounds'>,
-): Compared[] {
+  { leastRounds }: Pick<VersusSize, 'leastRounds'>,
+): Comparison[] {
   return (Object.keys(costOf) as Measure[]).map((measure) => {
     const of = (version: Version) => rounds.map((round) => costOf[measure](round[version]))
     const [before, after] = [of('before'), of('after')]
-    const found = ratioOf(after.map((cost, i) => cost / (before[i] as number)))
-    const isSharp = rounds.length >= least_rounds && isNarrow(found)
+    const estimate = ratioOf(after.map((cost, i) => cost / (before[i] as number)))
+    const isDecided = rounds.length >= leastRounds && isNarrow(estimate)
     const ms = { before: sum(before) / rounds.length, after: sum(after) / rounds.length }
-    const verdict = isSharp ? (found.ratio <= MOST_RATIO ? 'met' : 'missed') : 'noisy'
-    return { operation, measure, rounds: rounds.length, ms, ...found, verdict }
+    const verdict = isDecided ? (estimate.ratio <= MOST_RATIO ? 'met' : 'missed') : 'noisy'
+    return { operation, measure, rounds: rounds.length, ms, ...estimate, verdict }
   })
 }
 const isNarrow = ({ ratio, low, high }: Ratio) => high / ratio - 1 <= MOST_WIDTH && 1 - low / ratio <= MOST_WIDTH
 
 /**
- * The typical ratio of paired rounds with its 95 % interval, by Wilcoxon's signed ranks on logarithms: the median of the
- * means of all pairs (Hodges and Lehmann), which a few disturbed rounds do not move.
+ * The Hodges–Lehmann estimate of the ratio of paired rounds, and its 95 % interval from Wilcoxon's signed-rank test, both on
+ * logarithms. The estimate is the median of the means of all pairs, so a few disturbed rounds do not move it.
  */
 export function ratioOf(ratios: number[]): Ratio {
   const logs = ratios.map(Math.log)
@@ -269,6 +267,6 @@ export function ratioOf(ratios: number[]): Ratio {
 }
 
 const percent = (ratio: number) => `${ratio >= 1 ? '+' : '−'}${(Math.abs(ratio - 1) * 100).toFixed(1)} %`
-/** One line of the result. */
-export const sentenceOf = ({ operation, measure, ms, ratio, low, high, rounds, verdict }: Compared) =>
+/** A comparison in one line. */
+export const describeComparison = ({ operation, measure, ms, ratio, low, high, rounds, verdict }: Comparison) =>
   `${operation}, CPU of ${measure}: ${rounded(ms.before)} → ${rounded(ms.after)} ms, ${percent(ratio)} (95 %: ${percent(low)} to ${percent(high)}, ${rounds} rounds): ${verdict}`

@@ -1,171 +1,141 @@
 import { availableParallelism } from 'node:os'
-import { makeFunctions } from './bare-functions.ts'
+import { createBareFunctions } from './bare-functions.ts'
 import { captureScripts } from './bare-statements.ts'
+import { countEvents, type Environment, POOL } from './environment.ts'
 import { Load } from './load.ts'
-import { byTurns, demand, type Figure, type Findings, figure, median, rounded, withCpu } from './measure.ts'
-import { COUNT_IDS, DESCRIPTION, labelsLeft, NEW_ID, type OperationKey, operations, TITLE } from './operations.ts'
-import { type Bench, pgbench } from './pgbench.ts'
-import { eventsIn, POOL, type Stage } from './stage.ts'
+import { assertValid, byTurns, type Figure, type Findings, figure, median, rounded, withCpu } from './measure.ts'
+import {
+  COUNT_IDS,
+  DESCRIPTION,
+  loadRequests,
+  maxLabelRequests,
+  NEW_ID,
+  type OperationKey,
+  operations,
+  TITLE,
+} from './operations.ts'
+import { type PgbenchOptions, pgbench } from './pgbench.ts'
 
-/** What is aimed at: shares of the same statements, and of one function, by pgbench. */
+/** The lowest ratio to pgbench with the same statements, and to pgbench with one function. */
 const goals: Partial<Record<OperationKey, { statements: number; call: number }>> = {
   create: { statements: 0.75, call: 0.55 },
   move: { statements: 0.9, call: 0.7 },
 }
-const NODE_MS = 0.45
+const MOST_NODE_MS = 0.45
 
 interface Window {
   rate: number
-  count: number
-  p50: number
-  p99: number
-  cpu: Record<string, number>
+  /** CPU milliseconds per write, by process. Pgbench is not measured. */
+  cpu?: Record<string, number>
 }
 
-/** The script of one call. */
+/** The pgbench script that calls the function of an operation. */
 export const callScript = (key: OperationKey) =>
-  `${operations[key].choose}${COUNT_IDS}select ${operations[key].call.replace('NEW_ID', NEW_ID)};\n`
+  `${operations[key].variables}${COUNT_IDS}select ${operations[key].call.replace('NEW_ID', NEW_ID)};\n`
 
-/** Runs a script on the bare database, and demands that each transaction left its event. */
+/** Runs pgbench scripts on the bare database, and checks that each transaction appends one event. */
 export class BareWrites {
-  private readonly stage: Stage
+  private readonly environment: Environment
   private runs = 0
-  constructor(stage: Stage) {
-    this.stage = stage
+  constructor(environment: Environment) {
+    this.environment = environment
   }
 
-  async run(script: string, bench: Omit<Bench, 'define'>, boards = this.stage.size.boards) {
-    const { stage } = this
+  async run(script: string, options: Omit<PgbenchOptions, 'define'>, boards = this.environment.size.boards) {
+    const { seededAt, pool, url } = this.environment
     const ids = { base: Date.now() + this.runs * 10_000, run: process.pid % 10_000, made: 0 }
-    const define = {
-      ...ids,
-      boards,
-      done: 0,
-      clients: bench.clients,
-      title: TITLE,
-      description: DESCRIPTION,
-    }
+    const define = { ...ids, boards, done: 0, clients: options.clients, title: TITLE, description: DESCRIPTION }
     this.runs++
-    // Labels that an earlier run added can be added again.
-    await stage.sql('bare').query('delete from card_labels where added_at > $1', [stage.seeded_at])
-    const before = await eventsIn(stage.sql('bare'))
-    const { result: found, cpu } = await withCpu({ PostgreSQL: stage.postgres_pid() }, () =>
-      pgbench(stage.url('bare'), script, { ...bench, define }),
-    )
-    const written = (await eventsIn(stage.sql('bare'))) - before
-    demand(written === found.count, `${found.count} transactions of pgbench left ${written} events`)
-    return { ...found, cpu }
+    // Removes the labels of earlier runs, so that they can be added again.
+    await pool('bare').query('delete from card_labels where added_at > $1', [seededAt])
+    const before = await countEvents(pool('bare'))
+    const { count, rate } = await pgbench(url('bare'), script, { ...options, define })
+    const appended = (await countEvents(pool('bare'))) - before
+    assertValid(appended === count, `${count} transactions of pgbench appended ${appended} events`)
+    return { rate }
   }
 }
 
-/** Writes through the whole service, over many boards, beside the same work by PostgreSQL alone. */
-export async function run(stage: Stage): Promise<Findings> {
-  const { size, progress } = stage
-  const scripts = await captureScripts(stage)
-  await makeFunctions(stage.sql('bare'))
-  const bare = new BareWrites(stage)
+/** Writes to many boards through the service, compared with the same work by PostgreSQL alone. */
+export async function measureWrites(environment: Environment): Promise<Findings> {
+  const { size, progress, tokens, pool } = environment
+  const scripts = await captureScripts(environment)
+  await createBareFunctions(pool('bare'))
+  const bare = new BareWrites(environment)
   const figures: Figure[] = []
-  const rows: (string | number)[][] = []
   let limits = ''
-  const service = await stage.main()
+  const service = await environment.sharedService()
   using load = new Load()
-  const count = Math.max(size.boards * 12, 1_000)
-  for (const [key, connections] of cells(size.connections)) {
+  const pids = {
+    node: service.pid,
+    PostgreSQL: environment.postgresPid(),
+    Redis: environment.redis.process().pid,
+    load: load.pid,
+  }
+  for (const [key, connections] of variants(size.connections)) {
     const operation = operations[key]
-    const limit = key === 'label' ? labelsLeft(size.boards) : count
-    const requests = Array.from({ length: limit }, (_, nth) => {
-      const { user, sending } = operation.request(nth, size.boards)
-      return { ...sending, token: stage.tokens[user] as string }
-    })
-    await load.prepare(key, requests)
+    const count = key === 'label' ? maxLabelRequests(size.boards) : Math.max(size.boards * 12, 1_000)
+    await load.prepare(key, loadRequests(key, { count, boards: size.boards, tokens }))
     const ours = async (): Promise<Window> => {
-      const before = await eventsIn(stage.sql('ours'))
-      const pids = {
-        node: service.pid,
-        PostgreSQL: stage.postgres_pid(),
-        Redis: stage.redis.process().pid,
-        load: load.pid,
-      }
+      const before = await countEvents(pool('ours'))
       const { result, cpu } = await withCpu(pids, () =>
-        load.run(key, service.base_url, { connections, ms: size.window_ms }, operation.status),
+        load.run(key, service.base_url, { connections, ms: size.windowMs }, operation.status),
       )
-      const written = (await eventsIn(stage.sql('ours'))) - before
-      demand(written === result.sent, `${result.sent} requests to ${operation.name} left ${written} events`)
-      return { ...result, count: result.sent, cpu }
+      const appended = (await countEvents(pool('ours'))) - before
+      assertValid(appended === result.sent, `${result.sent} requests to ${operation.name} appended ${appended} events`)
+      const perWrite = Object.entries(cpu).map(([name, ms]) => [name, ms / result.sent])
+      return { rate: result.rate, cpu: Object.fromEntries(perWrite) }
     }
-    const byPgbench = (script: string) => async (): Promise<Window> => {
-      const length = size.rounds > 1 ? { seconds: 1 } : { transactions: 10 }
-      const found = await bare.run(script, { clients: POOL, ...length })
-      return { ...found, p50: found.ms, p99: Number.NaN }
-    }
-    // Prepared statements, plans and compiled code: what the first requests pay for all others.
-    const warm_at = performance.now() + (rows.length === 0 ? size.warm_up_ms : size.window_ms)
-    while (performance.now() < warm_at) await ours()
-    const subjects = { ours, statements: byPgbench(scripts[key]), call: byPgbench(callScript(key)) }
-    const found = await byTurns(size.rounds, subjects)
-    const of = (list: Window[]) => median(list.map(({ rate }) => rate))
-    const each = (name: string) => median(found.ours.map((one) => (one.cpu[name] ?? 0) / one.count))
+    const byPgbench = (script: string) => (): Promise<Window> =>
+      bare.run(script, { clients: POOL, ...(size.rounds > 1 ? { seconds: 1 } : { transactions: 10 }) })
+    // Warms up compiled code, prepared statements and plans.
+    const warmAt = performance.now() + (figures.length === 0 ? size.warmUpMs : size.windowMs)
+    while (performance.now() < warmAt) await ours()
+    const windows = await byTurns(size.rounds, {
+      ours,
+      statements: byPgbench(scripts[key]),
+      call: byPgbench(callScript(key)),
+    })
+    const rateOf = (list: Window[]) => median(list.map(({ rate }) => rate))
+    const rates = { ours: rateOf(windows.ours), statements: rateOf(windows.statements), call: rateOf(windows.call) }
+    const cpuOf = (name: string) => median(windows.ours.map(({ cpu }) => cpu?.[name] ?? Number.NaN))
     const name = `${operation.name}, ${connections} connections`
     const goal = goals[key]
-    const values = { ours: of(found.ours), statements: of(found.statements), call: of(found.call) }
     figures.push(
       figure(
-        `${name}, to the same statements`,
+        `${name}, vs the same statements`,
         '/s',
-        { ours: values.ours, bare: values.statements },
+        { ours: rates.ours, bare: rates.statements },
         goal && { ratio: { least: goal.statements } },
       ),
       figure(
-        `${name}, to one function`,
+        `${name}, vs one function`,
         '/s',
-        { ours: values.ours, bare: values.call },
+        { ours: rates.ours, bare: rates.call },
         goal && { ratio: { least: goal.call } },
       ),
-      figure(`${name}, CPU of node each`, 'ms', { ours: each('node') }, { ours: { most: NODE_MS } }),
+      figure(`${name}, Node CPU per request`, 'ms', { ours: cpuOf('node') }, { ours: { most: MOST_NODE_MS } }),
     )
-    rows.push([
+    // Of the first variant only: the others have the same bottleneck.
+    limits ||= describeLimit({
       name,
-      rounded(values.ours),
-      rounded(median(found.ours.map((one) => one.p50))),
-      rounded(median(found.ours.map((one) => one.p99))),
-      ...['node', 'PostgreSQL', 'Redis', 'load'].map((process) => rounded(each(process))),
-      rounded(values.statements),
-      rounded(median(found.statements.map((one) => (one.cpu['PostgreSQL'] ?? 0) / one.count))),
-      rounded(values.call),
-      rounded(median(found.call.map((one) => (one.cpu['PostgreSQL'] ?? 0) / one.count))),
-    ])
-    const all = ['node', 'PostgreSQL', 'Redis', 'load'].reduce((sum, process) => sum + each(process), 0)
-    const ceiling = (availableParallelism() / all) * 1_000
-    // Of the first kind; the others are in the table.
-    limits ||= `Processor time: for ${name}, all processes together use ${rounded(all)} ms each, so that ${availableParallelism()} cores could do ${rounded(ceiling)}/s; ${rounded(values.ours)}/s were done.`
+      rate: rates.ours,
+      cpuMs: Object.keys(pids).reduce((sum, each) => sum + cpuOf(each), 0),
+    })
     progress(
-      `  ${name}: ${rounded(values.ours)}/s, the statements ${rounded(values.statements)}/s, one function ${rounded(values.call)}/s`,
+      `  ${name}: ${rounded(rates.ours)}/s, same statements ${rounded(rates.statements)}/s, one function ${rounded(rates.call)}/s`,
     )
   }
-  const columns = [
-    'write',
-    'ours /s',
-    'p50 ms',
-    'p99 ms',
-    'node ms',
-    'PostgreSQL ms',
-    'Redis ms',
-    'load ms',
-    'statements /s',
-    'their PostgreSQL ms',
-    'function /s',
-    'its PostgreSQL ms',
-  ]
-  const text = `Over ${size.boards} boards, with a token on each request. The columns in ms after p99 are processor time for each write, by process. “Statements” are what the service sends for this request, taken from PostgreSQL's log, sent by pgbench in the same order, one after the other, each when the one before was answered (the service sends several at once, and pays for fewer ways); “function” is the same work as one function on the server. Both on ${POOL} connections, which is what the service holds: the connections of a row are those of the load to the service, so the bare figures of its rows differ only by what the machine did.`
-  return {
-    figures,
-    tables: [{ heading: 'Writes by process', text, columns, rows }],
-    limits,
-  }
+  return { figures, limits }
 }
 
-/** Patches and labels are told at the first number of connections. */
-function cells(connections: number[]): [OperationKey, number][] {
+function describeLimit({ name, rate, cpuMs }: { name: string; rate: number; cpuMs: number }) {
+  const cores = availableParallelism()
+  return `CPU time. All processes together use ${rounded(cpuMs)} ms per request (${name}), so ${cores} cores allow at most ${rounded((cores / cpuMs) * 1_000)}/s; ${rounded(rate)}/s were measured.`
+}
+
+/** Create and move with each number of connections, patch and label with the first one only. */
+function variants(connections: number[]): [OperationKey, number][] {
   const all = connections.flatMap((count) =>
     (['create', 'move'] as const).map((key): [OperationKey, number] => [key, count]),
   )

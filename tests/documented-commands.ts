@@ -185,7 +185,7 @@ export const registry: Record<string, Covering> = {
   // Benchmarks
   'npm run bench': by('tests/bench.test.ts', '--smoke'),
   ...Object.fromEntries(
-    ['writes', 'hot-board', 'full-board', 'fan-out', 'commit-to-client', 'login', 'growth', 'peer'].map((name) => [
+    ['writes', 'hot-board', 'full-board', 'fan-out'].map((name) => [
       `npm run bench -- ${name}`,
       by('tests/bench.test.ts', '--smoke'),
     ]),
