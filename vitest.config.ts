@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     // The longest journeys run with `JOURNEYS=all` only.
     exclude: process.env['JOURNEYS'] === 'all' ? [] : ['tests/web/{access,files,shapes,speed,undo}.test.ts'],
-    globalSetup: ['packages/server/testing/template-database.ts', 'scripts/build-web.ts'],
+    globalSetup: ['packages/testing/src/template-database.ts', 'scripts/build-web.ts'],
     reporters: ['default', ['json', { outputFile: '.test-output/report.json' }], new FlakyReporter()],
     pool: 'forks',
     maxWorkers: 2,

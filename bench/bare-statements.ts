@@ -1,9 +1,9 @@
-import { eventually } from '../packages/server/testing/processes.ts'
+import { UNIQUE_NUMBER } from '@lockstep/testing/load/http-load'
+import { assertValid } from '@lockstep/testing/load/measure'
+import { idIn, idOf, type Kind, seedBoards, seedUsers, USERS } from '@lockstep/testing/load/seed'
+import { eventually } from '@lockstep/testing/processes'
 import type { Environment } from './environment.ts'
-import { UNIQUE_NUMBER } from './load.ts'
-import { assertValid } from './measure.ts'
 import { COUNT_IDS, DESCRIPTION, NEW_ID, type OperationKey, operations, TITLE } from './operations.ts'
-import { idIn, idOf, type Kind, seedBoards, seedUsers, USERS } from './seed.ts'
 
 /** A statement from PostgreSQL's log, with its parameter values. */
 interface LoggedStatement {

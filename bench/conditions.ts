@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { postgresPrograms } from '../packages/server/testing/processes.ts'
+import { busyShare, median, rounded } from '@lockstep/testing/load/measure'
+import { postgresPrograms } from '@lockstep/testing/processes'
 import { POOL, settingsOf } from './environment.ts'
-import { busyShare, median, rounded } from './measure.ts'
 import type { Size } from './size.ts'
 
 export interface Conditions {

@@ -1,8 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
-import { migrate } from '../packages/server/src/database/migrations/migrate.ts'
-import { Tokens } from '../packages/server/src/security/tokens.ts'
+import type { Progress } from '@lockstep/testing/load/measure'
+import { idOf, seedBoards, seedUsers, USERS } from '@lockstep/testing/load/seed'
 import {
   endProcesses,
   type ServiceProcess,
@@ -10,9 +9,10 @@ import {
   startPostgres,
   startRedis,
   startServiceProcess,
-} from '../packages/server/testing/processes.ts'
-import type { Progress } from './measure.ts'
-import { idOf, seedBoards, seedUsers, USERS } from './seed.ts'
+} from '@lockstep/testing/processes'
+import pg from 'pg'
+import { migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { Tokens } from '../packages/server/src/security/tokens.ts'
 import type { Size } from './size.ts'
 
 /** Connections to PostgreSQL, of the service and of pgbench. */

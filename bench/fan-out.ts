@@ -1,13 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { pathOf } from '@lockstep/testing/load/environment'
+import { Asker } from '@lockstep/testing/load/http-connection'
+import {
+  assertValid,
+  byTurns,
+  cpuOf,
+  type Findings,
+  figure,
+  median,
+  residentOf,
+  rounded,
+} from '@lockstep/testing/load/measure'
+import { cardOf, idOf, seedBoards, USERS } from '@lockstep/testing/load/seed'
+import { LoadClients } from '@lockstep/testing/load/socket-clients'
 import { frame } from '../packages/server/src/realtime/frames.ts'
-import { Asker } from '../tests/prove/asking.ts'
-import { LoadClients } from '../tests/prove/load-clients.ts'
-import { pathOf } from '../tests/prove/realtime-stage.ts'
 import type { Environment } from './environment.ts'
-import { assertValid, byTurns, cpuOf, type Findings, figure, median, residentOf, rounded } from './measure.ts'
-import { cardOf, idOf, seedBoards, USERS } from './seed.ts'
 
 const BOARD = 21_000
 /** Makes an event of about 2 KB. */

@@ -1,12 +1,20 @@
 import { gunzipSync } from 'node:zlib'
+import { Asker } from '@lockstep/testing/load/http-connection'
+import {
+  assertValid,
+  byTurns,
+  type Figure,
+  type Findings,
+  figure,
+  median,
+  rounded,
+} from '@lockstep/testing/load/measure'
+import { cardOf, idOf, seedBoards } from '@lockstep/testing/load/seed'
 import { readFullBoard } from '../packages/server/src/boards/board-queries.ts'
 import type { Db } from '../packages/server/src/database/database.ts'
-import { Asker } from '../tests/prove/asking.ts'
 import { withoutColons } from './bare-statements.ts'
 import type { Environment } from './environment.ts'
-import { assertValid, byTurns, type Figure, type Findings, figure, median, rounded } from './measure.ts'
 import { pgbench } from './pgbench.ts'
-import { cardOf, idOf, seedBoards } from './seed.ts'
 
 /** Number of the first large board, above the numbers of all other boards. */
 const FIRST = 20_001

@@ -1,9 +1,9 @@
+import { Load } from '@lockstep/testing/load/http-load'
+import { assertValid, byTurns, type Findings, figure, median, rounded } from '@lockstep/testing/load/measure'
+import { COLUMNS, columnOf, idOf } from '@lockstep/testing/load/seed'
 import { createBareFunctions } from './bare-functions.ts'
 import { countEvents, type Environment, POOL } from './environment.ts'
-import { Load } from './load.ts'
-import { assertValid, byTurns, type Findings, figure, median, rounded } from './measure.ts'
 import { loadRequests, operations } from './operations.ts'
-import { COLUMNS, columnOf, idOf } from './seed.ts'
 import { BareWrites, callScript } from './writes.ts'
 
 const OTHER_CONNECTIONS = 8

@@ -1,5 +1,5 @@
-import { type LoadRequest, UNIQUE_NUMBER } from './load.ts'
-import { CARDS, COLUMNS, cardOf, columnOf, idIn, idOf, LABELS, labelOf, USERS } from './seed.ts'
+import { type LoadRequest, UNIQUE_NUMBER } from '@lockstep/testing/load/http-load'
+import { CARDS, COLUMNS, cardOf, columnOf, idIn, idOf, LABELS, labelOf, USERS } from '@lockstep/testing/load/seed'
 
 /** A kind of write: as an HTTP request, and as a call of the bare function in pgbench. */
 export interface WriteOperation {

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { postgresPrograms } from '../packages/server/testing/processes.ts'
-import { assertValid, median } from './measure.ts'
+import { assertValid, median } from '@lockstep/testing/load/measure'
+import { postgresPrograms } from '@lockstep/testing/processes'
 
 const execute = promisify(execFile)
 

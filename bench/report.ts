@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import type { Findings } from '@lockstep/testing/load/measure'
 import type { Conditions } from './conditions.ts'
-import type { Findings } from './measure.ts'
 
 /** The findings of one benchmark, with the time and the commit of the run. */
 export interface BenchmarkResult extends Findings {

@@ -1,20 +1,21 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { hash } from '@node-rs/argon2'
-import pg from 'pg'
+import { Load, type LoadRequest } from '@lockstep/testing/load/http-load'
+import { assertValid, type Progress, rounded, threadsCpuOf } from '@lockstep/testing/load/measure'
+import * as ownSeed from '@lockstep/testing/load/seed'
+import { unpackVersion } from '@lockstep/testing/older-version'
 import {
   endProcesses,
   type ServiceProcess,
   startPostgres,
   startRedis,
   startServiceProcess,
-} from '../packages/server/testing/processes.ts'
-import { unpackVersion } from '../tests/prove/older-version.ts'
+} from '@lockstep/testing/processes'
+import { hash } from '@node-rs/argon2'
+import pg from 'pg'
 import { POOL, settingsOf } from './environment.ts'
-import { Load, type LoadRequest } from './load.ts'
-import { assertValid, type Progress, rounded, threadsCpuOf } from './measure.ts'
 import { loadRequests, type OperationKey, operations } from './operations.ts'
-import * as ownSeed from './seed.ts'
 import type { Size } from './size.ts'
 
 const versions = ['before', 'after'] as const
@@ -67,7 +68,10 @@ interface Cost {
 export async function compareWith(commit: string, size: VersusSize, progress: Progress): Promise<Comparison[]> {
   progress(`installing ${commit} with its dependencies`)
   using old = unpackVersion(commit, ['bench'])
-  const seed = (await import(pathToFileURL(join(old.folder, 'bench/seed.ts')).href)) as typeof ownSeed
+  // Versions before the testing package have the seed in bench/.
+  const path = ['packages/testing/src/load/seed.ts', 'bench/seed.ts'].find((each) => existsSync(join(old.folder, each)))
+  assertValid(path !== undefined, `${commit} has no seed`)
+  const seed = (await import(pathToFileURL(join(old.folder, path)).href)) as typeof ownSeed
   return await compare({ before: { main: old.main, seed }, after: {} }, size, progress)
 }
 

@@ -1,9 +1,18 @@
 import { availableParallelism } from 'node:os'
+import { Load } from '@lockstep/testing/load/http-load'
+import {
+  assertValid,
+  byTurns,
+  type Figure,
+  type Findings,
+  figure,
+  median,
+  rounded,
+  withCpu,
+} from '@lockstep/testing/load/measure'
 import { createBareFunctions } from './bare-functions.ts'
 import { captureScripts } from './bare-statements.ts'
 import { countEvents, type Environment, POOL } from './environment.ts'
-import { Load } from './load.ts'
-import { assertValid, byTurns, type Figure, type Findings, figure, median, rounded, withCpu } from './measure.ts'
 import {
   COUNT_IDS,
   DESCRIPTION,

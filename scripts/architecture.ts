@@ -15,18 +15,18 @@ const layers: Rule[] = LAYERS.map((folder, i) => [
 const rules: Rule[] = [
   [/^packages\/contract\//, /^(?!packages\/contract\/|typebox$)/, 'the contract depends on nothing but TypeBox'],
   [/^packages\/client\//, /^(?!packages\/client\/|react(\/|$))/, 'the client has no dependencies, not even for types'],
-  [/^packages\/cli\//, /^(?!packages\/(cli|client)\/|node:)/, 'the command line uses the client library and nothing else'],
+  [
+    /^packages\/cli\//,
+    /^(?!packages\/(cli|client)\/|node:)/,
+    'the command line uses the client library and nothing else',
+  ],
   [
     /^packages\/web\//,
     /^packages\/(?!web\/|client\/src\/(index|live|react)\.ts)|^node:/,
     'the web client uses the client library and nothing else of ours',
   ],
   ...layers,
-  [
-    /^packages\/server\/src\/(?!app\.ts)/,
-    /-operations\.ts$/,
-    'domains share queries and steps, never operations',
-  ],
+  [/^packages\/server\/src\/(?!app\.ts)/, /-operations\.ts$/, 'domains share queries and steps, never operations'],
   [
     /-queries\.ts$/,
     /^fastify|server\/src\/http\/|core\/(change-board|authorize|event-log)\.ts$/,

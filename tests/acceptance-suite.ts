@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { startServiceProcess } from '../packages/server/testing/processes.ts'
-import { databaseUrl, OUTPUT, onServer, REDIS } from '../packages/server/testing/template-database.ts'
+import { startServiceProcess } from '@lockstep/testing/processes'
+import { databaseUrl, OUTPUT, onServer, REDIS } from '@lockstep/testing/template-database'
 import type { Result } from './acceptance/run.ts'
 
 const SUITE = fileURLToPath(new URL('acceptance/main.ts', import.meta.url))

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { freePort } from '@lockstep/testing/ports'
+import { endProcesses } from '@lockstep/testing/processes'
+import { type Spoiling, startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '../packages/server/testing/ports.ts'
-import { endProcesses } from '../packages/server/testing/processes.ts'
 import { failed, type Judgement, judge, startJudged } from './acceptance-suite.ts'
-import { type Spoiling, startSpoilingProxy } from './spoiling-proxy.ts'
 
 let service: Awaited<ReturnType<typeof startJudged>>
 /** What the suite says of the service as it is. */

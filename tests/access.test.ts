@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import { type Access, type Operation, owner, ownerOrSelf } from '@lockstep/contract/operation'
 import { type ProblemCode, problems } from '@lockstep/contract/problems'
+import { Client, type Failure, sendingOf } from '@lockstep/testing/client'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, type Failure, sendingOf } from '../packages/server/testing/client.ts'
-import { PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
 import {
   accepts,
   CANARY,

@@ -22,7 +22,7 @@ describe('imports', () => {
     ['packages/server/src/platform/json.ts', 'packages/server/src/database/database.ts'],
     ['packages/server/src/realtime/bus.ts', 'packages/server/src/cards/card-queries.ts'],
     ['packages/server/src/administration/admin.ts', 'packages/server/src/app.ts'],
-    ['packages/server/src/http/routes.ts', 'packages/server/testing/client.ts'],
+    ['packages/server/src/http/routes.ts', 'packages/testing/src/client.ts'],
   ])('[DOC-4] %s must not import %s', (file, forbidden) => {
     const imports = readImports()
     imports.set(file, [...(imports.get(file) ?? []), forbidden])

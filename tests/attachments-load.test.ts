@@ -1,7 +1,14 @@
+import {
+  type Audience,
+  JWT_SECRET,
+  makeAudience,
+  type ProbedService,
+  startProbed,
+} from '@lockstep/testing/load/environment'
+import { endProcesses } from '@lockstep/testing/processes'
+import { startService, type TestService } from '@lockstep/testing/service'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endProcesses } from '../packages/server/testing/processes.ts'
-import { startService, type TestService } from '../packages/server/testing/service.ts'
-import { REDIS } from '../packages/server/testing/template-database.ts'
 import { loadByTurns, readAtRandom } from './attachments-load/board-loads.ts'
 import { sendBrokenForms, sendByteByByte, writeBeforeReading } from './attachments-load/broken-forms.ts'
 import { sendAtOnce, sendMixedFiles } from './attachments-load/file-traffic.ts'
@@ -13,7 +20,6 @@ import {
   makeFilesStage,
 } from './attachments-load/files-stage.ts'
 import { watchSlowFiles } from './attachments-load/slow-files.ts'
-import { type Audience, JWT_SECRET, makeAudience, type ProbedService, startProbed } from './prove/realtime-stage.ts'
 
 const MIB = 2 ** 20
 /**

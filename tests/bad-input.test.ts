@@ -1,9 +1,9 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
+import { type Client, type Failure, form, type Sending, sendingOf } from '@lockstep/testing/client'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, type Failure, form, type Sending, sendingOf } from '../packages/server/testing/client.ts'
-import { PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
 import {
   type Attack,
   CANARY,

@@ -1,6 +1,6 @@
+import { databaseUrl, onServer, openSql } from '@lockstep/testing/template-database'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { databaseUrl, onServer, openSql } from '../packages/server/testing/template-database.ts'
 import { type Catalogue, judgeCatalogue, readCatalogue } from './catalogue.ts'
 
 const name = `lockstep_test_catalogue_${process.pid}`

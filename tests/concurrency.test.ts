@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FullBoard } from '@lockstep/contract/boards'
+import { type Answer, Client, type Failure } from '@lockstep/testing/client'
+import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
+import { holdBoard } from '@lockstep/testing/processes'
+import { owners, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, Client, type Failure } from '../packages/server/testing/client.ts'
-import { emptyBoard, foldBoard } from '../packages/server/testing/fold.ts'
-import { holdBoard } from '../packages/server/testing/processes.ts'
-import { owners, PASSWORD, startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
 
 let service: TestService
 /** A second instance on the same database: what one process puts in order by itself, two must settle in PostgreSQL. */

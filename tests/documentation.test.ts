@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@lockstep/testing/ports'
+import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SECRETS, Settings } from '../packages/server/src/config/settings.ts'
-import { freePort } from '../packages/server/testing/ports.ts'
-import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
-import { REDIS } from '../packages/server/testing/template-database.ts'
 import {
   anchorsOf,
   brokenLinks,

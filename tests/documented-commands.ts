@@ -86,7 +86,10 @@ export const registry: Record<string, Covering> = {
   'npm run acceptance -- http://127.0.0.1:8000': by('tests/acceptance.test.ts', 'acceptance'),
 
   // Administering: the test of the page runs each as it stands there
-  'node packages/server/src/administration/admin.ts': by('tests/deploy/deploy.test.ts', "'packages/server/src/administration/admin.ts', 'migrate'"),
+  'node packages/server/src/administration/admin.ts': by(
+    'tests/deploy/deploy.test.ts',
+    "'packages/server/src/administration/admin.ts', 'migrate'",
+  ),
   'npm run admin -- activate ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com --generate': administering,

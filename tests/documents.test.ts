@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { openBrowser, openPage } from '@lockstep/testing/browser'
+import { judgeBy } from '@lockstep/testing/json-schema'
+import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openBrowser, openPage } from '../packages/server/testing/browser.ts'
-import { judgeBy } from '../packages/server/testing/json-schema.ts'
-import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
 
 interface Described {
   description?: string

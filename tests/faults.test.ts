@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { Database } from '../packages/server/src/database/database.ts'
-import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
-import { channelOf } from '../packages/server/src/realtime/bus.ts'
-import { Client, type Failure } from '../packages/server/testing/client.ts'
+import { Client, type Failure } from '@lockstep/testing/client'
 import {
   endProcesses,
   eventually,
@@ -16,9 +12,13 @@ import {
   startPostgres,
   startRedis,
   startServiceProcess,
-} from '../packages/server/testing/processes.ts'
-import { PASSWORD, startService } from '../packages/server/testing/service.ts'
-import { startProxy } from '../packages/server/testing/tcp-proxy.ts'
+} from '@lockstep/testing/processes'
+import { PASSWORD, startService } from '@lockstep/testing/service'
+import { startProxy } from '@lockstep/testing/tcp-proxy'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { Database } from '../packages/server/src/database/database.ts'
+import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { channelOf } from '../packages/server/src/realtime/bus.ts'
 
 const JWT_SECRET = 'hush-hush-signing-secret-of-the-fault-tests'
 let postgres: Store

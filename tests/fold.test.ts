@@ -1,6 +1,6 @@
 import { operations } from '@lockstep/contract'
+import { startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startService, type TestService } from '../packages/server/testing/service.ts'
 import { checkLife } from './fold/check.ts'
 import { type Act, type Life, type Logged, live, type Person, type Stage } from './fold/life.ts'
 import { play } from './fold/play.ts'

@@ -1,7 +1,8 @@
+import { Client } from '@lockstep/testing/client'
+import { endProcesses, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
+import { startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
+import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { Client } from '../packages/server/testing/client.ts'
-import { endProcesses, type ServiceProcess, startServiceProcess } from '../packages/server/testing/processes.ts'
-import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
 import { isAdministration, operationsOf, type Published, readMessages, readOpenApi } from './fuzz/document.ts'
 import { judgeEnd, judgeMessage, judgeOdd } from './fuzz/frame-judge.ts'
 import { fuzzFrames } from './fuzz/frame-run.ts'
@@ -12,7 +13,6 @@ import { fuzz } from './fuzz/run.ts'
 import { badCredentials, goodCredential } from './fuzz/tricks.ts'
 import { errorsIn, growthOf, watch } from './fuzz/watch.ts'
 import { seeded } from './rig/history.ts'
-import { startSpoilingProxy } from './spoiling-proxy.ts'
 
 /** A few of what `npm run prove -- fuzz` sends. */
 const SIZE = { seed: 1, requests: 20_000, at_once: 16 }

@@ -1,5 +1,5 @@
+import { endProcesses, launch } from '@lockstep/testing/processes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endProcesses, launch } from '../packages/server/testing/processes.ts'
 import { judge, KINDS, type Observation, type Sample } from './greedy/judge.ts'
 import { MemoryWatch } from './greedy/memory-watch.ts'
 import { Pacer } from './greedy/pacer.ts'

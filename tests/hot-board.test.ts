@@ -1,13 +1,13 @@
 import { Agent, request } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   endProcesses,
   holdBoard,
   lockWaiters,
   type ServiceProcess,
   startServiceProcess,
-} from '../packages/server/testing/processes.ts'
-import { startService, type TestBoard, type TestService } from '../packages/server/testing/service.ts'
+} from '@lockstep/testing/processes'
+import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const BOARD_WAIT_MS = 300
 /** How long PostgreSQL lets a change wait for a lock that another instance holds. */

@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { operations } from '@lockstep/contract'
 import { formats } from '@lockstep/contract/formats'
 import type { Operation } from '@lockstep/contract/operation'
+import { type Client, form, type Sending, sendingOf } from '@lockstep/testing/client'
 import type pg from 'pg'
-import { type Client, form, type Sending, sendingOf } from '../packages/server/testing/client.ts'
 
 /** What the generated inputs know by name: of a parameter or field, or `operation.field` where one needs its own. */
 export type Known = Record<string, string | undefined>

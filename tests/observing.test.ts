@@ -2,18 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scrape } from '@lockstep/testing/metrics'
+import { freePort } from '@lockstep/testing/ports'
+import { endProcesses, eventually, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
+import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { stringify } from 'yaml'
 import { definitions } from '../packages/server/src/telemetry/metric-definitions.ts'
-import { scrape } from '../packages/server/testing/metrics.ts'
-import { freePort } from '../packages/server/testing/ports.ts'
-import {
-  endProcesses,
-  eventually,
-  type ServiceProcess,
-  startServiceProcess,
-} from '../packages/server/testing/processes.ts'
-import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
 import {
   DEPLOY,
   dashboardQueries,

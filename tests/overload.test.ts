@@ -1,12 +1,12 @@
+import { openPool, startBare } from '@lockstep/testing/load/environment'
+import { Asker } from '@lockstep/testing/load/http-connection'
+import { LoadClients } from '@lockstep/testing/load/socket-clients'
+import { endProcesses, type ServiceProcess } from '@lockstep/testing/processes'
+import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
-import { endProcesses, type ServiceProcess } from '../packages/server/testing/processes.ts'
-import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
 import { errorsIn } from './fuzz/watch.ts'
-import { Asker } from './prove/asking.ts'
-import { LoadClients } from './prove/load-clients.ts'
 import { isRightRefusal, lostWrites } from './prove/overload-judge.ts'
 import { Askers, type Crowd, makeCrowd, readLog } from './prove/overload-stage.ts'
-import { openPool, startBare } from './prove/realtime-stage.ts'
 
 /** A few seconds; `npm run prove -- overload` takes a minute, and measures. */
 const SIZE = {

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import type { Card } from '@lockstep/contract/cards'
+import { Client } from '@lockstep/testing/client'
+import { startServiceProcess } from '@lockstep/testing/processes'
+import { startProxy } from '@lockstep/testing/tcp-proxy'
+import { OUTPUT } from '@lockstep/testing/template-database'
 import type pg from 'pg'
-import { Client } from '../packages/server/testing/client.ts'
-import { startServiceProcess } from '../packages/server/testing/processes.ts'
-import { startProxy } from '../packages/server/testing/tcp-proxy.ts'
-import { OUTPUT } from '../packages/server/testing/template-database.ts'
 import type { Seeded } from '../scripts/seed-boards.ts'
 
 /** One step of a plan, as PostgreSQL explains it after it has run. */

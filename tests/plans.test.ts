@@ -1,7 +1,7 @@
+import { endProcesses } from '@lockstep/testing/processes'
+import { databaseUrl, onServer, openSql } from '@lockstep/testing/template-database'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { endProcesses } from '../packages/server/testing/processes.ts'
-import { databaseUrl, onServer, openSql } from '../packages/server/testing/template-database.ts'
 import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
 import { filledTables, judge, type Mode, OPERATIONS, type Sight, watchPlans } from './plan-checks.ts'
 

@@ -1,15 +1,15 @@
 import type { FullBoard } from '@lockstep/contract/boards'
+import { Client } from '@lockstep/testing/client'
+import { endProcesses } from '@lockstep/testing/processes'
+import { startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
+import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { Client } from '../packages/server/testing/client.ts'
-import { endProcesses } from '../packages/server/testing/processes.ts'
-import { databaseUrl, onServer, REDIS } from '../packages/server/testing/template-database.ts'
 import { countDeadlocks, errorsIn } from './fuzz/watch.ts'
 import { checkBoard, checkDatabase, checkDeleted, type Logged, readLog, type Standing } from './race-pairs/check.ts'
 import { type Answered, judgeAnswers, type Meeting } from './race-pairs/judge-answers.ts'
 import { race } from './race-pairs/run.ts'
 import { setTrack } from './race-pairs/stage.ts'
 import { pairs, writeNames } from './race-pairs/writes.ts'
-import { startSpoilingProxy } from './spoiling-proxy.ts'
 
 /** A few rounds for every pair; `npm run prove -- race-pairs` runs 200. */
 const SIZE = { rounds: 3, at_once: 6 }

@@ -1,6 +1,6 @@
+import { type Answer, Client, type Failure } from '@lockstep/testing/client'
+import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, Client, type Failure } from '../packages/server/testing/client.ts'
-import { startService, type TestService, type TestUser } from '../packages/server/testing/service.ts'
 import { furnish, type Known } from './input-generator.ts'
 
 /** Two who do at the same moment what does not go together: the one or the other is first, and nothing is left between. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { openBrowser, openPage } from '@lockstep/testing/browser'
+import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openBrowser, openPage } from '../packages/server/testing/browser.ts'
-import { PASSWORD, startService, type TestService } from '../packages/server/testing/service.ts'
 
 let service: TestService
 let browser: Browser

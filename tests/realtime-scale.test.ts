@@ -1,8 +1,14 @@
+import {
+  type Audience,
+  JWT_SECRET,
+  makeAudience,
+  type ProbedService,
+  startProbed,
+} from '@lockstep/testing/load/environment'
+import { endProcesses, startRedis } from '@lockstep/testing/processes'
+import { startService, type TestService } from '@lockstep/testing/service'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endProcesses, startRedis } from '../packages/server/testing/processes.ts'
-import { startService, type TestService } from '../packages/server/testing/service.ts'
-import { REDIS } from '../packages/server/testing/template-database.ts'
-import { type Audience, JWT_SECRET, makeAudience, type ProbedService, startProbed } from './prove/realtime-stage.ts'
 import { drainUnderLoad } from './realtime-scale/drain.ts'
 import { attacks, besiege } from './realtime-scale/hostile-clients.ts'
 import { watchLargeAudience } from './realtime-scale/large-audience.ts'

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { requireDurability, NotDurable } from '../packages/server/src/database/durability-check.ts'
-import { Client } from '../packages/server/testing/client.ts'
+import { Client } from '@lockstep/testing/client'
 import {
   endProcesses,
   eventually,
   type PostgresStore,
   type ServiceProcess,
   startServiceProcess,
-} from '../packages/server/testing/processes.ts'
-import { startService } from '../packages/server/testing/service.ts'
+} from '@lockstep/testing/processes'
+import { startService } from '@lockstep/testing/service'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { NotDurable, requireDurability } from '../packages/server/src/database/durability-check.ts'
 import { failOverSynchronously } from './prove/operate-failover.ts'
 import { drill } from './prove/operate-restore.ts'
 import { ask, databaseOn, startFirst, startStandby } from './recovery/cluster.ts'

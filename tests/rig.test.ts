@@ -1,5 +1,5 @@
+import { endProcesses } from '@lockstep/testing/processes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endProcesses } from '../packages/server/testing/processes.ts'
 import { checkAll, checkers } from './rig/checkers.ts'
 import { type Connection, type Dump, type History, seeded } from './rig/history.ts'
 import { committedAt, endAt, fault, removal, soundHistory } from './rig/planted.ts'

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from '@lockstep/testing/client'
+import { freePort } from '@lockstep/testing/ports'
+import { endProcesses, eventually, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
+import { MARK, startService } from '@lockstep/testing/service'
+import { openSocket } from '@lockstep/testing/socket'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { Client } from '../packages/server/testing/client.ts'
-import { freePort } from '../packages/server/testing/ports.ts'
-import {
-  endProcesses,
-  eventually,
-  type ServiceProcess,
-  startServiceProcess,
-} from '../packages/server/testing/processes.ts'
-import { MARK, startService } from '../packages/server/testing/service.ts'
-import { openSocket } from '../packages/server/testing/socket.ts'
-import { REDIS } from '../packages/server/testing/template-database.ts'
 
 // Processes are started here, ten of them.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })

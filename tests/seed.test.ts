@@ -1,7 +1,7 @@
 import type { Card } from '@lockstep/contract/cards'
+import { Client } from '@lockstep/testing/client'
+import { startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Client } from '../packages/server/testing/client.ts'
-import { startService, type TestService } from '../packages/server/testing/service.ts'
 import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
 
 const CARDS = 60

@@ -1,6 +1,6 @@
+import { endProcesses, startRedis } from '@lockstep/testing/processes'
+import { databaseUrl, onServer } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { endProcesses, startRedis } from '../packages/server/testing/processes.ts'
-import { databaseUrl, onServer } from '../packages/server/testing/template-database.ts'
 import { seeded } from './rig/history.ts'
 import { judgeGrowth, judgeLevel, type Series } from './soak/judge.ts'
 import { picture } from './soak/picture.ts'

@@ -4,12 +4,12 @@ import { administrationOperations } from '@lockstep/contract/administration'
 import { authOperations } from '@lockstep/contract/auth'
 import { healthOperations } from '@lockstep/contract/health'
 import { userOperations } from '@lockstep/contract/users'
+import { Client, type OperationName } from '@lockstep/testing/client'
+import { startService, type TestService } from '@lockstep/testing/service'
+import { startProxy, type TcpProxy, type Traffic } from '@lockstep/testing/tcp-proxy'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Database } from '../packages/server/src/database/database.ts'
 import { PipelinedConnection } from '../packages/server/src/database/pipeline.ts'
-import { Client, type OperationName } from '../packages/server/testing/client.ts'
-import { startService, type TestService } from '../packages/server/testing/service.ts'
-import { startProxy, type TcpProxy, type Traffic } from '../packages/server/testing/tcp-proxy.ts'
 
 let service: TestService
 let counted: TestService

@@ -1,15 +1,15 @@
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { JWT_SECRET } from '@lockstep/testing/load/environment'
+import { unpackVersion } from '@lockstep/testing/older-version'
+import { eventually } from '@lockstep/testing/processes'
+import { startService, type TestService } from '@lockstep/testing/service'
+import { type Spoiling, startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually } from '../packages/server/testing/processes.ts'
-import { startService, type TestService } from '../packages/server/testing/service.ts'
 import { checkMigrations } from '../scripts/migrations.ts'
-import { unpackVersion } from './prove/older-version.ts'
 import { checkBoards, makeBoards } from './prove/operate-upgrade.ts'
-import { JWT_SECRET } from './prove/realtime-stage.ts'
 import { type Instance, Load } from './prove/upgrade-load.ts'
-import { type Spoiling, startSpoilingProxy } from './spoiling-proxy.ts'
 
 describe('the check of the load', () => {
   let service: TestService

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const copy = join(root, '.test-output/walk')
 const cards = 'packages/server/src/cards'
-const TEMPLATE = 'packages/server/testing/template-database.ts'
+const TEMPLATE = 'packages/testing/src/template-database.ts'
 
 /** The steps of the walk: each names its file and shows one block of code. */
 const steps = [

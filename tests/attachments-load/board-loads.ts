@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib'
+import { makeLargeBoard } from '@lockstep/testing/large-board'
+import type { Audience } from '@lockstep/testing/load/environment'
+import { Asker, quantiles, type Reply, type Times } from '@lockstep/testing/load/http-connection'
 import type pg from 'pg'
 import { BoardCache } from '../../packages/server/src/boards/board-cache.ts'
 import { readBoardVersion } from '../../packages/server/src/boards/board-queries.ts'
 import { Database } from '../../packages/server/src/database/database.ts'
-import { makeLargeBoard } from '../large-board.ts'
-import { Asker, quantiles, type Reply, type Times } from '../prove/asking.ts'
-import type { Audience } from '../prove/realtime-stage.ts'
 import { seeded } from '../rig/history.ts'
 
 /** Rounds before anything counts, and loads before them: statements are prepared, plans are made, code is compiled. */

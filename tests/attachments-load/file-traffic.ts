@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { inParallel } from '../prove/asking.ts'
-import type { ProbedService } from '../prove/realtime-stage.ts'
+import type { ProbedService } from '@lockstep/testing/load/environment'
+import { inParallel } from '@lockstep/testing/load/http-connection'
 import { seeded } from '../rig/history.ts'
 import { type FilesStage, isSameAgain, MAX_FILE_BYTES, seededBytes, upload } from './files-stage.ts'
 

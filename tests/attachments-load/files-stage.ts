@@ -1,8 +1,8 @@
 import { createCipheriv, createHash } from 'node:crypto'
+import { Client } from '@lockstep/testing/client'
+import type { Audience, ProbedService } from '@lockstep/testing/load/environment'
+import { Asker } from '@lockstep/testing/load/http-connection'
 import type pg from 'pg'
-import { Client } from '../../packages/server/testing/client.ts'
-import { Asker } from '../prove/asking.ts'
-import type { Audience, ProbedService } from '../prove/realtime-stage.ts'
 
 export const MAX_FILE_BYTES = 10 * 2 ** 20
 const BOUNDARY = 'a-boundary-between-parts'

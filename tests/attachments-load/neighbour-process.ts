@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Asker } from '../prove/asking.ts'
+import { Asker } from '@lockstep/testing/load/http-connection'
 
 /** Runs as a process of its own: asks for one thing again and again, until its parent goes. */
 const PAUSE_MS = 5

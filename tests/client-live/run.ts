@@ -1,13 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { startFaultyLine } from '../../packages/client/testing/faulty-line.ts'
-import { type LiveOutcome, runLive } from '../../packages/client/testing/live-run.ts'
-import { Client } from '../../packages/server/testing/client.ts'
-import {
-  endProcesses,
-  startPostgres,
-  startRedis,
-  startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
+import { Client } from '@lockstep/testing/client'
+import { startFaultyLine } from '@lockstep/testing/client/faulty-line'
+import { type LiveOutcome, runLive } from '@lockstep/testing/client/live-run'
+import { endProcesses, startPostgres, startRedis, startServiceProcess } from '@lockstep/testing/processes'
 
 const PASSWORD = 'hush-hush correct horse'
 const JWT_SECRET = 'hush-hush-signing-secret-of-the-client-tests'

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { openBrowser } from '@lockstep/testing/browser'
+import { Client } from '@lockstep/testing/client'
+import { endProcesses, eventually } from '@lockstep/testing/processes'
+import { openSocket } from '@lockstep/testing/socket'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openBrowser } from '../../packages/server/testing/browser.ts'
-import { Client } from '../../packages/server/testing/client.ts'
-import { endProcesses, eventually } from '../../packages/server/testing/processes.ts'
-import { openSocket } from '../../packages/server/testing/socket.ts'
 import { type Image, ignores, sizeOf } from '../../scripts/image.ts'
 import { judge } from '../acceptance-suite.ts'
 import { finish, logIn, openNoted } from '../web/pages.ts'
@@ -119,8 +119,8 @@ describe('the image', () => {
     const isIgnored = ignores(readFileSync('.dockerignore', 'utf8'))
     const sent = ['package.json', 'packages/server/src/main.ts', 'packages/web/src/main.tsx', 'LICENSE']
     expect(sent.filter(isIgnored)).toEqual([])
-    const kept = ['.env', 'secrets/jwt_secret', '.git/config', 'packages/server/src/config/config.test.ts']
-    const kept_too = ['packages/server/testing/client.ts', 'packages/web/node_modules/x/y.js', 'packages/web/dist/a.js']
+    const kept = ['.env', 'secrets/jwt_secret', '.git/config', 'packages/server/src/config/read-config.test.ts']
+    const kept_too = ['packages/testing/src/client.ts', 'packages/web/node_modules/x/y.js', 'packages/web/dist/a.js']
     expect([...kept, ...kept_too].filter((path) => !isIgnored(path))).toEqual([])
   })
 })

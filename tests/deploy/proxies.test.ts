@@ -8,9 +8,9 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { endProcesses, eventually } from '@lockstep/testing/processes'
+import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { endProcesses, eventually } from '../../packages/server/testing/processes.ts'
-import { PASSWORD, startService, type TestService } from '../../packages/server/testing/service.ts'
 import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
 
 // Not the address that asks whether a proxy is up.

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../../packages/server/testing/ports.ts'
-import { eventually, launch, newFolder, type RunningProcess } from '../../packages/server/testing/processes.ts'
+import { freePort } from '@lockstep/testing/ports'
+import { eventually, launch, newFolder, type RunningProcess } from '@lockstep/testing/processes'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 const read = (path: string) => readFile(new URL(path, DEPLOY), 'utf8')

@@ -1,5 +1,4 @@
-import pg from 'pg'
-import { freePort } from '../../packages/server/testing/ports.ts'
+import { freePort } from '@lockstep/testing/ports'
 import {
   endProcesses,
   eventually,
@@ -7,7 +6,8 @@ import {
   startPostgres,
   startRedis,
   startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
+} from '@lockstep/testing/processes'
+import pg from 'pg'
 import { Clients, type Load, type Outcome } from './load.ts'
 import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { newFolder } from '@lockstep/testing/processes'
 import { expect } from 'vitest'
-import { newFolder } from '../../packages/server/testing/processes.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 

@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { chmod, cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createClient } from '@redis/client'
-import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { freePort } from '../../packages/server/testing/ports.ts'
+import { freePort } from '@lockstep/testing/ports'
 import {
   endProcesses,
   eventually,
@@ -15,7 +11,11 @@ import {
   runAsPostgres,
   startAdmin,
   startPostgres,
-} from '../../packages/server/testing/processes.ts'
+} from '@lockstep/testing/processes'
+import { createClient } from '@redis/client'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { makeSecrets } from './secrets.ts'
 
 interface Compose {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type EventKind, events } from '@lockstep/contract'
-import { checkClosed } from '../../packages/server/testing/closed-schema.ts'
-import { emptyBoard, foldBoard } from '../../packages/server/testing/fold.ts'
+import { checkClosed } from '@lockstep/testing/closed-schema'
+import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
 import type { Life, Logged } from './life.ts'
 import { emitsOf } from './writes.ts'
 

@@ -1,14 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Board, FullBoard } from '@lockstep/contract/boards'
+import { type Answer, Client, type Failure, type Inputs, type Operations } from '@lockstep/testing/client'
+import { type Message, openSocket } from '@lockstep/testing/socket'
 import type pg from 'pg'
-import {
-  type Answer,
-  Client,
-  type Failure,
-  type Inputs,
-  type Operations,
-} from '../../packages/server/testing/client.ts'
-import { type Message, openSocket } from '../../packages/server/testing/socket.ts'
 import { miscounted } from '../race-pairs/check.ts'
 import { type Known, knownOf, objectOf, type WritingOperation } from './writes.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Answer, Failure } from '@lockstep/testing/client'
 import fc from 'fast-check'
-import type { Answer, Failure } from '../../packages/server/testing/client.ts'
 import type { Act, Person, Stage } from './life.ts'
 import { Dice, inputsOf, weightOf, writeNames } from './writes.ts'
 

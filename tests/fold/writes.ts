@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
-import type { Inputs, OperationName, Operations } from '../../packages/server/testing/client.ts'
+import type { Inputs, OperationName, Operations } from '@lockstep/testing/client'
 
 /** Every operation that changes a board which is there. */
 export type WritingOperation = Exclude<

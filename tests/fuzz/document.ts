@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { checkClosed, openCheck } from '../../packages/server/testing/closed-schema.ts'
+import { checkClosed, openCheck } from '@lockstep/testing/closed-schema'
 
 /** As much of JSON Schema as the documents use. */
 export interface Schema {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from '../../packages/server/testing/client.ts'
-import { openSocket } from '../../packages/server/testing/socket.ts'
+import type { Client } from '@lockstep/testing/client'
+import { openSocket } from '@lockstep/testing/socket'
 import { isGapless } from '../realtime-scale/raw-client.ts'
 import { seeded } from '../rig/history.ts'
 import { readMessages } from './document.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Client } from '../../packages/server/testing/client.ts'
+import type { Client } from '@lockstep/testing/client'
 import type { Person } from './world.ts'
 
 const PASSWORD = 'hush-hush correct horse of everybody'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Client } from '../../packages/server/testing/client.ts'
+import { Client } from '@lockstep/testing/client'
 import { seeded } from '../rig/history.ts'
 import { Connection } from './connection.ts'
 import type { DocumentedOperation } from './document.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { ServiceProcess } from '@lockstep/testing/processes'
 import type pg from 'pg'
-import type { ServiceProcess } from '../../packages/server/testing/processes.ts'
 import { quantile } from '../rig/history.ts'
 
 const EVERY_MS = 200

@@ -1,4 +1,4 @@
-import { obeying } from '../prove/worker.ts'
+import { obeying } from '@lockstep/testing/load/worker'
 import { type Amount, type AttackName, runAttack, type Target } from './attacks.ts'
 
 /** A process of its own, so that the attacker takes no time of the bystanders or of the watch over memory. */

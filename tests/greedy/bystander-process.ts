@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Asker, type Reply } from '@lockstep/testing/load/http-connection'
+import { now } from '@lockstep/testing/load/socket-clients'
+import { obeying } from '@lockstep/testing/load/worker'
 import { WebSocket } from 'ws'
-import { Asker, type Reply } from '../prove/asking.ts'
-import { now } from '../prove/load-clients.ts'
-import { obeying } from '../prove/worker.ts'
 import type { Sample } from './judge.ts'
 import { Pacer } from './pacer.ts'
 

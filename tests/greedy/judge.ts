@@ -1,4 +1,4 @@
-import { percentile } from '../prove/load-clients.ts'
+import { percentile } from '@lockstep/testing/load/socket-clients'
 
 /** What a bystander does: a read, a write, the event of that write on a socket, a login, and a new socket. */
 export const KINDS = ['read', 'write', 'event', 'login', 'connect'] as const

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { now } from '../prove/load-clients.ts'
+import { now } from '@lockstep/testing/load/socket-clients'
 import type { Kind, Sample } from './judge.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Asker, inParallel, type Reply } from '../prove/asking.ts'
+import { Asker, inParallel, type Reply } from '@lockstep/testing/load/http-connection'
 import type { Target } from './attacks.ts'
 
 /** What an attacker stores before the attack. Every text is as long as it may be. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { machineTime } from '../../bench/measure.ts'
+import { machineTime } from '@lockstep/testing/load/measure'
 import type { Outcomes } from './attacks.ts'
 import { judge, type Observation, type Sample, type Verdict } from './judge.ts'
 import type { Prepared } from './prepare.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
+import { JWT_SECRET } from '@lockstep/testing/load/environment'
+import { Worker } from '@lockstep/testing/load/worker'
 import {
   type PostgresStore,
   type ServiceProcess,
@@ -7,9 +8,8 @@ import {
   startPostgres,
   startRedis,
   startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
-import { JWT_SECRET } from '../prove/realtime-stage.ts'
-import { Worker } from '../prove/worker.ts'
+} from '@lockstep/testing/processes'
+import pg from 'pg'
 import type { AttackOrder } from './attack-process.ts'
 import type { BystanderOrder } from './bystander-process.ts'
 import type { Sample } from './judge.ts'

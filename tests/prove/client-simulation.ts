@@ -1,6 +1,4 @@
-import { BoardCore } from '../../packages/client/src/live/core.ts'
-import { LiveBoard } from '../../packages/client/src/live/live-board.ts'
-import { simulateDriver } from '../../packages/client/testing/driver-simulation.ts'
+import { simulateDriver } from '@lockstep/testing/client/driver-simulation'
 import {
   driverMutations,
   mutant,
@@ -8,8 +6,10 @@ import {
   mutations,
   removeMutants,
   weaknesses,
-} from '../../packages/client/testing/mutants.ts'
-import { type CoreClass, type Outcome, simulate } from '../../packages/client/testing/sync-simulation.ts'
+} from '@lockstep/testing/client/mutants'
+import { type CoreClass, type Outcome, simulate } from '@lockstep/testing/client/sync-simulation'
+import { BoardCore } from '../../packages/client/src/live/core.ts'
+import { LiveBoard } from '../../packages/client/src/live/live-board.ts'
 import { equals, info, type Progress, type Report } from './report.ts'
 
 const SEEDS = 5_000

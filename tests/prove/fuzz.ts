@@ -1,16 +1,11 @@
-import { Client } from '../../packages/server/testing/client.ts'
-import {
-  endProcesses,
-  startPostgres,
-  startRedis,
-  startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
+import { Client } from '@lockstep/testing/client'
+import { openPool } from '@lockstep/testing/load/environment'
+import { endProcesses, startPostgres, startRedis, startServiceProcess } from '@lockstep/testing/processes'
 import { isAdministration, operationsOf, readOpenApi } from '../fuzz/document.ts'
 import { fuzzFrames } from '../fuzz/frame-run.ts'
 import { newPerson } from '../fuzz/person.ts'
 import { fuzz } from '../fuzz/run.ts'
 import { countDeadlocks, watch } from '../fuzz/watch.ts'
-import { openPool } from './realtime-stage.ts'
 import { atLeast, atMost, collectFigures, equals, info, isTrue, type Progress, type Report } from './report.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)

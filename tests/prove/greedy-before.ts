@@ -1,5 +1,5 @@
+import { unpackVersion } from '@lockstep/testing/older-version'
 import { findingsOf, runAll, unusableOf } from './greedy.ts'
-import { unpackVersion } from './older-version.ts'
 import { equals, info, type Progress, type Report } from './report.ts'
 
 /** The last version without any of the defenses. `AT` names another. */

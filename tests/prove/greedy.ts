@@ -1,4 +1,4 @@
-import { endProcesses } from '../../packages/server/testing/processes.ts'
+import { endProcesses } from '@lockstep/testing/processes'
 import { type Pace, type Result, runScenario } from '../greedy/run.ts'
 import { type Scenario, scenarios } from '../greedy/scenarios.ts'
 import { Stage } from '../greedy/stage.ts'

@@ -1,14 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { startFaultyLine } from '../../packages/client/testing/faulty-line.ts'
-import { runLive } from '../../packages/client/testing/live-run.ts'
-import { Client } from '../../packages/server/testing/client.ts'
-import {
-  endProcesses,
-  type ServiceProcess,
-  startRedis,
-  startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
-import { startProxy, type TcpProxy } from '../../packages/server/testing/tcp-proxy.ts'
+import { Client } from '@lockstep/testing/client'
+import { startFaultyLine } from '@lockstep/testing/client/faulty-line'
+import { runLive } from '@lockstep/testing/client/live-run'
+import { endProcesses, type ServiceProcess, startRedis, startServiceProcess } from '@lockstep/testing/processes'
+import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
 import { type Cluster, databaseOn, freeze, kill, type Server, startCluster, thaw } from '../recovery/cluster.ts'
 import { loseCommits } from '../recovery/lost-commits.ts'
 import { checkKept, checkLogs, createCard, newBoard, newUser, startWriters } from '../recovery/writers.ts'

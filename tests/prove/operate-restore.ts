@@ -11,7 +11,7 @@ import {
   startPostgres,
   startRedis,
   startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
+} from '@lockstep/testing/processes'
 import { seedBoards } from '../../scripts/seed-boards.ts'
 import { failed, judge } from '../acceptance-suite.ts'
 import { ask, databaseOn, kill } from '../recovery/cluster.ts'

@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { type EventKind, events } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
 import { EVENT_VERSION } from '@lockstep/contract/realtime'
-import type pg from 'pg'
-import { ensureDatabase } from '../../packages/server/src/database/migrations/migrate.ts'
-import { Client } from '../../packages/server/testing/client.ts'
-import { checkClosed } from '../../packages/server/testing/closed-schema.ts'
-import { emptyBoard, foldBoard } from '../../packages/server/testing/fold.ts'
+import { Client } from '@lockstep/testing/client'
+import { checkClosed } from '@lockstep/testing/closed-schema'
+import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
+import { JWT_SECRET, makeAudience, openPool } from '@lockstep/testing/load/environment'
+import { unpackVersion } from '@lockstep/testing/older-version'
 import {
   endProcesses,
   eventually,
@@ -15,9 +15,9 @@ import {
   startPostgres,
   startRedis,
   startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
-import { unpackVersion } from './older-version.ts'
-import { JWT_SECRET, makeAudience, openPool } from './realtime-stage.ts'
+} from '@lockstep/testing/processes'
+import type pg from 'pg'
+import { ensureDatabase } from '../../packages/server/src/database/migrations/migrate.ts'
 import { atLeast, collectFigures, equals, info, type Progress, type Report } from './report.ts'
 import { type Instance, Load, type LoadedBoard, type LoadSize } from './upgrade-load.ts'
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
-import { percentile } from './load-clients.ts'
+import { percentile } from '@lockstep/testing/load/socket-clients'
+import { obeying } from '@lockstep/testing/load/worker'
 import { IN_TIME_MS, isRightRefusal } from './overload-judge.ts'
-import { obeying } from './worker.ts'
 
 /**
  * HTTP load from a process of its own, with as little work as can be: requests are bytes that were made before, answers

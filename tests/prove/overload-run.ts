@@ -2,22 +2,17 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { openPool, type ProbedService, startBare, startProbed } from '@lockstep/testing/load/environment'
+import { Asker } from '@lockstep/testing/load/http-connection'
+import { byTurns, withCpu, withFreeCores } from '@lockstep/testing/load/measure'
+import { LoadClients } from '@lockstep/testing/load/socket-clients'
+import { freePort } from '@lockstep/testing/ports'
+import { endProcesses, type ServiceProcess, startPostgres, startRedis } from '@lockstep/testing/processes'
 import type pg from 'pg'
-import { byTurns, withCpu, withFreeCores } from '../../bench/measure.ts'
 import { FULL as BENCH } from '../../bench/size.ts'
-import { freePort } from '../../packages/server/testing/ports.ts'
-import {
-  endProcesses,
-  type ServiceProcess,
-  startPostgres,
-  startRedis,
-} from '../../packages/server/testing/processes.ts'
-import { Asker } from './asking.ts'
-import { LoadClients } from './load-clients.ts'
 import { lostWrites } from './overload-judge.ts'
 import type { Outcome, Window } from './overload-load.ts'
 import { Askers, type CrowdSize, makeCrowd, readLog } from './overload-stage.ts'
-import { openPool, type ProbedService, startBare, startProbed } from './realtime-stage.ts'
 import type { Progress } from './report.ts'
 
 export interface FloodSize extends CrowdSize {

@@ -1,9 +1,9 @@
+import { JWT_SECRET, pathOf } from '@lockstep/testing/load/environment'
+import { CARDS, COLUMNS, cardOf, columnOf, idIn, idOf, seedBoards, seedUsers, USERS } from '@lockstep/testing/load/seed'
+import { Worker } from '@lockstep/testing/load/worker'
 import type pg from 'pg'
-import { CARDS, COLUMNS, cardOf, columnOf, idIn, idOf, seedBoards, seedUsers, USERS } from '../../bench/seed.ts'
 import { Tokens } from '../../packages/server/src/security/tokens.ts'
 import type { Order, Outcome, Sending, Window } from './overload-load.ts'
-import { JWT_SECRET, pathOf } from './realtime-stage.ts'
-import { Worker } from './worker.ts'
 
 /** Requests that are made before, and sent again and again in this order. */
 const REQUESTS = 20_000

@@ -1,4 +1,4 @@
-import { median } from '../../bench/measure.ts'
+import { median } from '@lockstep/testing/load/measure'
 import { IN_TIME_MS } from './overload-judge.ts'
 import type { Moment } from './overload-load.ts'
 import { overTime } from './overload-picture.ts'

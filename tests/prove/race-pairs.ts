@@ -1,4 +1,4 @@
-import { endProcesses, startPostgres, startRedis } from '../../packages/server/testing/processes.ts'
+import { endProcesses, startPostgres, startRedis } from '@lockstep/testing/processes'
 import { countDeadlocks, errorsIn } from '../fuzz/watch.ts'
 import { checkDatabase } from '../race-pairs/check.ts'
 import { race } from '../race-pairs/run.ts'

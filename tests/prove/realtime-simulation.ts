@@ -1,5 +1,5 @@
+import { type Outcome, simulate } from '@lockstep/testing/hub-simulation'
 import { Hub } from '../../packages/server/src/realtime/hub.ts'
-import { type Outcome, simulate } from '../../packages/server/testing/hub-simulation.ts'
 import { info, type Progress, type Report } from './report.ts'
 
 const SEEDS = 3_000

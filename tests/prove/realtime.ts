@@ -1,4 +1,4 @@
-import { endProcesses } from '../../packages/server/testing/processes.ts'
+import { endProcesses } from '@lockstep/testing/processes'
 import { delaysOf } from '../rig/check-delivery.ts'
 import { quantile, seeded } from '../rig/history.ts'
 import { measureLatency } from '../rig/latency.ts'

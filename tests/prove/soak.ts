@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import { endProcesses, startPostgres, startRedis } from '../../packages/server/testing/processes.ts'
-import { OUTPUT } from '../../packages/server/testing/template-database.ts'
+import { openPool } from '@lockstep/testing/load/environment'
+import { endProcesses, startPostgres, startRedis } from '@lockstep/testing/processes'
+import { OUTPUT } from '@lockstep/testing/template-database'
 import { picture } from '../soak/picture.ts'
 import { type Soaked, soak } from '../soak/run.ts'
 import { verdict } from '../soak/verdict.ts'
-import { openPool } from './realtime-stage.ts'
 import { atLeast, collectFigures, equals, type Figure, info, type Progress, type Report } from './report.ts'
 
 const MINUTES = Number(process.env['MINUTES'] ?? 60)

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { operations } from '@lockstep/contract'
 import type { Board } from '@lockstep/contract/boards'
 import type { Operation } from '@lockstep/contract/operation'
-import { checkClosed } from '../../packages/server/testing/closed-schema.ts'
-import { eventually, type ServiceProcess } from '../../packages/server/testing/processes.ts'
+import { checkClosed } from '@lockstep/testing/closed-schema'
+import { eventually, type ServiceProcess } from '@lockstep/testing/processes'
 import { Watcher } from './watcher.ts'
 
 export interface Instance extends ServiceProcess {

@@ -1,10 +1,10 @@
-import { openBrowser } from '../../packages/server/testing/browser.ts'
-import { Client } from '../../packages/server/testing/client.ts'
-import { endProcesses, startPostgres, startRedis } from '../../packages/server/testing/processes.ts'
+import { openBrowser } from '@lockstep/testing/browser'
+import { Client } from '@lockstep/testing/client'
+import { startBare } from '@lockstep/testing/load/environment'
+import { endProcesses, startPostgres, startRedis } from '@lockstep/testing/processes'
 import { buildWebIfOld } from '../../scripts/build-web.ts'
 import { join } from '../web/speed-measures.ts'
 import { openWalk, type WalkOutcome } from '../web/walks.ts'
-import { startBare } from './realtime-stage.ts'
 import { info, type Progress, type Report } from './report.ts'
 
 const WALKS = 100

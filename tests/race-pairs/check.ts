@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FullBoard } from '@lockstep/contract/boards'
+import { type FoldedEvent, foldBoard } from '@lockstep/testing/fold'
 import type pg from 'pg'
-import { type FoldedEvent, foldBoard } from '../../packages/server/testing/fold.ts'
 
 /** A board as it was read, and where it stood then. */
 export interface Standing {

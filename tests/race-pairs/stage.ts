@@ -1,7 +1,7 @@
-import { Client } from '../../packages/server/testing/client.ts'
-import { type ServiceProcess, startServiceProcess } from '../../packages/server/testing/processes.ts'
+import { Client } from '@lockstep/testing/client'
+import { openPool } from '@lockstep/testing/load/environment'
+import { type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
 import { newPerson } from '../fuzz/person.ts'
-import { openPool } from '../prove/realtime-stage.ts'
 import type { Track } from './run.ts'
 
 /** Two instances of the service as processes of their own on one database, and the people who race there. */

@@ -1,6 +1,6 @@
+import { type Audience, makeBoard, type ProbedService } from '@lockstep/testing/load/environment'
+import { LoadClients } from '@lockstep/testing/load/socket-clients'
 import type pg from 'pg'
-import { LoadClients } from '../prove/load-clients.ts'
-import { type Audience, makeBoard, type ProbedService } from '../prove/realtime-stage.ts'
 
 export interface Drained {
   codes: Record<string, number>

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Audience, makeBoard, type ProbedService } from '@lockstep/testing/load/environment'
+import { LoadClients } from '@lockstep/testing/load/socket-clients'
 import type pg from 'pg'
-import { LoadClients } from '../prove/load-clients.ts'
-import { type Audience, makeBoard, type ProbedService } from '../prove/realtime-stage.ts'
 import { isGapless, RawClient } from './raw-client.ts'
 
 /** Long enough to fill the system's buffers and be paused, short enough not to be let go. */

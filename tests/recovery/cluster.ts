@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { eventually, type PostgresStore, runAsPostgres, startPostgres } from '@lockstep/testing/processes'
 import pg from 'pg'
-import {
-  eventually,
-  type PostgresStore,
-  runAsPostgres,
-  startPostgres,
-} from '../../packages/server/testing/processes.ts'
 import { blockOf, settingsOf } from './page.ts'
 
 export interface Server extends PostgresStore {

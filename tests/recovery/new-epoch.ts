@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { inherited } from '../../packages/server/testing/processes.ts'
+import { inherited } from '@lockstep/testing/processes'
 
 const ADMIN = fileURLToPath(new URL('../../packages/server/src/administration/admin.ts', import.meta.url))
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { fetchApi } from '@lockstep/testing/client/fetch-api'
 import { type LiveBoard, openBoard } from '../../packages/client/src/live/live-board.ts'
-import { fetchApi } from '../../packages/client/testing/fetch-api.ts'
 
 /** Two live clients that look at a board, whatever happens behind it. */
 export async function openWatchers(base_url: string, token: string, board_id: string) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client, type Failure } from '../../packages/server/testing/client.ts'
-import { eventually } from '../../packages/server/testing/processes.ts'
+import { Client, type Failure } from '@lockstep/testing/client'
+import { eventually } from '@lockstep/testing/processes'
 import { ask } from './cluster.ts'
 
 const PASSWORD = 'hush-hush correct horse'

@@ -1,5 +1,5 @@
 import type { FullBoard } from '@lockstep/contract/boards'
-import { foldBoard } from '../../packages/server/testing/fold.ts'
+import { foldBoard } from '@lockstep/testing/fold'
 import type { Connection, Dump, History, LogRow, Write } from './history.ts'
 
 /** A checker: what it finds wrong, one sentence each. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { hear } from '@lockstep/testing/processes'
 import { channelOf } from '../../packages/server/src/realtime/bus.ts'
-import { hear } from '../../packages/server/testing/processes.ts'
 import { type Dump, type History, now, quantile, seeded } from './history.ts'
 import { Listener } from './listeners.ts'
 import { areConnected, judge, newHistory, observe } from './run.ts'

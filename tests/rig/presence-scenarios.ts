@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '@lockstep/testing/processes'
 import { WebSocket } from 'ws'
-import { eventually } from '../../packages/server/testing/processes.ts'
 import { now, seeded } from './history.ts'
 import { Listener } from './listeners.ts'
 import { newHistory } from './run.ts'

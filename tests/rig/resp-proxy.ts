@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '../../packages/server/testing/ports.ts'
+import { freePort } from '@lockstep/testing/ports'
 
 /** Stands between an instance and Redis, and loses single messages of subscriptions without closing anything. */
 export interface RespProxy {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { eventually } from '../../packages/server/testing/processes.ts'
+import { eventually } from '@lockstep/testing/processes'
 import { checkAll } from './checkers.ts'
 import { type Dump, type History, type ListenerKind, now, type Random, seeded } from './history.ts'
 import { Listener } from './listeners.ts'

@@ -1,15 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import type { FullBoard } from '@lockstep/contract/boards'
+import { Client } from '@lockstep/testing/client'
+import { emptyBoard } from '@lockstep/testing/fold'
+import { type ServiceProcess, type Store, startPostgres, startServiceProcess } from '@lockstep/testing/processes'
+import { OUTPUT } from '@lockstep/testing/template-database'
 import pg from 'pg'
-import { Client } from '../../packages/server/testing/client.ts'
-import { emptyBoard } from '../../packages/server/testing/fold.ts'
-import {
-  type ServiceProcess,
-  type Store,
-  startPostgres,
-  startServiceProcess,
-} from '../../packages/server/testing/processes.ts'
-import { OUTPUT } from '../../packages/server/testing/template-database.ts'
 import type { Dump, Millis } from './history.ts'
 import type { RedisSide } from './redis-sides.ts'
 

@@ -1,4 +1,4 @@
-import { median } from '../../bench/measure.ts'
+import { median } from '@lockstep/testing/load/measure'
 import { quantile } from '../rig/history.ts'
 import type { InstanceSample, Sample, StoreSample } from './sampler.ts'
 

@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { cpuOf, residentOf } from '@lockstep/testing/load/measure'
+import { Scrape, scrape } from '@lockstep/testing/metrics'
 import type { createClient } from '@redis/client'
 import type pg from 'pg'
-import { cpuOf, residentOf } from '../../bench/measure.ts'
-import { Scrape, scrape } from '../../packages/server/testing/metrics.ts'
 import type { Instance } from './stage.ts'
 
 const MIB = 2 ** 20

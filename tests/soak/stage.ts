@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../packages/server/testing/ports.ts'
-import { eventually, launch, newFolder, type RunningProcess } from '../../packages/server/testing/processes.ts'
+import { freePort } from '@lockstep/testing/ports'
+import { eventually, launch, newFolder, type RunningProcess } from '@lockstep/testing/processes'
 import { errorsIn } from '../fuzz/watch.ts'
 
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))

@@ -1,6 +1,6 @@
+import { endProcesses, eventually, startRedis, startServiceProcess } from '@lockstep/testing/processes'
+import { PASSWORD, startService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endProcesses, eventually, startRedis, startServiceProcess } from '../../packages/server/testing/processes.ts'
-import { PASSWORD, startService } from '../../packages/server/testing/service.ts'
 import { cardOf, carryTo, liftCard } from './board-hands.ts'
 import { finish, liveRegion, logIn, openNoted } from './pages.ts'
 import { openStage, type Stage } from './stage.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '@lockstep/testing/client'
 import type { Locator, Page } from 'playwright-core'
-import type { Client } from '../../packages/server/testing/client.ts'
 
 /** The titles of the cards of each lane, lane by lane. */
 export type Order = [lane: string, cards: string[]][]

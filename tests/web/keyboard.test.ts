@@ -1,5 +1,5 @@
+import { PASSWORD } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PASSWORD } from '../../packages/server/testing/service.ts'
 import { cardOf, focusedCard, order } from './board-hands.ts'
 import { finish, liveRegion } from './pages.ts'
 import { openStage, type Stage } from './stage.ts'

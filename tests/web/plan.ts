@@ -1,5 +1,5 @@
+import type { TestUser } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
-import type { TestUser } from '../../packages/server/testing/service.ts'
 import { type Order, orderOf } from './board-hands.ts'
 
 /** A board that is as a task expects it, and what is true of it afterwards by what the service says. */

@@ -1,6 +1,6 @@
+import { PASSWORD } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PASSWORD } from '../../packages/server/testing/service.ts'
 import { cardOf, focusedCard } from './board-hands.ts'
 import { KeyboardHands } from './hands.ts'
 import { finish } from './pages.ts'

@@ -1,8 +1,8 @@
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
+import type { TestUser } from '@lockstep/testing/service'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestUser } from '../../packages/server/testing/service.ts'
 import { finish } from './pages.ts'
 import { openStage, type Stage, type StageBoard } from './stage.ts'
 

@@ -1,5 +1,5 @@
+import { PASSWORD } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PASSWORD } from '../../packages/server/testing/service.ts'
 import { cardOf } from './board-hands.ts'
 import { finish } from './pages.ts'
 import { openStage, type Stage } from './stage.ts'

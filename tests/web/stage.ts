@@ -1,7 +1,7 @@
+import { openBrowser } from '@lockstep/testing/browser'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { openBrowser } from '../../packages/server/testing/browser.ts'
-import { PASSWORD, startService, type TestService, type TestUser } from '../../packages/server/testing/service.ts'
 import { agrees, type Order, orderOf } from './board-hands.ts'
 import { logIn, openNoted } from './pages.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { PASSWORD, type TestUser } from '@lockstep/testing/service'
 import { expect } from 'vitest'
-import { PASSWORD, type TestUser } from '../../packages/server/testing/service.ts'
 import type { ClickHands, KeyboardHands } from './hands.ts'
 import type { Plan } from './plan.ts'
 

@@ -1,6 +1,6 @@
+import { PASSWORD } from '@lockstep/testing/service'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PASSWORD } from '../../packages/server/testing/service.ts'
 import { cardOf, laneOf } from './board-hands.ts'
 import {
   beginDescription,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import type { Client } from '@lockstep/testing/client'
+import { generator } from '@lockstep/testing/client/small-board'
+import { eventually } from '@lockstep/testing/processes'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { generator } from '../../packages/client/testing/small-board.ts'
-import type { Client } from '../../packages/server/testing/client.ts'
-import { eventually } from '../../packages/server/testing/processes.ts'
 import { agrees, cardOf, laneOf, order, orderOf } from './board-hands.ts'
 import { logIn, type Visitor } from './pages.ts'
 

@@ -1,6 +1,6 @@
+import { Person } from '@lockstep/testing/cli/command'
+import { PASSWORD, startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PASSWORD, startService, type TestBoard, type TestService } from '../../server/testing/service.ts'
-import { Person } from '../testing/command.ts'
 
 let service: TestService
 let board: TestBoard

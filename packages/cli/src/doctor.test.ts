@@ -1,10 +1,10 @@
 import { chmodSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { Person } from '@lockstep/testing/cli/command'
+import { startWebProxy } from '@lockstep/testing/cli/web-proxy'
+import { freePort } from '@lockstep/testing/ports'
+import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { freePort } from '../../server/testing/ports.ts'
-import { startService, type TestBoard, type TestService } from '../../server/testing/service.ts'
-import { Person } from '../testing/command.ts'
-import { startWebProxy } from '../testing/web-proxy.ts'
 
 let service: TestService
 let board: TestBoard

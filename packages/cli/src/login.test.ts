@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Person, until } from '@lockstep/testing/cli/command'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { PASSWORD, startService, type TestService, type TestUser } from '../../server/testing/service.ts'
-import { Person, until } from '../testing/command.ts'
 
 let service: TestService
 let user: TestUser

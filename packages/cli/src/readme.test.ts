@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { Person } from '@lockstep/testing/cli/command'
+import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PASSWORD, startService, type TestService } from '../../server/testing/service.ts'
-import { Person } from '../testing/command.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const [, session = ''] = /```console\n([\s\S]*?)```/.exec(readme) ?? []

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { Person, until } from '@lockstep/testing/cli/command'
+import { startWebProxy } from '@lockstep/testing/cli/web-proxy'
+import { endProcesses, startServiceProcess } from '@lockstep/testing/processes'
+import { PASSWORD, startService, type TestBoard, type TestService } from '@lockstep/testing/service'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endProcesses, startServiceProcess } from '../../server/testing/processes.ts'
-import { PASSWORD, startService, type TestBoard, type TestService } from '../../server/testing/service.ts'
-import { REDIS } from '../../server/testing/template-database.ts'
-import { Person, until } from '../testing/command.ts'
-import { startWebProxy } from '../testing/web-proxy.ts'
 
 let service: TestService
 const person = new Person()

@@ -1,6 +1,6 @@
+import { closeAll, progressOfUpload, type Setting, scenarios } from '@lockstep/testing/client/scenarios'
+import { startSetting } from '@lockstep/testing/client/setting'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { closeAll, progressOfUpload, type Setting, scenarios } from '../testing/scenarios.ts'
-import { startSetting } from '../testing/setting.ts'
 
 let started: Awaited<ReturnType<typeof startSetting>>
 let setting: Setting

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { openBrowser } from '@lockstep/testing/browser'
+import { type Setting, scenarios } from '@lockstep/testing/client/scenarios'
+import { startSetting } from '@lockstep/testing/client/setting'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openBrowser } from '../../server/testing/browser.ts'
-import { type Setting, scenarios } from '../testing/scenarios.ts'
-import { startSetting } from '../testing/setting.ts'
 
 /** The scenarios of client.test.ts, in the other places where the client must work: a browser, and older Nodes. */
 let started: Awaited<ReturnType<typeof startSetting>>
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => started.stop())
 
-async function bundle(format: 'iife' | 'esm', file = '../testing/scenarios.ts'): Promise<string> {
+async function bundle(format: 'iife' | 'esm', file = '../../testing/src/client/scenarios.ts'): Promise<string> {
   const entry = fileURLToPath(new URL(file, import.meta.url))
   const { outputFiles } = await build({
     entryPoints: [entry],

@@ -2,8 +2,8 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PASSWORD, startService, type TestService } from '../../server/testing/service.ts'
 
 const folder = fileURLToPath(new URL('../../../.test-output/readme/', import.meta.url))
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')

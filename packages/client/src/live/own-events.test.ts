@@ -1,5 +1,5 @@
+import { startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startService, type TestService } from '../../../server/testing/service.ts'
 import { createClient } from '../index.ts'
 import { openBoard } from './live-board.ts'
 import type { ChangeName, Input } from './types.ts'

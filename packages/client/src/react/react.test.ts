@@ -1,19 +1,13 @@
 import { fileURLToPath } from 'node:url'
+import { openBrowser } from '@lockstep/testing/browser'
+import { openApp, startPages } from '@lockstep/testing/client/app-page'
+import type * as ReactPage from '@lockstep/testing/client/react-page'
+import { PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openBrowser } from '../../../server/testing/browser.ts'
-import {
-  PASSWORD,
-  startService,
-  type TestBoard,
-  type TestService,
-  type TestUser,
-} from '../../../server/testing/service.ts'
-import { openApp, startPages } from '../../testing/app-page.ts'
-import type * as ReactPage from '../../testing/react-page.ts'
 import type { Api } from '../live/api.ts'
 import { useBoard } from './index.ts'
 
@@ -22,7 +16,7 @@ let browser: Browser
 let pages: Awaited<ReturnType<typeof startPages>>
 let script: string
 beforeAll(async () => {
-  const entry = fileURLToPath(new URL('../../testing/react-page.ts', import.meta.url))
+  const entry = fileURLToPath(new URL('../../../testing/src/client/react-page.ts', import.meta.url))
   const options = { bundle: true, write: false, format: 'iife', globalName: 'lockstep' } as const
   const { outputFiles } = await build({ ...options, entryPoints: [entry] })
   script = `${outputFiles[0]?.text}; globalThis.lockstep = lockstep`

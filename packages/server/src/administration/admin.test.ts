@@ -5,10 +5,10 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { Client } from '@lockstep/testing/client'
+import { inherited } from '@lockstep/testing/processes'
+import { MARK, PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { Client } from '#testing/client'
-import { inherited } from '#testing/processes'
-import { MARK, PASSWORD, startService, type TestService } from '#testing/service'
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 60_000 })

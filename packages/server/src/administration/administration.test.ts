@@ -1,7 +1,7 @@
+import { Client } from '@lockstep/testing/client'
+import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client } from '#testing/client'
-import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
-import { openSocket } from '#testing/socket'
 
 let service: TestService
 let root: TestUser

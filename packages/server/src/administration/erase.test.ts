@@ -1,7 +1,7 @@
+import { holdBoard } from '@lockstep/testing/processes'
+import { PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
+import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { holdBoard } from '#testing/processes'
-import { PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
-import { openSocket } from '#testing/socket'
 
 let service: TestService
 let root: TestUser

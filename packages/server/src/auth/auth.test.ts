@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { type Failure, form } from '@lockstep/testing/client'
+import { MARK, PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Failure, form } from '#testing/client'
-import { MARK, PASSWORD, startService, type TestService } from '#testing/service'
 
 let service: TestService
 beforeAll(async () => {

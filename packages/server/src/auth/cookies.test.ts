@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { openBrowser } from '@lockstep/testing/browser'
+import type { Answer } from '@lockstep/testing/client'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openBrowser } from '#testing/browser'
-import type { Answer } from '#testing/client'
-import { PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
 
 const APP = 'https://app.example'
 const EVIL = 'https://evil.example'

@@ -1,7 +1,7 @@
+import type { Answer, Client, Failure } from '@lockstep/testing/client'
+import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { verify } from '@node-rs/argon2'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Answer, Client, Failure } from '#testing/client'
-import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
 import { Problem } from '../platform/problem.ts'
 import { HASH_COST, type PasswordRules, Passwords } from './passwords.ts'
 

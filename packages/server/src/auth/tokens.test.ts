@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { Client } from '@lockstep/testing/client'
+import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Client } from '#testing/client'
-import { MARK, PASSWORD, startService, type TestService, type TestUser } from '#testing/service'
-import { openSocket } from '#testing/socket'
 import { Tokens } from '../security/tokens.ts'
 
 const SECRET = `${MARK}-signing-secret-that-these-tests-know-0123456789`

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { EventKind } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
 import type { Column } from '@lockstep/contract/columns'
+import { witness } from '@lockstep/testing/fold'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { witness } from '#testing/fold'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 
 let service: TestService
 let board: TestBoard

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { BoardMember } from '@lockstep/contract/boards'
+import { witness } from '@lockstep/testing/fold'
+import { owners, startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
+import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { witness } from '#testing/fold'
-import { owners, startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
-import { openSocket } from '#testing/socket'
 
 let service: TestService
 let guest: TestUser

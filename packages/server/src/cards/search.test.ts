@@ -1,7 +1,7 @@
 import { test as check, fc } from '@fast-check/vitest'
 import type { Card } from '@lockstep/contract/cards'
+import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startService, type TestBoard, type TestService } from '#testing/service'
 
 let service: TestService
 let board: TestBoard

@@ -1,9 +1,9 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'
+import type { Answer } from '@lockstep/testing/client'
+import { witness } from '@lockstep/testing/fold'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '#testing/client'
-import { witness } from '#testing/fold'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 
 let service: TestService
 let board: TestBoard

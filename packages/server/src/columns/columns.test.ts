@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Card } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
+import type { Answer } from '@lockstep/testing/client'
+import { witness } from '@lockstep/testing/fold'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '#testing/client'
-import { witness } from '#testing/fold'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 
 let service: TestService
 let board: TestBoard

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startService, type TestBoard, type TestService } from '#testing/service'
 
 /** Writes are authorized before their body is read and again under the board lock. */
 let service: TestService

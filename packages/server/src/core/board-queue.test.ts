@@ -1,5 +1,5 @@
+import { startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startService, type TestService } from '#testing/service'
 
 describe('a board whose changes take long to commit', () => {
   let service: TestService

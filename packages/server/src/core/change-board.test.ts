@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Board } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
+import type { Answer } from '@lockstep/testing/client'
+import { witness } from '@lockstep/testing/fold'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Answer } from '#testing/client'
-import { witness } from '#testing/fold'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 import { Database } from '../database/database.ts'
 import { deleteExpiredResponses } from '../jobs/retention.ts'
 

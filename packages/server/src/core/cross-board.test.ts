@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
+import type { Failure } from '@lockstep/testing/client'
+import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Failure } from '#testing/client'
-import { startService, type TestBoard, type TestService } from '#testing/service'
 
 interface Place {
   board_id: string

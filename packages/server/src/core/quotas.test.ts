@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { BoardUsage, FullBoard } from '@lockstep/contract/boards'
+import { Client, type Failure } from '@lockstep/testing/client'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client, type Failure } from '#testing/client'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 import { readConfig } from '../config/read-config.ts'
 import { objectBytes } from './quotas.ts'
 

@@ -1,8 +1,8 @@
+import { freePort } from '@lockstep/testing/ports'
+import { startService, type TestService } from '@lockstep/testing/service'
+import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
+import { POSTGRES, REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { freePort } from '#testing/ports'
-import { startService, type TestService } from '#testing/service'
-import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
-import { POSTGRES, REDIS } from '#testing/template-database'
 
 const health = async (at: TestService) => {
   const { status, body } = await at.anybody.send('getHealth', {})

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { Uuid } from '@lockstep/contract/operation'
+import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import Type from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startService, type TestBoard, type TestService } from '#testing/service'
 import { ChangePacer } from '../core/change-pacer.ts'
 import { inputReader } from './validation.ts'
 

@@ -4,10 +4,10 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { connect } from 'node:net'
 import { memberOperations } from '@lockstep/contract/boards'
 import { problems } from '@lockstep/contract/problems'
+import type { Answer, Client, Failure, Sending } from '@lockstep/testing/client'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
+import { OUTPUT } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Answer, Client, Failure, Sending } from '#testing/client'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
-import { OUTPUT } from '#testing/template-database'
 import { problemOf } from './error-handler.ts'
 import { bodyLimitOf } from './request-body.ts'
 

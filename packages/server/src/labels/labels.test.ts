@@ -1,8 +1,8 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
+import { emptyBoard, foldBoard, witness } from '@lockstep/testing/fold'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { emptyBoard, foldBoard, witness } from '#testing/fold'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 
 let service: TestService
 let board: TestBoard

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '@lockstep/testing/processes'
+import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from '#testing/processes'
-import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
-import { REDIS } from '#testing/template-database'
 import { makeRedis } from '../platform/redis.ts'
 import { Bus, channelOf } from './bus.ts'
 

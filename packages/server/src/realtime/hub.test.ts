@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { type HubClass, type Outcome, simulate } from '@lockstep/testing/hub-simulation'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type HubClass, type Outcome, simulate } from '#testing/hub-simulation'
 import { Hub, type LiveEvent, type Taken } from './hub.ts'
 import { delayOf } from './socket-metrics.ts'
 

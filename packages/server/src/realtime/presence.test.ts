@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { endProcesses, eventually, type Store, startRedis } from '@lockstep/testing/processes'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
+import { openSocket, type TestSocket } from '@lockstep/testing/socket'
+import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endProcesses, eventually, type Store, startRedis } from '../../testing/processes.ts'
-import { startService, type TestBoard, type TestService, type TestUser } from '../../testing/service.ts'
-import { openSocket, type TestSocket } from '../../testing/socket.ts'
-import { startProxy, type TcpProxy } from '../../testing/tcp-proxy.ts'
 
 const seconds = { heartbeat: 2, pong: 1 }
 /** A redis-server of these tests' own, which they may empty and kill. One instance reaches it through a proxy. */

@@ -3,12 +3,12 @@ import { channel } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { Client } from '@lockstep/testing/client'
+import { eventually, inherited } from '@lockstep/testing/processes'
+import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
+import { type Opening, openSocket, type TestSocket } from '@lockstep/testing/socket'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client } from '../../testing/client.ts'
-import { eventually, inherited } from '../../testing/processes.ts'
-import { startService, type TestBoard, type TestService } from '../../testing/service.ts'
-import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
-import { REDIS } from '../../testing/template-database.ts'
 
 const ADMIN = fileURLToPath(new URL('../administration/admin.ts', import.meta.url))
 

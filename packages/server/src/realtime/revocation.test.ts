@@ -2,12 +2,19 @@ import { execFile } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { Client } from '@lockstep/testing/client'
+import { inherited } from '@lockstep/testing/processes'
+import {
+  MARK,
+  PASSWORD,
+  startService,
+  type TestBoard,
+  type TestService,
+  type TestUser,
+} from '@lockstep/testing/service'
+import { type Opening, openSocket, type TestSocket } from '@lockstep/testing/socket'
+import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Client } from '../../testing/client.ts'
-import { inherited } from '../../testing/processes.ts'
-import { MARK, PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '../../testing/service.ts'
-import { type Opening, openSocket, type TestSocket } from '../../testing/socket.ts'
-import { REDIS } from '../../testing/template-database.ts'
 import { Tokens } from '../security/tokens.ts'
 
 const SECRET = `${MARK}-secret-of-the-revocation-tests-0123456789`

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { endProcesses, eventually, startServiceProcess } from '@lockstep/testing/processes'
+import { MARK, startService } from '@lockstep/testing/service'
+import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, describe, expect, test } from 'vitest'
-import { endProcesses, eventually, startServiceProcess } from '#testing/processes'
-import { MARK, startService } from '#testing/service'
-import { openSocket } from '#testing/socket'
 import { BadSetting, readConfig } from '../config/read-config.ts'
 
 const LOG = fileURLToPath(new URL('logger.ts', import.meta.url))

@@ -1,5 +1,5 @@
+import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startService, type TestService, type TestUser } from '#testing/service'
 
 let service: TestService
 let caller: TestUser

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
+import type { Answer } from '@lockstep/testing/client'
+import { foldBoard, type OwnAnswers } from '@lockstep/testing/fold'
+import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answer } from '#testing/client'
-import { foldBoard, type OwnAnswers } from '#testing/fold'
-import { startService, type TestService, type TestUser } from '#testing/service'
 import { GAP } from './rank.ts'
 
 const LIMIT = Number.MAX_SAFE_INTEGER

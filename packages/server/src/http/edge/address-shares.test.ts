@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
+import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
 
 const CARD_BYTES = 12_000_000
 let service: TestService

@@ -3,13 +3,20 @@ import { readFileSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from '@lockstep/testing/client'
+import { scrape } from '@lockstep/testing/metrics'
+import { holdBoard } from '@lockstep/testing/processes'
+import {
+  MARK,
+  PASSWORD,
+  startService,
+  type TestBoard,
+  type TestService,
+  type TestUser,
+} from '@lockstep/testing/service'
+import { openSocket } from '@lockstep/testing/socket'
+import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Client } from '#testing/client'
-import { scrape } from '#testing/metrics'
-import { holdBoard } from '#testing/processes'
-import { MARK, PASSWORD, startService, type TestBoard, type TestService, type TestUser } from '#testing/service'
-import { openSocket } from '#testing/socket'
-import { startProxy, type TcpProxy } from '#testing/tcp-proxy'
 import { HASH_COST } from '../../auth/passwords.ts'
 
 /** One answer on a connection of this agent, and from which port it was asked. */

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { freePort } from '@lockstep/testing/ports'
+import { eventually } from '@lockstep/testing/processes'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '#testing/ports'
-import { eventually } from '#testing/processes'
 import { limitConnections } from './connection-limit.ts'
 
 const stops: (() => unknown)[] = []

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '@lockstep/testing/ports'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
-import { freePort } from '#testing/ports'
 import { rejectConnection } from '../error-handler.ts'
 import { listenWithReusePort } from './listen.ts'
 

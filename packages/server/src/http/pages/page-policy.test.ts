@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startService, type TestService } from '#testing/service'
 
 let service: TestService
 beforeAll(async () => {

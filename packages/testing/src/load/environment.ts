@@ -1,0 +1,115 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { Tokens } from '../../../server/src/security/tokens.ts'
+import { Client } from '../client.ts'
+import { eventually, type ServiceProcess, startServiceProcess } from '../processes.ts'
+import { openSql } from '../template-database.ts'
+
+export const JWT_SECRET = 'hush-hush-signing-secret-of-the-load-tests'
+const PROBE = new URL('event-loop-probe.ts', import.meta.url).href
+
+/** What the probe saw since it was last asked. Times in milliseconds, memory in bytes. */
+export interface Seen {
+  nth: number
+  wall_p999: number
+  wall_max: number
+  held_p50: number
+  held_p99: number
+  held_p999: number
+  held_max: number
+  samples: number
+  cpu_ms: number
+  rss: number
+  heapUsed: number
+  external: number
+  arrayBuffers: number
+}
+export interface ProbedService extends ServiceProcess {
+  /** How long the loop was held since the last look, and what the process weighs now. */
+  look: () => Promise<Seen>
+  /** The same after collecting garbage, which holds the loop: what is left is what the service keeps. */
+  weigh: () => Promise<Seen>
+}
+
+/** The service as a process of its own, as it is. The probe below takes a little time in every millisecond. */
+export const startBare = (settings: Record<string, string>) =>
+  startServiceProcess({ ...settings, LOG_LEVEL: 'warn', JWT_SECRET })
+
+/** The service as a process of its own, with a probe of its event loop. */
+export async function startProbed(settings: Record<string, string>): Promise<ProbedService> {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-probe-'))
+  const file = join(folder, 'seen.json')
+  const options = [settings['NODE_OPTIONS'], `--import=${PROBE}`].join(' ').trim()
+  const probe = { NODE_OPTIONS: options, PROBE_FILE: file, LOG_LEVEL: 'warn', JWT_SECRET }
+  const service = await startServiceProcess({ ...settings, ...probe })
+  void service.ended.then(() => rm(folder, { recursive: true, force: true }))
+  let looks = 0
+  const ask = async (signal: NodeJS.Signals) => {
+    const nth = ++looks
+    service.signal(signal)
+    return eventually('the probe answers', async () => {
+      const text = await readFile(file, 'utf8').catch(() => 'null')
+      const seen = JSON.parse(text) as Seen | null
+      return seen !== null && seen.nth >= nth && seen
+    })
+  }
+  return { ...service, look: () => ask('SIGWINCH'), weigh: () => ask('SIGCONT') }
+}
+
+/** What the process holds on to, after collecting garbage. */
+export async function keptBy(service: ProbedService): Promise<number> {
+  // What buffers held is given back only after the collection that found them.
+  await service.weigh()
+  const { heapUsed, external } = await service.weigh()
+  return heapUsed + external
+}
+
+export interface Audience {
+  ids: string[]
+  tokens: string[]
+}
+const tokens = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 3_600 })
+
+/** Users by the thousand, put into the database beside the service: hashing their passwords is not what is measured. */
+export async function makeAudience(sql: pg.Pool, count: number): Promise<Audience> {
+  const { rows } = await sql.query<{ id: string }>(
+    `insert into users (id, email, email_key, username, username_key, hashed_password)
+     select gen_random_uuid(), name || '@example.com', name || '@example.com', name, name, ''
+     from (select 'viewer-' || substr(gen_random_uuid()::text, 1, 13) || n as name from generate_series(1, $1::int) n) made
+     returning id`,
+    [count],
+  )
+  const ids = rows.map((row) => row.id)
+  const at = Math.floor(Date.now() / 1_000) - 1
+  return { ids, tokens: await Promise.all(ids.map((id) => tokens.issue(id, at))) }
+}
+
+export const pathOf = (board_id: string, token: string) => `/ws/boards/${board_id}?token=${token}`
+
+/** A board whose members are the audience, and somebody who writes on it. */
+export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audience) {
+  const [id, token] = [audience.ids[0] as string, audience.tokens[0] as string]
+  const api = new Client(base_url, token)
+  const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
+  const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
+  await sql.query(`insert into board_members (board_id, user_id, role) select $1, unnest($2::uuid[]), 'member'`, [
+    board_id,
+    audience.ids.filter((other) => other !== id),
+  ])
+  /** Adds a card; returns the number of its event. */
+  const addCard = async (description = '', at = base_url) => {
+    const response = await fetch(`${at}/boards/${board_id}/columns/${column_id}/cards`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ title: 'Card', description }),
+    })
+    await response.text()
+    if (response.status !== 201) throw new Error(`A card could not be added: ${response.status}`)
+    return { seq: Number(response.headers.get('board-position')?.split('.')[1]) }
+  }
+  return { board_id, addCard, paths: audience.tokens.map((key) => pathOf(board_id, key)) }
+}
+
+export const openPool = (url: string) => openSql(url)

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** The service as it was at a commit, in a folder of its own: what runs there is its own code on its own dependencies. */
+export function unpackVersion(
+  commit: string,
+  more: string[] = [],
+): { folder: string; main: string; [Symbol.dispose]: () => void } {
+  demandCommit(commit)
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-version-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  // However the run ends, the folder goes.
+  process.once('exit', remove)
+  const archive = execFileSync('git', ['archive', commit, 'packages', 'package.json', 'package-lock.json', ...more], {
+    cwd: ROOT,
+    maxBuffer: 2 ** 30,
+  })
+  execFileSync('tar', ['-x', '-C', folder], { input: archive })
+  const flags = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+  execFileSync('npm', ['ci', '--workspace=packages/server', ...flags], { cwd: folder, stdio: 'pipe' })
+  return { folder, main: join(folder, 'packages/server/src/main.ts'), [Symbol.dispose]: remove }
+}
+
+function demandCommit(commit: string) {
+  try {
+    execFileSync('git', ['rev-parse', '--verify', '--quiet', `${commit}^{commit}`], { cwd: ROOT })
+  } catch {
+    throw new Error(`This clone does not have the commit ${commit}, an older version: fetch its whole history.`)
+  }
+}

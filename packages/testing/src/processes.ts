@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { readdirSync, rmSync } from 'node:fs'
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@redis/client'
+import pg from 'pg'
+import { freePort } from './ports.ts'
+import { OUTPUT } from './template-database.ts'
+
+/** A process that a test started, and ends by its own pid. */
+export interface RunningProcess {
+  pid: number
+  /** Everything it has said so far. */
+  output: () => string
+  /** Its exit code; null when a signal ended it. */
+  ended: Promise<number | null>
+  hasEnded: () => boolean
+  signal: (signal: NodeJS.Signals) => void
+  /** Ends it with a signal and waits for its exit code. */
+  end: (signal?: NodeJS.Signals) => Promise<number | null>
+}
+export interface ServiceProcess extends RunningProcess {
+  base_url: string
+}
+export interface Store {
+  url: string
+  process: () => RunningProcess
+  /** Starts it again on the same data and the same port. */
+  start: () => Promise<void>
+}
+
+const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+const ADMIN = fileURLToPath(new URL('../../server/src/administration/admin.ts', import.meta.url))
+/** A start competes with whatever load the test has under way. */
+const START_MS = 180_000
+const running = new Set<ChildProcess>()
+const folders = new Set<string>()
+
+/** Ends every process that is left, and removes every folder. For `afterAll`: it also holds when a test failed. */
+export async function endProcesses() {
+  await Promise.all([...running].map((child) => endChild(child)))
+  await Promise.all([...folders].map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })))
+  folders.clear()
+}
+// A run that is interrupted leaves nothing behind either. A signal without a listener would end it without a word.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
+
+/** The exit of a frozen process needs it to go on first. PostgreSQL takes its own children along only on SIGQUIT. */
+async function endChild(child: ChildProcess) {
+  child.kill('SIGCONT')
+  child.kill('SIGQUIT')
+  const isGone = new Promise((resolve) => child.once('exit', resolve))
+  const timer = setTimeout(() => child.kill('SIGKILL'), 3_000)
+  if (running.has(child)) await isGone
+  clearTimeout(timer)
+}
+
+/** Waits until something is there, by asking again and again. Long: it is to say what is missing, not how busy the machine is. */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
+  patienceMs = 60_000,
+) {
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    const found = await ask()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`)
+    await pause(10)
+  }
+}
+
+/** What a process inherits: where programs are, and the cache of compiled code, without which a start takes twice as long. */
+export const inherited = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
+
+/**
+ * Starts the service as its operator would, or another version of it. Settings are given as in the environment; nothing else
+ * of it is passed on.
+ */
+export async function startServiceProcess(settings: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+  for (;;) {
+    const port = settings['PORT'] ?? String(await freePort())
+    const env = { ...inherited, LOG_LEVEL: 'debug', ...settings, PORT: port }
+    const service = launch(process.execPath, [main], { env })
+    const base_url = `http://127.0.0.1:${port}`
+    const isUp = async () => service.hasEnded() || (await answers(`${base_url}/health`))
+    await eventually('the service listens', isUp, START_MS)
+    void service.ended.then(() => keepOutput(service))
+    if (!service.hasEnded()) return { ...service, base_url }
+    if (!service.output().includes('EADDRINUSE')) throw new Error(`The service did not start: ${service.output()}`)
+  }
+}
+/** Runs a command of the operator: what follows `npm run admin --`. */
+export const startAdmin = (args: string[], settings: Record<string, string>): RunningProcess =>
+  launch(process.execPath, [ADMIN, ...args], { env: { ...inherited, ...settings } })
+
+const answers = (url: string) =>
+  fetch(url).then(
+    (response) => response.text().then(() => true),
+    () => false,
+  )
+/** What the service said is scanned for secrets after the run. */
+async function keepOutput({ pid, output }: RunningProcess) {
+  await writeFile(new URL(`log-process-${pid}.jsonl`, OUTPUT), output())
+}
+
+export interface PostgresStore extends Store {
+  /** Its data directory. */
+  data: string
+}
+export interface PostgresOptions {
+  /** Settings beside those that every test needs, as `name=value`. */
+  settings?: string[]
+  /** Fills the data directory with something else than a new cluster: a copy of another, or a backup. */
+  make?: (data: string) => Promise<void>
+}
+
+/** A PostgreSQL of the test's own: one that it may stop, kill and start again. */
+export async function startPostgres({
+  settings = [],
+  make = initialize,
+}: PostgresOptions = {}): Promise<PostgresStore> {
+  const folder = await newPostgresFolder()
+  const data = join(folder, 'data')
+  await make(data)
+  const all = [
+    // The machine does not go down in these tests, only processes: what was handed to the kernel is safe.
+    'fsync=off',
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    'shared_buffers=16MB',
+    ...settings,
+  ]
+  const store = await startStore((port) => {
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    const args = ['-D', data, '-p', String(port), ...all.flatMap((setting) => ['-c', setting])]
+    return {
+      url,
+      begin: () => launch(join(postgresPrograms(), 'postgres'), args, unprivileged()),
+      isReady: () => isPostgres(url),
+    }
+  })
+  return { ...store, data }
+}
+
+async function initialize(data: string) {
+  const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  const making = launch(join(postgresPrograms(), 'initdb'), options, unprivileged())
+  assert.equal(await making.ended, 0, making.output())
+}
+
+/** A folder that PostgreSQL may write to. */
+export async function newPostgresFolder() {
+  const folder = await newFolder()
+  const owner = unprivileged()
+  if (owner) await chown(folder, owner.uid, owner.gid)
+  return folder
+}
+
+/** Runs a script of the shell as PostgreSQL's user, with PostgreSQL's programs at hand. */
+export async function runAsPostgres(script: string, env: Record<string, string> = {}) {
+  const path = `${postgresPrograms()}:${process.env['PATH']}`
+  const running = launch('sh', ['-euc', script], { env: { ...env, PATH: path }, ...unprivileged() })
+  assert.equal(await running.ended, 0, running.output())
+}
+
+/** A Redis of the test's own, with further options of `redis-server`. */
+export async function startRedis(...options: string[]): Promise<Store> {
+  const folder = await newFolder()
+  return startStore((port) => {
+    const args = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--dir',
+      folder,
+      ...options,
+    ]
+    const url = `redis://127.0.0.1:${port}`
+    return { url, begin: () => launch('redis-server', args), isReady: () => isRedis(url) }
+  })
+}
+
+interface StoreKind {
+  url: string
+  begin: () => RunningProcess
+  isReady: () => Promise<boolean>
+}
+async function startStore(kindAt: (port: number) => StoreKind): Promise<Store> {
+  for (;;) {
+    const { url, begin, isReady } = kindAt(await freePort())
+    let current = begin()
+    const isUp = () => eventually(`${url} is ready`, async () => current.hasEnded() || (await isReady()))
+    await isUp()
+    // Somebody else took the port in the meantime.
+    if (current.hasEnded() && /in use/.test(current.output())) continue
+    assert.ok(!current.hasEnded(), current.output())
+    const start = async () => {
+      await eventually(`${url} starts again`, async () => {
+        current = begin()
+        await isUp()
+        // Children of a killed PostgreSQL may hold its memory for a moment longer.
+        return !current.hasEnded()
+      })
+    }
+    return { url, process: () => current, start }
+  }
+}
+
+/** Listens on a shard channel of Redis, as another instance would, and can speak there too. */
+export async function hear(url: string, channel: string) {
+  const client = createClient({ url, socket: { reconnectStrategy: 20 } })
+  const speaker = client.duplicate()
+  // Redis may go away while this listens; the client subscribes again when it is back.
+  for (const each of [client, speaker]) each.on('error', () => {})
+  await Promise.all([client.connect(), speaker.connect()])
+  const messages: string[] = []
+  await client.sSubscribe(channel, (message) => void messages.push(message))
+  return {
+    messages,
+    say: (message: string) => speaker.sPublish(channel, message),
+    [Symbol.dispose]: () => {
+      client.destroy()
+      speaker.destroy()
+    },
+  }
+}
+
+/** How many connections of the database wait for a lock. */
+export async function lockWaiters(sql: pg.Pool): Promise<number> {
+  const { rowCount } = await sql.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return rowCount ?? 0
+}
+
+/** Takes a board's lock beside the service, as a change of another instance would. Disposing of it lets the lock go. */
+export async function holdBoard(sql: pg.Pool, board_id: string) {
+  const holder = await sql.connect()
+  await holder.query('begin')
+  await holder.query('select from board_stream where board_id = $1 for no key update', [board_id])
+  let isHeld = true
+  const release = async () => {
+    if (isHeld) await holder.query('commit')
+    if (isHeld) holder.release()
+    isHeld = false
+  }
+  return {
+    isAwaited: () => eventually('a change waits for the lock', async () => (await lockWaiters(sql)) > 0),
+    /** Does something in the transaction that holds the lock. */
+    query: (text: string, values: unknown[]) => holder.query(text, values),
+    release,
+    [Symbol.asyncDispose]: release,
+  }
+}
+
+async function isPostgres(url: string) {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
+}
+
+async function isRedis(url: string) {
+  const client = createClient({ url, socket: { reconnectStrategy: false } })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    client.destroy()
+  }
+}
+
+/** Starts any program; it is ended with the others. */
+export function launch(
+  command: string,
+  args: string[],
+  options: { env?: NodeJS.ProcessEnv; uid?: number; gid?: number } = {},
+): RunningProcess {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  let output = ''
+  let isOver = false
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('error', (error) => (output += error.message))
+    const over = (code: number | null) => {
+      isOver = true
+      running.delete(child)
+      resolve(code)
+    }
+    child.once('error', () => over(-1))
+    child.once('exit', over)
+  })
+  const signal = (name: NodeJS.Signals) => void child.kill(name)
+  return {
+    pid: child.pid ?? -1,
+    output: () => output,
+    ended,
+    hasEnded: () => isOver,
+    signal,
+    end: (name = 'SIGTERM') => {
+      signal(name)
+      return ended
+    },
+  }
+}
+
+/** A folder of the test's own, removed with the others. */
+export async function newFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-'))
+  folders.add(folder)
+  return folder
+}
+
+/** PostgreSQL refuses to run as root; its package brings a user of its own. */
+function unprivileged() {
+  if (process.getuid?.() !== 0) return undefined
+  const idOf = (kind: '-u' | '-g') => Number(execFileSync('id', [kind, 'postgres'], { encoding: 'utf8' }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+/** Debian keeps a folder of programs for each version. */
+export function postgresPrograms() {
+  const root = '/usr/lib/postgresql'
+  const [newest] = readdirSync(root).sort((a, b) => Number(b) - Number(a))
+  return process.env['TEST_POSTGRES_BIN'] ?? join(root, newest ?? '', 'bin')
+}

@@ -1,0 +1,42 @@
+import { operations } from '@lockstep/contract'
+import Fastify from 'fastify'
+import { installErrorHandler } from '../../server/src/http/error-handler.ts'
+import { parseBodiesAsBuffers } from '../../server/src/http/request-body.ts'
+import { registerRoutes } from '../../server/src/http/routes.ts'
+import { FairShare } from '../../server/src/platform/fair-share.ts'
+import { Semaphore } from '../../server/src/platform/semaphore.ts'
+import { freePort } from './ports.ts'
+
+export const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))
+
+/**
+ * Every operation of the contract behind guards that decide after a while, and nothing behind them: whoever gets past calls
+ * `reach`. `sight` is what the database tells of the caller and the board; without it the token is a bad one.
+ */
+export async function serveBehindSlowGuards(sight: { user_id: string } | undefined, reach: () => never) {
+  const app = Fastify()
+  parseBodiesAsBuffers(app)
+  installErrorHandler(app)
+  const uploads = { maxBytes: 1_000, minBytesPerSecond: 0, take: reach, drop: reach }
+  const db = { run: () => slowly([sight]) }
+  const core = { database: { ...db, forKey: () => db }, turns: { take: reach }, uploads }
+  const limits = { request: () => slowly(undefined) }
+  const tokens = { verify: () => slowly(sight && { user_id: sight.user_id }) }
+  const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
+  registerRoutes(
+    app,
+    {
+      core,
+      tokens,
+      limits,
+      isOwnOrigin: () => true,
+      bodySeconds: 30,
+      unauthenticatedBodies: new FairShare(1_000, 1_000),
+      lists: new Semaphore(1_000),
+    } as never,
+    operations,
+    handlers as never,
+  )
+  const base_url = await app.listen({ host: '127.0.0.1', port: await freePort() })
+  return { base_url, close: () => app.close() }
+}

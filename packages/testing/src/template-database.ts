@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { ensureDatabase, migrate } from '../../server/src/database/migrations/migrate.ts'
+
+/** The PostgreSQL and the Redis that tests talk to. */
+export const POSTGRES = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres:postgres@127.0.0.1:5432/postgres'
+export const REDIS = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379'
+/** Where a run leaves the service's logs and every answer it gave, for the scan for secrets. */
+export const OUTPUT = new URL('../../../.test-output/', import.meta.url)
+// For whoever uses it: the proofs run without the setup below.
+mkdirSync(OUTPUT, { recursive: true })
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    template: string
+  }
+}
+
+export const databaseUrl = (name: string) => Object.assign(new URL(POSTGRES), { pathname: `/${name}` }).href
+
+export async function onServer(work: (client: pg.Client) => Promise<unknown>) {
+  const client = new pg.Client({ connectionString: POSTGRES })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Migrates one database for the whole run; each test file works on a copy of it. Vitest calls this once. */
+export async function setup(project: TestProject) {
+  const template = `lockstep_template_${process.pid}`
+  await onServer((client) => client.query(`drop database if exists ${template}`))
+  await ensureDatabase(databaseUrl(template))
+  await migrate(databaseUrl(template))
+  project.provide('template', template)
+  return () => onServer((client) => client.query(`drop database if exists ${template} with (force)`))
+}
+
+/**
+ * Connections for a test's own questions. A pool says that it has ended as soon as it has said goodbye; when the database is
+ * dropped before a connection is closed, PostgreSQL's word about it must find somebody to listen, or it ends the process.
+ */
+export function openSql(connectionString: string, max = 4): pg.Pool {
+  const sql = new pg.Pool({ connectionString, max })
+  sql.on('error', () => {})
+  sql.on('connect', (client) => client.on('error', () => {}))
+  return sql
+}
