@@ -39,13 +39,13 @@ const scripts = Object.fromEntries(
 )
 const page = (text: string, name = 'docs/page.md') => new Map([[name, text]])
 
-describe('what the pages name', () => {
-  test('[DOC-20] every link leads somewhere, also to its heading', () => {
+describe('links and names', () => {
+  test('[DOC-20] every link has a target, including its heading', () => {
     expect(pages.size).toBeGreaterThan(20)
     expect(brokenLinks(pages, files)).toEqual([])
   })
 
-  test('[DOC-20] a link that leads nowhere is found', () => {
+  test('[DOC-20] a broken link is found', () => {
     const other = new Map([
       ['docs/page.md', '[a](other.md#two-words) [b](other.md#three) ![c](pictures/no.png) [d](https://[) `[e](no.md)`'],
       ['docs/other.md', '# One\n## Two words\n```\n# three\n```\n'],
@@ -62,7 +62,7 @@ describe('what the pages name', () => {
     ])
   })
 
-  test('[DOC-21] every file and folder is there', () => {
+  test('[DOC-21] every file and folder exists', () => {
     expect(missingPaths(pages, files, ELSEWHERE)).toEqual([])
   })
 
@@ -75,7 +75,7 @@ describe('what the pages name', () => {
       ['docs/page.md: there is no packages/server/src/<domain>/nothing.ts'],
     ],
     [
-      '`scripts/{seed,nothing}.ts` `packages/*/src` `core/serve.ts` `app.ts` `packages/client/dist` `/auth/me` `and/or`',
+      '`scripts/{seed,nothing}.ts` `packages/*/src` `core/authorize.ts` `app.ts` `packages/client/dist` `/auth/me` `and/or`',
       [],
     ],
   ])('[DOC-21] in %s', (text, complaints) => {
@@ -88,7 +88,7 @@ describe('what the pages name', () => {
     expect(unknownScripts(pages, scripts)).toEqual([])
   })
 
-  test('[DOC-22] one that does not exist is found', () => {
+  test('[DOC-22] an unknown rule, weakness, setting or script is found', () => {
     expect(unknownRules(page('CARD-1, CARD-999, UTF-8, CVE-2024-1, V01, V99'), rules, weaknesses)).toEqual([
       'docs/page.md: there is no rule CARD-999',
       'docs/page.md: there is no known weakness V99',
@@ -105,23 +105,23 @@ describe('what the pages name', () => {
   })
 })
 
-describe('the way in', () => {
+describe('README and index', () => {
   const readme = pages.get('README.md') ?? ''
 
-  test('[DOC-24] the first screen says what it is, for whom, what it guarantees and how to start, with a picture', () => {
+  test('[DOC-24] the first screen of the README says what it is, for whom, what it guarantees and how to start, with a picture', () => {
     expect(missingAtFirst(readme)).toEqual([])
     expect(missingAtFirst(readme.replaceAll('![', '['))).toEqual(['the first screen of the README lacks a picture'])
     expect(missingAtFirst(`${'\n'.repeat(60)}${readme}`)).toHaveLength(5)
   })
 
-  test('[DOC-24] the index leads to every page', () => {
+  test('[DOC-24] the index links to every page', () => {
     expect(unlistedPages(pages, 'docs/README.md')).toEqual([])
     const more = new Map([...pages, ['docs/new.md', '# New']])
     expect(unlistedPages(more, 'docs/README.md')).toEqual(['docs/README.md does not lead to docs/new.md'])
   })
 })
 
-/** Names that look like paths of this repository, and are of somewhere else. */
+/** Names that look like paths of this repository, but are not. */
 const ELSEWHERE = ['lockstep/login.json']
 
 describe('commands', () => {
@@ -148,7 +148,7 @@ describe('commands', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  /** Runs lines as a reader does: one after the other, in one shell. A password is typed where one is asked for. */
+  /** Runs lines in one shell, and types a password if a command prompts for one. */
   const run = (lines: string[], more: NodeJS.ProcessEnv = {}) => {
     const text = lines
       .join('\n')
@@ -161,7 +161,7 @@ describe('commands', () => {
     started.add(child)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()))
-    // A command that asks for nothing may end before this is written.
+    // A command that reads no input may exit before this is written.
     child.stdin.on('error', () => {})
     child.stdin.end(`${PASSWORD}\n`)
     const ended = new Promise<number | null>((resolve) => {
@@ -173,11 +173,11 @@ describe('commands', () => {
     return { child, ended, output: () => output }
   }
 
-  test('[DOC-23] every command is run by a test, or says why it cannot be', () => {
+  test('[DOC-23] every command is run by a test, or has a reason why not', () => {
     expect(uncovered(pages, registry, read)).toEqual([])
   })
 
-  test('[DOC-23] one that nothing runs is found, and a covering that does not hold', () => {
+  test('[DOC-23] an untested command and an outdated registry entry are found', () => {
     const text =
       '```sh\nnpm run a \\\n  --b # why\n# nothing\n```\n\n```console\n$ lockstep c\nsays\n```\n\n`curl d` `words`'
     expect(commandsOf(text)).toEqual([['npm run a --b'], ['lockstep c'], ['curl d']])

@@ -8,35 +8,35 @@ const not = (reason: string): Covering => ({ not: reason })
 const administering = by('packages/server/src/administration/admin.test.ts', 'as it is written there')
 const secrets = by('tests/deploy/files.test.ts', 'as the page makes them')
 const restored = by('tests/prove/operate-restore.ts', "blockOf('restore')")
-const docker = not('needs Docker; tests/deploy executes the steps of the image, and judges compose.yaml')
-const host = not('changes the machine; the files are judged by systemd and nginx in tests/deploy/files.test.ts')
+const docker = not('needs Docker; tests/deploy runs the steps of the Dockerfile and checks compose.yaml')
+const host = not('changes the machine; tests/deploy/files.test.ts checks the files with systemd and nginx')
 
 /**
- * Every command of the documentation, as it stands there, and how it is known to work: a line for each.
- * `here('words')`: it is run by the test beside this, and prints the words. `by('file', 'words')`: that file runs it, and has
- * the words in it. `not('reason')`: no test can run it.
+ * Every command in the documentation, word for word, and how it is tested. `here('words')`: documentation.test.ts runs it, and
+ * its output contains the words. `serves`: that test starts it and waits until it is healthy. `by('file', 'words')`: the file
+ * runs it, and contains the words. `not('reason')`: no test can run it.
  */
 export const registry: Record<string, Covering> = {
-  // Setting up
-  'git clone <this repository> lockstep && cd lockstep': not('the repository has no address of its own here'),
+  // Setup
+  'git clone <this repository> lockstep && cd lockstep': not('the URL of the repository is a placeholder'),
   'npm ci && npm run demo': by('tests/demo.test.ts', "['npm', 'run', 'demo', '--']"),
-  'npm ci && npm run build && npm prune --omit=dev': not('it would remove the tools that the tests are run with'),
+  'npm ci && npm run build && npm prune --omit=dev': not('it would remove the tools that the tests need'),
   'npm ci': by('.ci/run', 'npm ci'),
-  'npm ci --ignore-scripts': not('a second installation; the scripts that would run are held by SEC-2'),
+  'npm ci --ignore-scripts': not('a second installation; SEC-2 limits which install scripts may run'),
   'npm run build': by('scripts/build-web.ts', "['run', 'build']"),
   'npm run build -w packages/client': by('scripts/check.ts', 'scripts/build-client.ts'),
 
   // The service
   'npm run dev': serves,
   'npm start': serves,
-  'npm run dev -w packages/web': not('a server for hot reload on a fixed port; the journeys drive what it would build'),
+  'npm run dev -w packages/web': not('a development server on a fixed port; the tests of the web client run its build'),
   'npm run demo': by('tests/demo.test.ts', "['npm', 'run', 'demo', '--']"),
   'DATABASE_URL=postgres://… npm run demo': by('tests/demo.test.ts', '[DEMO-5]'),
   'openssl rand -base64 48': here('\n'),
   'npm run migrate': here('Nothing to migrate.'),
   'npm run seed': by('tests/documented-commands.ts', 'npm run seed -- --boards 20'),
   'npm run seed -- --boards 20 --cards 100': here('Log in as '),
-  'npm run seed -- --boards 1000 --cards 1000': not('four minutes; the same with fewer boards is run here'),
+  'npm run seed -- --boards 1000 --cards 1000': not('takes four minutes; the same with fewer boards is run here'),
   'npm run admin': by('packages/server/src/administration/admin.test.ts', '[AUTH-23]'),
   'npm run admin -- new-epoch': here('begin a new epoch'),
   'npm run admin -- recount': here('boards will be counted again'),
@@ -51,8 +51,7 @@ export const registry: Record<string, Covering> = {
     here(''),
   [`curl $api/boards -H "Authorization: Bearer $token" --json '{"title":"Plan"}'`]: here('"title":"Plan"'),
 
-  // The command line
-  'npx lockstep': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  // Command line
   'npx lockstep …': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
   'npx lockstep login': by('packages/cli/src/login.test.ts', "'login'"),
   'npx lockstep seed --new Demo': here('Demo has 30 cards'),
@@ -74,8 +73,8 @@ export const registry: Record<string, Covering> = {
     "['show', word, '--json']",
   ),
 
-  // Working on it
-  'npm run': not('no command, but what they all begin with'),
+  // Development
+  'npm run': not('the prefix of all scripts, not a command'),
   'npm test': by('.ci/run', 'npm test'),
   'npm test -- cards': by('scripts/test.ts', '...process.argv.slice(2)'),
   'JOURNEYS=all npm test -- tests/web': by('vitest.config.ts', 'JOURNEYS'),
@@ -85,7 +84,7 @@ export const registry: Record<string, Covering> = {
   'npm run format': by('scripts/check.ts', "['biome', 'ci', '.']"),
   'npm run acceptance -- http://127.0.0.1:8000': by('tests/acceptance.test.ts', 'acceptance'),
 
-  // Administering: the test of the page runs each as it stands there
+  // Administering: a test runs the commands of the page
   'node packages/server/src/administration/admin.ts': by(
     'tests/deploy/deploy.test.ts',
     "'packages/server/src/administration/admin.ts', 'migrate'",
@@ -98,7 +97,7 @@ export const registry: Record<string, Covering> = {
   'npm run admin -- erase ada@example.com': administering,
   'npm run admin -- audit --limit 20': administering,
   'JWT_SECRET_FILE=/run/secrets/jwt DATABASE_URL_FILE=/run/secrets/database npm start': by(
-    'packages/server/src/config/config.test.ts',
+    'packages/server/src/config/read-config.test.ts',
     '[CONF-1]',
   ),
 
@@ -124,7 +123,7 @@ export const registry: Record<string, Covering> = {
   'docker compose run --rm migrate': docker,
   'docker compose up --detach --no-deps one': docker,
   'docker compose ps': docker,
-  'docker buildx imagetools inspect node:26.10.0-bookworm': not('asks a registry'),
+  'docker buildx imagetools inspect node:26.10.0-bookworm': not('needs a registry'),
   'npm ci --omit=dev --ignore-scripts -w packages/server': by('tests/deploy/deploy.test.ts', '[SHIP-3]'),
   'DATABASE_URL_FILE=/etc/lockstep/migrator_database_url npm run migrate': by(
     'tests/deploy/deploy.test.ts',
@@ -137,9 +136,9 @@ export const registry: Record<string, Covering> = {
   'systemctl enable --now lockstep@8001 lockstep@8002 && nginx -s reload': host,
   'systemctl restart lockstep@8001': host,
   'systemctl edit lockstep@': host,
-  'kubectl apply -k': not('needs a cluster; tests/deploy/files.test.ts renders and judges what would be applied'),
+  'kubectl apply -k': not('needs a cluster; tests/deploy/files.test.ts renders and checks the manifests'),
 
-  // Recovering: the blocks of the page are run on real servers
+  // Recovering: tests run the blocks of the page on real servers
   'pg_basebackup --dbname="$PRIMARY" --pgdata="$DATA" --write-recovery-conf --checkpoint=fast': by(
     'tests/recovery/cluster.ts',
     "blockOf('standby')",
@@ -165,11 +164,11 @@ export const registry: Record<string, Covering> = {
 
   // Upgrading
   'npm run migrate -- --stopped': by('packages/server/src/database/migrations/migrate.test.ts', 'is_stopped: true'),
-  'pg_upgrade --link': not('upgrades a whole server to a version that is not installed beside it'),
+  'pg_upgrade --link': not('upgrades a server to a version that is not installed'),
 
   // Long-running suites: tests run the same code with smaller sizes
   'npm run prove -- <suite>': not('stands for the suites below'),
-  'npm run prove -- all': not('is all suites, one after the other; it takes hours'),
+  'npm run prove -- all': not('runs all suites, which takes hours'),
   'npm run prove -- realtime': by('tests/rig.test.ts', "from './rig/run.ts'"),
   'npm run prove -- realtime-simulation': by('packages/server/src/realtime/hub.test.ts', 'simulate('),
   'npm run prove -- client-simulation': by('packages/client/src/live/core.test.ts', 'simulate('),
@@ -177,7 +176,7 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
   'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-stage.ts'"),
   'npm run prove -- greedy': by('tests/greedy.test.ts', "from './greedy/scenarios.ts'"),
-  'npm run prove -- greedy-before': not('unpacks an older version, for an hour; the scenarios are those of greedy'),
+  'npm run prove -- greedy-before': not('runs the scenarios of greedy on an older version, which takes an hour'),
   'npm run prove -- soak': by('tests/soak.test.ts', "from './soak/run.ts'"),
   'npm run prove -- operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
   'npm run prove -- operate-failover': by('tests/recovery.test.ts', 'operate-failover'),
@@ -201,7 +200,7 @@ export const registry: Record<string, Covering> = {
     'npm sbom',
   ),
   'npm audit': by('scripts/check.ts', "'audit'"),
-  'npm audit signatures': not('asks a registry, which no test may depend on'),
-  'npm install --before': not('asks a registry, which no test may depend on'),
-  'npm sbom --omit=dev': not('named as the command not to use'),
+  'npm audit signatures': not('needs a registry, and no test may depend on one'),
+  'npm install --before': not('needs a registry, and no test may depend on one'),
+  'npm sbom --omit=dev': not('the page advises against it'),
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-/** A copy of the repository in which CONTRIBUTING's walk is followed to the letter. */
+/** A copy of the repository, in which the steps of “Add an operation” in CONTRIBUTING are executed. */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const copy = join(root, '.test-output/walk')
 const cards = 'packages/server/src/cards'
 const TEMPLATE = 'packages/testing/src/template-database.ts'
 
-/** The steps of the walk: each names its file and shows one block of code. */
+/** The steps: each names a file and has one block of code. */
 const steps = [
   ...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(
     /^\d\. \*\*`([^`]+)`\*\*[\s\S]*?```ts\n([\s\S]*?)```/gm,
@@ -20,7 +20,7 @@ const steps = [
 beforeAll(() => {
   rmSync(copy, { recursive: true, force: true })
   mkdirSync(join(copy, 'node_modules'), { recursive: true })
-  // What the repository ignores lies within it: a repository of its own is not ignored.
+  // The copy is in a folder that git ignores; as a repository of its own it is not ignored by the linter.
   mkdirSync(join(copy, '.git'))
   for (const part of ['packages', 'tests', 'scripts', 'package.json', 'tsconfig.json', '.oxlintrc.json']) {
     cpSync(join(root, part), join(copy, part), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
@@ -29,9 +29,9 @@ beforeAll(() => {
     symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
   }
   mkdirSync(join(copy, 'node_modules/@lockstep'))
-  for (const name of ['contract', 'server'])
+  for (const name of readdirSync(join(copy, 'packages')))
     symlinkSync(join(copy, 'packages', name), join(copy, 'node_modules/@lockstep', name))
-  // What the walk can break. The rest of the repository would be compiled four times.
+  // Only what the steps can break: it is compiled four times.
   const include = ['packages/server/src/main.ts', cards, 'tests/access.test.ts']
   edit('tsconfig.json', (text) => JSON.stringify({ ...JSON.parse(text), include }))
   const test = { include: ['packages/server/src/**/*.test.ts', 'tests/*.test.ts'], globalSetup: [TEMPLATE] }
@@ -45,13 +45,13 @@ function edit(file: string, change: (text: string) => string) {
   expect(after).not.toBe(before)
   writeFileSync(join(copy, file), after)
 }
-/** Puts code at the end of an object that begins with the given line. */
+/** Inserts code at the end of the object literal that starts at `opening`. */
 const intoObject = (opening: RegExp, code: string) => (text: string) => {
   const start = opening.exec(text)?.index ?? Number.NaN
   const end = text.indexOf('\n}\n', start)
   return `${text.slice(0, end)}\n${code}${text.slice(end)}`
 }
-/** The share of `npm run generate` that the compiler looks at: the types of the client. */
+/** The part of `npm run generate` that affects compilation: the types of the client. */
 const generate = () => {
   const { status, stderr } = spawnSync('node', ['scripts/generate.ts', 'packages/client'], {
     cwd: copy,
@@ -63,7 +63,7 @@ const lint = () =>
   spawnSync('oxlint', ['--type-aware', '--deny-warnings', cards], { cwd: copy, encoding: 'utf8' }).stdout
 const compile = () => spawnSync('tsc', ['-p', copy, '--pretty', 'false'], { cwd: copy, encoding: 'utf8' }).stdout
 
-test('[DOC-5] the walk in CONTRIBUTING adds an operation in four files, and the compiler leads the way', () => {
+test('[DOC-5] the steps in CONTRIBUTING add an operation in four files, and the compiler asks for each', () => {
   const [contract, operations, queries, tests] = steps
   expect(steps.map((step) => step.file)).toEqual([
     'packages/contract/src/cards.ts',
@@ -94,5 +94,5 @@ test('[DOC-5] the walk in CONTRIBUTING adds an operation in four files, and the 
   )
   expect(run.stdout + run.stderr).toMatch(/Tests\s+.*[2-9]\d* passed/)
   expect(run.status).toBe(0)
-  // It compiles the server four times, beside other tests.
+  // Compiles the server four times, while other tests run.
 }, 240_000)
