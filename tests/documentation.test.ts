@@ -88,6 +88,17 @@ describe('links and names', () => {
     expect(unknownScripts(pages, scripts)).toEqual([])
   })
 
+  test('[DOC-22] the page of dependencies lists every dependency, and no other', () => {
+    const manifests = files.filter((file) => /^(packages\/\w+\/)?package\.json$/.test(file))
+    const used = manifests.flatMap((file) => {
+      const { dependencies, devDependencies, optionalDependencies, peerDependencies } = JSON.parse(read(file) ?? '')
+      return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies, ...peerDependencies })
+    })
+    const rows = [...(read('docs/dependencies.md') ?? '').matchAll(/^\| ([^|]+) \|/gm)].map(([, names = '']) => names)
+    const listed = rows.flatMap((names) => names.split(', ')).filter((name) => !/^(Package|---)$/.test(name))
+    expect(listed.toSorted()).toEqual([...new Set(used)].filter((name) => !name.startsWith('@lockstep/')).toSorted())
+  })
+
   test('[DOC-22] an unknown rule, weakness, setting or script is found', () => {
     expect(unknownRules(page('CARD-1, CARD-999, UTF-8, CVE-2024-1, V01, V99'), rules, weaknesses)).toEqual([
       'docs/page.md: there is no rule CARD-999',
