@@ -71,7 +71,7 @@ function settingsTable(): string {
 
 Read from the environment, once, at the start. A secret can stand in a file instead: the setting with \`_FILE\` names it, and
 what it holds, without the line break at its end, is the value. What to set before production is in [running](running.md#before-production).
-Generated from \`packages/server/src/config/config.ts\`.
+Generated from \`packages/server/src/config/settings.ts\`.
 
 | Setting | Default | What it does |
 |---|---|---|
