@@ -98,7 +98,7 @@ export const registry: Record<string, Covering> = {
   'npm run admin -- erase ada@example.com': administering,
   'npm run admin -- audit --limit 20': administering,
   'JWT_SECRET_FILE=/run/secrets/jwt DATABASE_URL_FILE=/run/secrets/database npm start': by(
-    'packages/server/src/config/config.test.ts',
+    'packages/server/src/config/read-config.test.ts',
     '[CONF-1]',
   ),
 

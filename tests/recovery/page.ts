@@ -5,7 +5,7 @@ const PAGE = readFileSync(new URL('../../docs/recovering.md', import.meta.url), 
 
 /** A block of docs/recovering.md by its name, as it stands there: what operators are told to do is what is tried here. */
 export function blockOf(name: string): string {
-  const [, block] = new RegExp(`<!-- tried: ${name} -->\\n\`\`\`\\w+\\n([^]*?)\`\`\``).exec(PAGE) ?? []
+  const [, block] = new RegExp(`<!-- tested: ${name} -->\\n\`\`\`\\w+\\n([^]*?)\`\`\``).exec(PAGE) ?? []
   assert.ok(block, `docs/recovering.md has no block ${name}`)
   return block
 }
