@@ -67,44 +67,51 @@ function problemsOf(each: File, header: Header, all: File[]): string[] {
   const { phase, mode, needs, because } = header
   const earlier = all.filter((other) => other.name < name)
   const problems: string[] = []
-  const require = (isMet: boolean, problem: string) => isMet || problems.push(problem)
+  const check = (isMet: boolean, problem: string) => isMet || problems.push(problem)
 
-  require(/^-- phase: /.test(text), 'its phase is not in the first line')
+  check(/^-- phase: /.test(text), 'its phase is not in the first line')
   if (phase === 'contract') {
-    require(/^-- needs: \w+$/m.test(
-      text,
-    ), 'it does not say which versions can run after it (-- needs: a migration, or nothing)')
-    require(because !== null, 'it does not say what made it safe (-- because: …)')
-    require(needs === null || earlier.some((other) => other.name === needs), `there is no ${needs} before it`)
+    check(
+      /^-- needs: \w+$/m.test(text),
+      'it does not say which versions can run after it (-- needs: a migration, or nothing)',
+    )
+    check(because !== null, 'it does not say what made it safe (-- because: …)')
+    check(needs === null || earlier.some((other) => other.name === needs), `there is no ${needs} before it`)
     for (const column of statements.flatMap(notNullColumns))
-      require(wasChecked(column, earlier), `no earlier migration validated check (${column} is not null)`)
+      check(wasChecked(column, earlier), `no earlier migration validated check (${column} is not null)`)
   } else {
-    require(needs === null && because === null, 'only a contract migration may have -- needs and -- because')
+    check(needs === null && because === null, 'only a contract migration may have -- needs and -- because')
     const breaking = statements.find((s) => /\b(drop (table|column)|drop not null)\b|\brename\b/.test(s))
-    require(breaking === undefined, `running versions may use what it takes away: ${breaking}`)
+    check(breaking === undefined, `running versions may use what it takes away: ${breaking}`)
   }
   if (mode === 'in batches') {
-    require(phase === 'migrate', 'only the phase migrate can run in batches')
-    require(statements.length === 2 &&
-      readBatches(text) !== undefined, 'it is not a batch, `-- left`, and a query for the remaining rows')
-    require(/\blimit (\d+)\b/.test(statements[0] ?? '') &&
-      sizeOf(statements[0]) <= 10_000, 'its batch has no limit up to 10000')
-    require(/\bfor (no key )?update skip locked\b/.test(
-      statements[0] ?? '',
-    ), 'its batch waits for rows (for update skip locked)')
+    check(phase === 'migrate', 'only the phase migrate can run in batches')
+    check(
+      statements.length === 2 && readBatches(text) !== undefined,
+      'it is not a batch, `-- left`, and a query for the remaining rows',
+    )
+    check(
+      /\blimit (\d+)\b/.test(statements[0] ?? '') && sizeOf(statements[0]) <= 10_000,
+      'its batch has no limit up to 10000',
+    )
+    check(
+      /\bfor (no key )?update skip locked\b/.test(statements[0] ?? ''),
+      'its batch waits for rows (for update skip locked)',
+    )
   } else {
-    require(!statements.some((s) =>
-      /^(update|delete)\b/.test(s),
-    ), 'it changes rows all at once (-- phase: migrate, in batches)')
+    check(
+      !statements.some((s) => /^(update|delete)\b/.test(s)),
+      'it changes rows all at once (-- phase: migrate, in batches)',
+    )
   }
   if (mode === 'no transaction') {
-    require(statements.length === 1, 'without a transaction it can be only one statement')
-    require(/\bconcurrently\b|\bvalidate constraint\b/.test(statements[0] ?? ''), 'it must run in a transaction')
+    check(statements.length === 1, 'without a transaction it can be only one statement')
+    check(/\bconcurrently\b|\bvalidate constraint\b/.test(statements[0] ?? ''), 'it must run in a transaction')
     const isAgain = indexMadeBy(text) === undefined || /\bif not exists\b/.test(statements[0] ?? '')
-    require(isAgain, 'it cannot be done again after an interruption (if not exists)')
+    check(isAgain, 'it cannot be done again after an interruption (if not exists)')
   } else {
     const outside = statements.find((s) => /\bconcurrently\b|\bvalidate constraint\b/.test(s))
-    require(outside === undefined, `it must not hold locks of a transaction (no transaction): ${outside}`)
+    check(outside === undefined, `it must not hold locks of a transaction (no transaction): ${outside}`)
   }
   return problems
 }
