@@ -10,25 +10,25 @@ export async function makeDemoBoard(base_url: string, password: string): Promise
   const existing = (await ada.listBoards()).find(({ title }) => title === board.title)
   if (existing) return existing.id
   const { id: board_id } = await ada.createBoard(board)
-  const user_ids: Ids = { ada: (await ada.getMe()).id, grace: (await grace.getMe()).id }
-  await ada.inviteMember({ board_id, user_id: idIn(user_ids, 'grace') })
+  const userIds: Ids = { ada: (await ada.getMe()).id, grace: (await grace.getMe()).id }
+  await ada.inviteMember({ board_id, user_id: idIn(userIds, 'grace') })
 
-  const label_ids: Ids = {}
+  const labelIds: Ids = {}
   for (const [name, color] of Object.entries(labels))
-    label_ids[name] = (await ada.createLabel({ board_id, name, color })).id
-  const column_ids: Ids = {}
+    labelIds[name] = (await ada.createLabel({ board_id, name, color })).id
+  const columnIds: Ids = {}
   for (const { cards, ...column } of columns) {
     const { id: column_id } = await ada.createColumn({ board_id, ...column })
-    column_ids[column.title] = column_id
-    for (const card of cards) await addCard(ada, { board_id, column_id }, card, label_ids, user_ids)
+    columnIds[column.title] = column_id
+    for (const card of cards) await addCard(ada, { board_id, column_id }, card, labelIds, userIds)
   }
   await ada.createRule({
     board_id,
     name: rule.name,
     trigger_type: 'CARD_MOVED',
-    trigger_column_id: idIn(column_ids, rule.column),
+    trigger_column_id: idIn(columnIds, rule.column),
     action_type: 'ASSIGN_MEMBER',
-    action_user_id: idIn(user_ids, rule.assigns),
+    action_user_id: idIn(userIds, rule.assigns),
   })
   return board_id
 }
@@ -56,13 +56,13 @@ async function addCard(
   client: Client,
   column: { board_id: string; column_id: string },
   { title, description, labels, assignees = [], checklist, file }: DemoCard,
-  label_ids: Ids,
-  user_ids: Ids,
+  labelIds: Ids,
+  userIds: Ids,
 ) {
   const { id: card_id } = await client.createCard({ ...column, title, description })
-  for (const name of labels) await client.addCardLabel({ card_id, label_id: idIn(label_ids, name) })
+  for (const name of labels) await client.addCardLabel({ card_id, label_id: idIn(labelIds, name) })
   if (assignees.length > 0)
-    await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(user_ids, name)) })
+    await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(userIds, name)) })
   if (checklist) await addChecklist(client, card_id, checklist)
   if (file) await client.createAttachment({ card_id, file: new File([file.text], file.name, { type: file.type }) })
 }

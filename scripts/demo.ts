@@ -49,12 +49,12 @@ process.exit(exitCode)
 
 async function start() {
   if (options.builds && !isWebBuilt()) await step('Web client', () => buildWeb(ending.signal))
-  const { database_url, password } = await step('PostgreSQL', findDatabase)
-  await step('Tables', () => migrate(database_url))
+  const { databaseUrl, password } = await step('PostgreSQL', findDatabase)
+  await step('Tables', () => migrate(databaseUrl))
   const port = await freePort(options.port)
   const base_url = `http://127.0.0.1:${port}`
   const board = Promise.withResolvers<string>()
-  await step('Service', () => listen(database_url, port, (app) => addSignIn(app, password, board.promise)))
+  await step('Service', () => listen(databaseUrl, port, (app) => addSignIn(app, password, board.promise)))
   board.resolve(await step('Demo board', () => makeDemoBoard(base_url, password)))
   console.log(`
 Lockstep is ready. Two users share a board: open both links side by side.
@@ -74,25 +74,25 @@ function giveUp(message: string) {
 
 /** The database of DATABASE_URL, or a new one, and the password of the demo users in it. */
 async function findDatabase() {
-  const database_url = process.env['DATABASE_URL']
-  if (database_url) {
-    await ensureDatabase(database_url)
+  const databaseUrl = process.env['DATABASE_URL']
+  if (databaseUrl) {
+    await ensureDatabase(databaseUrl)
     // Derived from the URL, so that the next run can log in as the same users.
-    return { database_url, password: createHmac('sha256', database_url).update('demo').digest('base64url') }
+    return { databaseUrl, password: createHmac('sha256', databaseUrl).update('demo').digest('base64url') }
   }
   try {
     const { url, ended } = opened.use(await startPostgres())
     void ended.then(() => opened.disposed || giveUp('PostgreSQL has stopped unexpectedly.'))
-    return { database_url: url, password: randomBytes(24).toString('base64url') }
+    return { databaseUrl: url, password: randomBytes(24).toString('base64url') }
   } catch (error) {
     throw new Error(`${messageOf(error)}\nSet DATABASE_URL to use your own PostgreSQL.`)
   }
 }
 
 /** Starts the service without Redis, on localhost only. */
-async function listen(database_url: string, port: number, addRoutes: (app: App) => void) {
+async function listen(databaseUrl: string, port: number, addRoutes: (app: App) => void) {
   const config = readConfig({
-    DATABASE_URL: database_url,
+    DATABASE_URL: databaseUrl,
     REDIS_URL: '',
     JWT_SECRET: randomBytes(48).toString('base64url'),
     CORS_ORIGINS: '',
