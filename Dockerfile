@@ -1,5 +1,5 @@
-# The image of Lockstep: Node.js, the libraries it needs, and the service. No shell, no package manager, no other program.
-# The tests execute these steps in plain directories: a RUN works with paths relative to its WORKDIR.
+# The image: Node.js, the libraries it needs, and the service. No shell, no package manager, no other program.
+# Tests execute these steps in plain directories, so a RUN must use paths relative to its WORKDIR.
 
 FROM node:26.10.0-bookworm AS web
 WORKDIR /build
@@ -17,13 +17,13 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY packages/contract/package.json packages/contract/
 COPY packages/server/package.json packages/server/
-# A workspace by name leaves out what only the root asks for. Types, maps and manuals are read by nobody who runs it.
+# Naming the workspace omits dependencies of the root only. Types, source maps and manuals are not needed at run time.
 RUN npm ci --ignore-scripts --no-audit --omit=dev --workspace packages/server \
   && find node_modules -type f ! -iname 'licen[cs]e*' \
     \( -name '*.map' -o -name '*.md' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 COPY packages/contract packages/contract
 COPY packages/server packages/server
-# Node.js without its symbols, the libraries that it and what is native in the packages name, and how names of hosts and users are looked up.
+# Node.js without symbols, the shared libraries of Node.js and of native packages, and the files for host and user lookup.
 RUN mkdir -p root/usr/local/bin root/etc \
   && strip -o root/usr/local/bin/node "$(command -v node)" \
   && find node_modules -name '*.node' -exec ldd "$(command -v node)" '{}' + | grep -o '/lib[^ :]*' | sort -u \
@@ -42,5 +42,5 @@ ENV PATH=/usr/local/bin NODE_ENV=production ENVIRONMENT=production HOST=0.0.0.0 
 USER 65532:65532
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-  CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/ready`).then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "packages/server/src/main.ts"]

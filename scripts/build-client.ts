@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { publishedDocs } from './published-docs.ts'
 
 /**
- * Builds packages/client/dist: plain JavaScript and declarations, with a package.json that could be published. In the
- * workspace the package is its sources. `--check` also asks the judges of published packages.
+ * Builds packages/client/dist: JavaScript, declarations, and a package.json for publishing. Inside the workspace the package is
+ * used from its sources. `--check` also lints the result with publint and attw.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = `${root}packages/client/dist`
@@ -16,11 +16,11 @@ interface Manifest {
 
 rmSync(dist, { recursive: true, force: true })
 run('tsc', '-p', 'packages/client/tsconfig.build.json')
-// The compiler rewrites the imports of what it emits, but not those of declarations.
+// The compiler rewrites import extensions in JavaScript, but not in declarations.
 for (const file of globSync(`${dist}/**/*.d.ts`)) {
   const text = readFileSync(file, 'utf8').replaceAll(/((?:from |import\()['"]\.[^'"]*)\.tsx?(['"])/g, '$1.js$2')
   const foreign = /(?:from |import\()['"]((?!\.|react['"/])[^'"]*)['"]/.exec(text)?.[1]
-  if (foreign) fail(`${file} needs the types of ${foreign}`)
+  if (foreign) fail(`${file} imports the types of ${foreign}, which is not a dependency`)
   writeFileSync(file, text)
 }
 const manifest = JSON.parse(readFileSync(`${root}packages/client/package.json`, 'utf8')) as Manifest
@@ -45,7 +45,7 @@ function run(command: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
   if (status !== 0) fail(`${command} ${args.join(' ')}\n${stdout}${stderr}`)
 }
-function fail(why: string): never {
-  console.error(why)
+function fail(message: string): never {
+  console.error(message)
   process.exit(1)
 }

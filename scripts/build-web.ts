@@ -5,22 +5,22 @@ import { promisify } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BUILT = 'packages/web/dist/index.html'
-/** All that the built client is made of. */
+/** The files that the build depends on. */
 const SOURCES = [
   'packages/web/{index.html,package.json,vite.config.ts}',
   'packages/web/{src,public}/**/*',
   'packages/client/src/**/*.ts',
 ]
 
-/** Whether the web client was built after its last change. */
+/** Whether the build of the web client is newer than its sources. */
 export function isWebBuilt(): boolean {
-  const changed_at = (path: string) => statSync(`${ROOT}${path}`, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const built_at = changed_at(BUILT)
-  return globSync(SOURCES, { cwd: ROOT }).every((file) => changed_at(file) < built_at)
+  const changedAt = (path: string) => statSync(`${ROOT}${path}`, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const builtAt = changedAt(BUILT)
+  return globSync(SOURCES, { cwd: ROOT }).every((file) => changedAt(file) < builtAt)
 }
 
 export async function buildWeb(signal?: AbortSignal) {
-  // Vitest says that this is a test, and React would be the slow one that explains itself.
+  // Vitest sets NODE_ENV to test, which would select the development build of React.
   const env = { ...process.env, NODE_ENV: 'production' }
   await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT, env, ...(signal && { signal }) })
 }

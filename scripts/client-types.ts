@@ -23,7 +23,7 @@ const inputOf = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}Inpu
 const comment = (text: string | undefined, indent = '') => (text ? `${indent}/** ${text} */\n` : '')
 const union = (members: string[]) => [...new Set(members)].join(' | ')
 
-/** The type of a schema as one would write it by hand. */
+/** The TypeScript type of a schema. */
 function typeOf(schema: Shape): string {
   return schema.title ?? bareType(schema)
 }
@@ -38,7 +38,7 @@ function bareType(schema: Shape): string {
   const known: Record<string, string> = { integer: 'number', object: 'Record<string, unknown>' }
   const plain = ['string', 'number', 'boolean', 'null', 'undefined']
   const found = known[type ?? ''] ?? plain.find((name) => name === type)
-  if (!found) throw new Error(`No type is known for the schema ${JSON.stringify(schema)}`)
+  if (!found) throw new Error(`Unsupported schema: ${JSON.stringify(schema)}`)
   return found
 }
 
@@ -48,17 +48,18 @@ const declare = ([name, schema, isRequired]: Field) => `${name}${isRequired ? ''
 const declareLines = (fields: Field[]) =>
   fields.map((field) => `${comment(field[1].description, '  ')}  ${declare(field)}\n`).join('')
 
-/** Path, query and body in one object. Two fields of one name would need a decision, so they are refused here. */
+/** Path, query and body fields in one object. Two fields with the same name are an error. */
 function inputFields(name: string, { params, query, body }: Operation): Field[] {
-  if (body && !(body as Shape).properties) throw new Error(`The body of ${name} is no object: its fields have no names`)
+  if (body && !(body as Shape).properties)
+    throw new Error(`The body of ${name} is not an object, so its fields have no names`)
   const fields = [params, query, body].flatMap((schema) => fieldsOf(schema as Shape | undefined))
   const names = fields.map(([field]) => field)
   const twice = names.find((field, i) => names.indexOf(field) !== i)
-  if (twice) throw new Error(`${name} has two inputs called ${twice}: rename one in the contract`)
+  if (twice) throw new Error(`${name} has two fields called ${twice}: rename one in the contract`)
   return fields
 }
 
-/** Every schema with a title, in the order in which they are met. */
+/** Every schema with a title, in the order of first use. */
 function resources(): Map<string, Shape> {
   const found = new Map<string, Shape>()
   const visit = (schema: Shape) => {
@@ -72,14 +73,12 @@ function resources(): Map<string, Shape> {
   return found
 }
 
-/**
- * The log is typed as loosely as it is stored; a reader knows the kinds, so that `type` tells him what `data` is.
- */
-const LOGGED_EVENT = `/** An event of the board's log, with its number. */
+/** Replaces the loose type of the contract with a discriminated union: `type` determines the type of `data`. */
+const LOGGED_EVENT = `/** An event of a board's log, with its sequence number. */
 export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number; actor_id?: string | null }
 `
 
-/** Types of all resources, inputs, results, events and problems, written out: a reader needs no schema library. */
+/** The types of all resources, inputs, results, events and problems, as plain TypeScript without a schema library. */
 export function clientTypes(): string {
   const interfaces = [...resources()].map(([title, schema]) =>
     title === 'LoggedEvent' ? LOGGED_EVENT : `export interface ${title} {\n${declareLines(fieldsOf(schema))}}\n`,
@@ -94,43 +93,43 @@ export function clientTypes(): string {
     ([name, { returns }]) => `  ${name}: { input: ${inputOf(name)}; result: ${resultOf(returns)} }\n`,
   )
   const kinds = Object.entries(events).map(([kind, data]) => `  '${kind}': ${typeOf(data as Shape)}\n`)
-  return `// Made from packages/contract by npm run generate.
+  return `// Generated from packages/contract by npm run generate.
 
 ${interfaces.join('\n')}
-/** What each kind of event carries. */
+/** The data of each kind of event. */
 export interface EventData {
 ${kinds.join('')}}
 export type EventKind = keyof EventData
 
-/** Something that happened on a board. \`type\` tells what \`data\` is. */
+/** An event of a board. \`type\` determines the type of \`data\`. */
 export type BoardEvent<K extends EventKind = EventKind> = {
   [T in K]: {
     type: T
     data: EventData[T]
-    /** Who did it; null when the service itself did, by a rule or by re-spacing. */
+    /** The user who caused it; null for the service itself (automation rules, rank rebalancing). */
     user_id: string | null
     timestamp: string
     version: '${EVENT_VERSION}'
-    /** The event's number on its board, for who asked for numbers. */
+    /** The sequence number on the board, if the client asked for numbers. */
     seq?: number
   }
 }[K]
 
-/** The service's own names for what can go wrong. */
+/** The code of each problem. */
 export type ProblemCode =
 ${Object.keys(problems)
   .map((code) => `  | '${code}'`)
   .join('\n')}
 
 ${inputs.join('\n')}
-/** What goes into each operation, and what comes out. */
+/** Input and result of each operation. */
 export interface Operations {
 ${rows.join('')}}
 export type OperationName = keyof Operations
 `
 }
 
-/** One method for each operation, with what an editor shows about it. */
+/** One method for each operation, with its documentation. */
 export function clientCalls(): string {
   const methods = all.map(([name, operation]) => {
     const { method, path, summary, description, returns, problems: own = [] } = operation
@@ -140,7 +139,7 @@ export function clientCalls(): string {
     const input = `input${isOptional ? '?' : ''}: types.${inputOf(name)}`
     return `${comment(text, '  ')}  ${name}(${input}, options?: CallOptions): Promise<${resultOf(returns, 'types.')}>\n`
   })
-  return `// Made from packages/contract by npm run generate.
+  return `// Generated from packages/contract by npm run generate.
 import type { CallOptions } from './options.ts'
 import type * as types from './types.gen.ts'
 
@@ -150,13 +149,13 @@ ${methods.join('')}}
 `
 }
 
-/** What an operation answers with. Only named types, lists of them, files and nothing are known. */
+/** The result type of an operation: a named type, a list of one, a file or nothing. */
 function resultOf({ schema }: Operation['returns'], prefix = ''): string {
   const type = typeOf(schema as Shape)
   return /^[A-Z]/.test(type) && type !== 'Blob' ? prefix + type : type
 }
 
-/** How each operation is sent: all that remains of the contract at run time. */
+/** The part of the contract that the client needs at run time: how to send each operation. */
 export function clientTable(): string {
   const rows = all.map(([name, operation]) => {
     const { method, path, access, query, body, body_type = 'json', returns } = operation
@@ -172,7 +171,7 @@ export function clientTable(): string {
     const text = Object.entries(row).map(([key, value]) => `${key}: ${JSON.stringify(value).replaceAll('"', "'")}`)
     return `  ${name}: { ${text.join(', ')} },\n`
   })
-  return `// Made from packages/contract by npm run generate.
+  return `// Generated from packages/contract by npm run generate.
 import type { OperationRow } from './options.ts'
 import type { OperationName } from './types.gen.ts'
 
@@ -182,8 +181,9 @@ ${rows.join('')}}
 }
 
 /**
- * A write of board data is safe to repeat with its key; a read, and what only asks for a token or clears a cookie (it has
- * no content), is safe without. What is left (accounts, passwords, logins, administration) is sent once.
+ * Retry policy. A write of board data is safe to retry with its idempotency key. A read is safe without one, and so is an
+ * operation without a body that only returns a token or clears a cookie. Everything else (accounts, passwords, logins,
+ * administration) is sent once.
  */
 function retryOf({ method, emits, body, access }: Operation): 'always' | 'keyed' | 'never' {
   if (emits) return 'keyed'

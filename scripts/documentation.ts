@@ -1,7 +1,7 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
-/** The pages that people read, by path. The changelog is about the past. */
+/** All documentation pages by path, except the changelog, which describes the past. */
 export function readPages(): Map<string, string> {
   const patterns = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md']
   return new Map(
@@ -11,16 +11,16 @@ export function readPages(): Map<string, string> {
   )
 }
 
-/** Every file of the repository, without what is installed or built. */
+/** Every file of the repository, except installed and generated folders. */
 export function readFiles(): string[] {
-  const foreign = new Set(['node_modules', 'dist', '.git', '.test-output', 'coverage'])
-  const below = (folder: string): string[] =>
+  const excluded = new Set(['node_modules', 'dist', '.git', '.test-output', 'coverage'])
+  const filesIn = (folder: string): string[] =>
     readdirSync(folder || '.', { withFileTypes: true }).flatMap((entry) => {
       const path = posix.join(folder, entry.name)
-      if (entry.isDirectory()) return foreign.has(entry.name) ? [] : below(path)
+      if (entry.isDirectory()) return excluded.has(entry.name) ? [] : filesIn(path)
       return [path]
     })
-  return below('')
+  return filesIn('')
 }
 
 const FENCE = /^( *)(```+)(.*)\n([\s\S]*?)^\1\2 *$/gm
@@ -37,7 +37,7 @@ const proseOf = (text: string) => text.replaceAll(FENCE, '').replaceAll(/<!--[\s
 const spansOf = (text: string) => [...proseOf(text).matchAll(/`([^`]+)`/g)].map(([, code]) => flat(code ?? ''))
 const flat = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
-/** The anchors of a page, as GitHub makes them of its headings. */
+/** The anchors of a page, as GitHub derives them from headings. */
 export function anchorsOf(text: string): Set<string> {
   const seen = new Map<string, number>()
   return new Set(
@@ -51,7 +51,7 @@ export function anchorsOf(text: string): Set<string> {
   )
 }
 
-/** Links and pictures that lead nowhere. Of what is elsewhere only the form is judged: no test depends on other sites. */
+/** Broken links and images. Of external URLs only the syntax is checked, so that no test depends on other sites. */
 export function brokenLinks(pages: Map<string, string>, files: string[]): string[] {
   const known = withFolders(files)
   return [...pages].flatMap(([page, text]) =>
@@ -60,13 +60,13 @@ export function brokenLinks(pages: Map<string, string>, files: string[]): string
         .replaceAll(/`[^`]*`/g, '')
         .matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g),
     ].flatMap(([, target = '']) => {
-      if (/^\w+:/.test(target)) return URL.canParse(target) ? [] : [`${page}: ${target} is no address`]
+      if (/^\w+:/.test(target)) return URL.canParse(target) ? [] : [`${page}: ${target} is not a valid URL`]
       const [path = '', anchor] = target.split('#')
       const file = path === '' ? page : posix.join(posix.dirname(page), path).replace(/\/$/, '')
-      if (!known.has(file)) return [`${page}: there is no ${target}`]
+      if (!known.has(file)) return [`${page}: ${target} does not exist`]
       if (anchor === undefined) return []
       const other = pages.get(file)
-      return other && anchorsOf(other).has(anchor) ? [] : [`${page}: there is no heading for ${target}`]
+      return other && anchorsOf(other).has(anchor) ? [] : [`${page}: no heading for ${target}`]
     }),
   )
 }
@@ -79,38 +79,38 @@ function withFolders(files: string[]): Set<string> {
   return known
 }
 
-/** What is there only after something was built. */
+/** Paths that exist only after a build. */
 const BUILT = /(^|\/)dist(\/|$)/
 const PATH = /^(?:[\w.@*{},<>-]+\/)+(?:[\w.@*{},<>-]+)?$|^[\w.-]+\.(?:tsx?|md|json|sql|lua|ya?ml|svg|png|css|html|cdx)$/
 const ENDING = /\.(?:tsx?|js|md|json|jsonl|sql|lua|ya?ml|svg|png|css|html|conf|service|sh)$/
-/** Where a path may begin: at the root, beside its page, or in one of the folders of sources. */
+/** Folders that a path may be relative to, besides the folder of its page. */
 const ROOTS = ['', 'packages/server/src/', 'packages/web/src/', 'packages/client/src/', 'packages/server/']
 
-/** Names of files and folders, in `code`, that are not there. `<x>` and `*` stand for any name, `{a,b}` for one of several. */
-export function missingPaths(pages: Map<string, string>, files: string[], elsewhere: string[] = []): string[] {
+/** Paths in `code` that do not exist. `<x>` and `*` match any name, `{a,b}` one of several. */
+export function missingPaths(pages: Map<string, string>, files: string[], external: string[] = []): string[] {
   const known = [...withFolders(files)]
   const tops = new Set(known.map((path) => path.split('/')[0]))
-  const isThere = (page: string, path: string) => {
+  const exists = (page: string, path: string) => {
     const pattern = path
       .replace(/\/$/, '')
       .replaceAll(/[.+^$()|[\]\\]/g, String.raw`\$&`)
       .replaceAll(/<[^>]*>|\*\*?/g, '[^/]*')
       .replaceAll(/\{([^}]*)\}/g, (_, names: string) => `(?:${names.split(',').join('|')})`)
     const starts = [...ROOTS, `${posix.dirname(page)}/`].map((root) => root.replaceAll('.', String.raw`\.`))
-    // A bare name stands for a file anywhere: the reader finds it by its name.
+    // A bare name matches a file in any folder.
     const expression = path.includes('/') ? `^(?:${starts.join('|')})${pattern}$` : `(?:^|/)${pattern}$`
     return known.some((file) => new RegExp(expression).test(file))
   }
   return [...pages].flatMap(([page, text]) =>
     [...new Set(spansOf(text))]
-      .filter((span) => PATH.test(span) && !BUILT.test(span) && !elsewhere.includes(span))
+      .filter((span) => PATH.test(span) && !BUILT.test(span) && !external.includes(span))
       .filter((span) => ENDING.test(span) || tops.has(span.split('/')[0] ?? ''))
-      .filter((span) => !isThere(page, span))
-      .map((span) => `${page}: there is no ${span}`),
+      .filter((span) => !exists(page, span))
+      .map((span) => `${page}: ${span} does not exist`),
   )
 }
 
-/** Rules and known weaknesses that are named and do not exist. */
+/** References to rules and known weaknesses that do not exist. */
 export function unknownRules(pages: Map<string, string>, rules: string, weaknesses: string): string[] {
   const defined = new Set([...rules.matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, id]) => id as string))
   const prefixes = new Set([...defined].map((id) => id.split('-')[0]))
@@ -118,26 +118,26 @@ export function unknownRules(pages: Map<string, string>, rules: string, weakness
   return [...pages].flatMap(([page, text]) => [
     ...idsOf(proseOf(text), /\b[A-Z]+-\d+\b/g)
       .filter((id) => prefixes.has(id.split('-')[0] ?? '') && !defined.has(id))
-      .map((id) => `${page}: there is no rule ${id}`),
+      .map((id) => `${page}: unknown rule ${id}`),
     ...idsOf(proseOf(text), /\bV\d\d\b/g)
       .filter((id) => !listed.has(id))
-      .map((id) => `${page}: there is no known weakness ${id}`),
+      .map((id) => `${page}: unknown weakness ${id}`),
   ])
 }
 const idsOf = (text: string, pattern: RegExp) => [...new Set(text.match(pattern) ?? [])]
 
-/** Names in capitals, in `code`, that are neither settings nor anywhere in the sources. */
+/** Upper-case names in `code` that are neither settings nor in the sources. */
 export function unknownSettings(pages: Map<string, string>, settings: string[], sources: string): string[] {
   return [...pages].flatMap(([page, text]) => {
     const commands = blocksOf(text).filter(({ language }) => language === 'sh')
     const code = [...spansOf(text), ...commands.flatMap(({ lines }) => lines)].join('\n')
     return idsOf(code, /(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?!\w)/g)
       .filter((name) => !settings.includes(name) && !new RegExp(`\\b${name}\\b`).test(sources))
-      .map((name) => `${page}: there is no setting ${name}`)
+      .map((name) => `${page}: unknown setting ${name}`)
   })
 }
 
-/** `npm run …` of a script that does not exist, at the root or in a workspace. */
+/** `npm run …` of scripts that do not exist, in the root or a workspace. */
 export function unknownScripts(pages: Map<string, string>, scripts: Record<string, string[]>): string[] {
   return [...pages].flatMap(([page, text]) => {
     const code = [...spansOf(text), ...blocksOf(text).flatMap(({ lines }) => lines)]
@@ -148,16 +148,16 @@ export function unknownScripts(pages: Map<string, string>, scripts: Record<strin
           const workspace = /^[^-]*-w (\S+)/.exec(rest)?.[1] ?? ''
           return scripts[workspace]?.includes(name)
             ? []
-            : [`${page}: there is no npm run ${name} ${workspace}`.trimEnd()]
+            : [`${page}: unknown script: npm run ${name} ${workspace}`.trimEnd()]
         },
       ),
     )
   })
 }
 
-/** How much of a page a reader sees before he decides to go on. */
+/** How many lines of the README count as its first screen. */
 const FIRST_LINES = 45
-const wanted: [what: string, sign: RegExp][] = [
+const required: [what: string, pattern: RegExp][] = [
   ['what it is', /\bboards?\b/],
   ['for whom it is', /\bfor\b[^.]*\b(developers|operators|teams|people)\b/i],
   ['what it guarantees', /\b(guarantees|promises)\b/i],
@@ -165,18 +165,20 @@ const wanted: [what: string, sign: RegExp][] = [
   ['a picture', /!\[[^\]]+\]\([^)]+\)/],
 ]
 
-/** What the first screen of the README leaves out. */
+/** What the first screen of the README lacks. */
 export function missingAtFirst(readme: string): string[] {
   const first = readme.split('\n').slice(0, FIRST_LINES).join('\n')
-  return wanted.filter(([, sign]) => !sign.test(first)).map(([what]) => `the first screen of the README lacks ${what}`)
+  return required
+    .filter(([, pattern]) => !pattern.test(first))
+    .map(([what]) => `the first screen of the README lacks ${what}`)
 }
 
-/** Pages to which the index leads neither by themselves nor by their folder. */
+/** Pages that the index links neither directly nor by their folder. */
 export function unlistedPages(pages: Map<string, string>, index: string): string[] {
   const targets = [...(pages.get(index) ?? '').matchAll(/\]\(([^)#]+)/g)].map(([, path = '']) =>
     posix.join(posix.dirname(index), path),
   )
   return [...pages.keys()]
     .filter((page) => page !== index && !targets.some((target) => page === target || page.startsWith(`${target}/`)))
-    .map((page) => `${index} does not lead to ${page}`)
+    .map((page) => `${index} does not link to ${page}`)
 }

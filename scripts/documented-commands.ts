@@ -1,21 +1,21 @@
 import { blocksOf } from './documentation.ts'
 
-/** How a command of the documentation is known to work. */
+/** How a documented command is tested. */
 export type Covering =
-  /** It is run by tests/documentation.test.ts as it stands, and prints this. */
+  /** tests/documentation.test.ts runs it and expects this output. */
   | { here: string }
-  /** It is started there as it stands, answers under `/health`, and ends when it is told to. */
+  /** tests/documentation.test.ts starts it, waits for `/health`, and stops it. */
   | { serves: true }
-  /** A file of the repository runs it; `words` stand in that file. */
+  /** This file runs it, and contains these words. */
   | { by: string; words: string }
-  /** It cannot be run by a test, for this reason. */
+  /** No test can run it, for this reason. */
   | { not: string }
 
-/** Whether a piece of `code` in the text is a command. */
+/** Matches `code` in the text that is a command. */
 const COMMAND =
   /^(?:[A-Z_]+=\S+ )*(?:npm|npx|node|curl|git|openssl|docker|kubectl|systemctl|psql|pg_\w+|redis-cli|promtool|haproxy|nginx) \S/
 
-/** The commands of a page: each block of lines that belong together, and each command in the text. */
+/** The commands of a page: one list per code block, and one per command in the text. */
 export function commandsOf(text: string): string[][] {
   const blocks = blocksOf(text).flatMap(({ language, lines }) => {
     if (language === 'console') {
@@ -28,7 +28,7 @@ export function commandsOf(text: string): string[][] {
   return [...blocks, ...spans.filter((code) => COMMAND.test(code)).map((code) => [code])]
 }
 
-/** Lines as a shell reads them: continued ones joined, comments and empty ones left out. */
+/** Lines as a shell reads them: continuation lines joined, without comments and empty lines. */
 function logicalLines(lines: string[]): string[] {
   return lines
     .join('\n')
@@ -38,7 +38,7 @@ function logicalLines(lines: string[]): string[] {
     .filter((line) => line !== '')
 }
 
-/** Commands that nothing covers, coverings of no command, and coverings that do not hold. */
+/** Commands without an entry in the registry, entries without a command, and entries that are wrong. */
 export function uncovered(
   pages: Map<string, string>,
   registry: Record<string, Covering>,
@@ -53,14 +53,14 @@ export function uncovered(
   return [
     ...named
       .filter(({ command }) => !Object.hasOwn(registry, command))
-      .map(({ page, command }) => `${page}: nothing runs “${command}”: add it to tests/documented-commands.ts`),
+      .map(({ page, command }) => `${page}: no test runs “${command}”: add it to tests/documented-commands.ts`),
     ...Object.entries(registry).flatMap(([command, covering]) => {
-      if (!all.has(command)) return [`“${command}” is in no page any more`]
-      if ('not' in covering) return covering.not.length > 10 ? [] : [`“${command}” is not run, and nothing says why`]
+      if (!all.has(command)) return [`“${command}” is no longer in any page`]
+      if ('not' in covering) return covering.not.length > 10 ? [] : [`“${command}” is not run, and no reason is given`]
       if (!('by' in covering)) return []
       const text = read(covering.by)
       if (text === undefined) return [`“${command}” is run by ${covering.by}, which does not exist`]
-      return text.includes(covering.words) ? [] : [`“${command}”: ${covering.by} does not say “${covering.words}”`]
+      return text.includes(covering.words) ? [] : [`“${command}”: ${covering.by} does not contain “${covering.words}”`]
     }),
   ]
 }

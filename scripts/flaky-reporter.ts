@@ -1,6 +1,6 @@
 import type { Reporter, TestCase } from 'vitest/node'
 
-/** Lists the tests that failed and then passed when they were run again: each is a defect of the test or of the service. */
+/** Lists flaky tests, which failed and then passed on the retry. Each is a defect of the test or of the service. */
 export class FlakyReporter implements Reporter {
   private readonly names: string[] = []
 
@@ -10,7 +10,7 @@ export class FlakyReporter implements Reporter {
 
   onTestRunEnd() {
     if (this.names.length === 0) return
-    console.log(`Flaky, passed at the second attempt: ${this.names.length}`)
+    console.log(`Flaky tests, passed on the retry: ${this.names.length}`)
     for (const name of this.names) console.log(`  ${name}`)
   }
 }

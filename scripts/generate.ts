@@ -14,8 +14,7 @@ import { clientCalls, clientTable, clientTypes } from './client-types.ts'
 import { PAGE, proofPage, readResults } from './proof-page.ts'
 
 /**
- * Everything in the repository that is made from the code. `--check` writes nothing and fails on what is stale; a folder
- * limits it to what is in there.
+ * All generated files. `--check` writes nothing and fails if a file is stale; a folder as argument limits the run to its files.
  */
 const generated: Record<string, () => string | Promise<string>> = {
   'docs/api/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
@@ -69,11 +68,11 @@ function settingsTable(): string {
   })
   return `# Settings
 
-Read from the environment, once, at the start. A secret can stand in a file instead: the setting with \`_FILE\` names it, and
-what it holds, without the line break at its end, is the value. What to set before production is in [running](running.md#before-production).
-Generated from \`packages/server/src/config/settings.ts\`.
+All settings are environment variables, read once at the start. A secret can be read from a file instead: set the variable with
+\`_FILE\` to its path; one trailing line break is ignored. See also [before production](running.md#before-production). Generated from
+\`packages/server/src/config/settings.ts\`.
 
-| Setting | Default | What it does |
+| Setting | Default | Description |
 |---|---|---|
 ${rows.join('\n')}
 `
@@ -85,28 +84,28 @@ function errorsTable(): string {
   )
   return `# Errors
 
-Every error is a JSON object: \`detail\` is a sentence for a person, \`code\` a stable name for a program. A 401 carries
-\`WWW-Authenticate: Bearer\`, a 429 and a 503 \`Retry-After\`. Generated from \`packages/contract/src/problems.ts\`.
+Every error is a JSON object: \`detail\` is a message for people, \`code\` a stable name for programs. A 401 has the header
+\`WWW-Authenticate: Bearer\`, a 429 or 503 \`Retry-After\`. Generated from \`packages/contract/src/problems.ts\`.
 
-| Code | Status | \`detail\`, unless it says more | What to do |
+| Code | Status | Default \`detail\` | What to do |
 |---|---|---|---|
 ${rows.join('\n')}
 `
 }
 
 function metricsTable(): string {
-  const inWords = (label: string, values: Labels[string]) =>
-    `\`${label}\`: ${typeof values === 'string' ? values : values.every((value) => value in problems) ? 'a code of [errors](errors.md)' : values.map((v) => `\`${v}\``).join(', ')}`
+  const describeLabel = (label: string, values: Labels[string]) =>
+    `\`${label}\`: ${typeof values === 'string' ? values : values.every((value) => value in problems) ? 'one of the [error codes](errors.md)' : values.map((v) => `\`${v}\``).join(', ')}`
   const rows = Object.entries(definitions).map(([name, { kind, help, labels }]) => {
-    const said = Object.entries(labels as Labels).map(([label, values]) => inWords(label, values))
-    return `| \`${name}\` | ${kind} | ${help} | ${said.join('; ')} |`
+    const described = Object.entries(labels as Labels).map(([label, values]) => describeLabel(label, values))
+    return `| \`${name}\` | ${kind} | ${help} | ${described.join('; ')} |`
   })
   return `# Metrics
 
-What \`/metrics\` tells; how to read it is on [observing](observing.md). Beside these are the usual ones of a process
-(\`process_…\`) and of Node.js (\`nodejs_…\`). Generated from \`packages/server/src/telemetry/metric-definitions.ts\`.
+The metrics of \`/metrics\`; [observing](observing.md) explains how to use them. The default metrics of the process
+(\`process_…\`) and of Node.js (\`nodejs_…\`) are exported too. Generated from \`packages/server/src/telemetry/metric-definitions.ts\`.
 
-| Metric | Kind | What it tells | Labels |
+| Metric | Kind | Description | Labels |
 |---|---|---|---|
 ${rows.join('\n')}
 `
@@ -115,12 +114,12 @@ ${rows.join('\n')}
 function shortcutTables(): string {
   const parts = shortcuts.map(({ title, rows }) => {
     const lines = rows.map(({ keys, does }) => `| ${keys.map((each) => `\`${each}\``).join(' ')} | ${does} |`)
-    return `## ${title}\n\n| Keys | What they do |\n|---|---|\n${lines.join('\n')}\n`
+    return `## ${title}\n\n| Keys | Action |\n|---|---|\n${lines.join('\n')}\n`
   })
   return `# Keyboard shortcuts
 
-The keys of the web client; \`?\` shows them there. On a Mac \`Ctrl\` is ⌘. Keys of a single letter act outside of fields,
-and can be switched off in the settings. Generated from \`packages/web/src/shortcuts/shortcut-table.ts\`.
+Keyboard shortcuts of the web client; press \`?\` to show them there. On a Mac \`Ctrl\` is ⌘. Single-letter shortcuts work outside of
+input fields and can be turned off in the settings. Generated from \`packages/web/src/shortcuts/shortcut-table.ts\`.
 
 ${parts.join('\n')}`
 }
@@ -131,10 +130,10 @@ function accessibilityStatement(): string {
   )
   return `# Accessibility
 
-${aim} The client shows the same at \`/app/accessibility\`. Generated from
+${aim} The client shows the same page at \`/app/accessibility\`. Generated from
 \`packages/web/src/settings/accessibility-table.ts\`.
 
-| Criterion | How it is met | What is tested |
+| Criterion | How it is met | Test |
 |---|---|---|
 ${rows.join('\n')}
 
@@ -148,7 +147,7 @@ ${report.join('\n\n')}
 `
 }
 
-/** Migrates a database that is thrown away, and reads the types of its tables from it. */
+/** Generates table types from a temporary database with the current schema. */
 async function tableTypes(): Promise<string> {
   const server = new URL(readConfig(process.env).database.url)
   const url = Object.assign(new URL(server), { pathname: `/lockstep_generate_${process.pid}` })

@@ -15,7 +15,7 @@ const CONFIG = `${FOLDER}/squawk.toml`
 /** The baseline creates the tables in an empty database: the rules for changing a database in use do not apply. */
 const BASELINE = '0001_baseline'
 
-/** What squawk warns of, and what the phase is there for. That NOT NULL was checked before is ours to see to. */
+/** Squawk rules that a phase may break, because that is its purpose. Our own rule checks that NOT NULL was validated before. */
 const allowed: Record<Phase, string[]> = {
   expand: [],
   migrate: [],
@@ -31,19 +31,20 @@ interface File {
   header: Header | undefined
 }
 
-/** What is wrong with the migrations of a folder: with their headers, by our own rules, and by squawk's. */
+/** Lints the migrations of a folder: their headers, our own rules, and squawk. */
 export function checkMigrations(folder = FOLDER): string[] {
   const files = globSync(`${folder}/*.sql`).sort().map(readFile)
-  const judged = files.filter(({ name }) => name !== BASELINE)
+  const linted = files.filter(({ name }) => name !== BASELINE)
   return [
-    ...judged.flatMap((each) => {
+    ...linted.flatMap((each) => {
       const found = each.header ? problemsOf(each, each.header, files) : ['its phase is missing (-- phase: expand)']
       return found.map((problem) => `${each.name}: ${problem}`)
     }),
     ...(['expand', 'migrate', 'contract'] as const).flatMap((phase) =>
       [true, false].flatMap((isInside) => {
-        const fits = ({ header }: File) => header?.phase === phase && (header.mode === 'in a transaction') === isInside
-        return squawk(judged.filter(fits), phase, isInside)
+        const matches = ({ header }: File) =>
+          header?.phase === phase && (header.mode === 'in a transaction') === isInside
+        return squawk(linted.filter(matches), phase, isInside)
       }),
     ),
   ]
@@ -52,7 +53,7 @@ export function checkMigrations(folder = FOLDER): string[] {
 function readFile(file: string): File {
   const text = readFileSync(file, 'utf8')
   const plain = text.replaceAll(/--.*$/gm, '').toLowerCase()
-  // A function's body has semicolons of its own.
+  // Remove function bodies, which contain semicolons.
   const statements = plain
     .replaceAll(/\$(\w*)\$[\s\S]*?\$\1\$/g, "''")
     .split(';')
@@ -66,59 +67,59 @@ function problemsOf(each: File, header: Header, all: File[]): string[] {
   const { phase, mode, needs, because } = header
   const earlier = all.filter((other) => other.name < name)
   const problems: string[] = []
-  const demand = (isSo: boolean, problem: string) => isSo || problems.push(problem)
+  const check = (isMet: boolean, problem: string) => isMet || problems.push(problem)
 
-  demand(/^-- phase: /.test(text), 'its phase does not stand in the first line')
+  check(/^-- phase: /.test(text), 'its phase is not in the first line')
   if (phase === 'contract') {
-    demand(
+    check(
       /^-- needs: \w+$/m.test(text),
       'it does not say which versions can run after it (-- needs: a migration, or nothing)',
     )
-    demand(because !== null, 'it does not say what made it safe (-- because: …)')
-    demand(needs === null || earlier.some((other) => other.name === needs), `there is no ${needs} before it`)
-    for (const column of statements.flatMap(madeNotNull))
-      demand(wasChecked(column, earlier), `no earlier migration validated check (${column} is not null)`)
+    check(because !== null, 'it does not say what made it safe (-- because: …)')
+    check(needs === null || earlier.some((other) => other.name === needs), `there is no ${needs} before it`)
+    for (const column of statements.flatMap(notNullColumns))
+      check(wasChecked(column, earlier), `no earlier migration validated check (${column} is not null)`)
   } else {
-    demand(needs === null && because === null, 'only a contract takes something away (-- needs, -- because)')
+    check(needs === null && because === null, 'only a contract migration may have -- needs and -- because')
     const breaking = statements.find((s) => /\b(drop (table|column)|drop not null)\b|\brename\b/.test(s))
-    demand(breaking === undefined, `running versions may use what it takes away: ${breaking}`)
+    check(breaking === undefined, `running versions may use what it takes away: ${breaking}`)
   }
   if (mode === 'in batches') {
-    demand(phase === 'migrate', 'batches belong to the phase migrate')
-    demand(
+    check(phase === 'migrate', 'only the phase migrate can run in batches')
+    check(
       statements.length === 2 && readBatches(text) !== undefined,
-      'it is not a batch, `-- left`, and what finds the rest',
+      'it is not a batch, `-- left`, and a query for the remaining rows',
     )
-    demand(
+    check(
       /\blimit (\d+)\b/.test(statements[0] ?? '') && sizeOf(statements[0]) <= 10_000,
       'its batch has no limit up to 10000',
     )
-    demand(
+    check(
       /\bfor (no key )?update skip locked\b/.test(statements[0] ?? ''),
       'its batch waits for rows (for update skip locked)',
     )
   } else {
-    demand(
+    check(
       !statements.some((s) => /^(update|delete)\b/.test(s)),
       'it changes rows all at once (-- phase: migrate, in batches)',
     )
   }
   if (mode === 'no transaction') {
-    demand(statements.length === 1, 'without a transaction it can be only one statement')
-    demand(/\bconcurrently\b|\bvalidate constraint\b/.test(statements[0] ?? ''), 'it needs a transaction')
+    check(statements.length === 1, 'without a transaction it can be only one statement')
+    check(/\bconcurrently\b|\bvalidate constraint\b/.test(statements[0] ?? ''), 'it must run in a transaction')
     const isAgain = indexMadeBy(text) === undefined || /\bif not exists\b/.test(statements[0] ?? '')
-    demand(isAgain, 'it cannot be done again after an interruption (if not exists)')
+    check(isAgain, 'it cannot be done again after an interruption (if not exists)')
   } else {
     const outside = statements.find((s) => /\bconcurrently\b|\bvalidate constraint\b/.test(s))
-    demand(outside === undefined, `it must not hold locks of a transaction (no transaction): ${outside}`)
+    check(outside === undefined, `it must not hold locks of a transaction (no transaction): ${outside}`)
   }
   return problems
 }
 
 const sizeOf = (statement = '') => Number(/\blimit (\d+)\b/.exec(statement)?.[1])
-const madeNotNull = (statement: string) =>
+const notNullColumns = (statement: string) =>
   [...statement.matchAll(/alter (?:column )?(\w+) set not null/g)].map(([, column]) => column as string)
-/** With a check that was validated PostgreSQL need not read the table under its strongest lock. */
+/** With a validated check, SET NOT NULL does not scan the table under an ACCESS EXCLUSIVE lock. */
 function wasChecked(column: string, earlier: File[]): boolean {
   const check = new RegExp(`add constraint (\\w+) check \\(${column} is not null\\) not valid`)
   const names = earlier.flatMap(({ statements }) => statements.flatMap((s) => check.exec(s)?.[1] ?? []))
@@ -130,8 +131,8 @@ function wasChecked(column: string, earlier: File[]): boolean {
 function squawk(files: File[], phase: Phase, isInside: boolean): string[] {
   if (files.length === 0) return []
   const options = ['--config', CONFIG, '--reporter', 'gcc', ...(isInside ? ['--assume-in-transaction'] : [])]
-  // Given here, the exceptions take the place of those in the file.
-  // What runs alone is repeated as a whole; that it can be is seen to above.
+  // --exclude replaces the exceptions of the configuration file, so they are passed again.
+  // A single statement is repeated as a whole; the rule for `if not exists` above checks that it can be.
   const alone = isInside ? [] : ['prefer-robust-stmts']
   const exceptions = [...readExceptions(), ...allowed[phase], ...alone].flatMap((rule) => ['--exclude', rule])
   const args = [...options, ...exceptions, ...files.map(({ file }) => file)]

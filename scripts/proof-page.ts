@@ -31,7 +31,7 @@ export function resultsText(results: Results): string {
   return `{\n${runs.join(',\n')}\n}\n`
 }
 
-/** The evidence page, made from the results. */
+/** Renders the evidence page. */
 export function proofPage(results: Results): string {
   const names = Object.keys(suites)
   const missing = names.filter((name) => !results[name])

@@ -7,19 +7,19 @@ import { commandOf, PAGE, proofPage, RESULTS, readResults, resultsText } from '.
 
 /**
  * Runs suites that are too long for a test run: `npm run prove -- <suite>`, or `all`. A suite is a module of tests/prove. Its figures
- * replace its entry in docs/proof/results.json, from which docs/proof/README.md is made. Exits with 1 when there is a violation.
+ * replace its entry in docs/proof/results.json, from which docs/proof/README.md is generated. Exits with 1 on a violation.
  */
-const asked = process.argv.slice(2)
-const names = asked.includes('all') ? Object.keys(suites) : asked
+const args = process.argv.slice(2)
+const names = args.includes('all') ? Object.keys(suites) : args
 const unknown = names.filter((name) => !suites[name])
 if (names.length === 0 || unknown.length > 0) {
-  if (unknown.length > 0) console.error(`There is no suite ${unknown.join(', ')}.`)
-  console.error(`npm run prove -- <suite>, where the suite is one of: ${Object.keys(suites).join(', ')}, all`)
+  if (unknown.length > 0) console.error(`Unknown suite: ${unknown.join(', ')}.`)
+  console.error(`Usage: npm run prove -- <suite>. Suites: ${Object.keys(suites).join(', ')}, all`)
   process.exit(1)
 }
 process.exit(names.length === 1 ? await run(names[0] as string) : runEach(names))
 
-/** Each suite runs in its own process: none inherits the memory or the timers of another. */
+/** Runs each suite in its own process, so that they do not share memory or timers. */
 function runEach(several: string[]): number {
   const failed = several.filter(
     (name) => spawnSync(process.execPath, [import.meta.filename, name], { stdio: 'inherit' }).status !== 0,
@@ -32,7 +32,7 @@ async function run(name: string): Promise<number> {
   const began = performance.now()
   const secondsSince = () => Math.round((performance.now() - began) / 1_000)
   const progress: Progress = (line) => console.log(`${String(secondsSince()).padStart(5)} s  ${line}`)
-  // Read before the run: changes made meanwhile are not part of it.
+  // Before the run, because later changes are not part of it.
   const commit = git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'packages') ? ' with changes' : '')
   const module = new URL(`../tests/prove/${name}.ts`, import.meta.url)
   const { prove } = (await import(module.href)) as { prove: (progress: Progress) => Promise<Report> }

@@ -1,22 +1,22 @@
 import { globSync, readFileSync } from 'node:fs'
 
-/** Rules that no test cites, citations of rules that do not exist, and rules that are defined twice. */
+/** Finds rules that no test cites, citations of unknown rules, and duplicate definitions. */
 export function checkRules(rules: string, tests: string[]): string[] {
   const defined = [...rules.matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, id]) => id as string)
   const cited = new Set(tests.flatMap((text) => [...text.matchAll(/\[([A-Z]+-\d+)\]/g)].map(([, id]) => id as string)))
   return [
     ...repeated(defined).map((id) => `${id} is defined twice`),
     ...defined.filter((id) => !cited.has(id)).map((id) => `${id} is cited by no test`),
-    ...[...cited].filter((id) => !defined.includes(id)).map((id) => `${id} is cited, but is no rule`),
+    ...[...cited].filter((id) => !defined.includes(id)).map((id) => `${id} is cited, but is not a rule`),
   ]
 }
 
-/** How many classes of defect are known. */
+/** The number of known weaknesses. */
 const WEAKNESSES = 41
 
 /**
- * Holds the table of known weaknesses against the tests: each is there once, and is met by a test that cites it (`[V07]`)
- * or by a reason why it cannot occur. What the table quotes (“…”) is part of a test's name that cites the id.
+ * Compares the table of known weaknesses with the tests. Each weakness is listed once, and has a test that cites it (`[V07]`) or
+ * a reason why it cannot occur. A quote (“…”) in the table is part of the name of a test that cites the id.
  */
 export function checkWeaknesses(table: string, tests: string[], count = WEAKNESSES): string[] {
   const rows = [...table.matchAll(/^\| (V\d\d) \| .+? \| (.+) \|$/gm)].map(([, id, met]) => ({
@@ -38,7 +38,7 @@ export function checkWeaknesses(table: string, tests: string[], count = WEAKNESS
       const unknown = quoted.filter((name) => !naming(id).some((title) => title.includes(name)))
       const isMet = naming(id).length > 0 || /cannot occur: \S/.test(met)
       return [
-        ...(isMet ? [] : [`${id} is cited by no test, and nothing says why it cannot occur`]),
+        ...(isMet ? [] : [`${id} is cited by no test, and has no reason why it cannot occur`]),
         ...unknown.map((name) => `${id} is met by “${name}”, but no such test cites it`),
       ]
     }),
@@ -52,8 +52,8 @@ function readTests(): string[] {
   return files.map((file) => readFileSync(file, 'utf8'))
 }
 
-/** The rules of the repository as it stands. */
+/** Checks the rules of this repository. */
 export const checkRepositoryRules = () => checkRules(readFileSync('docs/rules.md', 'utf8'), readTests())
-/** The known weaknesses of the repository as it stands. */
+/** Checks the known weaknesses of this repository. */
 export const checkRepositoryWeaknesses = () =>
   checkWeaknesses(readFileSync('docs/known-weaknesses.md', 'utf8'), readTests())

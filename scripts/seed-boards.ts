@@ -11,12 +11,12 @@ import { ensureDatabase, migrate } from '../packages/server/src/database/migrati
 export interface Seed {
   database_url: string
   boards: number
-  /** On each board. */
+  /** Per board. */
   cards: number
-  /** Told after each batch how many boards there are. */
+  /** Called after each batch with the number of boards so far. */
   progress?: (boards: number) => void
 }
-/** Somebody to log in as, and the boards: he owns the first one and is a member of seven more. */
+/** A user to log in as, and the boards. The user owns the first board and is a member of seven more. */
 export interface Seeded {
   user: { id: string; email: string; password: string }
   board_ids: string[]
@@ -25,13 +25,13 @@ export interface Seeded {
 const WORKERS = 2
 const CARDS_IN_BATCH = 20_000
 const MEMBERS = 8
-/** As many of a board's last events are still kept. */
+/** The number of events in the log of each board. */
 const EVENTS = 50
 const DAY_MS = 86_400_000
 
 /**
- * Fills a database with boards as teams would: in sets, a few boards in each transaction. The cards of these boards lie
- * mixed in the tables, as they do when people work at the same time. A second run adds boards and people of its own.
+ * Fills a database with boards, a few in each transaction. The cards of these boards are interleaved in the tables, as when
+ * teams work at the same time. A second run adds its own boards and users.
  */
 export async function seedBoards({ database_url, boards, cards, progress }: Seed): Promise<Seeded> {
   await ensureDatabase(database_url)
@@ -64,7 +64,7 @@ export async function seedBoards({ database_url, boards, cards, progress }: Seed
   }
 }
 
-/** Ids as the service makes them, ordered by time; and what a batch must remember from one statement to the next. */
+/** Functions for time-ordered ids like those of the service, and temporary tables for a batch. */
 const session = `
   set synchronous_commit = off;
   create function pg_temp.new_id(at timestamptz) returns uuid language sql volatile return overlay(overlay(overlay(
@@ -83,7 +83,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** Everybody has the same password: hashing one for each would take longer than all the rest. */
+/** All users share one password, because hashing one for each would take longer than everything else. */
 async function addPeople(client: pg.Client, count: number) {
   const password = randomBytes(9).toString('base64url')
   const hashed_password = await new Passwords({ minLength: 1, maxLength: 1024, requires: [] }).hash(password)
@@ -101,7 +101,7 @@ async function addPeople(client: pg.Client, count: number) {
 }
 
 interface Batch {
-  /** The boards' place among all of the run. */
+  /** The index of the first board in the run. */
   first: number
   count: number
   cards: number
@@ -109,7 +109,7 @@ interface Batch {
   from: number
   to: number
 }
-/** Some boards with all that is on them, in one transaction. */
+/** Inserts boards with all their content in one transaction. */
 async function addBoards(client: pg.Client, { first, count, cards, people, from, to }: Batch): Promise<string[]> {
   const run = (text: string, values: unknown[] = []) => client.query<{ id: string }>(text, values)
   await run('begin')
@@ -132,7 +132,7 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
   await run(
     `insert into columns (board_id, id, title, color, is_done_column, rank)
     select id, pg_temp.new_id(at), title, '#6b7280', title = 'Done', n * $2::int8
-    from new_boards cross join unnest($1::text[]) with ordinality as place (title, n)`,
+    from new_boards cross join unnest($1::text[]) with ordinality as board_column (title, n)`,
     [words.column, GAP],
   )
   await run(
@@ -155,7 +155,7 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
   )
   await run(
     `insert into card_labels (board_id, card_id, label_id, added_at)
-    select board_id, id, label_id, at + n * interval '1 second' from new_cards cross join unnest(labels) with ordinality as mark (label_id, n)`,
+    select board_id, id, label_id, at + n * interval '1 second' from new_cards cross join unnest(labels) with ordinality as card_label (label_id, n)`,
   )
   await run(
     'insert into card_assignees (board_id, card_id, user_id, assigned_at) select board_id, id, user_id, at from new_cards',
@@ -170,7 +170,7 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
     from new_cards cross join unnest($1::text[]) with ordinality as item (content, n)`,
     [words.item, GAP],
   )
-  // Somebody looks after the first item of every tenth card.
+  // Assign the first checklist item of every tenth card.
   await run(
     `insert into item_assignees (board_id, item_id, user_id, assigned_at)
     select item.board_id, item.id, card.user_id, card.at
@@ -180,9 +180,9 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
   )
   await run(
     `insert into automation_rules (board_id, id, name, trigger_type, trigger_label_id, action_type, action_column_id, is_enabled)
-    select board.id, pg_temp.new_id(board.at), 'What is blocked goes back', 'LABEL_ADDED', label.id, 'MOVE_TO_COLUMN', place.id, true
+    select board.id, pg_temp.new_id(board.at), 'Blocked cards go back', 'LABEL_ADDED', label.id, 'MOVE_TO_COLUMN', target.id, true
     from new_boards board join labels label on label.board_id = board.id and label.name = 'blocked'
-    join columns place on place.board_id = board.id and place.title = 'Backlog'`,
+    join columns target on target.board_id = board.id and target.title = 'Backlog'`,
   )
   const log = { cards, kept: EVENTS }
   await client.query(addStreams.text, addStreams.values(log))
@@ -193,13 +193,13 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
 
 const addCards = `
   with board as materialized (
-    select nth, id, people, array(select id from columns where board_id = new_boards.id order by rank) as places,
-      array(select id from labels where board_id = new_boards.id order by created_at) as marks
+    select nth, id, people, array(select id from columns where board_id = new_boards.id order by rank) as column_ids,
+      array(select id from labels where board_id = new_boards.id order by created_at) as label_ids
     from new_boards
   )
   insert into new_cards
-  select board.id, n, pg_temp.new_id(at), pg_temp.new_id(at), places[1 + n % cardinality(places)],
-    array[marks[1 + n % cardinality(marks)], marks[1 + (n + 1 + n / 7 % (cardinality(marks) - 1)) % cardinality(marks)]],
+  select board.id, n, pg_temp.new_id(at), pg_temp.new_id(at), column_ids[1 + n % cardinality(column_ids)],
+    array[label_ids[1 + n % cardinality(label_ids)], label_ids[1 + (n + 1 + n / 7 % (cardinality(label_ids) - 1)) % cardinality(label_ids)]],
     people[1 + n % cardinality(people)],
     pg_temp.one_of($5) || ' the ' || pg_temp.one_of($6) || ' ' || pg_temp.one_of($7),
     case when random() < 0.8 then pg_temp.one_of($8) || ' ' || pg_temp.one_of($8) || ' See TICKET-' || floor(random() * 1e6)::int || '.' end,
@@ -208,7 +208,7 @@ const addCards = `
   cross join lateral (select $2::timestamptz + (n - 1 + random()) / $1 * $3::float8 * interval '1 millisecond' as at) as made
   order by n, random()`
 
-/** A board's number is that of a life in which all of this was done one by one; the log keeps the last of it. */
+/** The position of a board, as if everything had been created one by one. The log contains only the last events. */
 const addStreams = statement(
   'seed_streams',
   (args: { cards: number }) => sql`

@@ -11,9 +11,10 @@ const { values } = parseArgs({
   },
 })
 const [boards, cards] = [Number(values.boards), Number(values.cards)]
-if (![boards, cards].every((count) => Number.isInteger(count) && count > 0)) fail('--boards and --cards are numbers.')
+if (![boards, cards].every((count) => Number.isInteger(count) && count > 0))
+  fail('--boards and --cards must be positive numbers.')
 const config = configOrExit()
-if (config.isProduction) fail('ENVIRONMENT is production: made-up people have no place there.')
+if (config.isProduction) fail('ENVIRONMENT is production: refusing to add made-up users.')
 
 const started = performance.now()
 const seconds = () => (performance.now() - started) / 1000
@@ -23,7 +24,7 @@ const progress = (done: number) => {
   const left = Math.round((seconds() / share) * (1 - share))
   const line = `${'█'.repeat(share * 30).padEnd(30, '░')} ${done.toLocaleString('en')} of ${boards.toLocaleString('en')} boards, ${left} s left`
   if (process.stdout.isTTY) process.stdout.write(`\r${line}\x1b[K${done === boards ? '\n' : ''}`)
-  // Elsewhere a line for every tenth is enough.
+  // Without a terminal, print a line for every 10 %.
   else if (share >= shown + 0.1 || done === boards) console.log(line)
   if (share >= shown + 0.1) shown = share
 }
@@ -32,7 +33,7 @@ const { user } = await seedBoards({ database_url, boards, cards, progress })
 console.log(`${(boards * cards).toLocaleString('en')} cards in ${Math.round(seconds())} s.`)
 console.log(`Log in as ${user.email} with the password ${user.password}`)
 
-function fail(sentence: string): never {
-  console.error(sentence)
+function fail(message: string): never {
+  console.error(message)
   process.exit(1)
 }

@@ -5,14 +5,14 @@ const HTTP = './packages/client/src/index.ts'
 const LIVE = './packages/client/src/live/index.ts'
 const REACT = './packages/client/src/react/index.ts'
 
-/** What a page loads of the client at most, in bytes after gzip. A live board needs the calls, its React binding both. */
+/** Maximum gzipped sizes of the client in bytes. A live board needs the calls, and the React binding both. */
 const limits: [name: string, entries: string[], limit: number][] = [
   ['calls', [HTTP], 6_000],
   ['calls and live board', [HTTP, LIVE], 15_100],
   ['calls, live board and React binding', [HTTP, LIVE, REACT], 16_100],
 ]
 
-/** Prints how large each part is, bundled and minified, and lists those that are too large. */
+/** Prints the bundled and minified size of each part, and returns those above their limit. */
 export function checkSizes(): string[] {
   const sizes = limits.map(([name, entries, limit]) => ({ name, limit, size: sizeOf(entries) }))
   for (const { name, limit, size } of sizes) console.log(`  (${name}: ${size} of ${limit} bytes)`)

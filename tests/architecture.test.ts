@@ -46,7 +46,7 @@ describe('rules', () => {
   test('[DOC-4] a rule that no test cites is found, a citation without a rule too', () => {
     expect(checkRules(rules, ["test('[CARD-1] …')", "test('[CARD-2] …')"])).toEqual([])
     expect(checkRules(rules, ["test('[CARD-1] …')"])).toEqual(['CARD-2 is cited by no test'])
-    expect(checkRules(rules, ["test('[CARD-1] [CARD-2] [CARD-3] …')"])).toEqual(['CARD-3 is cited, but is no rule'])
+    expect(checkRules(rules, ["test('[CARD-1] [CARD-2] [CARD-3] …')"])).toEqual(['CARD-3 is cited, but is not a rule'])
     expect(checkRules(rules + rules, ["test('[CARD-1] [CARD-2] …')"])).toEqual([
       'CARD-1 is defined twice',
       'CARD-2 is defined twice',
@@ -73,11 +73,11 @@ describe('known weaknesses', () => {
   test('[DOC-8] one that nothing meets is found, and a citation of none', () => {
     expect(check(table)).toEqual([])
     expect(check(table, [])).toEqual([
-      'V01 is cited by no test, and nothing says why it cannot occur',
+      'V01 is cited by no test, and has no reason why it cannot occur',
       'V01 is met by “is refused”, but no such test cites it',
     ])
     expect(check(table.replace('cannot occur:', 'hardly:'))).toEqual([
-      'V02 is cited by no test, and nothing says why it cannot occur',
+      'V02 is cited by no test, and has no reason why it cannot occur',
     ])
     expect(check(table, [...tests, citing('V03')])).toEqual(['V03 is cited, but is not in the table'])
     expect(check(table.replace('V02', 'V01'))).toEqual(['V02 is not in the table', 'V01 is in the table twice'])

@@ -23,7 +23,7 @@ interface Start {
   command?: string[]
 }
 
-/** The demo's temporary folder is made in this one. Whoever PostgreSQL runs as must get into it. */
+/** The demo creates its temporary folder in this one. The user that PostgreSQL runs as must be able to enter it. */
 let folder: string
 const started = new Set<ChildProcess>()
 beforeEach(async () => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const child of started) {
-    // It has a database to end, and is given the time.
+    // Wait, because it has to stop its database.
     child.kill('SIGTERM')
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   }
@@ -40,7 +40,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Starts the demo as a visitor does: through npm, or without. */
+/** Starts the demo, with or without npm. */
 async function startDemo({ settings = {}, port, command = [process.execPath, SCRIPT] }: Start = {}) {
   const { DATABASE_URL: _, REDIS_URL: __, ...environment } = process.env
   const [program, ...args] = [...command, '--no-build', '--port', String(port ?? (await freePort()))]
@@ -49,17 +49,17 @@ async function startDemo({ settings = {}, port, command = [process.execPath, SCR
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
   const ended = once(child, 'close').then(([code]) => code as number | null)
-  const says = (words: string) =>
+  const prints = (words: string) =>
     new Promise<void>((resolve, reject) => {
       child.stdout.on('data', () => output.includes(words) && resolve())
-      child.once('close', () => reject(new Error(`The demo has ended: ${output}`)))
+      child.once('close', () => reject(new Error(`The demo has exited: ${output}`)))
     })
   return {
     output: () => output,
-    says,
-    /** The links, once it is ready. */
+    prints,
+    /** The links, once the demo is ready. */
     links: async () => {
-      await says('Ctrl-C ends the demo')
+      await prints('Ctrl-C stops the demo')
       const [ada = '', grace = ''] = output.match(/http:\S+\/app\/demo\/\w+/g) ?? []
       return { ada, grace }
     },
@@ -71,7 +71,7 @@ async function startDemo({ settings = {}, port, command = [process.execPath, SCR
   }
 }
 
-/** Follows a link as a browser does. */
+/** Opens a link like a browser. */
 async function follow(link: string) {
   const response = await fetch(link, { redirect: 'manual' })
   const cookie = response.headers.get('set-cookie') ?? ''
@@ -85,10 +85,10 @@ async function follow(link: string) {
 
 const cardsOf = ({ columns }: FullBoard) => columns.flatMap(({ cards }) => cards)
 
-/** What the demo has made in the temporary folder, where npm keeps something of its own. */
+/** The folders of the demo in the temporary folder, which npm also uses. */
 const demoFolders = async () => (await readdir(folder)).filter((name) => name.startsWith('lockstep-demo-'))
 
-/** The demo's PostgreSQL: the server, and the processes it has begun. */
+/** The process ids of the demo's PostgreSQL: the server and its child processes. */
 async function postgresPids(): Promise<number[]> {
   const [name = ''] = await demoFolders()
   const server = Number((await readFile(join(folder, name, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0])
@@ -106,7 +106,7 @@ function isAlive(pid: number): boolean {
 }
 
 test(
-  '[DEMO-1] [DEMO-2] [DEMO-3] [DEMO-4] two links lead to one board, on which both see what one does; SIGINT leaves nothing',
+  '[DEMO-1] [DEMO-2] [DEMO-3] [DEMO-4] two links open one board, both users see each change, and SIGINT leaves nothing behind',
   async () => {
     const demo = await startDemo()
     const links = await demo.links()
@@ -149,10 +149,10 @@ test(
 )
 
 test(
-  '[DEMO-4] a signal in the middle of the start leaves nothing',
+  '[DEMO-4] a signal during the start leaves nothing behind',
   async () => {
     const demo = await startDemo()
-    await demo.says('PostgreSQL')
+    await demo.prints('PostgreSQL')
     expect(await demo.end('SIGTERM')).toBe(0)
     expect(demo.output()).not.toMatch(/Tables|did not start/)
     expect(await readdir(folder)).toEqual([])
@@ -161,7 +161,7 @@ test(
 )
 
 test(
-  '[DEMO-4] it ends with the npm that started it, also when the shell between them passes nothing on',
+  '[DEMO-4] it stops when npm ends, even though the shell between them forwards no signals',
   async () => {
     const demo = await startDemo({ command: ['npm', 'run', 'demo', '--'] })
     await demo.links()
@@ -174,9 +174,9 @@ test(
 )
 
 test(
-  '[DEMO-4] a database that cannot start is told in a sentence, with what to do instead, and leaves nothing',
+  '[DEMO-4] a database that cannot start is reported with an alternative, and leaves nothing behind',
   async () => {
-    // The path of a socket has at most 107 bytes.
+    // The path of a Unix socket has at most 107 bytes.
     const TMPDIR = join(folder, 'x'.repeat(100))
     await mkdir(TMPDIR)
     const demo = await startDemo({ settings: { TMPDIR } })
@@ -188,7 +188,7 @@ test(
 )
 
 test(
-  '[DEMO-5] it uses the database it is given, finds its board there again, and begins none of its own',
+  '[DEMO-5] with DATABASE_URL it uses that database, finds its board on the next run, and starts no PostgreSQL',
   async () => {
     const name = `lockstep_test_${randomBytes(6).toString('hex')}`
     const settings = { DATABASE_URL: databaseUrl(name) }
@@ -209,14 +209,14 @@ test(
 )
 
 test(
-  '[DEMO-5] it refuses a database in which somebody else is called Ada',
+  '[DEMO-5] it rejects a database with another user named ada',
   async () => {
     const service = await startService()
     try {
       await service.user('ada')
       const demo = await startDemo({ settings: { DATABASE_URL: service.database_url } })
       expect(await demo.ended).toBe(1)
-      expect(demo.output()).toContain('has a user ada of its own: give the demo an empty one.')
+      expect(demo.output()).toContain('already has another user ada: use an empty database for the demo.')
       const { rowCount } = await service.sql.query('select from boards')
       expect(rowCount).toBe(0)
     } finally {
@@ -227,7 +227,7 @@ test(
 )
 
 test(
-  '[DEMO-6] a port that is taken makes it use the next one, which other machines cannot reach',
+  '[DEMO-6] it uses the next port if one is in use, and other machines cannot reach it',
   async () => {
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')

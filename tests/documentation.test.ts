@@ -51,9 +51,9 @@ describe('links and names', () => {
       ['docs/other.md', '# One\n## Two words\n```\n# three\n```\n'],
     ])
     expect(brokenLinks(other, ['docs/page.md', 'docs/other.md'])).toEqual([
-      'docs/page.md: there is no heading for other.md#three',
-      'docs/page.md: there is no pictures/no.png',
-      'docs/page.md: https://[ is no address',
+      'docs/page.md: no heading for other.md#three',
+      'docs/page.md: pictures/no.png does not exist',
+      'docs/page.md: https://[ is not a valid URL',
     ])
     expect([...anchorsOf('# What’s `new`, 1.0?\n# A [link](x.md)\n# A link\n')]).toEqual([
       'whats-new-10',
@@ -67,12 +67,12 @@ describe('links and names', () => {
   })
 
   test.each([
-    ['`scripts/nothing.ts`', ['docs/page.md: there is no scripts/nothing.ts']],
-    ['`core/nothing.ts`', ['docs/page.md: there is no core/nothing.ts']],
-    ['`nothing.test.ts`', ['docs/page.md: there is no nothing.test.ts']],
+    ['`scripts/nothing.ts`', ['docs/page.md: scripts/nothing.ts does not exist']],
+    ['`core/nothing.ts`', ['docs/page.md: core/nothing.ts does not exist']],
+    ['`nothing.test.ts`', ['docs/page.md: nothing.test.ts does not exist']],
     [
       '`packages/server/src/<domain>/nothing.ts`',
-      ['docs/page.md: there is no packages/server/src/<domain>/nothing.ts'],
+      ['docs/page.md: packages/server/src/<domain>/nothing.ts does not exist'],
     ],
     [
       '`scripts/{seed,nothing}.ts` `packages/*/src` `core/authorize.ts` `app.ts` `packages/client/dist` `/auth/me` `and/or`',
@@ -101,18 +101,21 @@ describe('links and names', () => {
 
   test('[DOC-22] an unknown rule, weakness, setting or script is found', () => {
     expect(unknownRules(page('CARD-1, CARD-999, UTF-8, CVE-2024-1, V01, V99'), rules, weaknesses)).toEqual([
-      'docs/page.md: there is no rule CARD-999',
-      'docs/page.md: there is no known weakness V99',
+      'docs/page.md: unknown rule CARD-999',
+      'docs/page.md: unknown weakness V99',
     ])
     expect(
       unknownSettings(page('`DATABASE_URL` `DATABSE_URL=x`\n```sh\nREDIS_ULR=y npm start\n```\n'), settings, ''),
-    ).toEqual(['docs/page.md: there is no setting DATABSE_URL', 'docs/page.md: there is no setting REDIS_ULR'])
+    ).toEqual(['docs/page.md: unknown setting DATABSE_URL', 'docs/page.md: unknown setting REDIS_ULR'])
     expect(
       unknownScripts(
         page('`npm run nothing` `npm run dev -w packages/web` `npm run -s seed -w packages/web`'),
         scripts,
       ),
-    ).toEqual(['docs/page.md: there is no npm run nothing', 'docs/page.md: there is no npm run seed packages/web'])
+    ).toEqual([
+      'docs/page.md: unknown script: npm run nothing',
+      'docs/page.md: unknown script: npm run seed packages/web',
+    ])
   })
 })
 
@@ -128,7 +131,7 @@ describe('README and index', () => {
   test('[DOC-24] the index links to every page', () => {
     expect(unlistedPages(pages, 'docs/README.md')).toEqual([])
     const more = new Map([...pages, ['docs/new.md', '# New']])
-    expect(unlistedPages(more, 'docs/README.md')).toEqual(['docs/README.md does not lead to docs/new.md'])
+    expect(unlistedPages(more, 'docs/README.md')).toEqual(['docs/README.md does not link to docs/new.md'])
   })
 })
 
@@ -194,10 +197,10 @@ describe('commands', () => {
     expect(commandsOf(text)).toEqual([['npm run a --b'], ['lockstep c'], ['curl d']])
     const some = { 'npm run a --b': { by: 'x.ts', words: 'a' }, 'curl d': { not: '' }, 'npm e': { here: '' } }
     expect(uncovered(page(text), some, () => 'b')).toEqual([
-      'docs/page.md: nothing runs “lockstep c”: add it to tests/documented-commands.ts',
-      '“npm run a --b”: x.ts does not say “a”',
-      '“curl d” is not run, and nothing says why',
-      '“npm e” is in no page any more',
+      'docs/page.md: no test runs “lockstep c”: add it to tests/documented-commands.ts',
+      '“npm run a --b”: x.ts does not contain “a”',
+      '“curl d” is not run, and no reason is given',
+      '“npm e” is no longer in any page',
     ])
     expect(
       uncovered(page('`npm run a --b`'), { 'npm run a --b': { by: 'x.ts', words: 'a' } }, () => undefined),

@@ -6,7 +6,7 @@ const by = (file: string, words: string): Covering => ({ by: file, words })
 const not = (reason: string): Covering => ({ not: reason })
 
 const administering = by('packages/server/src/administration/admin.test.ts', 'as it is written there')
-const secrets = by('tests/deploy/files.test.ts', 'as the page makes them')
+const secrets = by('tests/deploy/files.test.ts', 'that the documented commands create')
 const restored = by('tests/prove/operate-restore.ts', "blockOf('restore')")
 const docker = not('needs Docker; tests/deploy runs the steps of the Dockerfile and checks compose.yaml')
 const host = not('changes the machine; tests/deploy/files.test.ts checks the files with systemd and nginx')

@@ -21,8 +21,8 @@ import {
   startPrometheus,
 } from './observing/prometheus.ts'
 
-/** What nothing moves while all is well: it must be there, at zero. */
-const still = new Set([
+/** Panels that may stay at zero in a healthy system. Their queries must still return data. */
+const mayBeZero = new Set([
   'Limits not counted in Redis',
   'Requests that failed, of the last hour',
   'Sent away with 503',
@@ -35,7 +35,7 @@ const still = new Set([
   'Changes that wait for their board',
   'Passwords that wait',
   'Chores',
-  // These depend on the moment, and on how busy the machine is.
+  // These depend on timing and on the load of the machine.
   'In flight',
   'Waiting for a place',
   'Read from the log',
@@ -43,23 +43,23 @@ const still = new Set([
   'Garbage collection',
 ])
 
-describe('a Prometheus that reads the service', () => {
+describe('Prometheus', () => {
   const name = `lockstep_test_observing_${process.pid}`
   let services: ServiceProcess[] = []
   let prometheus: Prometheus
-  /** Goes on while Prometheus is asked: what is counted in a second needs two looks. */
+  /** Continues while Prometheus is queried: a rate needs two scrapes. */
   let traffic: Promise<unknown> | undefined
   let isOver = false
   const targets: string[] = []
 
   beforeAll(async () => {
     await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
-    // One is read on the port of the service, the other on a port of its own.
-    const own_port = String(await freePort())
+    // The first instance is scraped on the service port, the second on its separate metrics port.
+    const metricsPort = String(await freePort())
     const settings = { DATABASE_URL: databaseUrl(name), REDIS_URL: REDIS, METRICS_TOKEN, JWT_SECRET: randomUUID() }
     const first = await startServiceProcess(settings)
-    services = [first, await startServiceProcess({ ...settings, METRICS_PORT: own_port })]
-    targets.push(new URL(first.base_url).host, `127.0.0.1:${own_port}`)
+    services = [first, await startServiceProcess({ ...settings, METRICS_PORT: metricsPort })]
+    targets.push(new URL(first.base_url).host, `127.0.0.1:${metricsPort}`)
     prometheus = await startPrometheus(targets)
     const base_urls = services.map(({ base_url }) => base_url)
     traffic = makeTraffic(base_urls, () => isOver)
@@ -73,59 +73,60 @@ describe('a Prometheus that reads the service', () => {
     await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
   })
 
-  test('[OBS-8] promtool finds nothing to mend in what it is given', async () => {
+  test('[OBS-8] promtool accepts the metrics', async () => {
     for (const target of targets) {
       const { text } = await scrape(`http://${target}`, METRICS_TOKEN)
-      expect(await promtool(['check', 'metrics'], text)).toEqual({ isFine: true, said: '' })
+      expect(await promtool(['check', 'metrics'], text)).toEqual({ isSuccess: true, output: '' })
     }
     const wrong = '# HELP lockstep_things How many.\n# TYPE lockstep_things counter\nlockstep_things 1\n'
-    expect((await promtool(['check', 'metrics'], wrong)).isFine).toBe(false)
+    expect((await promtool(['check', 'metrics'], wrong)).isSuccess).toBe(false)
   })
 
-  test('[OBS-8] it reads every instance, on its own port or on that of the service', async () => {
-    const found = await eventually('both are read', async () => {
-      const up = await prometheus.ask('up{job="lockstep"} == 1')
+  test('[OBS-8] scrapes every instance, on the metrics port or on the service port', async () => {
+    const found = await eventually('both are scraped', async () => {
+      const up = await prometheus.query('up{job="lockstep"} == 1')
       return up.length === 2 && up
     })
     expect(new Set(found.map(({ metric }) => metric['instance']))).toEqual(new Set(targets))
     expect((await prometheus.targets()).map(({ lastError }) => lastError)).toEqual(['', ''])
-    const [versions] = await prometheus.ask('count(lockstep_build_info)')
+    const [versions] = await prometheus.query('count(lockstep_build_info)')
     expect(versions?.value[1]).toBe('2')
   })
 
-  test('[OBS-9] every query of the dashboard has an answer, and those that traffic moves have moved', async () => {
+  test('[OBS-9] every query of the dashboard returns data, and traffic changes it', async () => {
     const queries = await dashboardQueries('1m')
-    const lacking = async () => {
-      const unmoved = new Set(queries.map(({ title }) => title).filter((title) => !still.has(title)))
-      const unanswered: string[] = []
+    const findMissing = async () => {
+      const unchanged = new Set(queries.map(({ title }) => title).filter((title) => !mayBeZero.has(title)))
+      const empty: string[] = []
       for (const { title, expr } of queries) {
-        const samples = await prometheus.ask(expr)
-        if (samples.length === 0) unanswered.push(`${title}: ${expr}`)
-        if (samples.some(({ value: [, value] }) => Number(value) > 0)) unmoved.delete(title)
+        const samples = await prometheus.query(expr)
+        if (samples.length === 0) empty.push(`${title}: ${expr}`)
+        if (samples.some(({ value: [, value] }) => Number(value) > 0)) unchanged.delete(title)
       }
-      return [...unanswered, ...unmoved]
+      return [...empty, ...unchanged]
     }
-    let last: string[] = []
+    let missing: string[] = []
     const isComplete = async () => {
-      last = await lacking()
-      return last.length === 0
+      missing = await findMissing()
+      return missing.length === 0
     }
-    await eventually('everything is answered', isComplete, 60_000).catch(() => {})
-    expect(last).toEqual([])
-    await expect(prometheus.ask('rate(lockstep_sockets')).rejects.toThrow('does not understand')
+    await eventually('all queries return data', isComplete, 60_000).catch(() => {})
+    expect(missing).toEqual([])
+    await expect(prometheus.query('rate(lockstep_sockets')).rejects.toThrow('does not understand')
   }, 90_000)
 
-  test('[OBS-10] every alert can be asked, and none is raised while all is well', async () => {
+  test('[OBS-10] accepts every alert expression, and no alert fires in a healthy system', async () => {
     const { groups } = await readRules()
-    for (const { expr } of groups.flatMap(({ rules }) => rules)) await prometheus.ask(expr)
-    const named = (samples: { metric: Record<string, string> }[]) => samples.map(({ metric }) => metric['alertname'])
-    expect(named(await prometheus.ask('ALERTS{alertstate="firing"}'))).toEqual([])
-    const isRecorded = async () => (await prometheus.ask('lockstep:slow_deliveries:ratio_rate5m')).length === 1
-    await eventually('what is promised is recorded', isRecorded, 60_000)
+    for (const { expr } of groups.flatMap(({ rules }) => rules)) await prometheus.query(expr)
+    const alertNames = (samples: { metric: Record<string, string> }[]) =>
+      samples.map(({ metric }) => metric['alertname'])
+    expect(alertNames(await prometheus.query('ALERTS{alertstate="firing"}'))).toEqual([])
+    const isRecorded = async () => (await prometheus.query('lockstep:slow_deliveries:ratio_rate5m')).length === 1
+    await eventually('the recording rules have data', isRecorded, 60_000)
   }, 90_000)
 
-  test('[OBS-5] events are timed on the instance that committed them and on the other', async () => {
-    const counts = await prometheus.ask('sum by (source) (lockstep_delivery_seconds_count)')
+  test('[OBS-5] delivery latency is measured on the instance that committed an event and on the other', async () => {
+    const counts = await prometheus.query('sum by (source) (lockstep_delivery_seconds_count)')
     const bySource = new Map(counts.map(({ metric, value }) => [metric['source'], Number(value[1])]))
     expect(bySource.get('here')).toBeGreaterThan(0)
     expect((bySource.get('bus') ?? 0) + (bySource.get('log') ?? 0)).toBeGreaterThan(0)
@@ -133,7 +134,7 @@ describe('a Prometheus that reads the service', () => {
 })
 
 describe('the alerts', () => {
-  /** The alerts whose tests fail when every alert asks something else, as what promtool calls them. */
+  /** Replaces the expression of every alert. Returns the alerts whose unit tests then fail, as `alert: test`. */
   async function failing(expr: string): Promise<string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'lockstep-alerts-'))
     try {
@@ -141,20 +142,22 @@ describe('the alerts', () => {
       for (const rule of rules.groups.flatMap((group) => group.rules)) if (rule.alert) rule.expr = expr
       await writeFile(join(folder, 'alerts.yml'), stringify(rules))
       await writeFile(join(folder, 'alerts.test.yml'), await readFile(join(DEPLOY, 'alerts.test.yml'), 'utf8'))
-      const { isFine, said } = await promtool(['test', 'rules', join(folder, 'alerts.test.yml')])
-      expect(isFine).toBe(false)
-      return [...said.matchAll(/name: (.+),\s+alertname: (\w+)/g)].map(([, test, alert]) => `${alert}: ${test}`).sort()
+      const { isSuccess, output } = await promtool(['test', 'rules', join(folder, 'alerts.test.yml')])
+      expect(isSuccess).toBe(false)
+      return [...output.matchAll(/name: (.+),\s+alertname: (\w+)/g)]
+        .map(([, test, alert]) => `${alert}: ${test}`)
+        .sort()
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }
 
   test('[OBS-10] promtool accepts the configuration, and the unit tests of the alerts pass', async () => {
-    expect((await promtool(['check', 'config', 'prometheus.yml'])).isFine).toBe(true)
-    expect(await promtool(['test', 'rules', 'alerts.test.yml'])).toMatchObject({ isFine: true })
+    expect((await promtool(['check', 'config', 'prometheus.yml'])).isSuccess).toBe(true)
+    expect(await promtool(['test', 'rules', 'alerts.test.yml'])).toMatchObject({ isSuccess: true })
   }, 60_000)
 
-  test('[OBS-10] each has a test in which it fires and one in which it does not, and both would notice', async () => {
+  test('[OBS-10] each alert has a unit test in which it fires and one in which it does not, and both detect a wrong expression', async () => {
     const { groups } = await readRules()
     const alerts = groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])).sort()
     expect(alerts.length).toBeGreaterThan(11)
@@ -162,11 +165,11 @@ describe('the alerts', () => {
       `${alert}: ${alert === 'LockstepNotScraped' ? 'no instance is known' : 'everything is wrong'}`
     expect(await failing('vector(0) > 1')).toEqual(alerts.map(wrong))
     const well = alerts.map((alert) => `${alert}: all is well, or nearly`)
-    // One that always fires has other labels than the one that is expected, too.
+    // An alert that always fires also fails the test in which it should fire, because its labels differ.
     expect(await failing('vector(1) > 0')).toEqual([...alerts.map(wrong), ...well].sort())
   }, 60_000)
 
-  test('[OBS-10] each says how grave it is, what is wrong, and where it is written what to do', async () => {
+  test('[OBS-10] each alert has a severity, a summary and a runbook', async () => {
     const { groups } = await readRules()
     const page = await readFile(new URL('../docs/observing.md', import.meta.url), 'utf8')
     const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => (heading as string).toLowerCase())
@@ -180,7 +183,7 @@ describe('the alerts', () => {
   })
 })
 
-test('[OBS-9] every metric of the service is on the dashboard, and the alerts name no other', async () => {
+test('[OBS-9] every metric of the service is on the dashboard, and alerts use only existing metrics', async () => {
   const shown = await readDashboard()
   const names = Object.keys(definitions)
   expect(names.filter((name) => !shown.includes(name))).toEqual([])

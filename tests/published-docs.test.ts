@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { publishedDocs, standingAlone } from '../scripts/published-docs.ts'
+import { publishedDocs, withPackageLinks } from '../scripts/published-docs.ts'
 
 test('[SDK-13] the documents of the package link to one another, and to nothing that is not in it', () => {
   const docs = publishedDocs()
@@ -16,5 +16,5 @@ test('[SDK-13] the documents of the package link to one another, and to nothing 
 test('[SDK-13] of a link that leads nowhere the words stay; others are left alone', () => {
   const text = '[a](../../docs/guide.md#files) [b](../../docs/rules.md#x) [c](https://example.com/x) [d](#d)'
   const expected = '[a](guide.md#files) b [c](https://example.com/x) [d](#d)'
-  expect(standingAlone('packages/client/README.md', text)).toBe(expected)
+  expect(withPackageLinks('packages/client/README.md', text)).toBe(expected)
 })

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { NotDurable, requireDurability } from '../packages/server/src/database/durability-check.ts'
 import { failOverSynchronously } from './prove/operate-failover.ts'
 import { drill } from './prove/operate-restore.ts'
-import { ask, databaseOn, startFirst, startStandby } from './recovery/cluster.ts'
+import { databaseOn, query, startPrimary, startStandby } from './recovery/cluster.ts'
 import { loseCommits } from './recovery/lost-commits.ts'
 import { startNewEpoch } from './recovery/new-epoch.ts'
 import { newBoard, newUser } from './recovery/writers.ts'
@@ -22,8 +22,8 @@ const JWT_SECRET = 'hush-hush-signing-secret-of-the-recovery-tests'
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 afterAll(endProcesses)
 
-describe('a failover', () => {
-  test('[REC-1] [REC-2] to a synchronous standby under load loses no acknowledged write, and the old primary acknowledges none', async () => {
+describe('failover', () => {
+  test('[REC-1] [REC-2] to a synchronous standby under load loses no acknowledged write, and the old primary acknowledges no more', async () => {
     const outcomes = await failOverSynchronously({ kills: 1, freezes: 1, writers: 4, changes: 10 }, console.log)
     expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
     expect(outcomes.map(({ kind, split }) => [kind, split])).toEqual([
@@ -36,24 +36,24 @@ describe('a failover', () => {
     }
   })
 
-  test('[REC-3] [REC-4] to a standby that was behind loses writes, the service says so, and a new epoch makes every client right', async () => {
-    const { unheard, noticed, resync_ms, acknowledged, ...rest } = await loseCommits({ writes: 10 })
+  test('[REC-3] [REC-4] to a standby that was behind loses writes, the service reports it, and a new epoch repairs every client', async () => {
+    const { unreplicated, missing, resyncMs, acknowledged, ...rest } = await loseCommits({ writes: 10 })
     console.log(
-      `${unheard} of ${acknowledged} acknowledged writes lost; clients are right ${resync_ms} ms after the command`,
+      `${unreplicated} of ${acknowledged} acknowledged writes lost; clients repaired ${resyncMs} ms after new-epoch`,
     )
-    // The checker of the other test names exactly those.
-    expect(noticed).toBe(unheard)
+    // The checker of the test above finds exactly these.
+    expect(missing).toBe(unreplicated)
     expect(rest).toEqual({
-      is_told: true,
-      is_wrong_before: true,
-      is_right_after: true,
-      is_fresh: true,
-      is_made_again: true,
+      isReported: true,
+      isStaleBefore: true,
+      isRepairedAfter: true,
+      isCacheInvalidated: true,
+      isRetryApplied: true,
     })
   })
 })
 
-test('[REC-6] a backup of a running service is restored to a moment between two writes, and clients that saw more load anew', async () => {
+test('[REC-6] a backup of a running service is restored to a moment between two writes, and clients that saw later writes reload', async () => {
   const size = { boards: 0, cards: 0, writers: 4, archive_timeout: 1, is_judged: false }
   const { violations, lost, acknowledged, rpo_ms, rto_ms } = await drill(size)
   console.log(
@@ -62,83 +62,83 @@ test('[REC-6] a backup of a running service is restored to a moment between two 
   expect(violations).toEqual([])
 })
 
-describe('a database that', () => {
+describe('the service', () => {
   let primary: PostgresStore
   let service: ServiceProcess
   beforeAll(async () => {
-    primary = await startFirst('server_1')
+    primary = await startPrimary('server_1')
     service = await startServiceProcess(settings(primary))
   })
   const settings = (store: PostgresStore) => ({ DATABASE_URL: databaseOn(store), REDIS_URL: '', JWT_SECRET })
 
-  test('[REC-5] is a standby is not spoken to: 503 for whatever is asked, until it is the primary', async () => {
+  test('[REC-5] returns 503 for every request while its database is a standby, until it is promoted', async () => {
     const { api } = await newUser(service.base_url)
     const { board_id } = await newBoard(api)
     const standby = await startStandby('server_2', primary.url)
-    const astray = await startServiceProcess({ ...settings(standby), MIGRATE_ON_START: 'false' })
-    const near = new Client(astray.base_url, api.token)
+    const misdirected = await startServiceProcess({ ...settings(standby), MIGRATE_ON_START: 'false' })
+    const client = new Client(misdirected.base_url, api.token)
     const codes = async () => {
-      const reads = [near.send('getBoard', { params: { board_id } }), near.send('getHealth', {})]
-      const write = near.send('updateBoard', { params: { board_id }, body: { title: 'Next' } })
+      const reads = [client.send('getBoard', { params: { board_id } }), client.send('getHealth', {})]
+      const write = client.send('updateBoard', { params: { board_id }, body: { title: 'Next' } })
       return (await Promise.all([...reads, write])).map(({ status }) => status)
     }
     expect(await codes()).toEqual([503, 503, 503])
-    await ask(standby.url, 'select pg_promote()')
+    await query(standby.url, 'select pg_promote()')
     expect(await codes()).toEqual([200, 200, 200])
   })
 
-  test('[REC-5] takes no writes any more answers 503, and its connection is thrown away', async () => {
+  test('[REC-5] returns 503 while its database is read-only, and closes the connection', async () => {
     const { api } = await newUser(service.base_url)
     const { board_id } = await newBoard(api)
     const write = () => api.send('updateBoard', { params: { board_id }, body: { title: randomUUID() } })
     const readOnly = async (value: string) => {
-      await ask(primary.url, `alter system set default_transaction_read_only = ${value}`)
-      await ask(primary.url, 'select pg_reload_conf()')
+      await query(primary.url, `alter system set default_transaction_read_only = ${value}`)
+      await query(primary.url, 'select pg_reload_conf()')
     }
     const connections = async () =>
-      (await ask<{ pid: number }>(primary.url, `select pid from pg_stat_activity where datname = 'lockstep'`)).map(
+      (await query<{ pid: number }>(primary.url, `select pid from pg_stat_activity where datname = 'lockstep'`)).map(
         ({ pid }) => pid,
       )
     const before = await connections()
     await readOnly('on')
-    await eventually('a write is refused', async () => {
+    await eventually('a write is rejected', async () => {
       const { status } = await write()
       expect([200, 503]).toContain(status)
       return status === 503
     })
-    await eventually('a connection is gone', async () => {
+    await eventually('a connection is closed', async () => {
       const now = await connections()
       return before.some((pid) => !now.includes(pid))
     })
     await readOnly('off')
-    await eventually('writes are taken again', async () => (await write()).status === 200)
+    await eventually('writes succeed again', async () => (await write()).status === 200)
   })
 
-  test('[REC-7] acknowledges what it may lose is refused in production, in a sentence', async () => {
-    const with_commit = (value: string) => `${databaseOn(primary)}?options=-c%20synchronous_commit%3D${value}`
-    const production = { ...settings(primary), ENVIRONMENT: 'production', DATABASE_URL: with_commit('off') }
-    const sentence = 'synchronous_commit is off for the user of DATABASE_URL'
-    await expect(startServiceProcess(production)).rejects.toThrow(sentence)
+  test('[REC-7] does not start in production with a database that may lose acknowledged writes, and names the setting', async () => {
+    const withCommit = (value: string) => `${databaseOn(primary)}?options=-c%20synchronous_commit%3D${value}`
+    const production = { ...settings(primary), ENVIRONMENT: 'production', DATABASE_URL: withCommit('off') }
+    const message = 'synchronous_commit is off for the user of DATABASE_URL'
+    await expect(startServiceProcess(production)).rejects.toThrow(message)
 
     const warnings: string[] = []
     const log = { warn: (message: string) => void warnings.push(message) }
-    const judge = (value: string) => requireDurability(with_commit(value), log)
-    for (const value of ['off', 'local']) await expect(judge(value)).rejects.toThrow(NotDurable)
-    // The servers of the tests run without fsync: that is warned of, and no reason to refuse.
-    for (const value of ['remote_write', 'on', 'remote_apply']) await judge(value)
+    const check = (value: string) => requireDurability(withCommit(value), log)
+    for (const value of ['off', 'local']) await expect(check(value)).rejects.toThrow(NotDurable)
+    // The test servers run without fsync, which only logs a warning.
+    for (const value of ['remote_write', 'on', 'remote_apply']) await check(value)
     expect(new Set(warnings).size).toBe(1)
     expect(warnings[0]).toContain('fsync off')
   })
 })
 
-test('[REC-8] a board that is made after a new epoch has a position that nobody can have had before', async () => {
+test('[REC-8] a board created after a new epoch starts in that epoch', async () => {
   const service = await startService()
   const before = await service.board()
-  const said = await startNewEpoch(service.database_url)
+  const output = await startNewEpoch(service.database_url)
   const after = await service.board()
   const epochs = await service.sql.query<{ epoch: number }>('select distinct epoch from board_stream')
   await service.stop()
-  expect(said).toBe('1 boards begin a new epoch')
+  expect(output).toBe('1 boards begin a new epoch')
   expect(before.id).not.toBe(after.id)
   expect(epochs.rows).toHaveLength(1)
   expect(epochs.rows[0]?.epoch).toBeGreaterThan(1)

@@ -20,7 +20,7 @@ afterAll(() => service.stop())
 
 const board = () => ({ board_id: first.board_ids[0] as string })
 
-test('[SEED-1] the person it names finds boards full of cards, each with all that hangs on it', async () => {
+test('[SEED-1] the printed user has boards full of cards with labels, assignees and checklists', async () => {
   expect(await api.call('listBoards', {})).toHaveLength(3)
   const { columns, labels, members } = await api.call('getBoard', { params: board() })
   expect([columns.length, labels.length, members.length]).toEqual([5, 8, 8])
@@ -34,28 +34,28 @@ test('[SEED-1] the person it names finds boards full of cards, each with all tha
   }
 })
 
-test('[SEED-1] its log ends where the board stands, and the service goes on from there', async () => {
-  const answer = await api.send('listEvents', { params: board() })
-  const events = answer.body as { seq: number; data: Card; timestamp: string }[]
-  const last_seq = Number(answer.headers.get('board-position')?.split('.')[1])
-  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, i) => last_seq - 49 + i))
+test('[SEED-1] the log ends at the position of the board, and new events continue from there', async () => {
+  const response = await api.send('listEvents', { params: board() })
+  const events = response.body as { seq: number; data: Card; timestamp: string }[]
+  const lastSeq = Number(response.headers.get('board-position')?.split('.')[1])
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, i) => lastSeq - 49 + i))
   for (const { data, timestamp } of events.slice(-3)) {
     expect(data).toEqual(await api.call('getCard', { params: { card_id: data.id } }))
     expect(timestamp).toBe(data.updated_at)
   }
 
   const { columns } = await api.call('getBoard', { params: board() })
-  const [place] = columns as [(typeof columns)[number]]
+  const [column] = columns as [(typeof columns)[number]]
   const created = await api.send('createCard', {
-    params: { ...board(), column_id: place.id },
-    body: { title: 'Next', after_id: place.cards[0]?.id as string },
+    params: { ...board(), column_id: column.id },
+    body: { title: 'Next', after_id: column.cards[0]?.id as string },
   })
-  expect(created.headers.get('board-position')).toBe(`1.${last_seq + 1}`)
+  expect(created.headers.get('board-position')).toBe(`1.${lastSeq + 1}`)
   const after = (await api.call('getBoard', { params: board() })).columns[0]?.cards.map(({ title }) => title)
-  expect(after).toEqual([place.cards[0], { title: 'Next' }, ...place.cards.slice(1)].map((card) => card?.title))
+  expect(after).toEqual([column.cards[0], { title: 'Next' }, ...column.cards.slice(1)].map((card) => card?.title))
 })
 
-test('[SEED-1] a second run adds people and boards of its own', async () => {
+test('[SEED-1] a second run adds its own users and boards', async () => {
   const second = await seedBoards({ database_url: service.database_url, boards: 10, cards: 5 })
   expect(second.user.id).not.toBe(first.user.id)
   expect(await api.call('listBoards', {})).toHaveLength(3)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Gives the two roles the passwords that stand in their addresses. The image of PostgreSQL runs it after roles.sql, once,
-# when its data directory is empty.
+# Sets the passwords of the two roles from their connection URLs. The PostgreSQL image runs it once after roles.sql, when the
+# data directory is empty.
 set -eu
 secrets="${SECRETS_FOLDER:-/run/secrets}"
 
-# Passwords are read by psql itself: none of them is an argument that other processes could list.
+# psql reads the passwords itself, so that no other process can see them as arguments.
 for role in app migrator; do
   case $role in
     app) file="$secrets/database_url" ;;

@@ -1,5 +1,5 @@
--- The two roles of Lockstep. Run it once, as a superuser, in the database `lockstep`, before the first migration.
--- `lockstep_migrator` owns the schema and changes it. `lockstep_app`, as which the service runs, reads and changes rows.
+-- The two roles of Lockstep. Run this once, as a superuser, in the database `lockstep`, before the first migration.
+-- `lockstep_migrator` owns and changes the schema. The service runs as `lockstep_app`, which reads and changes rows.
 create role lockstep_migrator login;
 create role lockstep_app login;
 
@@ -14,7 +14,7 @@ alter default privileges for role lockstep_migrator in schema public
   grant select, insert, update, delete on tables to lockstep_app;
 alter default privileges for role lockstep_migrator in schema public grant usage on sequences to lockstep_app;
 
--- The audit log is append-only. A migration that creates it revokes the same.
+-- The audit log is append-only. The migration that creates it revokes the same privileges.
 do $$
 begin
   if to_regclass('public.admin_actions') is not null then

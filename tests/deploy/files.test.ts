@@ -6,8 +6,8 @@ import { endProcesses, newFolder } from '@lockstep/testing/processes'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../packages/server/src/config/read-config.ts'
 import { checkManifests, type Manifest, renderManifests } from './kubernetes.ts'
-import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, strayNames } from './lint.ts'
-import { nginxAround } from './proxies.ts'
+import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, unknownSettings } from './lint.ts'
+import { nginxMainConfig } from './proxies.ts'
 import { makeSecrets } from './secrets.ts'
 
 const ROOT = new URL('../../', import.meta.url)
@@ -22,22 +22,22 @@ afterAll(endProcesses)
 describe('the Dockerfile', () => {
   const dockerfile = read('Dockerfile')
 
-  test('[SHIP-4] has nothing that the linter or we complain about', () => {
+  test('[SHIP-4] passes the linter and our own checks', () => {
     expect(checkDockerfile(dockerfile)).toEqual([])
   })
 
   test.each<[string, string | RegExp, string]>([
-    ['a base that moves', 'node:26.10.0-bookworm AS server', 'node:latest AS server'],
-    ['a base without a version', 'node:26.10.0-bookworm AS web', 'node AS web'],
+    ['a base image without a fixed version', 'node:26.10.0-bookworm AS server', 'node:latest AS server'],
+    ['a base image without a tag', 'node:26.10.0-bookworm AS web', 'node AS web'],
     ['root', 'USER 65532:65532', 'USER root'],
     ['no user', 'USER 65532:65532\n', ''],
-    ['a shell', 'CMD ["node", "packages/server/src/main.ts"]', 'CMD node packages/server/src/main.ts'],
+    ['a command in shell form', 'CMD ["node", "packages/server/src/main.ts"]', 'CMD node packages/server/src/main.ts'],
     ['no health check', /HEALTHCHECK[\s\S]*?\n {2}CMD.*\n/, ''],
-    ['scripts of packages', 'npm ci --ignore-scripts --no-audit --omit=dev', 'npm ci --no-audit --omit=dev'],
-    ['development', 'ENVIRONMENT=production ', ''],
-    ['a setting that is none', 'HOST=0.0.0.0', 'LISTEN=0.0.0.0'],
-    ['an instruction that is none', 'EXPOSE 8000', 'EXPOSES 8000'],
-  ])('[SHIP-4] is refused with %s', (_, from, to) => {
+    ['install scripts', 'npm ci --ignore-scripts --no-audit --omit=dev', 'npm ci --no-audit --omit=dev'],
+    ['the development environment', 'ENVIRONMENT=production ', ''],
+    ['an unknown setting', 'HOST=0.0.0.0', 'LISTEN=0.0.0.0'],
+    ['an unknown instruction', 'EXPOSE 8000', 'EXPOSES 8000'],
+  ])('[SHIP-4] is rejected with %s', (_, from, to) => {
     expect(checkDockerfile(replaced(dockerfile, from, to))).not.toEqual([])
   })
 })
@@ -45,9 +45,9 @@ describe('the Dockerfile', () => {
 describe('compose.yaml', () => {
   const compose = read('compose.yaml')
 
-  test('[SHIP-5] fits the schema and our demands', () => expect(checkCompose(compose)).toEqual([]))
+  test('[SHIP-5] matches the schema and passes our own checks', () => expect(checkCompose(compose)).toEqual([]))
 
-  test('[SHIP-5] [CONF-3] finds its secrets, as the page makes them, and production takes them', async () => {
+  test('[SHIP-5] [CONF-3] uses the secrets that the documented commands create, and production accepts them', async () => {
     const folder = await makeSecrets()
     const named = [...compose.matchAll(/file: \.\/(secrets\/\w+)/g)].map(([, path]) => join(folder, path as string))
     expect(named).toHaveLength(6)
@@ -58,38 +58,38 @@ describe('compose.yaml', () => {
   })
 
   test.each<[string, string | RegExp, string]>([
-    ['a key that the schema does not have', 'restart: unless-stopped', 'restarts: unless-stopped'],
-    ['an image that moves', /postgres:17[\w.-]+/, 'postgres:latest'],
-    ['files that can be written', 'read_only: true', 'read_only: false'],
+    ['a key that is not in the schema', 'restart: unless-stopped', 'restarts: unless-stopped'],
+    ['an image without a fixed version', /postgres:17[\w.-]+/, 'postgres:latest'],
+    ['a writable file system', 'read_only: true', 'read_only: false'],
     ['capabilities', 'cap_drop: [ALL]', 'cap_drop: [NET_RAW]'],
-    ['a setting that is none', 'TRUST_PROXY:', 'TRUSTED_PROXY:'],
-    ['a stop that is too short', 'stop_grace_period: 30s', 'stop_grace_period: 20s'],
-    ['a network that is open', 'internal: true', 'internal: false'],
-    ['a secret that is not declared', /^ {2}jwt_secret: .*\n/m, ''],
-    ['a password in plain sight', 'TRUST_PROXY: "1"', 'REDIS_URL: redis://:hush-hush@valkey'],
-    ['one instance', '  two: *instance\n', ''],
-  ])('[SHIP-5] is refused with %s', (_, from, to) => {
+    ['an unknown setting', 'TRUST_PROXY:', 'TRUSTED_PROXY:'],
+    ['a stop timeout that is too short', 'stop_grace_period: 30s', 'stop_grace_period: 20s'],
+    ['a network that is not internal', 'internal: true', 'internal: false'],
+    ['an undeclared secret', /^ {2}jwt_secret: .*\n/m, ''],
+    ['a password in a setting', 'TRUST_PROXY: "1"', 'REDIS_URL: redis://:hush-hush@valkey'],
+    ['a single instance', '  two: *instance\n', ''],
+  ])('[SHIP-5] is rejected with %s', (_, from, to) => {
     expect(checkCompose(replaced(compose, from, to))).not.toEqual([])
   })
 
   test.each<[string, string | RegExp, string]>([
     [
-      "the migrator's address at an instance",
+      "the migrator's address in an instance",
       'secrets: [database_url,',
       'secrets: [migrator_database_url, database_url,',
     ],
     [
-      'the signing secret where it migrates',
+      'the signing secret in the migration container',
       'secrets: [migrator_database_url]',
       'secrets: [migrator_database_url, jwt_secret]',
     ],
-    ['a file that no secret holds', 'secrets: [migrator_database_url]', 'secrets: []'],
-  ])('[SHIP-17] is refused with %s', (_, from, to) => {
+    ['a file that is not a secret', 'secrets: [migrator_database_url]', 'secrets: []'],
+  ])('[SHIP-17] is rejected with %s', (_, from, to) => {
     expect(checkCompose(replaced(compose, from, to))).not.toEqual([])
   })
 })
 
-test('[SHIP-25] secrets that the page makes are ignored by git', () => {
+test('[SHIP-25] git ignores the secrets that the documented commands create', () => {
   const { status } = spawnSync('git', ['check-ignore', '--quiet', 'secrets/jwt_secret'], { cwd: ROOT })
   expect(status).toBe(0)
 })
@@ -103,13 +103,13 @@ describe('versions', () => {
       name in products ? [[products[name as keyof typeof products], version] as const] : [],
     )
 
-  test('[SHIP-20] of PostgreSQL and Valkey are those that the page demands, or newer', () => {
+  test('[SHIP-20] of PostgreSQL and Valkey are at least those of the documentation', () => {
     expect(pinned.map(([product]) => product).sort()).toEqual(['PostgreSQL', 'Valkey'])
     for (const [product, version] of pinned)
       expect([product, version, isRecent(version, minimums[product] ?? [])]).toEqual([product, version, true])
   })
 
-  test('[SHIP-20] are compared by number, within their line', () => {
+  test('[SHIP-20] are compared numerically within a release line', () => {
     expect(['17.11', '17.12', '18.6'].map((version) => isRecent(version, ['18.6', '17.11']))).toEqual([
       true,
       true,
@@ -123,7 +123,7 @@ describe('versions', () => {
   })
 })
 
-describe('the manifests for Kubernetes', () => {
+describe('the Kubernetes manifests', () => {
   const manifests = renderManifests('deploy/kubernetes/example')
   const changed = (change: (manifests: Manifest[]) => unknown) => {
     const copy = structuredClone(manifests)
@@ -134,51 +134,57 @@ describe('the manifests for Kubernetes', () => {
   const podOf = (all: Manifest[]) => of(all, 'Deployment').spec.template.spec
   const containerOf = (all: Manifest[]) => podOf(all).containers[0] ?? expect.fail()
 
-  test('[SHIP-6] fit their schemas, each other and our demands', () => expect(checkManifests(manifests)).toEqual([]))
+  test('[SHIP-6] match their schemas and pass our own checks', () => expect(checkManifests(manifests)).toEqual([]))
 
   test.each<[string, (all: Manifest[]) => unknown]>([
     ['a field of the wrong type', (all) => Object.assign(podOf(all), { containers: 'one' })],
     ['a value of the wrong type', (all) => Object.assign(of(all, 'Service').spec, { ports: [{ port: '80' }] })],
-    ['no budget', (all) => all.splice(all.indexOf(of(all, 'PodDisruptionBudget')), 1)],
-    ['a selector for others', (all) => (of(all, 'Service').spec.selector['app.kubernetes.io/name'] = 'other')],
-    ['a budget for others', (all) => (of(all, 'PodDisruptionBudget').spec.selector.matchLabels = { app: 'other' })],
-    ['a policy for others', (all) => (of(all, 'NetworkPolicy').spec.podSelector = { matchLabels: { app: 'other' } })],
-    ['a policy for one direction', (all) => (of(all, 'NetworkPolicy').spec.policyTypes = ['Ingress'])],
+    ['no disruption budget', (all) => all.splice(all.indexOf(of(all, 'PodDisruptionBudget')), 1)],
+    ['a service for other pods', (all) => (of(all, 'Service').spec.selector['app.kubernetes.io/name'] = 'other')],
     [
-      'an autoscaler of nothing',
+      'a disruption budget for other pods',
+      (all) => (of(all, 'PodDisruptionBudget').spec.selector.matchLabels = { app: 'other' }),
+    ],
+    [
+      'a network policy for other pods',
+      (all) => (of(all, 'NetworkPolicy').spec.podSelector = { matchLabels: { app: 'other' } }),
+    ],
+    ['a network policy for one direction', (all) => (of(all, 'NetworkPolicy').spec.policyTypes = ['Ingress'])],
+    [
+      'an autoscaler without a target',
       (all) => (of(all, 'HorizontalPodAutoscaler').spec.scaleTargetRef = { kind: 'Deployment', name: 'x' }),
     ],
-    ['one instance', (all) => (of(all, 'HorizontalPodAutoscaler').spec.minReplicas = 1)],
-    ['a port that nobody has', (all) => (of(all, 'Service').spec.ports = [{ targetPort: 'https' }])],
+    ['a single instance', (all) => (of(all, 'HorizontalPodAutoscaler').spec.minReplicas = 1)],
+    ['an unknown port', (all) => (of(all, 'Service').spec.ports = [{ targetPort: 'https' }])],
     [
-      'a liveness that needs the database',
+      'a liveness probe that needs the database',
       (all) => (containerOf(all).livenessProbe = { httpGet: { path: '/health', port: 'http' } }),
     ],
-    ['a readiness that is none', (all) => delete containerOf(all).readinessProbe],
-    ['a kill that comes too soon', (all) => (podOf(all).terminationGracePeriodSeconds = 30)],
+    ['no readiness probe', (all) => delete containerOf(all).readinessProbe],
+    ['a grace period that is too short', (all) => (podOf(all).terminationGracePeriodSeconds = 30)],
     ['root', (all) => (podOf(all).securityContext = {})],
-    ['files that can be written', (all) => (containerOf(all).securityContext = { allowPrivilegeEscalation: false })],
-    ['no size', (all) => delete containerOf(all).resources],
-    ['a setting that is none', (all) => Object.assign(of(all, 'ConfigMap').data ?? {}, { TRUSTED_PROXY: '1' })],
-    ['a secret that is not there', (all) => delete of(all, 'Secret').data?.['jwt_secret']],
-    ['an image that moves', (all) => (containerOf(all).image = 'registry.example.com/lockstep:latest')],
-  ])('[SHIP-6] are refused with %s', (_, change) => expect(changed(change)).not.toEqual([]))
+    ['a writable file system', (all) => (containerOf(all).securityContext = { allowPrivilegeEscalation: false })],
+    ['no resource limits', (all) => delete containerOf(all).resources],
+    ['an unknown setting', (all) => Object.assign(of(all, 'ConfigMap').data ?? {}, { TRUSTED_PROXY: '1' })],
+    ['a missing secret', (all) => delete of(all, 'Secret').data?.['jwt_secret']],
+    ['an image without a fixed version', (all) => (containerOf(all).image = 'registry.example.com/lockstep:latest')],
+  ])('[SHIP-6] are rejected with %s', (_, change) => expect(changed(change)).not.toEqual([]))
 
   const mounted = (container: { volumeMounts?: { name: string; mountPath: string }[] } | undefined) =>
     container?.volumeMounts ?? expect.fail()
   const egressOf = (all: Manifest[]) => of(all, 'NetworkPolicy').spec.egress ?? expect.fail()
   test.each<[string, (all: Manifest[]) => unknown]>([
     [
-      "the migrator's secret at an instance",
+      "the migrator's secret in an instance",
       (all) => mounted(containerOf(all)).push(...mounted(podOf(all).initContainers?.[0])),
     ],
     [
-      'the signing secret where it migrates',
+      'the signing secret in the migration container',
       (all) => mounted(podOf(all).initContainers?.[0]).push(...mounted(containerOf(all))),
     ],
-  ])('[SHIP-17] are refused with %s', (_, change) => expect(changed(change)).not.toEqual([]))
+  ])('[SHIP-17] are rejected with %s', (_, change) => expect(changed(change)).not.toEqual([]))
 
-  test('[SHIP-17] the two containers log in to PostgreSQL as two roles', () => {
+  test('[SHIP-17] use two PostgreSQL roles for the two containers', () => {
     const users = manifests
       .filter(({ kind }) => kind === 'Secret')
       .map(({ data }) => new URL(Buffer.from(data?.['database_url'] ?? '', 'base64').toString()).username)
@@ -189,19 +195,19 @@ describe('the manifests for Kubernetes', () => {
     ['a store at any address', (all) => delete egressOf(all)[1]?.to],
     ['a store in any namespace', (all) => egressOf(all).push({ to: [{ namespaceSelector: {} }] })],
     ['the whole internet', (all) => egressOf(all).push({ to: [{ ipBlock: { cidr: '0.0.0.0/0' } }] })],
-    ['a log with tokens', (all) => annotated(all, 'enable-access-log', 'true')],
-    ['any number of connections', (all) => annotated(all, 'limit-connections', '0')],
-    ['bodies that are handed on as they come', (all) => annotated(all, 'proxy-request-buffering', 'off')],
-  ])('[SHIP-24] are refused with %s', (_, change) => expect(changed(change)).not.toEqual([]))
+    ['an access log with tokens', (all) => annotated(all, 'enable-access-log', 'true')],
+    ['no connection limit', (all) => annotated(all, 'limit-connections', '0')],
+    ['unbuffered request bodies', (all) => annotated(all, 'proxy-request-buffering', 'off')],
+  ])('[SHIP-24] are rejected with %s', (_, change) => expect(changed(change)).not.toEqual([]))
   const annotated = (all: Manifest[], name: string, value: string) =>
     Object.assign(of(all, 'Ingress').metadata.annotations ?? {}, { [`nginx.ingress.kubernetes.io/${name}`]: value })
 
-  test('[SHIP-24] the policy of the base names its stores too', () => {
+  test('[SHIP-24] the network policy of the base allows only its stores', () => {
     const [policy] = renderManifests('deploy/kubernetes/base').filter(({ kind }) => kind === 'NetworkPolicy')
     const copy = structuredClone(manifests)
     copy[copy.indexOf(of(copy, 'NetworkPolicy'))] = policy ?? expect.fail()
     expect(checkManifests(copy)).toEqual([])
-    // Rendered: kustomize replaces labels in selectors.
+    // kustomize replaces labels in selectors.
     const store = (name: string, port: number) => ({
       ports: [{ port }],
       to: [{ podSelector: { matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: [name] }] } }],
@@ -210,48 +216,48 @@ describe('the manifests for Kubernetes', () => {
   })
 })
 
-describe('the unit for systemd', () => {
+describe('the systemd unit', () => {
   const unit = read('deploy/systemd/lockstep@.service')
   const EXPOSURE = 11
 
   const analyze = async (text: string) => {
     const folder = await newFolder()
     const file = join(folder, 'lockstep@8001.service')
-    // Whether the machine has Node.js there is not the question.
+    // The path of Node.js on this machine does not matter.
     await writeFile(file, text.replace('/usr/local/bin/node', process.execPath))
     const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' })
     const security = ['security', '--offline=true', `--threshold=${EXPOSURE}`, file]
-    const judged = spawnSync('systemd-analyze', security, { encoding: 'utf8' })
+    const analyzed = spawnSync('systemd-analyze', security, { encoding: 'utf8' })
     const names = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs = '']) => pairs.match(/\w+(?==)/g) ?? [])
     const seconds = (name: string) => Number(new RegExp(`${name}=(\\d+)`).exec(text)?.[1])
     const isKilled = seconds('TimeoutStopSec') <= seconds('UNREADY_SECONDS') + seconds('DRAIN_SECONDS') + 10
     return [
       ...(verified.status === 0 && verified.stderr === '' ? [] : [verified.stderr]),
-      ...(judged.status === 0 ? [] : [judged.stdout.trim().split('\n').at(-1) ?? '']),
-      ...strayNames(names),
-      ...(isKilled ? ['it is killed before it has left'] : []),
+      ...(analyzed.status === 0 ? [] : [analyzed.stdout.trim().split('\n').at(-1) ?? '']),
+      ...unknownSettings(names),
+      ...(isKilled ? ['it is killed before it has shut down'] : []),
     ]
   }
 
-  test('[SHIP-7] is accepted by systemd, exposes little, and sets only settings', async () => {
+  test('[SHIP-7] is accepted by systemd, has a low exposure, and sets only known settings', async () => {
     expect(await analyze(unit)).toEqual([])
   })
 
   test.each<[string, string | RegExp, string]>([
-    ['a word that is none', 'RestartSec=1', 'RestartsSec=1'],
-    ['a program that is not there', '/usr/bin/touch', '/usr/bin/touches'],
-    ['less protection', 'CapabilityBoundingSet=\n', ''],
-    ['a way to any address', /^IPAddressDeny=.*\n/m, ''],
-    ['mounts that the host sees', /^PrivateMounts=.*\n/m, ''],
-    ['a setting that is none', 'TRUST_PROXY', 'TRUSTED_PROXY'],
-    ['a stop that is too short', 'TimeoutStopSec=30', 'TimeoutStopSec=20'],
-  ])('[SHIP-7] is refused with %s', async (_, from, to) => {
+    ['an unknown key', 'RestartSec=1', 'RestartsSec=1'],
+    ['a missing program', '/usr/bin/touch', '/usr/bin/touches'],
+    ['capabilities', 'CapabilityBoundingSet=\n', ''],
+    ['access to any address', /^IPAddressDeny=.*\n/m, ''],
+    ['mounts shared with the host', /^PrivateMounts=.*\n/m, ''],
+    ['an unknown setting', 'TRUST_PROXY', 'TRUSTED_PROXY'],
+    ['a stop timeout that is too short', 'TimeoutStopSec=30', 'TimeoutStopSec=20'],
+  ])('[SHIP-7] is rejected with %s', async (_, from, to) => {
     expect(await analyze(replaced(unit, from, to))).not.toEqual([])
   })
 })
 
-describe('the files of the proxies', () => {
-  test('[SHIP-8] HAProxy accepts its file, and none that is spoilt', async () => {
+describe('the proxy configurations', () => {
+  test('[SHIP-8] HAProxy accepts its configuration, and rejects a broken one', async () => {
     const folder = await newFolder()
     const check = async (text: string) => {
       await writeFile(join(folder, 'haproxy.cfg'), text)
@@ -262,10 +268,10 @@ describe('the files of the proxies', () => {
     expect(await check(replaced(config, 'balance hash', 'balance hush'))).not.toBe(0)
   })
 
-  test('[SHIP-8] nginx accepts its file, and none that is spoilt', async () => {
+  test('[SHIP-8] nginx accepts its configuration, and rejects a broken one', async () => {
     const folder = await newFolder()
     await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, 'nginx.conf'), nginxAround(folder, false))
+    await writeFile(join(folder, 'nginx.conf'), nginxMainConfig(folder, false))
     const check = async (text: string) => {
       await writeFile(join(folder, 'lockstep.conf'), text.replaceAll('/var/log/nginx/', `${folder}/`))
       return spawnSync('/usr/sbin/nginx', ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], { encoding: 'utf8' })

@@ -13,15 +13,15 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export interface Instance extends RunningProcess {
   base_url: string
   port: number
-  /** Executes the image's own health check; its exit code. */
+  /** Runs the health check of the image. Returns its exit code. */
   checkHealth: () => Promise<number | null>
 }
 
-/** The image of this working copy, in a plain directory. */
-export const imageOf = async (again?: { dockerfile: string; built: Map<string, Promise<Image>> }) =>
-  buildImage({ root: ROOT.replace(/\/$/, ''), folder: await newFolder(), node: process.execPath, ...again })
+/** Builds the image of this working copy in a plain directory. */
+export const imageOf = async (rebuild?: { dockerfile: string; built: Map<string, Promise<Image>> }) =>
+  buildImage({ root: ROOT.replace(/\/$/, ''), folder: await newFolder(), node: process.execPath, ...rebuild })
 
-/** An environment for instances on a database of their own, and how to be rid of it. */
+/** Settings for instances with a new database, and a function to drop it. */
 export async function newSettings() {
   const name = `lockstep_deploy_${randomBytes(6).toString('hex')}`
   await onServer((client) => client.query(`create database ${name}`))
@@ -43,19 +43,19 @@ export interface AppRole {
   drop: () => Promise<unknown>
 }
 
-/** Makes the role that the service should run as, by the statements that are shipped. */
-export async function makeRole(owner_url: string): Promise<AppRole> {
+/** Creates the role of the service with deploy/postgres/roles.sql. */
+export async function makeRole(ownerUrl: string): Promise<AppRole> {
   const name = `lockstep_app_${randomBytes(4).toString('hex')}`
   const shipped = await readFile(new URL('deploy/postgres/roles.sql', `file://${ROOT}`), 'utf8')
   const statements = shipped
-    // The owner of a test's database is there already.
+    // The test database already has an owner.
     .replaceAll(/^(create role lockstep_migrator|alter database ).*\n/gm, '')
-    .replaceAll('lockstep_migrator', new URL(owner_url).username)
+    .replaceAll('lockstep_migrator', new URL(ownerUrl).username)
     .replaceAll('lockstep_app', name)
-    .replaceAll(' database lockstep ', ` database ${new URL(owner_url).pathname.slice(1)} `)
+    .replaceAll(' database lockstep ', ` database ${new URL(ownerUrl).pathname.slice(1)} `)
   assert.match(statements, new RegExp(`create role ${name}`))
   const onDatabase = async (text: string) => {
-    const client = new pg.Client({ connectionString: owner_url })
+    const client = new pg.Client({ connectionString: ownerUrl })
     await client.connect()
     try {
       await client.query(text)
@@ -64,13 +64,13 @@ export async function makeRole(owner_url: string): Promise<AppRole> {
     }
   }
   await onDatabase(statements)
-  const url = Object.assign(new URL(owner_url), { username: name }).href
+  const url = Object.assign(new URL(ownerUrl), { username: name }).href
   return { name, url, drop: () => onDatabase(`drop owned by ${name}; drop role ${name}`) }
 }
 
 /**
- * Runs a program of the image as a container would: its directory is all there is, its user owns nothing of it, and its
- * environment is the image's with the settings.
+ * Runs a program of the image like a container: with the image as its root directory, as its unprivileged user, and with the
+ * environment of the image and the settings.
  */
 export function runInImage(image: Image, command: string[], settings: Record<string, string>): RunningProcess {
   const [uid = '', gid = ''] = image.user.split(':')

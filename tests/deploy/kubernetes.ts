@@ -10,7 +10,7 @@ import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import { parseAllDocuments } from 'yaml'
 import { operations } from '../../packages/contract/src/index.ts'
-import { leaveSeconds, secretsAside, strayNames } from './lint.ts'
+import { checkSecretFiles, shutdownSeconds, unknownSettings } from './lint.ts'
 
 const kinds = {
   Deployment,
@@ -81,20 +81,20 @@ export interface Manifest {
   }
 }
 
-/** The objects that a folder of manifests makes, as a cluster would get them. */
+/** Renders a kustomize folder. */
 export function renderManifests(folder: string): Manifest[] {
   const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest)
 }
 
-/** What is wrong with them: each against the schema of its kind, and all against each other. */
+/** Lints manifests: each against the schema of its kind, and all against each other. */
 export function checkManifests(manifests: Manifest[]): string[] {
   const one = (kind: Kind) => manifests.find((manifest) => manifest.kind === kind)
   const missing = (Object.keys(kinds) as Kind[]).filter((kind) => !one(kind))
-  if (missing.length > 0) return missing.map((kind) => `there is no ${kind}`)
-  const complaints = manifests.flatMap(schemaComplaints)
-  if (complaints.length > 0) return complaints
+  if (missing.length > 0) return missing.map((kind) => `${kind} is missing`)
+  const problems = manifests.flatMap(schemaProblems)
+  if (problems.length > 0) return problems
   const deployment = one('Deployment') as Manifest
   const { template, selector, strategy } = deployment.spec
   const pod = template.spec
@@ -102,7 +102,7 @@ export function checkManifests(manifests: Manifest[]): string[] {
   const settings = one('ConfigMap')?.data ?? {}
   const secrets = manifests.filter(({ kind }) => kind === 'Secret')
   const annotations = one('Ingress')?.metadata.annotations ?? {}
-  const fits = (wanted: Labels = {}) =>
+  const selectsPods = (wanted: Labels = {}) =>
     Object.keys(wanted).length > 0 &&
     Object.entries(wanted).every(([key, value]) => template.metadata.labels[key] === value)
   const ports = pod.containers.flatMap((container) => container.ports ?? [])
@@ -111,52 +111,64 @@ export function checkManifests(manifests: Manifest[]): string[] {
     ...(one('Service')?.spec.ports ?? []).map(({ targetPort }) => targetPort),
     ...(one('NetworkPolicy')?.spec.ingress ?? []).flatMap((rule) => (rule.ports ?? []).map(({ port }) => String(port))),
   ]
-  const wrong = (isWrong: boolean, sentence: string) => (isWrong ? [sentence] : [])
+  const wrong = (isWrong: boolean, problem: string) => (isWrong ? [problem] : [])
   return [
-    ...wrong(!fits(selector.matchLabels), 'the deployment does not select its own pods'),
-    ...wrong(!fits(one('Service')?.spec.selector), 'the service selects other pods'),
-    ...wrong(!fits(one('PodDisruptionBudget')?.spec.selector.matchLabels), 'the budget selects other pods'),
-    ...wrong(!fits(one('NetworkPolicy')?.spec.podSelector?.matchLabels), 'the policy selects other pods'),
-    ...wrong(one('NetworkPolicy')?.spec.policyTypes?.length !== 2, 'the policy leaves a direction open'),
+    ...wrong(!selectsPods(selector.matchLabels), 'the deployment does not select its own pods'),
+    ...wrong(!selectsPods(one('Service')?.spec.selector), 'the service selects other pods'),
+    ...wrong(
+      !selectsPods(one('PodDisruptionBudget')?.spec.selector.matchLabels),
+      'the disruption budget selects other pods',
+    ),
+    ...wrong(
+      !selectsPods(one('NetworkPolicy')?.spec.podSelector?.matchLabels),
+      'the network policy selects other pods',
+    ),
+    ...wrong(one('NetworkPolicy')?.spec.policyTypes?.length !== 2, 'the network policy does not cover both directions'),
     ...wrong(
       one('HorizontalPodAutoscaler')?.spec.scaleTargetRef?.name !== deployment.metadata.name,
-      'the autoscaler scales something else',
+      'the autoscaler has another target',
     ),
     ...wrong(
       (one('HorizontalPodAutoscaler')?.spec.minReplicas ?? 1) < 2,
-      'a single instance cannot be replaced unnoticed',
+      'fewer than two instances cause downtime on a rollout',
     ),
-    ...wrong(strategy?.rollingUpdate?.maxUnavailable !== 0, 'an instance goes before the next one is there'),
+    ...wrong(strategy?.rollingUpdate?.maxUnavailable !== 0, 'an instance may stop before its replacement is ready'),
     ...used.filter((name) => !portNames.includes(name)).map((name) => `no container has the port ${name}`),
     ...wrong(
       String(ports.find(({ name }) => name === 'http')?.containerPort) !== settings['PORT'],
-      'PORT is another one',
+      'PORT differs from the container port',
     ),
     ...wrong(
       String(ports.find(({ name }) => name === 'metrics')?.containerPort) !== settings['METRICS_PORT'],
-      'METRICS_PORT is another one',
+      'METRICS_PORT differs from the container port',
     ),
     ...wrong(
       template.metadata.annotations['prometheus.io/port'] !== settings['METRICS_PORT'],
-      'Prometheus asks at another port',
+      'prometheus.io/port differs from METRICS_PORT',
     ),
-    ...wrong((pod.terminationGracePeriodSeconds ?? 30) <= leaveSeconds(settings), 'it is killed before it has left'),
-    ...wrong(!pod.securityContext?.runAsNonRoot || !pod.securityContext.runAsUser, 'it may run as root'),
-    ...wrong(pod.securityContext?.seccompProfile?.type !== 'RuntimeDefault', 'it may call anything of the kernel'),
-    ...wrong(pod.automountServiceAccountToken !== false, 'it holds a token of the cluster'),
-    ...wrong(pod.serviceAccountName !== one('ServiceAccount')?.metadata.name, 'its account is another one'),
+    ...wrong(
+      (pod.terminationGracePeriodSeconds ?? 30) <= shutdownSeconds(settings),
+      'it is killed before it has shut down',
+    ),
+    ...wrong(!pod.securityContext?.runAsNonRoot || !pod.securityContext.runAsUser, 'it can run as root'),
+    ...wrong(pod.securityContext?.seccompProfile?.type !== 'RuntimeDefault', 'it has no seccomp profile'),
+    ...wrong(pod.automountServiceAccountToken !== false, 'it has a service account token'),
+    ...wrong(pod.serviceAccountName !== one('ServiceAccount')?.metadata.name, 'it uses another service account'),
     ...wrong(
       (one('NetworkPolicy')?.spec.egress ?? []).some(({ to }) => !to?.length || to.some((peer) => !isNarrow(peer))),
-      'the policy lets it reach any address',
+      'the network policy allows any address',
     ),
-    // The default format of the controller has the query, with the tokens of sockets.
+    // The default log format of the controller includes the query, which contains socket tokens.
     ...wrong(annotations[`${NGINX}/enable-access-log`] !== 'false', 'the ingress logs tokens'),
-    ...wrong(!(Number(annotations[`${NGINX}/limit-connections`]) > 0), 'an address may open any number of connections'),
-    ...wrong(annotations[`${NGINX}/proxy-request-buffering`] !== 'on', 'slow bodies reach an instance'),
-    ...strayNames([...Object.keys(settings), ...containers.flatMap(({ env = [] }) => env.map(({ name }) => name))]),
+    ...wrong(!(Number(annotations[`${NGINX}/limit-connections`]) > 0), 'there is no connection limit per address'),
+    ...wrong(annotations[`${NGINX}/proxy-request-buffering`] !== 'on', 'request bodies are not buffered'),
+    ...unknownSettings([
+      ...Object.keys(settings),
+      ...containers.flatMap(({ env = [] }) => env.map(({ name }) => name)),
+    ]),
     ...containers.flatMap((container) => checkContainer(container, one('ConfigMap')?.metadata.name)),
     ...containers.flatMap(({ name, env = [], volumeMounts = [] }) =>
-      secretsAside(
+      checkSecretFiles(
         name,
         env.map((each) => [each.name, each.value]),
         volumeMounts.flatMap((mount) => readableAt(mount, pod, secrets)),
@@ -166,15 +178,17 @@ export function checkManifests(manifests: Manifest[]): string[] {
   ]
 }
 
-/** kustomize breaks long values of a secret into lines, which a cluster takes, and the schema does not. */
-const inOneLine = (data: Labels) =>
+/** Removes line breaks that kustomize inserts into long secrets: a cluster accepts them, the schema does not. */
+const withoutLineBreaks = (data: Labels) =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value.replaceAll(/\s/g, '')]))
 
-function schemaComplaints(manifest: Manifest): string[] {
+function schemaProblems(manifest: Manifest): string[] {
   const Model = kinds[manifest.kind] as unknown as new (data: object) => { validate: () => void }
-  if (!Model) return [`${manifest.kind} is a kind that is not known here`]
+  if (!Model) return [`${manifest.kind} is not a known kind`]
   try {
-    new Model(manifest.kind === 'Secret' ? { ...manifest, data: inOneLine(manifest.data ?? {}) } : manifest).validate()
+    new Model(
+      manifest.kind === 'Secret' ? { ...manifest, data: withoutLineBreaks(manifest.data ?? {}) } : manifest,
+    ).validate()
     return []
   } catch (error) {
     return [`${manifest.kind}: ${(error as Error).message}`]
@@ -183,7 +197,7 @@ function schemaComplaints(manifest: Manifest): string[] {
 
 const NGINX = 'nginx.ingress.kubernetes.io'
 
-/** A peer that names pods, or a network of at most 65,536 addresses. */
+/** Whether a peer selects pods, or a network of at most 65,536 addresses. */
 function isNarrow({ podSelector, namespaceSelector, ipBlock }: Peer): boolean {
   if (ipBlock) return Number(ipBlock.cidr.split('/')[1]) >= (ipBlock.cidr.includes(':') ? 112 : 16)
   return [podSelector, namespaceSelector].some(
@@ -191,7 +205,7 @@ function isNarrow({ podSelector, namespaceSelector, ipBlock }: Peer): boolean {
   )
 }
 
-/** The files of secrets that a container finds below a mount. */
+/** The secret files of a mount. */
 function readableAt({ name, mountPath }: { name: string; mountPath: string }, pod: PodSpec, secrets: Manifest[]) {
   const volume = pod.volumes?.find((each) => each.name === name)?.secret
   const data = secrets.find(({ metadata }) => metadata.name === volume?.secretName)?.data ?? {}
@@ -202,21 +216,21 @@ function readableAt({ name, mountPath }: { name: string; mountPath: string }, po
 function checkContainer({ name, image, envFrom, securityContext, resources }: Container, settings?: string) {
   return [
     ...(/:\d+\.\d+\.\d+/.test(image) ? [] : [`${name}: its image is not pinned`]),
-    ...(envFrom?.[0]?.configMapRef.name === settings ? [] : [`${name}: it does not get the settings`]),
-    ...(securityContext?.allowPrivilegeEscalation === false ? [] : [`${name}: it may gain privileges`]),
-    ...(securityContext?.readOnlyRootFilesystem ? [] : [`${name}: its files can be written`]),
+    ...(envFrom?.[0]?.configMapRef.name === settings ? [] : [`${name}: it has no settings`]),
+    ...(securityContext?.allowPrivilegeEscalation === false ? [] : [`${name}: it can gain privileges`]),
+    ...(securityContext?.readOnlyRootFilesystem ? [] : [`${name}: its file system is writable`]),
     ...(securityContext?.capabilities?.drop?.includes('ALL') ? [] : [`${name}: it keeps capabilities`]),
-    ...(resources?.requests?.['cpu'] && resources.limits?.['memory'] ? [] : [`${name}: its size is not said`]),
+    ...(resources?.requests?.['cpu'] && resources.limits?.['memory'] ? [] : [`${name}: it has no resource limits`]),
   ]
 }
 
-/** A probe asks what the contract has; one that restarts must not depend on the database. */
+/** Probes must use paths of the contract; the liveness probe must not depend on the database. */
 function checkProbes(container: Container, ports: string[]): string[] {
   const wanted = { startupProbe: '/live', livenessProbe: '/live', readinessProbe: '/ready' } as const
   const paths = Object.values(operations).map(({ path }) => path as string)
   return Object.entries(wanted).flatMap(([probe, path]) => {
     const { httpGet } = container[probe as keyof typeof wanted] ?? {}
     const isRight = httpGet?.path === path && paths.includes(path) && ports.includes(httpGet.port)
-    return isRight ? [] : [`${container.name}: its ${probe} does not ask ${path}`]
+    return isRight ? [] : [`${container.name}: its ${probe} does not use ${path}`]
   })
 }

@@ -5,21 +5,21 @@ import { parse } from 'yaml'
 import { SECRETS, Settings } from '../../packages/server/src/config/settings.ts'
 import { readInstructions } from '../../scripts/image.ts'
 
-/** What may stand in an environment: settings, secrets by the name of a file, and what Node.js and the system read. */
+/** Allowed environment variables: settings, secret files, and those of Node.js and the system. */
 const known = new Set([
   ...Object.keys(Settings.properties),
   ...SECRETS.map((name) => `${name}_FILE`),
   'NODE_ENV',
   'PATH',
 ])
-/** Names in an environment that are no setting of the service. */
-export const strayNames = (names: string[]) =>
-  names.filter((name) => !known.has(name)).map((name) => `${name} is no setting`)
+/** Reports environment variables that are not settings of the service. */
+export const unknownSettings = (names: string[]) =>
+  names.filter((name) => !known.has(name)).map((name) => `${name} is not a setting`)
 
-/** An exact version, and never one that moves. */
+/** Whether an image has an exact version. */
 const isPinned = (image: string) => /:\d+\.\d+(\.\d+)?([-.][\w.-]+)?(@sha256:\w+)?$/.test(image)
 
-/** What is wrong with a Dockerfile: the linter's complaints, and our own demands. */
+/** Lints a Dockerfile, with a linter and our own checks. */
 export function checkDockerfile(text: string): string[] {
   const instructions = readInstructions(text)
   const of = (name: string) => instructions.filter(({ keyword }) => keyword === name).map((each) => each.text)
@@ -33,15 +33,15 @@ export function checkDockerfile(text: string): string[] {
       ({ message, range }) => `line ${range.start.line + 1}: ${typeof message === 'string' ? message : message.value}`,
     ),
     ...bases.filter((base) => base !== 'scratch' && !isPinned(base)).map((base) => `${base} is not pinned`),
-    ...(bases.length > 1 ? [] : ['there is but one stage']),
-    ...(Number(uid) > 0 ? [] : ['it runs as root, or as a name that Kubernetes cannot judge']),
+    ...(bases.length > 1 ? [] : ['it has only one stage']),
+    ...(Number(uid) > 0 ? [] : ['it runs as root, or as a user name, which Kubernetes cannot verify']),
     ...['CMD', 'HEALTHCHECK'].flatMap((name) => (/\[.+\]$/.test(inLast(name)) ? [] : [`${name} is not in exec form`])),
-    ...(last.some(({ keyword }) => keyword === 'RUN') ? ['the last stage runs something'] : []),
+    ...(last.some(({ keyword }) => keyword === 'RUN') ? ['the last stage has a RUN'] : []),
     ...of('RUN').flatMap((run) =>
-      run.includes('npm ci') && !run.includes('--ignore-scripts') ? [`scripts: ${run}`] : [],
+      run.includes('npm ci') && !run.includes('--ignore-scripts') ? [`install scripts are enabled: ${run}`] : [],
     ),
-    ...(env.includes('ENVIRONMENT=production') ? [] : ['it is not for production']),
-    ...strayNames(env.map((pair) => pair.split('=')[0] ?? '')),
+    ...(env.includes('ENVIRONMENT=production') ? [] : ['ENVIRONMENT is not production']),
+    ...unknownSettings(env.map((pair) => pair.split('=')[0] ?? '')),
   ]
 }
 
@@ -65,50 +65,50 @@ interface Compose {
   secrets: Record<string, object>
 }
 
-/** The schema is written in an older draft, whose ids are not ours; nothing refers to them. */
+/** The schema without its `id`s, which are of an older JSON Schema draft and unused. */
 const withoutIds = JSON.parse(
   JSON.stringify(composeSchema, (key, value: unknown) =>
     (key === 'id' && typeof value === 'string') || key === '$schema' ? undefined : value,
   ),
 ) as object
-const complaintsOf = judgeBy(withoutIds)
+const schemaProblems = judgeBy(withoutIds)
 
-/** What is wrong with the compose file: its schema's complaints, and our own demands. */
+/** Lints the compose file, with its schema and our own checks. */
 export function checkCompose(text: string): string[] {
   const compose = parse(text, { merge: true }) as Compose
   const services = Object.entries(compose.services)
   const ours = services.filter(([, { image }]) => image?.startsWith('lockstep:'))
   const isSecret = (value: string) => /:\/\/[^/]*:[^/]*@/.test(value)
   return [
-    ...complaintsOf(compose),
+    ...schemaProblems(compose),
     ...services.filter(([, { image = '' }]) => !isPinned(image)).map(([name]) => `${name}: its image is not pinned`),
-    ...(ours.length < 3 ? ['there are less than two instances and one that migrates'] : []),
+    ...(ours.length < 3 ? ['it needs at least two instances and a migration container'] : []),
     ...ours.flatMap(([name, service]) => [
-      ...strayNames(Object.keys(service.environment ?? {})).map((sentence) => `${name}: ${sentence}`),
-      ...(service.read_only ? [] : [`${name}: its files can be written`]),
+      ...unknownSettings(Object.keys(service.environment ?? {})).map((problem) => `${name}: ${problem}`),
+      ...(service.read_only ? [] : [`${name}: its file system is writable`]),
       ...(service.cap_drop?.includes('ALL') ? [] : [`${name}: it keeps capabilities`]),
-      ...(service.security_opt?.includes('no-new-privileges:true') ? [] : [`${name}: it may gain privileges`]),
-      ...(service.ports ? [`${name}: it is reached without the proxy`] : []),
+      ...(service.security_opt?.includes('no-new-privileges:true') ? [] : [`${name}: it can gain privileges`]),
+      ...(service.ports ? [`${name}: it is reachable without the proxy`] : []),
       ...(service.networks ?? [])
         .filter((net) => !compose.networks[net]?.internal)
-        .map((net) => `${name}: it is in ${net}`),
+        .map((net) => `${name}: its network ${net} is not internal`),
       ...(service.command ||
-      Number.parseInt(service.stop_grace_period ?? '0', 10) > leaveSeconds(service.environment ?? {})
+      Number.parseInt(service.stop_grace_period ?? '0', 10) > shutdownSeconds(service.environment ?? {})
         ? []
-        : [`${name}: it is killed before it has left`]),
-      ...secretsAside(
+        : [`${name}: it is killed before it has shut down`]),
+      ...checkSecretFiles(
         name,
         Object.entries(service.environment ?? {}),
         (service.secrets ?? []).map((each) => `/run/secrets/${each}`),
       ),
       ...(service.secrets ?? [])
         .filter((each) => !(each in compose.secrets))
-        .map((each) => `${name}: no secret ${each}`),
+        .map((each) => `${name}: unknown secret ${each}`),
     ]),
     ...services.flatMap(([name, { environment = {} }]) =>
       Object.entries(environment)
         .filter(([key, value]) => /(PASSWORD|SECRET)$/.test(key) || isSecret(value))
-        .map(([key]) => `${name}: ${key} is in plain sight`),
+        .map(([key]) => `${name}: ${key} contains a secret`),
     ),
     ...['postgres', 'valkey']
       .filter((name) => !compose.services[name]?.healthcheck)
@@ -116,22 +116,22 @@ export function checkCompose(text: string): string[] {
   ]
 }
 
-/** A container can read the files that its settings name, and no other secret. */
-export function secretsAside(name: string, environment: [string, string][], readable: string[]): string[] {
+/** Checks that a container can read exactly the secret files that its settings name. */
+export function checkSecretFiles(name: string, environment: [string, string][], readable: string[]): string[] {
   const named = environment.filter(([key]) => key.endsWith('_FILE')).map(([, file]) => file)
   return [
     ...readable
       .filter((file) => !named.includes(file))
-      .map((file) => `${name}: it can read ${file} and does not need it`),
-    ...named.filter((file) => !readable.includes(file)).map((file) => `${name}: ${file} is in no secret`),
+      .map((file) => `${name}: it can read ${file}, but does not need it`),
+    ...named.filter((file) => !readable.includes(file)).map((file) => `${name}: ${file} is not mounted`),
   ]
 }
 
-/** The images that a text of YAML names, with their versions. */
+/** The images in a YAML file, with their versions. */
 export const imagesIn = (text: string) =>
   [...text.matchAll(/image: (?:[\w.-]+\/)*(\w+):(\d[\d.]*)/g)].map(([, name = '', version = '']) => ({ name, version }))
 
-/** The versions that the page on deploying demands at least: of each product one for each line that is maintained. */
+/** The minimum versions in docs/deploying.md: one per product and maintained release line. */
 export function minimumVersions(page: string): Record<string, string[]> {
   const rows = page.matchAll(/^\| (PostgreSQL|Valkey|Redis) +\| ([^|]+) \|/gm)
   return Object.fromEntries(
@@ -139,7 +139,7 @@ export function minimumVersions(page: string): Record<string, string[]> {
   )
 }
 
-/** Whether a version is of one of the lines that are named, and not older than the one that is named of it. */
+/** Whether a version is at least the minimum of its release line. */
 export function isRecent(version: string, minimums: string[]): boolean {
   const parts = version.split('.').map(Number)
   return minimums.some((minimum) => {
@@ -149,6 +149,6 @@ export function isRecent(version: string, minimums: string[]): boolean {
   })
 }
 
-/** How long an instance may take to leave: what it is set to, and the ten seconds after which it exits in any case. */
-export const leaveSeconds = (env: Record<string, string>) =>
+/** The longest graceful shutdown: the configured times, plus ten seconds until the forced exit. */
+export const shutdownSeconds = (env: Record<string, string>) =>
   Number(env['UNREADY_SECONDS']) + Number(env['DRAIN_SECONDS']) + 10

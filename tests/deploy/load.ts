@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 
 const PASSWORD = 'hush-hush correct horse'
 const BOARDS = 6
-/** So many cards a board has when its writers have written for a while: what is asked here is not how large boards are read. */
+/** Maximum cards per board: large boards are not tested here. */
 const CARDS = 100
 
 interface Board {
@@ -16,63 +16,63 @@ export interface Load {
   writers: number
   readers: number
   sockets: number
-  /** Between two requests of one client. */
-  pause_ms: number
+  /** Pause between two requests of a client. */
+  pauseMs: number
 }
 export interface Outcome {
   requests: number
   failed: string[]
-  longest_ms: number
+  longestMs: number
   opened: number
   reconnects: number
-  /** How sockets were closed, and how often. */
+  /** Number of closed sockets by close code. */
   closes: Record<string, number>
   events: number
   lost: string[]
 }
 
-/** Clients that write, read and listen through a proxy as if nothing else went on, and keep all that they were told. */
+/** Clients that write, read and subscribe through a proxy, and record all responses and events. */
 export class Clients {
   private readonly base_url: string
   private readonly load: Load
   private token = ''
   private boards: Board[] = []
-  private readonly followers: Follower[] = []
+  private readonly subscribers: Subscriber[] = []
   private isOver = false
   private work: Promise<void>[] = []
   private readonly outcome: Outcome
   constructor(base_url: string, load: Load) {
     this.base_url = base_url
     this.load = load
-    const counts = { requests: 0, longest_ms: 0, opened: 0, reconnects: 0, events: 0 }
+    const counts = { requests: 0, longestMs: 0, opened: 0, reconnects: 0, events: 0 }
     this.outcome = { ...counts, failed: [], closes: {}, lost: [] }
   }
 
   async start() {
     const email = `${randomUUID()}@example.com`
     const account = { email, username: email.slice(0, 13), password: PASSWORD }
-    await this.ask('POST', '/auth/register', 201, JSON.stringify(account))
+    await this.send('POST', '/auth/register', 201, JSON.stringify(account))
     const form = new URLSearchParams({ username: email, password: PASSWORD })
-    this.token = (await this.ask('POST', '/auth/login', 200, form))?.['access_token'] ?? ''
+    this.token = (await this.send('POST', '/auth/login', 200, form))?.['access_token'] ?? ''
     for (let i = 0; i < BOARDS; i++) {
-      const board = await this.ask('POST', '/boards', 201, JSON.stringify({ title: `Board ${i}` }))
+      const board = await this.send('POST', '/boards', 201, JSON.stringify({ title: `Board ${i}` }))
       const id = board?.['id'] ?? ''
-      const column = await this.ask('POST', `/boards/${id}/columns`, 201, JSON.stringify({ title: 'To do' }))
+      const column = await this.send('POST', `/boards/${id}/columns`, 201, JSON.stringify({ title: 'To do' }))
       this.boards.push({ id, column_id: column?.['id'] ?? '', acknowledged: new Set() })
     }
     const boardOf = (i: number) => this.boards[i % BOARDS] as Board
-    for (let i = 0; i < this.load.sockets; i++) this.followers.push(new Follower(this, boardOf(i), this.outcome))
-    await Promise.all(this.followers.map((follower) => follower.isThere()))
+    for (let i = 0; i < this.load.sockets; i++) this.subscribers.push(new Subscriber(this, boardOf(i), this.outcome))
+    await Promise.all(this.subscribers.map((subscriber) => subscriber.hasSubscribed()))
     const repeat = async (act: () => Promise<unknown>) => {
       while (!this.isOver) {
         await act()
-        await pause(this.load.pause_ms)
+        await pause(this.load.pauseMs)
       }
     }
     this.work = [
       ...Array.from({ length: this.load.writers }, (_, i) => repeat(() => this.write(boardOf(i)))),
       ...Array.from({ length: this.load.readers }, (_, i) =>
-        repeat(() => this.ask('GET', `/boards/${boardOf(i).id}`, 200)),
+        repeat(() => this.send('GET', `/boards/${boardOf(i).id}`, 200)),
       ),
     ]
   }
@@ -83,23 +83,23 @@ export class Clients {
   get failures() {
     return this.outcome.failed
   }
-  get opener() {
+  get connection() {
     return { base_url: this.base_url, token: this.token }
   }
 
-  /** Ends the load, and holds what everybody was told against the database. */
+  /** Stops the load, and compares responses and events with the database. */
   async stop(readBoard: (board_id: string) => Promise<{ log: number[]; cards: Set<string> }>): Promise<Outcome> {
     this.isOver = true
     await Promise.all(this.work)
     for (const board of this.boards) {
       const { log, cards } = await readBoard(board.id)
       const lost = [...board.acknowledged].filter((id) => !cards.has(id))
-      this.outcome.lost.push(...lost.map((id) => `card ${id} was acknowledged, and is not there`))
-      const followers = this.followers.filter((follower) => follower.board === board)
-      const missing = await Promise.all(followers.map((follower) => follower.missing(log)))
+      this.outcome.lost.push(...lost.map((id) => `card ${id} was acknowledged, but is missing`))
+      const subscribers = this.subscribers.filter((subscriber) => subscriber.board === board)
+      const missing = await Promise.all(subscribers.map((subscriber) => subscriber.missing(log)))
       this.outcome.lost.push(...missing.flat())
     }
-    for (const follower of this.followers) follower.stop()
+    for (const subscriber of this.subscribers) subscriber.stop()
     return this.outcome
   }
 
@@ -107,16 +107,16 @@ export class Clients {
     const [oldest] = acknowledged
     if (oldest !== undefined && acknowledged.size >= CARDS) {
       acknowledged.delete(oldest)
-      await this.ask('DELETE', `/cards/${oldest}`, 204)
+      await this.send('DELETE', `/cards/${oldest}`, 204)
       return
     }
     const id = randomUUID()
     const path = `/boards/${board_id}/columns/${column_id}/cards`
-    if (await this.ask('POST', path, 201, JSON.stringify({ id, title: 'Written' }))) acknowledged.add(id)
+    if (await this.send('POST', path, 201, JSON.stringify({ id, title: 'Written' }))) acknowledged.add(id)
   }
 
-  /** One request, once. Whatever is not the answer that a service in order gives is a failure. */
-  private async ask(method: string, path: string, expected: number, body?: string | URLSearchParams) {
+  /** Sends a request once, without retries. Any other status than expected is a failure. */
+  private async send(method: string, path: string, expected: number, body?: string | URLSearchParams) {
     const began = performance.now()
     this.outcome.requests++
     try {
@@ -129,7 +129,7 @@ export class Clients {
         ...(body !== undefined && { body }),
       })
       const text = await response.text()
-      this.outcome.longest_ms = Math.max(this.outcome.longest_ms, performance.now() - began)
+      this.outcome.longestMs = Math.max(this.outcome.longestMs, performance.now() - began)
       if (response.status === expected) return (text === '' ? {} : JSON.parse(text)) as Record<string, string>
       this.outcome.failed.push(`${method} ${path}: ${response.status} ${text.slice(0, 100)}`)
     } catch (error) {
@@ -140,8 +140,8 @@ export class Clients {
   }
 }
 
-/** Follows a board and resumes where it left off, whenever it is sent away. */
-class Follower {
+/** Subscribes to a board, and resumes after each disconnect. */
+class Subscriber {
   readonly board: Board
   private readonly clients: Clients
   private readonly outcome: Outcome
@@ -155,23 +155,23 @@ class Follower {
     this.clients = clients
     this.board = board
     this.outcome = outcome
-    void this.follow()
+    void this.run()
   }
 
-  private async follow() {
+  private async run() {
     while (!this.isOver) {
-      const code = await this.connection()
+      const code = await this.connect()
       if (this.isOver) return
       this.outcome.closes[code] = (this.outcome.closes[code] ?? 0) + 1
       this.outcome.reconnects++
-      // A client that was sent away waits for a moment, each for another.
+      // Reconnect with jitter.
       await pause(50 + Math.random() * 200)
     }
   }
 
-  /** One connection, until it ends; resolves with the code. */
-  private connection() {
-    const { base_url, token } = this.clients.opener
+  /** Opens a connection. Resolves with the close code. */
+  private connect() {
+    const { base_url, token } = this.clients.connection
     const query = new URLSearchParams({ token, seq: '1' })
     if (this.first !== undefined) query.set('since', `${String(this.epoch)}.${this.seqs.at(-1) ?? this.first}`)
     const socket = new WebSocket(`${base_url.replace('http', 'ws')}/ws/boards/${this.board.id}?${query.toString()}`)
@@ -183,7 +183,7 @@ class Follower {
       const message = JSON.parse(data.toString()) as { type: string; version?: string; seq: number; epoch?: number }
       if (message.version !== undefined) this.seqs.push(message.seq)
       else if (message.type === 'ping') socket.send('{"type":"pong"}')
-      else if (message.type === 'resync') this.outcome.lost.push('a client was told to load its board anew')
+      else if (message.type === 'resync') this.outcome.lost.push('a client got a resync')
       else if (message.type === 'hello') {
         this.epoch = message.epoch
         this.first ??= message.seq
@@ -192,11 +192,11 @@ class Follower {
     return new Promise<number>((resolve) => socket.once('close', resolve))
   }
 
-  isThere = async () => {
+  hasSubscribed = async () => {
     while (this.first === undefined) await pause(10)
   }
 
-  /** What the log of the board has, behind the beginning of this follower, and he was not told exactly once, in order. */
+  /** Compares the received events with the log: each event after the start exactly once, in order. */
   async missing(log: number[]): Promise<string[]> {
     const expected = log.filter((seq) => seq > (this.first ?? 0))
     const deadline = Date.now() + 15_000
@@ -205,7 +205,7 @@ class Follower {
     this.outcome.events += seqs.length
     const at = expected.findIndex((seq, i) => seqs[i] !== seq)
     if (at === -1 && seqs.length === expected.length) return []
-    return [`event ${at + 1} is ${seqs[at]}, not ${expected[at]}; ${seqs.length} of ${expected.length} came`]
+    return [`event ${at + 1} is ${seqs[at]}, not ${expected[at]}; ${seqs.length} of ${expected.length} received`]
   }
 
   stop() {

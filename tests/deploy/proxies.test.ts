@@ -13,48 +13,52 @@ import { PASSWORD, startService, type TestService } from '@lockstep/testing/serv
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
 
-// Not the address that asks whether a proxy is up.
+// Other addresses than the one of the readiness checks.
 const ATTACKER = '127.0.0.3'
-const BYSTANDER = '127.0.0.2'
+const OTHER_CLIENT = '127.0.0.2'
 const METRICS_TOKEN = 'hush-hush-token-of-the-metrics'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
-/** Of one address at once, for tests that try to open more. */
+/** Connection limit per address. */
 const CONNECTIONS = 20
 
-interface Sent {
+interface Response {
   status: number
   headers: IncomingHttpHeaders
   body: string
 }
-interface Sending {
+interface RequestOptions {
   from?: string
   method?: string
   headers?: Record<string, string | number>
   body?: string | Buffer
-  /** Whether the request is left without its end. */
+  /** Whether the request is never completed. */
   isUnfinished?: boolean
 }
 const unfinished = new Set<ReturnType<typeof request>>()
 
-/** Sends a request with its path as it stands there, on a connection of its own, from an address of this machine. */
-function send(base_url: string, path: string, { from = BYSTANDER, method, headers, body, isUnfinished }: Sending = {}) {
+/** Sends a request without normalizing its path, on a new connection, from a local address. */
+function send(
+  base_url: string,
+  path: string,
+  { from = OTHER_CLIENT, method, headers, body, isUnfinished }: RequestOptions = {},
+) {
   const sending = request(base_url, { path, method: method ?? 'GET', headers, localAddress: from, agent: false })
-  const answer = new Promise<Sent>((resolve, reject) => {
+  const response = new Promise<Response>((resolve, reject) => {
     sending.on('error', reject)
-    sending.on('response', (response: IncomingMessage) => {
-      const { statusCode = 0, headers: answered } = response
-      text(response).then((read) => resolve({ status: statusCode, headers: answered, body: read }), reject)
+    sending.on('response', (incoming: IncomingMessage) => {
+      const { statusCode = 0, headers: received } = incoming
+      text(incoming).then((read) => resolve({ status: statusCode, headers: received, body: read }), reject)
     })
   })
   if (body !== undefined) sending.write(body)
   if (!isUnfinished) sending.end()
   else {
     unfinished.add(sending)
-    answer.catch(() => {})
+    response.catch(() => {})
   }
-  return { sending, answer }
+  return { sending, response }
 }
-/** A request whose body is announced, and does not come. */
+/** Sends a request whose body does not arrive completely. */
 const sendSlowly = (base_url: string, path: string, body: string | Buffer = 'u', length = 100) =>
   send(base_url, path, {
     from: ATTACKER,
@@ -64,32 +68,32 @@ const sendSlowly = (base_url: string, path: string, body: string | Buffer = 'u',
     isUnfinished: true,
   })
 
-/** Stands for an instance: remembers what reached it, and answers with the headers it got. */
+/** Replaces an instance: records requests, and returns their headers. */
 let stub: Server
 let reached: { url: string; isComplete: boolean }[] = []
-/** Answers that are held back. */
-let silent: ServerResponse[] = []
+/** Responses that are held back. */
+let pending: ServerResponse[] = []
 let service: TestService
-let stub_port: number
+let stubPort: number
 let proxies: Record<'HAProxy' | 'nginx', { stub: BoardProxy; service: BoardProxy }>
 beforeAll(async () => {
   stub = createServer((incoming, response) => {
-    const seen = { url: incoming.url ?? '', isComplete: false }
-    if (seen.url !== '/ready') reached.push(seen)
-    if (seen.url === '/silence') return void silent.push(response)
+    const received = { url: incoming.url ?? '', isComplete: false }
+    if (received.url !== '/ready') reached.push(received)
+    if (received.url === '/silence') return void pending.push(response)
     incoming.resume().on('end', () => {
-      seen.isComplete = true
+      received.isComplete = true
       response.end(JSON.stringify(incoming.headers))
     })
   })
   await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
-  stub_port = (stub.address() as AddressInfo).port
-  // Few enough places for a small attack to take them all, and no other defence of the service.
-  const alone = { MAX_REQUESTS_AT_ONCE: '2', FAIR_SHARES: 'off', RATE_LIMITS: 'off' }
-  service = await startService({ TRUST_PROXY: '1', METRICS_TOKEN, ...alone })
+  stubPort = (stub.address() as AddressInfo).port
+  // Few slots, so that a small attack could occupy them all, and no other protection of the service.
+  const unprotected = { MAX_REQUESTS_AT_ONCE: '2', FAIR_SHARES: 'off', RATE_LIMITS: 'off' }
+  service = await startService({ TRUST_PROXY: '1', METRICS_TOKEN, ...unprotected })
   const port = Number(new URL(service.base_url).port)
   const both = async (start: typeof startHaproxy) => ({
-    stub: await start([stub_port, stub_port], { connections: CONNECTIONS }),
+    stub: await start([stubPort, stubPort], { connections: CONNECTIONS }),
     service: await start([port, port]),
   })
   proxies = { HAProxy: await both(startHaproxy), nginx: await both(startNginx) }
@@ -98,7 +102,7 @@ afterEach(() => {
   for (const each of unfinished) each.destroy()
   unfinished.clear()
   reached = []
-  silent = []
+  pending = []
 })
 afterAll(async () => {
   await endProcesses()
@@ -108,28 +112,30 @@ afterAll(async () => {
 })
 
 describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
-  test('[SHIP-21] a request reaches an instance when its body is complete, and not before', async () => {
+  test('[SHIP-21] a request is forwarded only when its body is complete', async () => {
     const { base_url } = proxies[kind].stub
     const slow = sendSlowly(base_url, '/auth/login', 'u', 16_384)
     const { status } = await send(base_url, '/auth/login', { method: 'POST', headers: FORM, body: 'username=ada' })
-      .answer
+      .response
     expect(status).toBe(200)
     expect(reached).toEqual([{ url: '/auth/login', isComplete: true }])
     slow.sending.end(Buffer.alloc(16_383, 'x'))
-    expect((await slow.answer).status).toBe(200)
+    expect((await slow.response).status).toBe(200)
     expect(reached).toHaveLength(2)
   })
 
-  test('[SHIP-21] a file is handed on as it comes', async () => {
+  test('[SHIP-21] a file is streamed', async () => {
     const { base_url } = proxies[kind].stub
     for (const prefix of ['', '/api']) {
       const path = `${prefix}/cards/00000000-0000-4000-8000-000000000001/attachments`
       sendSlowly(base_url, path, Buffer.alloc(100_000), 1_000_000)
-      await eventually('it begins to arrive', () => reached.some(({ url, isComplete }) => url === path && !isComplete))
+      await eventually('the request reaches the instance', () =>
+        reached.some(({ url, isComplete }) => url === path && !isComplete),
+      )
     }
   })
 
-  test('[SHIP-21] 10 MiB are attached and come back', async () => {
+  test('[SHIP-21] a file of 10 MiB is uploaded and downloaded', async () => {
     const board = await service.board()
     const params = { board_id: board.id, column_id: board.columns[0].id }
     const { id: card_id } = await board.owner.api.call('createCard', { params, body: { title: 'Plan' } })
@@ -145,35 +151,35 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
     expect(file.equals(Buffer.from(await loaded.arrayBuffer()))).toBe(true)
   }, 60_000)
 
-  test('[SHIP-21] slow logins of one client do not keep others from logging in', async () => {
+  test('[SHIP-21] slow logins of one client do not block logins of others', async () => {
     const { email } = await service.user()
     const { base_url } = proxies[kind].service
     for (let i = 0; i < 150; i++) sendSlowly(base_url, '/auth/login')
     const body = String(new URLSearchParams({ username: email, password: PASSWORD }))
     const statuses: number[] = []
     for (let i = 0; i < 5; i++)
-      statuses.push((await send(base_url, '/auth/login', { method: 'POST', headers: FORM, body }).answer).status)
+      statuses.push((await send(base_url, '/auth/login', { method: 'POST', headers: FORM, body }).response).status)
     expect(statuses).toEqual([200, 200, 200, 200, 200])
   }, 60_000)
 
-  test('[SHIP-22] an address has so many connections at once, and others have theirs', async () => {
+  test('[SHIP-22] the number of connections per address is limited, without affecting other addresses', async () => {
     const { base_url, log } = proxies[kind].stub
     const waiting = Array.from({ length: CONNECTIONS }, () =>
       send(base_url, '/silence', { from: ATTACKER, isUnfinished: true }),
     )
     for (const { sending } of waiting) sending.end()
-    await eventually('all of them wait', () => reached.length === CONNECTIONS)
-    const refused = await send(base_url, '/ready?token=hush-hush', { from: ATTACKER }).answer.then(
+    await eventually('all requests wait', () => reached.length === CONNECTIONS)
+    const result = await send(base_url, '/ready?token=hush-hush', { from: ATTACKER }).response.then(
       ({ status }) => status,
       () => 'closed',
     )
-    expect(refused).toBe(kind === 'nginx' ? 429 : 'closed')
-    expect((await send(base_url, '/ready').answer).status).toBe(200)
-    for (const response of silent) response.end()
-    await Promise.all(waiting.map(({ answer }) => answer))
+    expect(result).toBe(kind === 'nginx' ? 429 : 'closed')
+    expect((await send(base_url, '/ready').response).status).toBe(200)
+    for (const response of pending) response.end()
+    await Promise.all(waiting.map(({ response }) => response))
     for (const { sending } of waiting) sending.destroy()
-    await eventually('there is room again', () =>
-      send(base_url, '/ready', { from: ATTACKER }).answer.then(
+    await eventually('the address can connect again', () =>
+      send(base_url, '/ready', { from: ATTACKER }).response.then(
         ({ status }) => status === 200,
         () => false,
       ),
@@ -181,10 +187,10 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
     expect(await log()).not.toContain('hush-hush')
   })
 
-  test('[SHIP-23] however it is spelled, /metrics is not there', async () => {
+  test('[SHIP-23] /metrics is not reachable, however the path is spelled', async () => {
     const { base_url } = proxies[kind].service
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
-    const ask = (at: string, path: string) => send(at, path, { headers }).answer
+    const get = (at: string, path: string) => send(at, path, { headers }).response
     const spellings = [
       '/metrics',
       '/metrics/',
@@ -194,7 +200,7 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
       '/api/metrics',
       '/api/%6detrics',
     ]
-    const odd = [
+    const variants = [
       '//metrics',
       '/./metrics',
       '/api/../metrics',
@@ -203,16 +209,16 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
       '/metrics;x=1',
       '/metrics%3Fx',
     ]
-    expect((await ask(service.base_url, '/%6detrics')).status).toBe(200)
-    for (const path of [...spellings, ...odd]) {
-      const { status, body } = await ask(base_url, path)
+    expect((await get(service.base_url, '/%6detrics')).status).toBe(200)
+    for (const path of [...spellings, ...variants]) {
+      const { status, body } = await get(base_url, path)
       expect([path, status >= 400, body.includes('lockstep_')]).toEqual([path, true, false])
     }
   })
 
-  test('[SHIP-12] a host that a client claims is not handed on', async () => {
+  test('[SHIP-12] a host that a client claims is not forwarded', async () => {
     const headers = { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example', host: 'boards.example' }
-    const { body } = await send(proxies[kind].stub.base_url, '/', { headers }).answer
+    const { body } = await send(proxies[kind].stub.base_url, '/', { headers }).response
     const got = JSON.parse(body) as IncomingHttpHeaders
     expect([got.host, got['x-forwarded-host'], got.forwarded]).toEqual(['boards.example', undefined, undefined])
   })

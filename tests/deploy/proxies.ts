@@ -6,26 +6,26 @@ import { eventually, launch, newFolder, type RunningProcess } from '@lockstep/te
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 const read = (path: string) => readFile(new URL(path, DEPLOY), 'utf8')
 
-/** A real proxy before two instances, run by the file that is shipped; only addresses and paths are others. */
+/** A real proxy in front of two instances, with the configuration in deploy/ and other addresses and paths. */
 export interface BoardProxy {
   base_url: string
   process: RunningProcess
-  /** All that it has written about requests and errors. */
+  /** Its access and error logs. */
   log: () => Promise<string>
-  /** What its operator does before an instance is stopped. */
+  /** Called before an instance is stopped: for nginx, creates the file that takes it out of rotation. */
   leaving: (instance: 0 | 1) => Promise<void>
-  /** Settles when it sends requests to the instance again. */
+  /** Resolves when the instance gets requests again. */
   back: (instance: 0 | 1) => Promise<void>
 }
 
-const answers = (url: string) =>
+const responds = (url: string) =>
   fetch(url).then(
     (response) => response.text().then(() => response.ok),
     () => false,
   )
 
 interface Limits {
-  /** Connections of one address at once, in place of what the file says. */
+  /** Overrides the connection limit per address. */
   connections?: number
 }
 
@@ -42,7 +42,7 @@ export async function startHaproxy(ports: [number, number], { connections }: Lim
     env: { ...env, PATH },
   })
   const base_url = `http://127.0.0.1:${port}`
-  await eventually('HAProxy answers', async () => process.hasEnded() || (await answers(`${base_url}/ready`)))
+  await eventually('HAProxy responds', async () => process.hasEnded() || (await responds(`${base_url}/ready`)))
   if (process.hasEnded()) throw new Error(process.output())
   const ups = (instance: 0 | 1) =>
     process.output().split(`Server instances/${['one', 'two'][instance]} is UP`).length - 1
@@ -54,7 +54,8 @@ export async function startHaproxy(ports: [number, number], { connections }: Lim
     leaving: async (instance) => {
       seen[instance] = ups(instance)
     },
-    back: async (instance) => void (await eventually('HAProxy sees it', () => ups(instance) > (seen[instance] ?? 0))),
+    back: async (instance) =>
+      void (await eventually('HAProxy marks it as up', () => ups(instance) > (seen[instance] ?? 0))),
   }
 }
 
@@ -68,20 +69,20 @@ export async function startNginx(ports: [number, number], { connections }: Limit
     .replaceAll(/\/(var\/log\/nginx|run\/lockstep)\//g, `${folder}/`)
     .replace(/(?<=limit_conn lockstep_clients )\d+/, (shipped) => String(connections ?? shipped))
   await writeFile(join(folder, 'lockstep.conf'), config)
-  await writeFile(join(folder, 'nginx.conf'), nginxAround(folder, process.getuid?.() === 0))
+  await writeFile(join(folder, 'nginx.conf'), nginxMainConfig(folder, process.getuid?.() === 0))
   const running = launch('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { env: { PATH } })
   const base_url = `http://127.0.0.1:${port}`
-  await eventually('nginx answers', async () => running.hasEnded() || (await answers(`${base_url}/ready`)))
+  await eventually('nginx responds', async () => running.hasEnded() || (await responds(`${base_url}/ready`)))
   if (running.hasEnded()) throw new Error(running.output())
   const file = (instance: 0 | 1) => join(folder, `${[8001, 8002][instance]}.leaving`)
-  const said = async () => {
+  const readLogs = async () => {
     const logs = ['lockstep.log', 'lockstep-error.log', 'error.log'].map((name) => readFile(join(folder, name), 'utf8'))
     return [running.output(), ...(await Promise.all(logs))].join('\n')
   }
   return {
     base_url,
     process: running,
-    log: said,
+    log: readLogs,
     leaving: (instance) => writeFile(file(instance), ''),
     back: (instance) => rm(file(instance)),
   }
@@ -89,8 +90,8 @@ export async function startNginx(ports: [number, number], { connections }: Limit
 
 const PATH = '/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin'
 
-/** What a distribution brings around the shipped file. */
-export const nginxAround = (folder: string, isRoot: boolean) => `
+/** A main nginx.conf that includes the shipped file. */
+export const nginxMainConfig = (folder: string, isRoot: boolean) => `
 ${isRoot ? 'user root;' : ''}
 daemon off;
 worker_processes 2;

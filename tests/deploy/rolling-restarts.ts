@@ -11,9 +11,9 @@ import pg from 'pg'
 import { Clients, type Load, type Outcome } from './load.ts'
 import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
 
-export interface Rolled extends Outcome {
-  exit_codes: (number | null)[]
-  /** What the proxy logged. */
+export interface RestartOutcome extends Outcome {
+  exitCodes: (number | null)[]
+  /** The log of the proxy. */
   log: string
 }
 export type Kind = 'HAProxy' | 'nginx'
@@ -27,7 +27,7 @@ const UNREADY_SECONDS = 2
 const DRAIN_SECONDS = 1
 
 /** Restarts two instances behind a real proxy, one after the other, while clients keep working. */
-export async function rollUnderLoad(kind: Kind, load: Load): Promise<Rolled> {
+export async function restartUnderLoad(kind: Kind, load: Load): Promise<RestartOutcome> {
   try {
     const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     const DATABASE_URL = Object.assign(new URL(postgres.url), { pathname: '/lockstep' }).href
@@ -49,26 +49,28 @@ export async function rollUnderLoad(kind: Kind, load: Load): Promise<Rolled> {
     const clients = new Clients(proxy.base_url, load)
     await clients.start()
 
-    const exit_codes: (number | null)[] = []
+    const exitCodes: (number | null)[] = []
     for (const instance of [0, 1] as const) {
       await proxy.leaving(instance)
-      exit_codes.push(await instances[instance].end('SIGTERM'))
+      exitCodes.push(await instances[instance].end('SIGTERM'))
       instances[instance] = await start(instance)
-      await eventually('it is ready', () => fetch(`${instances[instance].base_url}/ready`).then(({ ok }) => ok))
+      await eventually('the new instance is ready', () =>
+        fetch(`${instances[instance].base_url}/ready`).then(({ ok }) => ok),
+      )
       await proxy.back(instance)
     }
     const sql = new pg.Pool({ connectionString: DATABASE_URL, max: 2 })
     const outcome = await clients.stop(async (board_id) => {
       const events = 'select seq::int from board_events where board_id = $1 order by seq'
       const cards = 'select id from cards where board_id = $1'
-      const [log, there] = await Promise.all([
+      const [log, existing] = await Promise.all([
         sql.query<{ seq: number }>(events, [board_id]),
         sql.query<{ id: string }>(cards, [board_id]),
       ])
-      return { log: log.rows.map(({ seq }) => seq), cards: new Set(there.rows.map(({ id }) => id)) }
+      return { log: log.rows.map(({ seq }) => seq), cards: new Set(existing.rows.map(({ id }) => id)) }
     })
     await sql.end()
-    return { ...outcome, exit_codes, log: await proxy.log() }
+    return { ...outcome, exitCodes, log: await proxy.log() }
   } finally {
     await endProcesses()
   }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { type Kind, rollUnderLoad } from './rolling-restarts.ts'
+import { type Kind, restartUnderLoad } from './rolling-restarts.ts'
 
 test.each<Kind>(['HAProxy', 'nginx'])(
-  '[SHIP-16] no request fails and no event is lost when instances behind %s restart one after the other',
+  '[SHIP-16] a rolling restart behind %s fails no request and loses no event',
   async (kind) => {
-    const load = { writers: 16, readers: 4, sockets: 50, pause_ms: 100 }
-    const rolled = await rollUnderLoad(kind, load)
-    const { failed, lost, exit_codes, closes, reconnects, requests, events, log } = rolled
+    const load = { writers: 16, readers: 4, sockets: 50, pauseMs: 100 }
+    const outcome = await restartUnderLoad(kind, load)
+    const { failed, lost, exitCodes, closes, reconnects, requests, events, log } = outcome
     expect(failed).toEqual([])
     expect(lost).toEqual([])
-    expect(exit_codes).toEqual([0, 0])
+    expect(exitCodes).toEqual([0, 0])
     // Every socket was closed at least once, with the code for a restart.
     expect(reconnects).toBeGreaterThanOrEqual(load.sockets)
     expect(closes).toEqual({ 1012: reconnects })

@@ -6,14 +6,14 @@ import { expect } from 'vitest'
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** A folder with the secrets that the commands of the page on deploying make. */
+/** Runs the commands of docs/deploying.md that create the secrets, in a new folder. */
 export async function makeSecrets(): Promise<string> {
   const folder = await newFolder()
   await cp(new URL('deploy', ROOT), join(folder, 'deploy'), { recursive: true })
   const page = await readFile(new URL('docs/deploying.md', ROOT), 'utf8')
   const [, block = ''] = /```sh\n(mkdir -m 700 secrets[^`]*)```/.exec(page) ?? []
-  const made = block.split('\n').filter((line) => !line.startsWith('docker '))
-  const { status, stderr } = spawnSync('sh', ['-e', '-c', made.join('\n')], { cwd: folder, encoding: 'utf8' })
+  const commands = block.split('\n').filter((line) => !line.startsWith('docker '))
+  const { status, stderr } = spawnSync('sh', ['-e', '-c', commands.join('\n')], { cwd: folder, encoding: 'utf8' })
   expect([status, stderr]).toEqual([0, ''])
   return folder
 }

@@ -25,7 +25,7 @@ const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }
 
 let secrets: string
 let postgres: PostgresStore
-/** The address of a secret, at the server of the test. */
+/** The address in a secret, with the host and port of the test server. */
 const addressOf = (secret: string) => {
   const { port } = new URL(postgres.url)
   return readFileSync(join(secrets, secret), 'utf8').trim().replace('@postgres:5432/', `@127.0.0.1:${port}/`)
@@ -41,7 +41,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
   const superuser = await connect(postgres.url)
   await superuser.query('create database lockstep')
-  // What the image does with an empty data directory: passwords for connections over TCP, and every file of the folder.
+  // Like the PostgreSQL image with an empty data directory: require passwords over TCP, and run all initialization files.
   const rules = [
     'local all all trust',
     'host all postgres 127.0.0.1/32 trust',
@@ -54,19 +54,19 @@ beforeAll(async () => {
   await cp(secrets, join(folder, 'secrets'), { recursive: true })
   await chmod(join(folder, 'secrets'), 0o755)
   const { environment, volumes } = services.postgres
-  const script = volumes
+  const files = volumes
     .map((volume) => volume.split(':'))
     .filter(([, target]) => target?.startsWith('/docker-entrypoint-initdb.d/'))
     .sort(([, a = ''], [, b = '']) => a.localeCompare(b))
     .map(([source = '']) => source)
-  expect(script).toHaveLength(2)
-  for (const [i, source] of script.entries()) await cp(source, join(folder, String(i)))
-  const run = script.map((source, i) =>
+  expect(files).toHaveLength(2)
+  for (const [i, source] of files.entries()) await cp(source, join(folder, String(i)))
+  const commands = files.map((source, i) =>
     source.endsWith('.sql')
       ? `psql -v ON_ERROR_STOP=1 --no-password --no-psqlrc --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" -f ${folder}/${i}`
       : `${folder}/${i}`,
   )
-  await runAsPostgres(run.join('\n'), {
+  await runAsPostgres(commands.join('\n'), {
     ...environment,
     SECRETS_FOLDER: join(folder, 'secrets'),
     PGHOST: '127.0.0.1',
@@ -75,7 +75,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(endProcesses)
 
-test('[SHIP-17] [SHIP-18] the migrator makes the schema, and has no signing secret', async () => {
+test('[SHIP-17] [SHIP-18] the migrator creates the schema without a signing secret', async () => {
   const migrating = startAdmin(['migrate'], {
     ENVIRONMENT: 'production',
     DATABASE_URL: addressOf('migrator_database_url'),
@@ -83,15 +83,15 @@ test('[SHIP-17] [SHIP-18] the migrator makes the schema, and has no signing secr
   expect([await migrating.ended, migrating.output()]).toEqual([0, expect.stringContaining('migrated')])
 })
 
-test('[SHIP-18] neither role is a superuser or may become one, and each needs its password', async () => {
+test('[SHIP-18] neither role is or can become a superuser, and each needs its password', async () => {
   for (const secret of ['database_url', 'migrator_database_url']) {
     const role = await connect(addressOf(secret))
     const { rows } = await role.query(
-      `select current_user::text as name, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as is_mighty,
+      `select current_user::text as name, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as is_privileged,
         (select count(*)::int from pg_auth_members where member = pg_roles.oid) as memberships
       from pg_roles where rolname = current_user`,
     )
-    expect(rows).toEqual([{ name: new URL(addressOf(secret)).username, is_mighty: false, memberships: 0 }])
+    expect(rows).toEqual([{ name: new URL(addressOf(secret)).username, is_privileged: false, memberships: 0 }])
     await expect(role.query(`copy (select 1) to program 'true'`)).rejects.toMatchObject({ code: '42501' })
     await role.end()
     const guessed = Object.assign(new URL(addressOf(secret)), { password: 'secret' }).href
@@ -99,7 +99,7 @@ test('[SHIP-18] neither role is a superuser or may become one, and each needs it
   }
 })
 
-test('[SHIP-19] the role of the service changes rows, and can only read and add to the audit log', async () => {
+test('[SHIP-19] the role of the service changes rows, and can only read and append to the audit log', async () => {
   const app = await connect(addressOf('database_url'))
   await app.query(`update users set username = username`)
   const attempts = ['create table mine ()', 'alter table cards add mine int', 'truncate cards', 'create schema mine']
@@ -111,11 +111,11 @@ test('[SHIP-19] the role of the service changes rows, and can only read and add 
   await app.end()
 })
 
-test('[SHIP-18] Valkey knows the user of the service alone, and wants the password', async () => {
+test('[SHIP-18] Valkey accepts only the user of the service, with its password', async () => {
   const port = String(await freePort())
   const server = launch('redis-server', ['--port', port, '--save', '', '--aclfile', join(secrets, 'valkey_users')])
   const url = readFileSync(join(secrets, 'redis_url'), 'utf8').trim().replace('valkey:6379', `127.0.0.1:${port}`)
-  const said = async (address: string) => {
+  const ping = async (address: string) => {
     const client = createClient({ url: address, socket: { reconnectStrategy: false } })
     client.on('error', () => {})
     try {
@@ -127,10 +127,10 @@ test('[SHIP-18] Valkey knows the user of the service alone, and wants the passwo
       client.destroy()
     }
   }
-  await eventually('it answers the user', async () => server.hasEnded() || (await said(url)) === 'PONG')
+  await eventually('Valkey accepts the user', async () => server.hasEnded() || (await ping(url)) === 'PONG')
   expect(server.hasEnded(), server.output()).toBe(false)
-  expect(await said(url.replace(/lockstep:\w+@/, ''))).toContain('NOAUTH')
-  expect(await said(url.replace(/lockstep:\w+@/, 'lockstep:secret@'))).toContain('WRONGPASS')
+  expect(await ping(url.replace(/lockstep:\w+@/, ''))).toContain('NOAUTH')
+  expect(await ping(url.replace(/lockstep:\w+@/, 'lockstep:secret@'))).toContain('WRONGPASS')
   const page = readFileSync('docs/deploying.md', 'utf8')
   expect(page).toContain(`\`\`\`\n${readFileSync('deploy/valkey/users.acl', 'utf8')}\`\`\``)
 })

@@ -44,7 +44,7 @@ export interface Sample {
 }
 export interface Prometheus {
   /** Runs an instant query. Rejects when Prometheus cannot parse it. */
-  ask: (expr: string) => Promise<Sample[]>
+  query: (expr: string) => Promise<Sample[]>
   targets: () => Promise<{ health: string; lastError: string }[]>
   end: () => Promise<void>
 }
@@ -58,7 +58,7 @@ export async function startPrometheus(targets: string[]): Promise<Prometheus> {
     scrape_configs: { authorization?: object; static_configs: { targets: string[] }[] }[]
   }
   const [job] = config.scrape_configs
-  if (!job) throw new Error('There is no job in prometheus.yml')
+  if (!job) throw new Error('prometheus.yml has no job')
   config.global = { scrape_interval: '1s', evaluation_interval: '1s' }
   config.rule_files = config.rule_files.map((name) => join(DEPLOY, name))
   job.authorization = { credentials: METRICS_TOKEN }
@@ -88,7 +88,7 @@ export async function startPrometheus(targets: string[]): Promise<Prometheus> {
     return ready().catch(() => false)
   })
   return {
-    ask: async (expr) =>
+    query: async (expr) =>
       (await api<{ result: Sample[] }>(`query?${new URLSearchParams({ query: expr }).toString()}`)).result,
     targets: async () =>
       (await api<{ activeTargets: { health: string; lastError: string }[] }>('targets')).activeTargets,
@@ -103,9 +103,9 @@ export async function startPrometheus(targets: string[]): Promise<Prometheus> {
 
 /** Runs promtool; returns whether it succeeded, and its output. */
 export const promtool = (args: string[], input?: string) =>
-  new Promise<{ isFine: boolean; said: string }>((resolve) => {
+  new Promise<{ isSuccess: boolean; output: string }>((resolve) => {
     const child = execFile('promtool', args, { cwd: DEPLOY, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      resolve({ isFine: error === null, said: stdout + stderr }),
+      resolve({ isSuccess: error === null, output: stdout + stderr }),
     )
     child.stdin?.end(input ?? '')
   })
@@ -115,11 +115,11 @@ export const promtool = (args: string[], input?: string) =>
  * The writer uses the first instance, the viewers use all of them.
  */
 export async function makeTraffic(base_urls: string[], isOver: () => boolean): Promise<void> {
-  const anybody = new Client(base_urls[0] as string)
+  const anonymous = new Client(base_urls[0] as string)
   const username = `user-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
-  await anybody.call('register', { body: { email, username, password: PASSWORD } })
-  const { access_token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
+  await anonymous.call('register', { body: { email, username, password: PASSWORD } })
+  const { access_token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })
   const api = new Client(base_urls[0] as string, access_token)
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
   const columns = await Promise.all(
@@ -128,7 +128,7 @@ export async function makeTraffic(base_urls: string[], isOver: () => boolean): P
   const [todo = '', done = ''] = columns.map(({ id }) => id)
   const label = await api.call('createLabel', { params: { board_id }, body: { name: 'Now' } })
   const rule = { trigger_type: 'LABEL_ADDED', trigger_label_id: label.id, action_type: 'MOVE_TO_COLUMN' } as const
-  const body = { name: 'What is labelled is done', ...rule, action_column_id: done }
+  const body = { name: 'Labelled cards are done', ...rule, action_column_id: done }
   await api.call('createRule', { params: { board_id }, body })
   const viewers = base_urls.map((base_url) => openSocket({ base_url, token: access_token }, board_id, { seq: true }))
   const [hello] = await Promise.all(viewers.map((viewer) => viewer.next('hello')))
@@ -144,7 +144,7 @@ export async function makeTraffic(base_urls: string[], isOver: () => boolean): P
       await api.call('getBoard', { params: { board_id } })
       await api.fail('getBoard', { params: { board_id: randomUUID() } })
       await api.call('deleteCard', { params: { card_id } })
-      await anybody.call('login', { body: { username: email, password: PASSWORD } })
+      await anonymous.call('login', { body: { username: email, password: PASSWORD } })
       // A client that resumes: the missed events are still in the ring buffer.
       using back = openSocket(api, board_id, { since: `${epoch}.1` })
       await back.next('card.created')

@@ -181,33 +181,33 @@ export async function prove(progress: Progress): Promise<Report> {
     info('promotions of an asynchronous standby', ROUNDS),
     info(
       'acknowledged writes that it never received',
-      rounds.reduce((sum, { unheard }) => sum + unheard, 0),
+      rounds.reduce((sum, { unreplicated }) => sum + unreplicated, 0),
     ),
     isTrue(
       'the checker finds exactly these writes',
-      every(({ noticed, unheard }) => noticed === unheard),
+      every(({ missing, unreplicated }) => missing === unreplicated),
     ),
     isTrue(
       'before `new-epoch` clients show lost changes',
-      every(({ is_wrong_before }) => is_wrong_before),
+      every(({ isStaleBefore }) => isStaleBefore),
     ),
     isTrue(
       'the service logs that commits were lost, and what to do',
-      every(({ is_told }) => is_told),
+      every(({ isReported }) => isReported),
     ),
     isTrue(
       'after it every client shows the board of the server',
-      every(({ is_right_after }) => is_right_after),
+      every(({ isRepairedAfter }) => isRepairedAfter),
     ),
     isTrue(
       'no cached state of the lost time is served',
-      every(({ is_fresh }) => is_fresh),
+      every(({ isCacheInvalidated }) => isCacheInvalidated),
     ),
     isTrue(
       'a lost write that is repeated with its key is applied once',
-      every(({ is_made_again }) => is_made_again),
+      every(({ isRetryApplied }) => isRetryApplied),
     ),
-    info('from the command to the last client, longest', Math.max(...rounds.map(({ resync_ms }) => resync_ms)), 'ms'),
+    info('from the command to the last client, longest', Math.max(...rounds.map(({ resyncMs }) => resyncMs)), 'ms'),
   )
   return { figures, violations }
 }

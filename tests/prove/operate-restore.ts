@@ -14,7 +14,7 @@ import {
 } from '@lockstep/testing/processes'
 import { seedBoards } from '../../scripts/seed-boards.ts'
 import { failed, judge } from '../acceptance-suite.ts'
-import { ask, databaseOn, kill } from '../recovery/cluster.ts'
+import { databaseOn, kill, query } from '../recovery/cluster.ts'
 import { startNewEpoch } from '../recovery/new-epoch.ts'
 import { blockOf, settingsOf } from '../recovery/page.ts'
 import { openWatchers } from '../recovery/watchers.ts'
@@ -70,7 +70,7 @@ export async function drill(size: Size): Promise<Drill> {
     await writers.more()
     const [first, second] = [randomUUID(), randomUUID()]
     await createCard(api, watched, first)
-    const [moment] = await ask<{ until: string }>(primary.url, 'select clock_timestamp()::text as until')
+    const [moment] = await query<{ until: string }>(primary.url, 'select clock_timestamp()::text as until')
     const UNTIL = moment?.until ?? ''
     // The clock of PostgreSQL counts microseconds; a commit takes many.
     await pause(20)
@@ -87,7 +87,7 @@ export async function drill(size: Size): Promise<Drill> {
     const acknowledged = writers.acknowledged()
     const restored = await restore({ ARCHIVE, BACKUP, UNTIL })
     const url = databaseOn(restored)
-    const invariants = await ask<{ wrong: string; count: string }>(url, blockOf('invariants'))
+    const invariants = await query<{ wrong: string; count: string }>(url, blockOf('invariants'))
     await startNewEpoch(url)
     const again = await startServiceProcess({ ...environment(url), PORT: new URL(base_url).port })
     await api.call('getBoard', { params: watched })
@@ -116,7 +116,7 @@ export async function drill(size: Size): Promise<Drill> {
     // The other disaster: nothing but the backup and the archive is left, and as much as possible is wanted.
     const whole = await restore({ ARCHIVE, BACKUP, UNTIL: '' })
     const kept = new Set(
-      (await ask<{ title: string }>(databaseOn(whole), 'select title from cards')).map((c) => c.title),
+      (await query<{ title: string }>(databaseOn(whole), 'select title from cards')).map((c) => c.title),
     )
     const lost = acknowledged.filter(({ title }) => !kept.has(title))
     const oldest = Math.min(disaster, ...lost.map(({ acknowledged_at = disaster }) => acknowledged_at))
@@ -131,9 +131,9 @@ export async function drill(size: Size): Promise<Drill> {
 
 /** Until all that is written now lies in the archive. */
 async function archived({ url }: PostgresStore) {
-  const [now] = await ask<{ file: string }>(url, 'select pg_walfile_name(pg_current_wal_lsn()) as file')
+  const [now] = await query<{ file: string }>(url, 'select pg_walfile_name(pg_current_wal_lsn()) as file')
   await eventually('the archive has it', async () => {
-    const [row] = await ask<{ has: boolean }>(url, 'select last_archived_wal >= $1 as has from pg_stat_archiver', [
+    const [row] = await query<{ has: boolean }>(url, 'select last_archived_wal >= $1 as has from pg_stat_archiver', [
       now?.file,
     ])
     return row?.has
@@ -143,14 +143,14 @@ async function archived({ url }: PostgresStore) {
 async function restore(words: { ARCHIVE: string; BACKUP: string; UNTIL: string }): Promise<PostgresStore> {
   const server = await startPostgres({ make: (DATA) => runAsPostgres(blockOf('restore'), { ...words, DATA }) })
   await eventually('it is restored', async () => {
-    const [row] = await ask<{ is_over: boolean }>(server.url, 'select not pg_is_in_recovery() as is_over')
+    const [row] = await query<{ is_over: boolean }>(server.url, 'select not pg_is_in_recovery() as is_over')
     return row?.is_over
   })
   return server
 }
 
 async function titlesOn(url: string, board_id: string) {
-  return (await ask<{ title: string }>(url, 'select title from cards where board_id = $1', [board_id])).map(
+  return (await query<{ title: string }>(url, 'select title from cards where board_id = $1', [board_id])).map(
     ({ title }) => title,
   )
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fetchApi } from '@lockstep/testing/client/fetch-api'
 import { type LiveBoard, openBoard } from '../../packages/client/src/live/live-board.ts'
 
-/** Two live clients that look at a board, whatever happens behind it. */
+/** Two live clients that show a board throughout a test. */
 export async function openWatchers(base_url: string, token: string, board_id: string) {
   const api = fetchApi(base_url, token)
   const boards = await Promise.all([1, 2].map(() => openBoard(api, board_id)))
@@ -15,14 +15,14 @@ export async function openWatchers(base_url: string, token: string, board_id: st
     return { board: data, position: position ?? '' }
   }
   return {
-    /** Whether all of them are at a position. */
+    /** Whether all clients are at this position. */
     areAt: (position: string) => boards.every((board) => board.position === position),
-    /** Whether all of them show the board that the service has. */
+    /** Whether all clients show the same board as the service. */
     isRight: async () => {
       const { board, position } = await read()
       return boards.every((each) => each.position === position && isDeepStrictEqual(each.view, board))
     },
-    /** Whether any of them shows a card of that title. */
+    /** Whether any client shows a card with this title. */
     show: (title: string) => boards.some((board) => titlesOf(board).includes(title)),
     close: () => Promise.all(boards.map((board) => board.close())),
   }

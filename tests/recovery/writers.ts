@@ -2,56 +2,56 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Failure } from '@lockstep/testing/client'
 import { eventually } from '@lockstep/testing/processes'
-import { ask } from './cluster.ts'
+import { query } from './cluster.ts'
 
 const PASSWORD = 'hush-hush correct horse'
 
-/** Somebody new, logged in. */
+/** Registers and logs in a new user. */
 export async function newUser(base_url: string) {
-  const anybody = new Client(base_url)
+  const anonymous = new Client(base_url)
   const username = `user-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
-  const { id } = await anybody.call('register', { body: { email, username, password: PASSWORD } })
-  const { access_token: token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
+  const { id } = await anonymous.call('register', { body: { email, username, password: PASSWORD } })
+  const { access_token: token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })
   return { id, token, api: new Client(base_url, token) }
 }
 
-/** A board with a column. */
+/** Creates a board with a column. */
 export async function newBoard(api: Client) {
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
   const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
   return { board_id, column_id }
 }
-export type Place = Awaited<ReturnType<typeof newBoard>>
+export type ColumnIds = Awaited<ReturnType<typeof newBoard>>
 
-/** A card that was asked for: its title tells it from every other. */
+/** A requested card, identified by its title. */
 export interface Write {
   title: string
   board_id: string
-  /** When it was acknowledged, by the clock of `performance.now()`; undefined while it is not. */
+  /** When it was acknowledged (`performance.now()`); undefined until then. */
   acknowledged_at?: number
 }
 
-/** Creates a card under a key. The same call again is the same request again. */
-export const createCard = (api: Client, params: Place, title: string) =>
+/** Creates a card with its title as idempotency key, so that a second call is a retry. */
+export const createCard = (api: Client, params: ColumnIds, title: string) =>
   api.send('createCard', { params, body: { title }, headers: { 'idempotency-key': title } })
 
 /**
- * Some who write until they are told to stop. Each write has a key, and is sent again under it until it is acknowledged:
- * as a client should that was told 503, or that was told nothing.
+ * Starts writers that create cards until they are stopped. After a 503 or a lost response they retry with the same
+ * idempotency key, until the write is acknowledged.
  */
-export function startWriters(api: Client, places: Place[], count: number) {
+export function startWriters(api: Client, columns: ColumnIds[], count: number) {
   const writes: Write[] = []
-  /** Answers that are neither an acknowledgement nor 503 with `unavailable`, `overloaded` or `board_busy`. */
+  /** Responses other than 201 and 503 with `unavailable`, `overloaded` or `board_busy`. */
   const strange: string[] = []
   let refusals = 0
   let isOver = false
-  const send = async (params: Place, title: string) => {
+  const send = async (params: ColumnIds, title: string) => {
     try {
       const { status, body, text } = await createCard(api, params, title)
       if (status === 201) return true
-      const isLater = status === 503 && ['unavailable', 'overloaded', 'board_busy'].includes((body as Failure).code)
-      if (!isLater) strange.push(`${status}: ${text}`)
+      const isRetryable = status === 503 && ['unavailable', 'overloaded', 'board_busy'].includes((body as Failure).code)
+      if (!isRetryable) strange.push(`${status}: ${text}`)
     } catch (error) {
       strange.push(String(error))
     }
@@ -59,7 +59,7 @@ export function startWriters(api: Client, places: Place[], count: number) {
     return false
   }
   const writers = Array.from({ length: count }, async (_, nth) => {
-    const params = places[nth % places.length] as Place
+    const params = columns[nth % columns.length] as ColumnIds
     while (!isOver) {
       const write: Write = { title: randomUUID(), board_id: params.board_id }
       writes.push(write)
@@ -76,11 +76,11 @@ export function startWriters(api: Client, places: Place[], count: number) {
     acknowledged,
     more: (by = 20) => {
       const enough = acknowledged().length + by
-      return eventually('the writers go on', () => acknowledged().length >= enough)
+      return eventually('more writes are acknowledged', () => acknowledged().length >= enough)
     },
-    /** How long after a moment the first write was acknowledged that was not before another moment. */
-    firstAfter: (moved_at: number, since: number) =>
-      Math.min(...acknowledged().flatMap(({ acknowledged_at: at = 0 }) => (at > moved_at ? [at - since] : []))),
+    /** The time from `since` to the first write acknowledged after `movedAt`. */
+    firstAfter: (movedAt: number, since: number) =>
+      Math.min(...acknowledged().flatMap(({ acknowledged_at: at = 0 }) => (at > movedAt ? [at - since] : []))),
     stop: async () => {
       isOver = true
       await Promise.all(writers)
@@ -88,11 +88,11 @@ export function startWriters(api: Client, places: Place[], count: number) {
   }
 }
 
-/** What became of acknowledged writes in a database: those that are not there, or there more than once, as card or as event. */
+/** Finds acknowledged writes that are missing or duplicated in the database, as card or as event. */
 export async function checkKept(url: string, writes: readonly Write[]): Promise<string[]> {
   const titles = writes.map(({ title }) => title)
   const counts = async (text: string) =>
-    new Map((await ask<{ title: string; count: string }>(url, text, [titles])).map((row) => [row.title, row.count]))
+    new Map((await query<{ title: string; count: string }>(url, text, [titles])).map((row) => [row.title, row.count]))
   const cards = await counts('select title, count(*) from cards where title = any ($1) group by title')
   const events = await counts(
     `select body::json->'data'->>'title' as title, count(*) from board_events
@@ -102,16 +102,16 @@ export async function checkKept(url: string, writes: readonly Write[]): Promise<
     const [card = '0', event = '0'] = [cards.get(title), events.get(title)]
     return card === '1' && event === '1'
       ? []
-      : [`the acknowledged card ${title} is there ${card} times, and in the log ${event} times`]
+      : [`the acknowledged card ${title} exists ${card} times, and ${event} times in the log`]
   })
 }
 
-/** Logs that do not count 1, 2, 3 … up to the position of their board. */
+/** Finds event logs that are not 1, 2, 3 … up to the position of their board. */
 export async function checkLogs(url: string): Promise<string[]> {
-  const rows = await ask<{ board_id: string }>(
+  const rows = await query<{ board_id: string }>(
     url,
     `select board_id from board_stream left join board_events using (board_id) group by board_id, last_seq
      having count(seq) <> last_seq or coalesce(max(seq), 0) <> last_seq`,
   )
-  return rows.map(({ board_id }) => `the log of ${board_id} has a hole`)
+  return rows.map(({ board_id }) => `the log of ${board_id} has a gap`)
 }

@@ -1,4 +1,4 @@
-// Made from packages/contract by npm run generate.
+// Generated from packages/contract by npm run generate.
 import type { CallOptions } from './options.ts'
 import type * as types from './types.gen.ts'
 

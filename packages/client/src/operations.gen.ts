@@ -1,4 +1,4 @@
-// Made from packages/contract by npm run generate.
+// Generated from packages/contract by npm run generate.
 import type { OperationRow } from './options.ts'
 import type { OperationName } from './types.gen.ts'
 

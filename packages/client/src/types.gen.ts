@@ -1,4 +1,4 @@
-// Made from packages/contract by npm run generate.
+// Generated from packages/contract by npm run generate.
 
 export interface User {
   id: string
@@ -179,7 +179,7 @@ export interface Presence {
   online_users: OnlineUser[]
 }
 
-/** An event of the board's log, with its number. */
+/** An event of a board's log, with its sequence number. */
 export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number; actor_id?: string | null }
 
 export interface Account {
@@ -234,7 +234,7 @@ export interface DeletedBoard {
   id: string
 }
 
-/** What each kind of event carries. */
+/** The data of each kind of event. */
 export interface EventData {
   'board.updated': Board
   'board.deleted': DeletedBoard
@@ -270,21 +270,21 @@ export interface EventData {
 }
 export type EventKind = keyof EventData
 
-/** Something that happened on a board. `type` tells what `data` is. */
+/** An event of a board. `type` determines the type of `data`. */
 export type BoardEvent<K extends EventKind = EventKind> = {
   [T in K]: {
     type: T
     data: EventData[T]
-    /** Who did it; null when the service itself did, by a rule or by re-spacing. */
+    /** The user who caused it; null for the service itself (automation rules, rank rebalancing). */
     user_id: string | null
     timestamp: string
     version: '1.0'
-    /** The event's number on its board, for who asked for numbers. */
+    /** The sequence number on the board, if the client asked for numbers. */
     seq?: number
   }
 }[K]
 
-/** The service's own names for what can go wrong. */
+/** The code of each problem. */
 export type ProblemCode =
   | 'malformed_request'
   | 'request_incomplete'
@@ -727,7 +727,7 @@ export interface ListAdminActionsInput {
   cursor?: number
 }
 
-/** What goes into each operation, and what comes out. */
+/** Input and result of each operation. */
 export interface Operations {
   register: { input: RegisterInput; result: User }
   login: { input: LoginInput; result: Token }
