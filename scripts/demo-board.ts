@@ -61,8 +61,7 @@ async function addCard(
 ) {
   const { id: card_id } = await client.createCard({ ...column, title, description })
   for (const name of labels) await client.addCardLabel({ card_id, label_id: idIn(labelIds, name) })
-  if (assignees.length > 0)
-    await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(userIds, name)) })
+  if (assignees.length > 0) await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(userIds, name)) })
   if (checklist) await addChecklist(client, card_id, checklist)
   if (file) await client.createAttachment({ card_id, file: new File([file.text], file.name, { type: file.type }) })
 }
