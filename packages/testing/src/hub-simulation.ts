@@ -1,7 +1,8 @@
-import type { Hub, HubEnvironment, LiveEvent, Viewer } from '../../server/src/realtime/hub.ts'
+import type { Hub } from '../../server/src/realtime/hub.ts'
+import type { HubEnvironment, LiveEvent, Subscriber } from '../../server/src/realtime/hub-environment.ts'
 
 /** The class under test, or a mutant of it. */
-export type HubClass = new (outside: HubEnvironment) => Hub
+export type HubClass = new (environment: HubEnvironment) => Hub
 
 export interface Outcome {
   violations: string[]
@@ -10,14 +11,14 @@ export interface Outcome {
   lost: number
   connects: number
   fills: number
-  /** Events that hubs said to have brought to everybody, each counted once for an instance. */
-  told: number
+  /** Events that hubs reported as delivered, counted once per instance. */
+  reported: number
 }
 
 interface Options {
-  /** How long faults and writes go on, in simulated milliseconds; then everything heals. */
-  duration_ms?: number
-  /** Reads the state for the event's body before the board's lock is held: the mistake that D5 forbids. */
+  /** How long faults and writes continue, in simulated milliseconds; then everything recovers. */
+  durationMs?: number
+  /** Seeded defect: reads the state for the event's body before the board lock is held. */
   readsBodyBeforeLock?: boolean
 }
 
@@ -25,12 +26,12 @@ const BOARDS = 3
 const INSTANCES = 3
 const CLIENTS = 9
 const LOSS = 0.08
-/** No readable client may be further behind than this. */
+/** Maximum delay for a client that reads. */
 const STALE_MS = 6_000
-const HEALING_MS = 15_000
+const RECOVERY_MS = 15_000
 const PAGE = 50
 
-/** mulberry32: a small generator whose whole state is the seed. */
+/** mulberry32: a small random number generator whose state is the seed. */
 export function generator(seed: number) {
   let state = seed >>> 0
   return () => {
@@ -42,8 +43,8 @@ export function generator(seed: number) {
   }
 }
 
-/** Simulated time: work is done in the order of its time, and of its asking. */
-class Agenda {
+/** Event queue of the simulated clock: work runs in order of its time, then of its scheduling. */
+class EventQueue {
   now = 0
   private readonly heap: { time: number; nth: number; work: () => void }[] = []
   private count = 0
@@ -93,45 +94,46 @@ class Agenda {
 
 interface Instance {
   isUp: boolean
-  /** Grows when the instance dies: whatever it left running belongs to nobody. */
-  life: number
+  /** Incremented when the instance is killed, so that its pending work is ignored. */
+  generation: number
   hub: Hub | undefined
-  heard: Set<string>
-  wanted: Map<string, () => void>
+  /** Boards whose subscription is active. */
+  subscribed: Set<string>
+  subscriptions: Map<string, () => void>
 }
 interface Client {
   name: string
   board: number
-  knowsSeq: boolean
-  /** Grows with every connection: what an older one left running is ignored. */
-  life: number
+  wantsSeq: boolean
+  /** Incremented for every connection, so that pending work of older ones is ignored. */
+  generation: number
   state: 'off' | 'connecting' | 'on'
   seen: number | undefined
   instance: Instance | undefined
-  viewer: Viewer | undefined
+  subscriber: Subscriber | undefined
   inbox: LiveEvent[]
   unread: number
   isSlow: boolean
   slowChangedAt: number
   since: number
-  /** The number of his removal, while he is removed. */
-  removed_at: number | undefined
+  /** The number of the removal event while the user is not a member. */
+  removedAtSeq: number | undefined
 }
 interface Logged extends LiveEvent {
   committedAt: number
   truth: string
 }
 
-/** One run: several instances, boards and clients over a log, a bell that loses, repeats and reorders, and a nemesis. */
+/** One run: instances, boards and clients over a log, a bus that loses, repeats and reorders messages, and injected faults. */
 export function simulate(seed: number, HubUnderTest: HubClass, options: Options = {}): Outcome {
-  const { duration_ms = 30_000, readsBodyBeforeLock = false } = options
+  const { durationMs = 30_000, readsBodyBeforeLock = false } = options
   const random = generator(seed)
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1))
-  const agenda = new Agenda()
-  const at = (delay: number, work: () => void) => agenda.at(delay, work)
-  const outcome: Outcome = { violations: [], events: 0, delivered: 0, lost: 0, connects: 0, fills: 0, told: 0 }
+  const clock = new EventQueue()
+  const at = (delay: number, work: () => void) => clock.at(delay, work)
+  const outcome: Outcome = { violations: [], events: 0, delivered: 0, lost: 0, connects: 0, fills: 0, reported: 0 }
   const violation = (text: string) => {
-    if (outcome.violations.length < 5) outcome.violations.push(`seed ${seed}, ${agenda.now} ms: ${text}`)
+    if (outcome.violations.length < 5) outcome.violations.push(`seed ${seed}, ${clock.now} ms: ${text}`)
   }
 
   const logs: Logged[][] = Array.from({ length: BOARDS }, () => [])
@@ -142,55 +144,55 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
 
   const instances: Instance[] = Array.from({ length: INSTANCES }, () => ({
     isUp: false,
-    life: 0,
+    generation: 0,
     hub: undefined,
-    heard: new Set(),
-    wanted: new Map(),
+    subscribed: new Set(),
+    subscriptions: new Map(),
   }))
   function start(instance: Instance) {
     instance.isUp = true
-    instance.heard = new Set()
-    instance.wanted = new Map()
-    instance.hub = new HubUnderTest(outsideOf(instance))
-    const { life, hub } = instance
-    const second = () => {
-      if (instance.life !== life) return
-      hub.dropSlow()
-      at(1_000, second)
+    instance.subscribed = new Set()
+    instance.subscriptions = new Map()
+    instance.hub = new HubUnderTest(environmentOf(instance))
+    const { generation, hub } = instance
+    const everySecond = () => {
+      if (instance.generation !== generation) return
+      hub.evictSlow()
+      at(1_000, everySecond)
     }
-    at(1_000, second)
+    at(1_000, everySecond)
   }
   function kill(instance: Instance) {
     instance.isUp = false
-    instance.life++
+    instance.generation++
     instance.hub = undefined
     for (const client of clients.filter((c) => c.instance === instance && c.state !== 'off'))
-      hangUp(client, between(50, 1_500))
+      disconnect(client, between(50, 1_500))
   }
 
-  function outsideOf(instance: Instance): HubEnvironment {
-    const { life } = instance
-    const told = new Map<LiveEvent[], number>()
-    const alive = (work: () => void) => () => {
-      if (instance.life === life) work()
+  function environmentOf(instance: Instance): HubEnvironment {
+    const { generation } = instance
+    const reported = new Map<LiveEvent[], number>()
+    const whileAlive = (work: () => void) => () => {
+      if (instance.generation === generation) work()
     }
-    const ask = <T>(read: () => T, done: (answer: T | undefined) => void) => {
-      // What is read and when it arrives are two moments: commits happen in between.
+    const query = <T>(read: () => T, done: (result: T | undefined) => void) => {
+      // Commits can happen between the read and the arrival of its result.
       at(between(1, 15), () => {
-        const answer = isLogReadable ? read() : undefined
+        const result = isLogReadable ? read() : undefined
         at(
           between(1, 15),
-          alive(() => done(answer)),
+          whileAlive(() => done(result)),
         )
       })
     }
     return {
-      now: () => agenda.now,
+      now: () => clock.now,
       after: (ms, work) => {
         let isStopped = false
         at(
           ms,
-          alive(() => {
+          whileAlive(() => {
             if (!isStopped) work()
           }),
         )
@@ -198,131 +200,135 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
           isStopped = true
         }
       },
-      soon: (work) => at(0, alive(work)),
+      soon: (work) => at(0, whileAlive(work)),
       random,
       readEvents: (board_id, after, done) => {
         outcome.fills++
-        ask(() => logOf(board_id).slice(after, after + PAGE), done)
+        query(() => logOf(board_id).slice(after, after + PAGE), done)
       },
-      readHeads: (ids, done) => ask(() => new Map(ids.map((id) => [id, { epoch: 1, seq: logOf(id).length }])), done),
+      readHeads: (ids, done) => query(() => new Map(ids.map((id) => [id, { epoch: 1, seq: logOf(id).length }])), done),
       subscribe: (board_id, done) => {
-        instance.wanted.set(board_id, done)
+        instance.subscriptions.set(board_id, done)
         at(
           between(1, 40),
-          alive(() => listen(instance, board_id)),
+          whileAlive(() => activate(instance, board_id)),
         )
       },
-      delivered: ({ event }) => {
+      onDelivered: ({ event }) => {
         const log = logs.find((each) => each[event.seq - 1] === event)
-        if (!log) return violation(`${event.seq} was said to be delivered, and is nowhere`)
-        outcome.told++
-        if (event.seq <= (told.get(log) ?? 0)) violation(`${event.seq} was said to be delivered twice, or out of order`)
-        told.set(log, event.seq)
+        if (!log) return violation(`${event.seq} was reported as delivered, but is in no log`)
+        outcome.reported++
+        if (event.seq <= (reported.get(log) ?? 0))
+          violation(`${event.seq} was reported as delivered twice, or out of order`)
+        reported.set(log, event.seq)
       },
       unsubscribe: (board_id) => {
-        instance.wanted.delete(board_id)
-        instance.heard.delete(board_id)
+        instance.subscriptions.delete(board_id)
+        instance.subscribed.delete(board_id)
       },
     }
   }
-  function listen(instance: Instance, board_id: string) {
-    const done = instance.wanted.get(board_id)
-    if (!isRedisUp || !done || instance.heard.has(board_id)) return
-    instance.heard.add(board_id)
+  function activate(instance: Instance, board_id: string) {
+    const done = instance.subscriptions.get(board_id)
+    if (!isRedisUp || !done || instance.subscribed.has(board_id)) return
+    instance.subscribed.add(board_id)
     done()
   }
 
-  // Clients: connect, read at their own pace, disconnect, come back with the number they last saw.
+  // Clients connect, read at their own pace, disconnect, and resume with the last number they saw.
   const clients: Client[] = Array.from({ length: CLIENTS }, (_, i) => ({
     name: `client ${i}`,
     board: i % BOARDS,
-    knowsSeq: i % 4 !== 3,
-    life: 0,
+    wantsSeq: i % 4 !== 3,
+    generation: 0,
     state: 'off',
     seen: undefined,
     instance: undefined,
-    viewer: undefined,
+    subscriber: undefined,
     inbox: [],
     unread: 0,
     isSlow: false,
     slowChangedAt: -STALE_MS,
     since: 0,
-    removed_at: undefined,
+    removedAtSeq: undefined,
   }))
 
   function connect(client: Client) {
-    client.life++
-    const { life } = client
+    client.generation++
+    const { generation } = client
     const up = instances.filter((instance) => instance.isUp)
     const instance = up[between(0, up.length - 1)]
-    if (!instance?.hub || client.removed_at !== undefined) return at(300, () => client.life === life && connect(client))
+    if (!instance?.hub || client.removedAtSeq !== undefined)
+      return at(300, () => client.generation === generation && connect(client))
     outcome.connects++
-    const { hub, life: instanceLife } = instance
-    Object.assign(client, { state: 'connecting', instance, inbox: [], unread: 0, since: agenda.now })
+    const { hub, generation: instanceGeneration } = instance
+    Object.assign(client, { state: 'connecting', instance, inbox: [], unread: 0, since: clock.now })
     const board_id = String(client.board)
-    // The membership, and the position as it was read, are a moment older than the seat.
-    const enteredAt = logOf(board_id).length
+    // The access check happens a moment before the join.
+    const authorizedAtSeq = logOf(board_id).length
     at(between(1, 30), () => {
-      if (client.life !== life || instance.life !== instanceLife) return
-      const viewer: Viewer = {
+      if (client.generation !== generation || instance.generation !== instanceGeneration) return
+      const subscriber: Subscriber = {
         user_id: client.name,
-        enteredAt,
-        knowsSeq: client.knowsSeq,
+        authorizedAtSeq,
+        wantsSeq: client.wantsSeq,
         write: (events) => {
           client.inbox.push(...events)
           client.unread += events.length
           return client.isSlow && client.unread >= 4 ? { length: 0 } : undefined
         },
-        resync: () => violation(`${client.name} was told to resync although nothing is gone`),
-        end: (why) => {
-          const isHistory = why === 'removed' && (client.inbox.findLast(isRemovalOf(client))?.seq ?? 0) <= enteredAt
-          if (isHistory) violation(`${client.name} was cut for a removal that is history`)
+        sendResync: () => violation(`${client.name} was sent a resync although nothing is gone`),
+        evict: (reason) => {
+          const isHistory =
+            reason === 'removed' && (client.inbox.findLast(isRemovalOf(client))?.seq ?? 0) <= authorizedAtSeq
+          if (isHistory) violation(`${client.name} was evicted for a removal before it joined`)
           const unread = client.inbox
           at(between(1, 20), () => {
-            if (client.life !== life) return
+            if (client.generation !== generation) return
             for (const event of unread.splice(0)) receive(client, event)
-            hangUp(client, between(0, 1_500))
+            disconnect(client, between(0, 1_500))
           })
         },
       }
-      client.viewer = viewer
+      client.subscriber = subscriber
       client.state = 'on'
-      const isResuming = client.knowsSeq && client.seen !== undefined
-      if (!isResuming) client.seen = enteredAt
-      hub.join(board_id, 1, viewer, isResuming ? { epoch: 1, seq: client.seen as number } : undefined)
+      const isResuming = client.wantsSeq && client.seen !== undefined
+      if (!isResuming) client.seen = authorizedAtSeq
+      hub.join(board_id, 1, subscriber, isResuming ? { epoch: 1, seq: client.seen as number } : undefined)
       read()
     })
     function read() {
-      if (client.life !== life) return
+      if (client.generation !== generation) return
       if (!client.isSlow || random() > 0.7) {
         for (const event of client.inbox.splice(0)) receive(client, event)
         if (client.unread > 0) {
           client.unread = 0
-          if (client.viewer && instance?.life === instanceLife) hub.drained(board_id, client.viewer)
+          if (client.subscriber && instance?.generation === instanceGeneration)
+            hub.onDrained(board_id, client.subscriber)
         }
       }
       at(between(5, 25), read)
     }
     at(random() < 0.5 ? between(500, 6_000) : between(6_000, 20_000), () => {
-      if (client.life !== life) return
-      if (client.viewer && instance.life === instanceLife) hub.leave(board_id, client.viewer)
-      hangUp(client, agenda.now < duration_ms ? between(0, 1_500) : 10)
+      if (client.generation !== generation) return
+      if (client.subscriber && instance.generation === instanceGeneration) hub.leave(board_id, client.subscriber)
+      disconnect(client, clock.now < durationMs ? between(0, 1_500) : 10)
     })
   }
   const isRemovalOf = (client: Client) => (event: LiveEvent) =>
     event.type === 'board.member_removed' && event.subject_id === client.name
-  function hangUp(client: Client, backIn: number) {
-    client.life++
-    const { life } = client
-    Object.assign(client, { state: 'off', viewer: undefined, inbox: [] })
-    at(backIn, () => client.life === life && connect(client))
+  function disconnect(client: Client, reconnectInMs: number) {
+    client.generation++
+    const { generation } = client
+    Object.assign(client, { state: 'off', subscriber: undefined, inbox: [] })
+    at(reconnectInMs, () => client.generation === generation && connect(client))
   }
   function receive(client: Client, event: LiveEvent) {
     const seen = client.seen as number
     if (event.seq <= seen) violation(`${client.name} got ${event.seq} again after ${seen}`)
     else if (event.seq !== seen + 1) violation(`${client.name} got ${event.seq} after ${seen}: a gap`)
-    if (client.removed_at !== undefined && event.seq > client.removed_at) {
-      violation(`${client.name} got ${event.seq} after his removal at ${client.removed_at}`)
+    if (client.removedAtSeq !== undefined && event.seq > client.removedAtSeq) {
+      violation(`${client.name} got ${event.seq} after the removal at ${client.removedAtSeq}`)
     }
     if (event.body !== logOf(String(client.board))[event.seq - 1]?.truth) {
       violation(`${client.name} got a body at ${event.seq} that does not show every change up to it`)
@@ -331,35 +337,36 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
     outcome.delivered++
   }
 
-  // Writers: the number is taken under the lock; announcing comes after the commit, and may not come at all.
+  // Writers take the number under the lock. The message follows the commit, unless the writer crashes in between.
   function commit(board: number, type: string, subject_id: string | null, body: string) {
     const log = logs[board] as Logged[]
     const truth = JSON.stringify(states[board])
-    const event: Logged = { seq: log.length + 1, type, subject_id, body, committedAt: agenda.now, truth }
+    const event: Logged = { seq: log.length + 1, type, subject_id, body, committedAt: clock.now, truth }
     log.push(event)
     outcome.events++
     const writer = instances[between(0, INSTANCES - 1)] as Instance
     const isCrash = !writer.isUp || random() < 0.03
     if (isCrash) return event
-    writer.hub?.heard(String(board), 1, event)
+    writer.hub?.onMessage(String(board), 1, event)
     for (const instance of instances) {
       if (!isRedisUp || random() < LOSS) {
         outcome.lost++
         continue
       }
-      const { life } = instance
+      const { generation } = instance
       for (let copy = random() < 0.05 ? 2 : 1; copy > 0; copy--) {
         at(between(1, 60), () => {
-          if (instance.life === life && instance.heard.has(String(board))) instance.hub?.heard(String(board), 1, event)
+          if (instance.generation === generation && instance.subscribed.has(String(board)))
+            instance.hub?.onMessage(String(board), 1, event)
         })
       }
     }
     return event
   }
   function write() {
-    if (agenda.now >= duration_ms) return
+    if (clock.now >= durationMs) return
     at(between(1, 60), write)
-    // The last board is quiet: nothing that follows reveals what the bell lost.
+    // The last board is quiet: no later message reveals a lost one.
     const board = random() < 0.006 ? BOARDS - 1 : between(0, BOARDS - 2)
     const state = states[board] as { title: number; label: number }
     const field = random() < 0.5 ? 'title' : 'label'
@@ -374,22 +381,22 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
       commit(board, 'card.updated', null, JSON.stringify({ ...read, [field]: state[field] }))
     })
   }
-  function removeSomebody() {
-    // Often somebody who is away: he comes back, a member again, and his own removal is among what he missed.
-    const away = clients.filter((c) => c.state === 'off' && c.knowsSeq)
+  function removeMember() {
+    // Often a disconnected member: after being added again, the user resumes across their own removal.
+    const away = clients.filter((c) => c.state === 'off' && c.wantsSeq)
     const client = (random() < 0.5 ? away[0] : undefined) ?? (clients[between(0, CLIENTS - 1)] as Client)
-    if (client.removed_at !== undefined) return
+    if (client.removedAtSeq !== undefined) return
     const event = commit(client.board, 'board.member_removed', client.name, JSON.stringify(states[client.board]))
-    client.removed_at = event.seq
+    client.removedAtSeq = event.seq
     at(between(50, 2_000), () => {
-      client.removed_at = undefined
+      client.removedAtSeq = undefined
     })
   }
 
-  // Nemesis: Redis and the log come and go, instances die, readers slow down.
-  function harm() {
-    if (agenda.now > duration_ms) return heal()
-    at(between(300, 1_500), harm)
+  // Faults: Redis and the log become unreachable, instances are killed, clients read slowly.
+  function injectFault() {
+    if (clock.now > durationMs) return recover()
+    at(between(300, 1_500), injectFault)
     const kind = between(0, 9)
     if (kind === 0) setRedis(!isRedisUp)
     if (kind === 1) {
@@ -402,9 +409,9 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
     if (kind === 2) {
       const client = clients[between(0, CLIENTS - 1)] as Client
       client.isSlow = !client.isSlow
-      client.slowChangedAt = agenda.now
+      client.slowChangedAt = clock.now
     }
-    if (kind === 3) removeSomebody()
+    if (kind === 3) removeMember()
     if (kind === 4) {
       isLogReadable = false
       at(between(50, 800), () => {
@@ -415,17 +422,17 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   function setRedis(isUp: boolean) {
     isRedisUp = isUp
     for (const instance of instances) {
-      instance.heard.clear()
-      const { life } = instance
-      // The client finds Redis again by itself; the hub is told that it may have missed something.
+      instance.subscribed.clear()
+      const { generation } = instance
+      // The Redis client reconnects by itself; the hub learns that messages may have been lost.
       at(between(0, 300), () => {
-        if (instance.life !== life || isRedisUp !== isUp) return
-        instance.hub?.suspect(!isUp)
-        for (const board_id of instance.wanted.keys()) listen(instance, board_id)
+        if (instance.generation !== generation || isRedisUp !== isUp) return
+        instance.hub?.setDegraded(!isUp)
+        for (const board_id of instance.subscriptions.keys()) activate(instance, board_id)
       })
     }
   }
-  function heal() {
+  function recover() {
     setRedis(true)
     for (const instance of instances) if (!instance.isUp) start(instance)
     for (const client of clients) client.isSlow = false
@@ -436,13 +443,13 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
       const isSettled =
         client.state === 'on' &&
         !client.isSlow &&
-        agenda.now - client.slowChangedAt > STALE_MS &&
-        agenda.now - client.since > STALE_MS
-      if (!isSettled || client.removed_at !== undefined) continue
+        clock.now - client.slowChangedAt > STALE_MS &&
+        clock.now - client.since > STALE_MS
+      if (!isSettled || client.removedAtSeq !== undefined) continue
       const log = logs[client.board] as Logged[]
       const overdue = log[client.seen as number]
-      if (overdue && overdue.committedAt < agenda.now - STALE_MS) {
-        violation(`${client.name} has not got ${overdue.seq}, committed ${agenda.now - overdue.committedAt} ms ago`)
+      if (overdue && overdue.committedAt < clock.now - STALE_MS) {
+        violation(`${client.name} has not got ${overdue.seq}, committed ${clock.now - overdue.committedAt} ms ago`)
       }
     }
   }
@@ -450,9 +457,9 @@ export function simulate(seed: number, HubUnderTest: HubClass, options: Options 
   for (const instance of instances) start(instance)
   for (const client of clients) at(between(0, 1_000), () => connect(client))
   at(10, write)
-  at(500, harm)
+  at(500, injectFault)
   at(500, checkStaleness)
-  agenda.runUntil(duration_ms + HEALING_MS)
+  clock.runUntil(durationMs + RECOVERY_MS)
   for (const client of clients) {
     const head = (logs[client.board] as Logged[]).length
     if (client.state === 'on' && client.seen !== head) violation(`${client.name} ended at ${client.seen} of ${head}`)

@@ -1,64 +1,64 @@
 import { type ClientOptions, WebSocket } from 'ws'
 
 export type Message = { type: string; seq?: number; username?: string; [field: string]: unknown }
-export interface Arrival {
+export interface ReceivedMessage {
   message: Message
   text: string
-  /** When it came, by the clock of `performance.now()`. */
+  /** Time of arrival, by `performance.now()`. */
   at: number
 }
-export interface Closing {
+export interface SocketClose {
   code: number
   reason: string
   at: number
 }
-/** Who opens the socket: a client of the harness, or anything with an address and a token. */
-export interface Opener {
+/** A client that opens a socket: anything with an address and a token. */
+export interface SocketOwner {
   base_url: string
   token: string | undefined
 }
-export interface Opening {
-  /** Asks for sequence numbers. */
+export interface SocketOptions {
+  /** Requests sequence numbers. */
   seq?: boolean
-  /** `<epoch>.<seq>`: where the client left off. */
+  /** `<epoch>.<seq>`: the last position the client has seen. */
   since?: string
-  /** What stands before the path. */
+  /** Prefix of the path. */
   prefix?: string
   headers?: Record<string, string>
-  /** Whether pings are answered by themselves. */
+  /** Whether pings are answered automatically. */
   pongs?: boolean
   token?: string
-  options?: ClientOptions
+  ws?: ClientOptions
 }
 type Matcher = string | ((message: Message) => boolean)
 
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
-/** Opens the socket of a board, as a client would. */
-export const openSocket = (opener: Opener, board_id: string, opening: Opening = {}) =>
-  new TestSocket(opener, board_id, opening)
+/** Opens a socket to a board, as a client would. */
+export const openSocket = (owner: SocketOwner, board_id: string, options: SocketOptions = {}) =>
+  new TestSocket(owner, board_id, options)
 
-/** A client of the socket that keeps all it is told, and when. */
+/** A WebSocket client that records every message and when it arrived. */
 export class TestSocket {
   readonly ws: WebSocket
-  readonly arrivals: Arrival[] = []
-  /** Settles when the handshake is done, refused or not. */
+  readonly received: ReceivedMessage[] = []
+  /** Resolves when the handshake is complete; rejects if it failed. */
   readonly opened: Promise<void>
-  /** How it ended. Never rejects. */
-  readonly closed: Promise<Closing>
-  closing: Closing | undefined
+  /** Resolves when the connection is closed. Never rejects. */
+  readonly closed: Promise<SocketClose>
+  closing: SocketClose | undefined
   private read = 0
   private readonly waiting = new Set<() => void>()
 
-  constructor({ base_url, token }: Opener, board_id: string, opening: Opening) {
-    const { seq, since, prefix = '', headers, pongs = true, options } = opening
+  constructor({ base_url, token }: SocketOwner, board_id: string, options: SocketOptions) {
+    const { seq, since, prefix = '', headers, pongs = true, ws } = options
     const query = new URLSearchParams()
-    const shown = opening.token ?? token
-    if (shown !== undefined) query.set('token', shown)
+    const sentToken = options.token ?? token
+    if (sentToken !== undefined) query.set('token', sentToken)
     if (seq) query.set('seq', '1')
     if (since !== undefined) query.set('since', since)
     const address = `${base_url.replace('http', 'ws')}${prefix}/ws/boards/${board_id}?${query.toString()}`
-    this.ws = new WebSocket(address, { ...options, ...(headers && { headers }) })
+    this.ws = new WebSocket(address, { ...ws, ...(headers && { headers }) })
     this.ws.on('error', () => {})
     this.opened = new Promise((resolve, reject) => {
       this.ws.once('open', resolve)
@@ -76,14 +76,14 @@ export class TestSocket {
     this.ws.on('message', (data: Buffer) => {
       const text = data.toString()
       const message = JSON.parse(text) as Message
-      this.arrivals.push({ message, text, at: performance.now() })
+      this.received.push({ message, text, at: performance.now() })
       if (pongs && message.type === 'ping') this.send({ type: 'pong' })
       this.wake()
     })
   }
 
   get messages(): Message[] {
-    return this.arrivals.map(({ message }) => message)
+    return this.received.map(({ message }) => message)
   }
 
   /** The events of the board, without pings and presence. */
@@ -95,36 +95,37 @@ export class TestSocket {
     return this.events.map(({ seq }) => seq)
   }
 
-  /** The next message that fits, behind the one that was asked for before. Whatever lies between is passed over. */
-  async next(matcher: Matcher = () => true, patienceMs = PATIENCE_MS): Promise<Arrival> {
+  /** Waits for the next message that fits, after the one returned before. Messages in between are skipped. */
+  async next(matcher: Matcher = () => true, timeoutMs = TIMEOUT_MS): Promise<ReceivedMessage> {
     const fits = typeof matcher === 'string' ? ({ type }: Message) => type === matcher : matcher
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + timeoutMs
     for (;;) {
-      for (; this.read < this.arrivals.length; this.read++) {
-        const arrival = this.arrivals[this.read] as Arrival
-        if (!fits(arrival.message)) continue
+      for (; this.read < this.received.length; this.read++) {
+        const received = this.received[this.read] as ReceivedMessage
+        if (!fits(received.message)) continue
         this.read++
-        return arrival
+        return received
       }
-      if (this.closing) throw new Error(`Closed with ${this.closing.code} before it came; ${this.summary()}`)
+      if (this.closing)
+        throw new Error(`Closed with ${this.closing.code} while waiting for ${String(matcher)}; ${this.summary()}`)
       const left = deadline - performance.now()
-      if (left <= 0) throw new Error(`Waited in vain for ${String(matcher)}; ${this.summary()}`)
-      await this.news(left)
+      if (left <= 0) throw new Error(`Timed out waiting for ${String(matcher)}; ${this.summary()}`)
+      await this.nextChange(left)
     }
   }
 
-  /** Waits until everything up to a number has come. */
-  async upTo(seq: number, patienceMs = PATIENCE_MS): Promise<void> {
-    // Hello and pings carry numbers too.
-    const isIt = (message: Message) => message.seq === seq && 'version' in message
-    if (!this.messages.some(isIt)) await this.next(isIt, patienceMs)
+  /** Waits until the event with a number has arrived. */
+  async upTo(seq: number, timeoutMs = TIMEOUT_MS): Promise<void> {
+    // Hello and pings have numbers too.
+    const fits = (message: Message) => message.seq === seq && 'version' in message
+    if (!this.messages.some(fits)) await this.next(fits, timeoutMs)
   }
 
   send(message: unknown) {
     this.ws.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message))
   }
 
-  /** Stops reading from the network: what the server sends stays in its own and the system's buffers. */
+  /** Stops reading: what the server sends stays in its buffers and those of the operating system. */
   pause() {
     this.ws.pause()
   }
@@ -133,13 +134,13 @@ export class TestSocket {
     this.ws.resume()
   }
 
-  /** Says goodbye, as a tab that is closed. */
-  async close(code = 1000): Promise<Closing> {
+  /** Closes with a closing handshake, like a browser tab. */
+  async close(code = 1000): Promise<SocketClose> {
     this.ws.close(code)
     return this.closed
   }
 
-  /** Gone without a word. */
+  /** Drops the connection without a closing handshake. */
   terminate() {
     this.ws.terminate()
   }
@@ -148,7 +149,7 @@ export class TestSocket {
     this.ws.terminate()
   }
 
-  private news(ms: number) {
+  private nextChange(ms: number) {
     return new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer)

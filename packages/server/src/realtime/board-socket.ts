@@ -2,18 +2,18 @@ import { type CloseReason, closeCodes, MAX_MESSAGES } from '@lockstep/contract/r
 import type { WebSocket } from 'ws'
 import type { BoardGrant } from '../core/authorize.ts'
 import { frame, framesOf, onceDrained, writeFrame } from './frames.ts'
-import type { EvictionReason, Head, Held, LiveEvent, Viewer } from './hub.ts'
+import type { EvictionReason, Head, LiveEvent, Subscriber, UnreadBuffer } from './hub-environment.ts'
 
-/** What is buffered for a client before the hub stops giving it more. */
+/** Above this many buffered bytes, the hub stops sending to a client. */
 const SOFT_BYTES = 262_144
-/** A closing client that does not answer is cut. */
+/** How long a client may take to complete the closing handshake. */
 const CLOSE_MS = 2_000
-/** A slow client that holds more than this is cut at once: the close frame would wait behind what it does not read. */
+/** A slow client with more unread bytes is terminated: a close frame would wait behind them. */
 const MAX_CLOSING_BYTES = 1_048_576
-/** A larger message is not parsed: it is no pong. */
+/** Larger messages are not parsed, because they cannot be pongs. */
 const MAX_PONG_BYTES = 1_024
 
-/** Why a connection is ended. A slow reader and a flood are told the same as too many connections, but counted apart. */
+/** Why a connection is closed. Slow readers and floods get the close code `try_later`, but are counted separately. */
 export type SocketCloseReason = CloseReason | 'slow' | 'flood'
 
 const closeReasonOf: Record<EvictionReason, SocketCloseReason> = {
@@ -23,102 +23,104 @@ const closeReasonOf: Record<EvictionReason, SocketCloseReason> = {
   restored: 'restart',
 }
 const closeReasons = new WeakMap<WebSocket, SocketCloseReason>()
-/** Who ended a connection, and why. */
-export const endingOf = (socket: WebSocket): SocketCloseReason | 'client' => closeReasons.get(socket) ?? 'client'
-
-/** What a socket reports to whoever keeps it. */
-export interface SocketHandlers {
-  drained: (socket: BoardSocket) => void
-}
+/** The reason the server closed a connection, or `client`. */
+export const closedBy = (socket: WebSocket): SocketCloseReason | 'client' => closeReasons.get(socket) ?? 'client'
 
 /** One connection of one user to one board. */
-export class BoardSocket implements Viewer {
+export class BoardSocket implements Subscriber {
   readonly id: string
   readonly board_id: string
   readonly user_id: string
   readonly username: string
-  readonly enteredAt: number
-  readonly knowsSeq: boolean
+  readonly authorizedAtSeq: number
+  readonly wantsSeq: boolean
   readonly issued_at: number
   readonly token_hash: string
   readonly expiresAtSeconds: number
   isAwaitingPong = false
+  /** Received since the counts were last reset. */
   messages = 0
-  /** What is sent before the greeting waits for it; undefined from then on. */
-  private held: Buffer[] | undefined = []
+  /** Frames queued until the greeting is sent; undefined afterwards. */
+  private queued: Buffer[] | undefined = []
   private readonly socket: WebSocket
-  private readonly keeper: SocketHandlers
+  private readonly onDrained: (socket: BoardSocket) => void
 
-  constructor(socket: WebSocket, id: string, entry: BoardGrant, knowsSeq: boolean, keeper: SocketHandlers) {
-    const { credential, username } = entry.caller
+  constructor(
+    socket: WebSocket,
+    id: string,
+    { caller, board_id, last_seq }: BoardGrant,
+    wantsSeq: boolean,
+    onDrained: (socket: BoardSocket) => void,
+  ) {
+    const { credential } = caller
     this.socket = socket
     this.id = id
-    this.board_id = entry.board_id
-    this.user_id = entry.caller.id
-    this.username = username
-    this.enteredAt = entry.last_seq
-    this.knowsSeq = knowsSeq
+    this.board_id = board_id
+    this.user_id = caller.id
+    this.username = caller.username
+    this.authorizedAtSeq = last_seq
+    this.wantsSeq = wantsSeq
     this.issued_at = credential.issued_at
     this.token_hash = credential.token_hash
     this.expiresAtSeconds = credential.expires_at
-    this.keeper = keeper
+    this.onDrained = onDrained
   }
 
-  write(events: readonly LiveEvent[]): Held | undefined {
-    const frames = framesOf(events, this.knowsSeq)
+  write(events: readonly LiveEvent[]): UnreadBuffer | undefined {
+    const frames = framesOf(events, this.wantsSeq)
     writeFrame(this.socket, frames)
     if (this.socket.bufferedAmount <= SOFT_BYTES) return undefined
-    onceDrained(this.socket, () => this.keeper.drained(this))
+    onceDrained(this.socket, () => this.onDrained(this))
     return frames
   }
 
-  /** What is kept for it until it takes more. */
+  /** Bytes that the client has not read yet. */
   get bufferedBytes(): number {
     return this.socket.bufferedAmount
   }
 
-  resync({ epoch, seq }: Head) {
+  sendResync({ epoch, seq }: Head) {
     this.send(frame(`{"type":"resync","epoch":${epoch},"seq":${seq}}`))
   }
 
-  /** The first messages of the connection, ahead of whatever was sent since it was opened. Once only. */
+  /** Sends the first messages of the connection, then those queued meanwhile. Returns false if already done, or closed. */
   greet(frames: Buffer[]): boolean {
-    const { held } = this
-    if (!held || this.socket.readyState !== this.socket.OPEN) return false
-    this.held = undefined
-    for (const bytes of [...frames, ...held]) this.send(bytes)
+    const { queued } = this
+    if (!queued || this.socket.readyState !== this.socket.OPEN) return false
+    this.queued = undefined
+    for (const bytes of [...frames, ...queued]) this.send(bytes)
     return true
   }
 
-  /** Takes a frame that many may share. A client that is far behind is not given more of what it can do without. */
+  /** Sends a frame that other sockets may share. Skipped for a client that is far behind. */
   send(bytes: Buffer) {
-    if (this.held) this.held.push(bytes)
+    if (this.queued) this.queued.push(bytes)
     else if (this.socket.bufferedAmount <= 2 * SOFT_BYTES) writeFrame(this.socket, bytes)
   }
 
-  end(why: EvictionReason) {
-    this.close(closeReasonOf[why])
+  evict(reason: EvictionReason) {
+    this.close(closeReasonOf[reason])
   }
 
-  close(why: SocketCloseReason) {
-    closeSocket(this.socket, why)
+  close(reason: SocketCloseReason) {
+    closeSocket(this.socket, reason)
   }
 
-  /** Anything but a pong is ignored, and a flood ends the connection. */
-  take(data: Buffer) {
+  /** Handles a text or binary message. Only pongs mean anything; a flood closes the connection. */
+  onMessage(data: Buffer) {
     if (this.isFlood()) return this.close('flood')
     if (this.isAwaitingPong && data.length <= MAX_PONG_BYTES && isPong(data)) this.isAwaitingPong = false
   }
 
-  /** The ping of the protocol itself, by which some clients look whether the line is alive. */
-  takePing(data: Buffer) {
+  /** Handles a ping frame of the WebSocket protocol, which some clients use as a keep-alive. */
+  onPing(data: Buffer) {
     if (this.isFlood()) return this.close('flood')
-    // Answers to a client that does not read would pile up.
+    // Pongs to a client that does not read would accumulate.
     if (this.socket.readyState === this.socket.OPEN && this.socket.bufferedAmount <= SOFT_BYTES) this.socket.pong(data)
   }
 
-  /** The protocol's own pong means nothing here, but costs as much to read as anything else. */
-  takePong() {
+  /** Handles a pong frame of the WebSocket protocol. It is ignored, but counts as a message. */
+  onPong() {
     if (this.isFlood()) this.close('flood')
   }
 
@@ -127,17 +129,17 @@ export class BoardSocket implements Viewer {
   }
 }
 
-/** Says goodbye with a code, and cuts the line if nobody answers. */
-export function closeSocket(socket: WebSocket, why: SocketCloseReason) {
-  if (why === 'slow' && socket.bufferedAmount > MAX_CLOSING_BYTES) {
-    closeReasons.set(socket, why)
-    // Also when the client has sent its own close frame: it could still leave everything unread for half a minute.
+/** Closes with the code for a reason, and terminates the connection if the client does not reply in time. */
+export function closeSocket(socket: WebSocket, reason: SocketCloseReason) {
+  if (reason === 'slow' && socket.bufferedAmount > MAX_CLOSING_BYTES) {
+    closeReasons.set(socket, reason)
+    // Also after the client's own close frame: it could still leave everything unread for half a minute.
     return socket.terminate()
   }
   if (socket.readyState !== socket.OPEN) return
-  closeReasons.set(socket, why)
-  const reason = why === 'slow' || why === 'flood' ? 'try_later' : why
-  socket.close(closeCodes[reason].code, reason)
+  closeReasons.set(socket, reason)
+  const sentReason = reason === 'slow' || reason === 'flood' ? 'try_later' : reason
+  socket.close(closeCodes[sentReason].code, sentReason)
   setTimeout(() => socket.terminate(), CLOSE_MS).unref()
 }
 

@@ -11,20 +11,26 @@ let redis: TcpProxy
 let bus: Bus
 let other: Bus
 const warnings: string[] = []
-const heard: string[] = []
+const received: string[] = []
 const announced: [board_id: string, epoch: number, seq: number][] = []
 beforeAll(async () => {
   redis = await startProxy(REDIS)
   const log = { info: () => {}, warn: (_: object, message: string) => void warnings.push(message) }
-  const ignore = { event: () => {}, announced: () => {}, presence: () => {}, user: () => {}, suspect: () => {} }
+  const handlers = {
+    onEvent: () => {},
+    onAnnouncement: () => {},
+    onPresence: () => {},
+    onUserChange: () => {},
+    onDegraded: () => {},
+  }
   bus = new Bus(redis.url, randomUUID(), log, {
-    ...ignore,
-    event: (board_id) => void heard.push(board_id),
-    announced: (board_id, epoch, seq) => void announced.push([board_id, epoch, seq]),
-    presence: (_, message) => void JSON.parse(message.slice(message.indexOf('|') + 1)),
+    ...handlers,
+    onEvent: (board_id) => void received.push(board_id),
+    onAnnouncement: (board_id, epoch, seq) => void announced.push([board_id, epoch, seq]),
+    onPresence: (_, message) => void JSON.parse(message.slice(message.indexOf('|') + 1)),
   })
-  other = new Bus(REDIS, randomUUID(), log, ignore)
-  await eventually('both can be heard', () => !bus.isSuspect && !other.isSuspect)
+  other = new Bus(REDIS, randomUUID(), log, handlers)
+  await eventually('both receive their canaries', () => !bus.isDegraded && !other.isDegraded)
 })
 afterAll(async () => {
   bus.close()
@@ -33,25 +39,25 @@ afterAll(async () => {
 })
 
 const subscribed = (board_id: string) => new Promise<void>((done) => bus.subscribe(board_id, done))
-const ring = (board_id: string) =>
+const publish = (board_id: string) =>
   other.announce({
     board_id,
     epoch: 1,
     events: [{ seq: 1, type: 'card.updated', subject_id: null, body: '{"type":"card.updated","data":1}' }],
   })
 
-test('[LIVE-9] a board that somebody comes back to while the bell is being let go is heard', async () => {
+test('[LIVE-9] a board that is subscribed again during its unsubscribe receives messages', async () => {
   const board_id = randomUUID()
   await subscribed(board_id)
   bus.unsubscribe(board_id)
   await subscribed(board_id)
-  // Until Redis has answered both.
+  // Until Redis has replied to both.
   await pause(100)
-  ring(board_id)
-  await expect.poll(() => heard).toContain(board_id)
+  publish(board_id)
+  await expect.poll(() => received).toContain(board_id)
 })
 
-test('[SEC-7] a message that cannot be read is skipped, and logged as what it is', async () => {
+test('[SEC-7] a message that cannot be parsed is skipped and logged', async () => {
   const board_id = randomUUID()
   await subscribed(board_id)
   warnings.length = 0
@@ -68,26 +74,28 @@ test('[SEC-7] a message that cannot be read is skipped, and logged as what it is
   ]
   for (const message of garbage) await publisher.sPublish(channelOf(board_id), message)
   publisher.destroy()
-  await expect.poll(() => warnings).toEqual(garbage.map(() => 'A message in Redis cannot be read, and is skipped'))
-  expect(heard).not.toContain(board_id)
-  // On the same subscription: nobody asks for it again.
-  ring(board_id)
-  await expect.poll(() => heard).toContain(board_id)
+  await expect.poll(() => warnings).toEqual(garbage.map(() => 'Skipped a Redis message that cannot be parsed'))
+  expect(received).not.toContain(board_id)
+  // The subscription is still active.
+  publish(board_id)
+  await expect.poll(() => received).toContain(board_id)
 })
 
-test('[LIVE-9] connections that died without a word are replaced, both of them', { timeout: 30_000 }, async () => {
+test('[LIVE-9] both connections are replaced when they stop responding without an error', {
+  timeout: 30_000,
+}, async () => {
   const board_id = randomUUID()
   await subscribed(board_id)
   redis.forget()
-  await expect.poll(() => bus.isSuspect, { timeout: 5_000 }).toBe(true)
-  await expect.poll(() => bus.isSuspect, { timeout: 15_000 }).toBe(false)
-  // What was under way on the dead connection does not count any more.
+  await expect.poll(() => bus.isDegraded, { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => bus.isDegraded, { timeout: 15_000 }).toBe(false)
+  // Pending messages of the dead connection no longer count.
   await bus.ping()
-  ring(board_id)
-  await expect.poll(() => heard).toContain(board_id)
+  publish(board_id)
+  await expect.poll(() => received).toContain(board_id)
 })
 
-test('[LIVE-12] a large event is published by its number alone', async () => {
+test('[LIVE-12] only the number of a large event is published', async () => {
   const board_id = randomUUID()
   await subscribed(board_id)
   const body = (length: number) => `{"type":"card.updated","data":"${'x'.repeat(length)}"}`
@@ -98,11 +106,11 @@ test('[LIVE-12] a large event is published by its number alone', async () => {
     body: body(length),
   })
   other.announce({ board_id, epoch: 3, events: [event(7, 70_000), event(8, 60_000)] })
-  await eventually('the small one is heard', () => heard.includes(board_id))
+  await eventually('the small event is received', () => received.includes(board_id))
   expect(announced).toEqual([[board_id, 3, 7]])
 })
 
-test('[LIVE-12] what waits for Redis is bounded in bytes', async () => {
+test('[LIVE-12] the messages waiting for Redis are bounded in bytes', async () => {
   const board_id = randomUUID()
   const { dropped } = bus.counts
   redis.freeze()
@@ -115,7 +123,7 @@ test('[LIVE-12] what waits for Redis is bounded in bytes', async () => {
       body,
     }))
     bus.announce({ board_id, epoch: 1, events })
-    // 400 messages of 64 kB are fewer than may wait, but more than 16 MiB.
+    // 400 messages of 64 kB are below the limit of messages, but above 16 MiB.
     expect(bus.counts.dropped - dropped).toBeGreaterThan(100)
     expect(bus.counts.dropped - dropped).toBeLessThan(200)
   } finally {

@@ -1,31 +1,31 @@
 import { HEARTBEAT_SECONDS, PONG_SECONDS } from '@lockstep/contract/realtime'
 
-/** What the wheel turns: a connection with a board. */
+/** A connection to a board that can be scheduled for heartbeats. */
 export interface Heartbeatable {
   readonly board_id: string
   readonly expiresAtSeconds: number
 }
 export interface HeartbeatHandlers<C extends Heartbeatable> {
-  /** The connections whose turn it is, with their boards: ping them, count them as present, look whether they still may. */
-  beat: (connections: C[]) => void
-  /** The connections that were pinged ten seconds ago. */
-  due: (connections: C[]) => void
-  expired: (connection: C) => void
+  /** Connections whose heartbeat is due: ping them, refresh their presence, check their access. */
+  onHeartbeat: (connections: C[]) => void
+  /** Connections whose pong is due. */
+  onPongDue: (connections: C[]) => void
+  onTokenExpired: (connection: C) => void
 }
 
 /**
- * One wheel for all connections, turned every second: no timer for each. All connections of a board have the same turn,
- * so that a board is refreshed once.
+ * A timing wheel for the heartbeats of all connections, instead of a timer for each. It advances every second. All
+ * connections of a board share a slot, so that its presence is refreshed once.
  */
 export class HeartbeatWheel<C extends Heartbeatable> {
   private readonly slots: Set<C>[]
   private readonly expiries = new Map<number, Set<C>>()
-  private readonly rounds: HeartbeatHandlers<C>
+  private readonly handlers: HeartbeatHandlers<C>
   private readonly pongTicks: number
-  private tick = 0
+  private ticks = 0
 
-  constructor(rounds: HeartbeatHandlers<C>, seconds = { heartbeat: HEARTBEAT_SECONDS, pong: PONG_SECONDS }) {
-    this.rounds = rounds
+  constructor(handlers: HeartbeatHandlers<C>, seconds = { heartbeat: HEARTBEAT_SECONDS, pong: PONG_SECONDS }) {
+    this.handlers = handlers
     this.slots = Array.from({ length: seconds.heartbeat }, () => new Set<C>())
     this.pongTicks = seconds.pong
   }
@@ -45,19 +45,19 @@ export class HeartbeatWheel<C extends Heartbeatable> {
   }
 
   /** To be called every second. */
-  turn(now_seconds: number) {
+  tick(nowSeconds: number) {
     const count = this.slots.length
-    this.rounds.beat([...(this.slots[this.tick % count] as Set<C>)])
-    this.rounds.due([...(this.slots[(((this.tick - this.pongTicks) % count) + count) % count] as Set<C>)])
-    this.tick++
-    this.expire(now_seconds)
+    this.handlers.onHeartbeat([...(this.slots[this.ticks % count] as Set<C>)])
+    this.handlers.onPongDue([...(this.slots[(((this.ticks - this.pongTicks) % count) + count) % count] as Set<C>)])
+    this.ticks++
+    this.expire(nowSeconds)
   }
 
-  private expire(now_seconds: number) {
-    // Whatever came due since the last look, also when the process was held up for a while.
+  private expire(nowSeconds: number) {
+    // Includes earlier seconds, because ticks are skipped when the event loop is blocked.
     for (const [second, connections] of this.expiries) {
-      if (second > now_seconds) continue
-      for (const connection of [...connections]) this.rounds.expired(connection)
+      if (second > nowSeconds) continue
+      for (const connection of [...connections]) this.handlers.onTokenExpired(connection)
     }
   }
 

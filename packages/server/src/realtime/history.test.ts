@@ -25,7 +25,7 @@ const read = (board: TestBoard, query: { after?: string; limit?: number } = {}, 
 const seqsOf = (body: unknown) => (body as LoggedEvent[]).map((event) => event.seq)
 const run = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-/** Events of long ago, behind what the board has. */
+/** Appends old events to a board's log. */
 const addOldEvents = (board: TestBoard, count: number, days: number) =>
   service.sql.query(
     `with stream as (update board_stream set last_seq = last_seq + $2::int8 where board_id = $1 returning last_seq - $2::int8 as last)
@@ -42,7 +42,7 @@ const makeOld = ({ id }: TestBoard, upTo: number, days: number) =>
 const openDatabase = () => new Database({ url: service.database_url, size: 2, onError: () => {} })
 
 describe('reading', () => {
-  test('[HIST-1] members read the log in order, as sockets are sent it', async () => {
+  test('[HIST-1] members read the log in order, with the same events that sockets receive', async () => {
     const board = await service.board()
     using socket = openSocket(board.owner.api, board.id, { seq: true })
     await socket.next('user_joined')
@@ -58,11 +58,11 @@ describe('reading', () => {
     expect((await read(board, { after: `1.${before}` })).body).toEqual(
       socket.events.map((event) => ({ ...event, actor_id: board.owner.id })),
     )
-    const stranger = await service.user()
-    expect((await read(board, {}, stranger)).status).toBe(403)
+    const nonMember = await service.user()
+    expect((await read(board, {}, nonMember)).status).toBe(403)
   })
 
-  test('[HIST-1] Link leads through the whole log, page by page, also while it grows', async () => {
+  test('[HIST-1] following Link pages through the whole log, also while it grows', async () => {
     const board = await service.board()
     await addColumns(board, 14)
     const last = (await board.events()).length
@@ -79,7 +79,7 @@ describe('reading', () => {
     expect(seen).toEqual(run(1, last + 1))
   })
 
-  test('[HIST-1] a page has 100 events unless told otherwise, and 500 at most', async () => {
+  test('[HIST-1] a page has 100 events by default, and at most 500', async () => {
     const board = await service.board()
     await addOldEvents(board, 600, 0)
     expect(seqsOf((await read(board)).body)).toEqual(run(1, 100))
@@ -91,7 +91,7 @@ describe('reading', () => {
 })
 
 describe('large events', () => {
-  /** Events of 1.5 MB each, which compress to a few kilobytes: what a renamed column of four long cards leaves in the log. */
+  /** Events of 1.5 MB each, which compress to a few kilobytes. Renaming a column with long cards produces such events. */
   const addLargeEvents = (board: TestBoard, count: number) =>
     service.sql.query(
       `with stream as (update board_stream set last_seq = last_seq + $2::int8 where board_id = $1 returning last_seq - $2::int8 as last)
@@ -102,7 +102,7 @@ describe('large events', () => {
       [board.id, count],
     )
 
-  test('[HIST-4] a page ends with the event that fills a mebibyte, and Link leads through all of them', async () => {
+  test('[HIST-4] a page ends with the event that reaches one mebibyte, and following Link reads them all', async () => {
     const board = await service.board()
     const before = (await board.events()).length
     await addLargeEvents(board, 360)
@@ -115,7 +115,7 @@ describe('large events', () => {
     expect((await service.anybody.send('getLiveness', {})).status).toBe(200)
   })
 
-  test('[HIST-4] a page does not decompress the events behind it', async () => {
+  test('[HIST-4] reading a page does not decompress later events', async () => {
     const board = await service.board()
     await addLargeEvents(board, 100)
     const timed = async (work: () => Promise<unknown>) => {
@@ -136,8 +136,8 @@ describe('large events', () => {
   })
 })
 
-describe('what is gone', () => {
-  test('[HIST-2] a position of another epoch, of the future, or whose successors are gone is 410', async () => {
+describe('positions that are gone', () => {
+  test('[HIST-2] a position of another epoch, in the future, or whose next event was deleted is 410', async () => {
     const board = await service.board()
     await addColumns(board, 8)
     const last = (await board.events()).length
@@ -148,11 +148,11 @@ describe('what is gone', () => {
     }
     expect(seqsOf((await read(board, { after: '1.5' })).body)).toEqual(run(6, last))
     expect((await read(board, { after: `1.${last}` })).body).toEqual([])
-    // Without a position: whatever is kept.
+    // Without a position: everything that is stored.
     expect(seqsOf((await read(board)).body)).toEqual(run(6, last))
   })
 
-  test('[HIST-2] a board whose whole log is gone still has its position', async () => {
+  test('[HIST-2] a board whose whole log was deleted keeps its position', async () => {
     const board = await service.board()
     const last = (await board.events()).length
     await service.sql.query('delete from board_events where board_id = $1', [board.id])
@@ -167,7 +167,7 @@ describe('what is gone', () => {
 describe('retention', () => {
   afterEach(() => void vi.useRealTimers())
 
-  test('[HIST-3] events older than the retention are removed, and no others; positions before them are gone', async () => {
+  test('[HIST-3] only events older than the retention are deleted; earlier positions are gone', async () => {
     const board = await service.board()
     await addColumns(board, 6)
     const last = (await board.events()).length
@@ -187,7 +187,7 @@ describe('retention', () => {
     await late.next('resync')
   })
 
-  test('[HIST-3] a long backlog is removed in batches', async () => {
+  test('[HIST-3] a long backlog is deleted in batches', async () => {
     const board = await service.board()
     await addOldEvents(board, 11_000, 100)
     const db = openDatabase()
@@ -195,14 +195,14 @@ describe('retention', () => {
     await db.close()
   })
 
-  test('[HIST-3] of two instances one removes them; another takes over when that one is gone', async () => {
+  test('[HIST-3] one of two instances deletes them; the other takes over when that one is gone', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const board = await service.board()
     const databases = [openDatabase(), openDatabase()] as const
     const done: [string, number][] = []
     const failed: object[] = []
     const ids = [newUuid(), newUuid()]
-    const houses = databases.map((db, i) =>
+    const stops = databases.map((db, i) =>
       startJobs(
         db,
         ids[i] as string,
@@ -223,9 +223,9 @@ describe('retention', () => {
       await addOldEvents(board, 10, 91)
       vi.advanceTimersByTime(60_000)
       const count = done.length + 1
-      await eventually('old events were removed', () => done.length === count)
+      await eventually('old events were deleted', () => done.length === count)
     }
-    // The chores of the service itself stay out of it: their clock does not move.
+    // The service's own jobs do not interfere: they use real timers, which do not fire during this test.
     await service.sql.query('delete from job_leases')
     await round()
     const first = await holder()
@@ -234,14 +234,14 @@ describe('retention', () => {
       [first, 10],
       [first, 10],
     ])
-    // The one that holds the chore dies, and its time runs out.
-    houses[ids.indexOf(first ?? '')]?.()
+    // The holder of the lease dies, and the lease expires.
+    stops[ids.indexOf(first ?? '')]?.()
     await service.sql.query(`update job_leases set held_until = now() - interval '1 second'`)
     await round()
     expect(done[2]?.[0]).not.toBe(first)
     expect(await holder()).toBe(done[2]?.[0])
     expect(failed).toEqual([])
-    for (const stop of houses) stop()
+    for (const stop of stops) stop()
     for (const db of databases) await db.close()
   })
 })

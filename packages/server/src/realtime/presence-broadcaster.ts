@@ -1,54 +1,56 @@
 import { yieldingForEach } from '../platform/yielding-for-each.ts'
 
-/** Something that everybody on a board is told but for one connection, which knows. */
+/** A presence message for all connections of a board, except the one that was sent it already. */
 interface PresenceChange {
   bytes: Buffer
   except: string
 }
-interface Told {
+interface Recipient {
   readonly id: string
   send: (bytes: Buffer) => void
 }
 
-/** After a round, a board rests for a millisecond for each so many of its connections. */
-const PER_REST_MS = 20
+/** After a broadcast, a board pauses for one millisecond per this many connections. */
+const CONNECTIONS_PER_PAUSE_MS = 20
 
 /**
- * Tells a board's connections who comes and goes. A crowd that comes at once would cost each a message about each other:
- * what happens during a round, and a rest after it that grows with the audience, is told together in the next.
+ * Coalesced presence broadcast. When n clients connect at once, each is sent a message about each other. Changes during a
+ * broadcast, and during the pause after it, are therefore combined into the next one. The pause grows with the number of
+ * connections.
  */
 export class PresenceBroadcaster {
-  private readonly audience: (board_id: string) => ReadonlySet<Told> | undefined
-  /** What waits for the next round, for the boards that have one under way. */
+  private readonly recipientsOf: (board_id: string) => ReadonlySet<Recipient> | undefined
+  /** Changes for the next broadcast, for boards that have one in progress. */
   private readonly waiting = new Map<string, PresenceChange[]>()
 
-  constructor(audience: (board_id: string) => ReadonlySet<Told> | undefined) {
-    this.audience = audience
+  constructor(recipientsOf: (board_id: string) => ReadonlySet<Recipient> | undefined) {
+    this.recipientsOf = recipientsOf
   }
 
-  broadcast(board_id: string, notice: PresenceChange) {
+  broadcast(board_id: string, change: PresenceChange) {
     const waiting = this.waiting.get(board_id)
-    if (waiting) return void waiting.push(notice)
+    if (waiting) return void waiting.push(change)
     this.waiting.set(board_id, [])
-    this.handOut(board_id, [notice])
+    this.sendAll(board_id, [change])
   }
 
-  private handOut(board_id: string, notices: PresenceChange[]) {
-    const audience = this.audience(board_id) ?? new Set()
-    const all = Buffer.concat(notices.map((notice) => notice.bytes))
-    const excepted = new Set(notices.map((notice) => notice.except))
-    const allBut = (id: string) => Buffer.concat(notices.filter((n) => n.except !== id).map((n) => n.bytes))
+  private sendAll(board_id: string, changes: PresenceChange[]) {
+    const recipients = this.recipientsOf(board_id) ?? new Set()
+    const all = Buffer.concat(changes.map(({ bytes }) => bytes))
+    const excepted = new Set(changes.map(({ except }) => except))
+    const allExcept = (id: string) =>
+      Buffer.concat(changes.filter(({ except }) => except !== id).map(({ bytes }) => bytes))
     yieldingForEach(
-      audience,
-      (told) => told.send(excepted.has(told.id) ? allBut(told.id) : all),
-      () => setTimeout(() => this.goOn(board_id), audience.size / PER_REST_MS).unref(),
+      recipients,
+      (recipient) => recipient.send(excepted.has(recipient.id) ? allExcept(recipient.id) : all),
+      () => setTimeout(() => this.sendWaiting(board_id), recipients.size / CONNECTIONS_PER_PAUSE_MS).unref(),
     )
   }
 
-  private goOn(board_id: string) {
-    const notices = this.waiting.get(board_id) ?? []
-    if (notices.length === 0) return void this.waiting.delete(board_id)
+  private sendWaiting(board_id: string) {
+    const changes = this.waiting.get(board_id) ?? []
+    if (changes.length === 0) return void this.waiting.delete(board_id)
     this.waiting.set(board_id, [])
-    this.handOut(board_id, notices)
+    this.sendAll(board_id, changes)
   }
 }

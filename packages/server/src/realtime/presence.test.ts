@@ -7,7 +7,7 @@ import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const seconds = { heartbeat: 2, pong: 1 }
-/** A redis-server of these tests' own, which they may empty and kill. One instance reaches it through a proxy. */
+/** A Redis server of its own, which the tests may empty and kill. One instance reaches it through a proxy. */
 let redis: Store
 let proxy: TcpProxy
 let service: TestService
@@ -25,12 +25,12 @@ afterAll(async () => {
   await endProcesses()
 })
 
-interface Crowd {
+interface PresenceBoard {
   board: TestBoard
   users: [TestUser, TestUser, TestUser]
 }
 /** A board with three members. */
-async function crowd(): Promise<Crowd> {
+async function makeBoard(): Promise<PresenceBoard> {
   const board = await service.board()
   const guest = await service.user()
   await board.owner.api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: guest.id } })
@@ -49,23 +49,23 @@ const presenceAt = async (at: TestService, { id, owner }: TestBoard) => {
 }
 const namesOf = (users: TestUser[]) => users.map(({ username }) => username).sort()
 const isOnline = (at: TestService, board: TestBoard, users: TestUser[]) =>
-  eventually('presence is as it should be', async () => {
+  eventually('presence is as expected', async () => {
     const names = await presenceAt(at, board)
     return JSON.stringify(names) === JSON.stringify(namesOf(users))
   })
-/** What a socket was told of who comes and goes, in short. */
-const told = ({ messages }: TestSocket) =>
+/** The presence messages of a socket, as `+name` and `-name`. */
+const changes = ({ messages }: TestSocket) =>
   messages.flatMap(({ type, username }) =>
     type === 'user_joined' ? [`+${username}`] : type === 'user_left' ? [`-${username}`] : [],
   )
 const joined = (socket: TestSocket, { id }: TestUser) =>
   socket.next((m) => m.type === 'user_joined' && m['user_id'] === id)
-const left = (socket: TestSocket, { id }: TestUser, patienceMs?: number) =>
-  socket.next((m) => m.type === 'user_left' && m['user_id'] === id, patienceMs)
+const left = (socket: TestSocket, { id }: TestUser, timeoutMs?: number) =>
+  socket.next((m) => m.type === 'user_left' && m['user_id'] === id, timeoutMs)
 
-describe('coming and going', () => {
-  test('[PRES-1] [PRES-2] every connect is told to everybody once; only the last one that goes is a user who left', async () => {
-    const { board, users } = await crowd()
+describe('joining and leaving', () => {
+  test('[PRES-1] [PRES-2] every connect is broadcast once; user_left follows the last disconnect of a user', async () => {
+    const { board, users } = await makeBoard()
     const [ann, bob, cid] = users
     const here = await openAt(service, board, ann)
     const there = await openAt(elsewhere, board, bob)
@@ -79,20 +79,20 @@ describe('coming and going', () => {
     await secondTab.close()
     thirdTab.terminate()
     await left(here, bob)
-    // Presence is told in one order: whatever was said twice, or too much, would stand before this.
+    // Presence messages are ordered: duplicates and extra messages would arrive before this one.
     const last = await openAt(elsewhere, board, cid)
     await joined(here, cid)
     const [a, b, c] = namesInOrder(users)
-    expect(told(here)).toEqual([`+${a}`, `+${b}`, `+${b}`, `+${b}`, `-${b}`, `+${c}`])
-    expect(told(there)).toEqual([`+${b}`, `+${b}`])
+    expect(changes(here)).toEqual([`+${a}`, `+${b}`, `+${b}`, `+${b}`, `-${b}`, `+${c}`])
+    expect(changes(there)).toEqual([`+${b}`, `+${b}`])
     expect(there.messages[0]).toMatchObject({ type: 'user_joined', user_id: bob.id })
-    expect(told(last)).toEqual([`+${c}`])
+    expect(changes(last)).toEqual([`+${c}`])
     for (const socket of [here, last]) socket.terminate()
   })
   const namesInOrder = (users: TestUser[]) => users.map(({ username }) => username)
 
-  test('[PRES-1] [PRES-2] [PRES-3] after any coming and going everybody knows who is there', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-1] [PRES-2] [PRES-3] after random joins and leaves, all clients and instances agree on who is online', async () => {
+    const { board, users } = await makeBoard()
     const [watching, ...others] = users
     const watchers = [await openAt(service, board, watching), await openAt(elsewhere, board, watching)]
     const open: { user: TestUser; socket: TestSocket }[] = []
@@ -108,11 +108,11 @@ describe('coming and going', () => {
     const present = [...new Set([watching, ...open.map(({ user }) => user)])]
     for (const at of [service, elsewhere]) await isOnline(at, board, present)
     for (const watcher of watchers) {
-      await eventually('the watcher knows who is there', () => {
+      await eventually('the watcher knows who is online', () => {
         const known = new Set<string>()
-        for (const note of told(watcher)) {
-          if (note.startsWith('+')) known.add(note.slice(1))
-          else known.delete(note.slice(1))
+        for (const change of changes(watcher)) {
+          if (change.startsWith('+')) known.add(change.slice(1))
+          else known.delete(change.slice(1))
         }
         return JSON.stringify([...known].sort()) === JSON.stringify(namesOf(present))
       })
@@ -122,46 +122,46 @@ describe('coming and going', () => {
     for (const at of [service, elsewhere]) await isOnline(at, board, [])
   })
 
-  test('[PRES-1] of two who come at the same moment, the one or the other is told', async () => {
+  test('[PRES-1] when two users join at the same time, at least one of them sees the other join', async () => {
     for (let round = 0; round < 8; round++) {
-      const { board, users } = await crowd()
+      const { board, users } = await makeBoard()
       const sockets = await Promise.all(users.map((user, i) => openAt(i % 2 ? service : elsewhere, board, user)))
-      // Presence is told in one order: who has seen these has seen everything before.
+      // Presence messages are ordered: a client that received this one has received all before it.
       const marker = await service.user()
       await board.owner.api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: marker.id } })
       const last = await openAt(service, board, marker)
       await Promise.all(sockets.map((socket) => joined(socket, marker)))
-      const isTold = (a: number, b: number) => told(sockets[a] as TestSocket).includes(`+${users[b]?.username}`)
+      const hasSeen = (a: number, b: number) => changes(sockets[a] as TestSocket).includes(`+${users[b]?.username}`)
       for (const [a, b] of [
         [0, 1],
         [0, 2],
         [1, 2],
       ] as const)
-        expect([round, a, b, isTold(a, b) || isTold(b, a)]).toEqual([round, a, b, true])
+        expect([round, a, b, hasSeen(a, b) || hasSeen(b, a)]).toEqual([round, a, b, true])
       for (const socket of [...sockets, last]) socket.terminate()
     }
   })
 
-  test('[PRES-3] anybody with a token may ask; an unknown board is a 404', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-3] any authenticated user may read presence; an unknown board is 404', async () => {
+    const { board, users } = await makeBoard()
     const [ann] = users
-    const stranger = await service.user()
+    const outsider = await service.user()
     const tabs = [await openAt(service, board, ann), await openAt(elsewhere, board, ann)]
     const params = { board_id: board.id }
     await isOnline(service, board, [ann])
-    expect(await stranger.api.call('getPresence', { params })).toEqual({
+    expect(await outsider.api.call('getPresence', { params })).toEqual({
       board_id: board.id,
       online_users: [{ user_id: ann.id, username: ann.username }],
     })
     for (const tab of tabs) await tab.close()
     await isOnline(elsewhere, board, [])
     const unknown = { board_id: '0198a000-0000-7000-8000-000000000000' }
-    expect(await stranger.api.fail('getPresence', { params: unknown })).toMatchObject({ status: 404 })
+    expect(await outsider.api.fail('getPresence', { params: unknown })).toMatchObject({ status: 404 })
     expect(await service.anybody.fail('getPresence', { params })).toMatchObject({ status: 401 })
   })
 
-  test('[PRES-3] a service without Redis knows who is connected to it', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-3] without Redis, presence covers the connections of one instance', async () => {
+    const { board, users } = await makeBoard()
     const [ann, bob] = users
     const alone = await startService({ REDIS_URL: '' }, { seconds, beside: service })
     const first = await openAt(alone, board, ann)
@@ -174,27 +174,27 @@ describe('coming and going', () => {
     await tab.close()
     await second.close()
     await left(first, bob)
-    expect(told(first)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${bob.username}`, `-${bob.username}`])
+    expect(changes(first)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${bob.username}`, `-${bob.username}`])
     expect(await presenceAt(alone, board)).toEqual(namesOf([ann]))
     first.terminate()
     await alone.stop()
   })
 })
 
-describe('a user who has just been told to have joined', () => {
-  const asksAt = async (at: TestService, { id }: TestBoard, { api }: TestUser) => {
+describe('a user who has just received their own user_joined', () => {
+  const onlineAt = async (at: TestService, { id }: TestBoard, { api }: TestUser) => {
     const headers = { authorization: `Bearer ${api.token}` }
     const { body } = await at.anybody.request('GET', `/ws/boards/${id}/presence`, { headers })
     return (body as { online_users: { user_id: string }[] }).online_users.map(({ user_id }) => user_id)
   }
 
-  test('[PRES-6] is online, whichever instance is asked', async () => {
+  test('[PRES-6] is online on every instance', async () => {
     const far = await startProxy(redis.url, { askDelayMs: 80 })
     const distant = await startService({ REDIS_URL: far.url }, { seconds, beside: service })
-    const { board, users } = await crowd()
+    const { board, users } = await makeBoard()
     for (const user of users) {
       const socket = await openAt(distant, board, user)
-      expect(await asksAt(service, board, user)).toContain(user.id)
+      expect(await onlineAt(service, board, user)).toContain(user.id)
       expect(socket.messages[0]).toMatchObject({ type: 'user_joined', user_id: user.id })
       await socket.close()
     }
@@ -202,21 +202,21 @@ describe('a user who has just been told to have joined', () => {
     await far.close()
   })
 
-  test('[PRES-6] is online where they are connected, however slow Redis is', async () => {
+  test('[PRES-6] is online on their own instance while Redis is slow', async () => {
     const slow = await startProxy(redis.url, { askDelayMs: 400 })
     const distant = await startService({ REDIS_URL: slow.url }, { seconds, beside: service })
-    const { board, users } = await crowd()
+    const { board, users } = await makeBoard()
     for (const user of users) {
       using socket = await openAt(distant, board, user)
-      expect(await asksAt(distant, board, user)).toContain(user.id)
+      expect(await onlineAt(distant, board, user)).toContain(user.id)
       expect(socket.closing).toBeUndefined()
     }
     await distant.stop()
     await slow.close()
   })
 
-  test('[PRES-6] is online where they are connected while Redis is frozen, and is not held up', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-6] is online on their own instance while Redis hangs, and does not wait for it', async () => {
+    const { board, users } = await makeBoard()
     const frozen = await startProxy(redis.url)
     const cut = await startService({ REDIS_URL: frozen.url }, { seconds, beside: service })
     frozen.freeze()
@@ -225,7 +225,7 @@ describe('a user who has just been told to have joined', () => {
       const start = performance.now()
       sockets.push(await openAt(cut, board, user))
       expect(performance.now() - start).toBeLessThan(2_000)
-      expect(await asksAt(cut, board, user)).toContain(user.id)
+      expect(await onlineAt(cut, board, user)).toContain(user.id)
     }
     for (const socket of sockets) socket.terminate()
     frozen.thaw()
@@ -234,17 +234,17 @@ describe('a user who has just been told to have joined', () => {
   })
 })
 
-describe('healing', () => {
+describe('recovery', () => {
   const flush = async () => {
-    // Numbers begin with the time of day: a new beginning within the same moment would look like a lost message.
+    // Versions start at the current time: a restart within the same moment would look like a missed message.
     await pause(150)
     const client = await createClient({ url: redis.url }).connect()
     expect(await client.flushAll()).toBe('OK')
     client.destroy()
   }
 
-  test('[PRES-5] when Redis loses all its data, nobody seems to leave, and presence is whole within a heartbeat', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-5] when Redis loses all its data, nobody appears to leave, and presence is complete within a heartbeat', async () => {
+    const { board, users } = await makeBoard()
     const [ann, bob, cid] = users
     const here = await openAt(service, board, ann)
     const there = await openAt(elsewhere, board, bob)
@@ -255,12 +255,12 @@ describe('healing', () => {
     await left(here, bob)
     const last = await openAt(elsewhere, board, cid)
     await joined(here, cid)
-    expect(told(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `-${bob.username}`, `+${cid.username}`])
+    expect(changes(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `-${bob.username}`, `+${cid.username}`])
     for (const socket of [here, last]) socket.terminate()
   })
 
-  test('[PRES-5] who leaves while Redis knows nothing of him is told of in the end', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-5] user_left is eventually sent for a user who leaves while Redis has no data', async () => {
+    const { board, users } = await makeBoard()
     const [ann, bob] = users
     const here = await openAt(service, board, ann)
     const there = await openAt(elsewhere, board, bob)
@@ -269,12 +269,12 @@ describe('healing', () => {
     await there.close()
     await left(here, bob, 15_000)
     for (const at of [service, elsewhere]) await isOnline(at, board, [ann])
-    expect(told(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `-${bob.username}`])
+    expect(changes(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `-${bob.username}`])
     here.terminate()
   })
 
-  test('[PRES-5] when Redis loses one of his connections, a user does not seem to leave with the other', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-5] when Redis loses one of two connections, closing the other does not make the user appear to leave', async () => {
+    const { board, users } = await makeBoard()
     const [ann, bob] = users
     const here = await openAt(service, board, ann)
     const first = await openAt(service, board, bob)
@@ -283,20 +283,22 @@ describe('healing', () => {
     const [key = ''] = await client.keys(`*:p:connections:${board.id}`)
     const known = await client.zRange(key, 0, -1)
     const second = await openAt(service, board, bob)
-    await eventually('both are known', async () => (await client.zCard(key)) === known.length + 1)
+    await eventually('both are registered', async () => (await client.zCard(key)) === known.length + 1)
     const lost = (await client.zRange(key, 0, -1)).filter((member) => !known.includes(member))
     expect(await client.zRem(key, lost)).toBe(1)
     await client.hIncrBy(key.replace('connections', 'users'), bob.id, -1)
     await first.close()
-    await eventually('he is known again', async () => (await client.zRange(key, 0, -1)).join().includes(bob.id))
+    await eventually('the user is registered again', async () =>
+      (await client.zRange(key, 0, -1)).join().includes(bob.id),
+    )
     client.destroy()
     await isOnline(service, board, [ann, bob])
-    expect(told(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${bob.username}`])
+    expect(changes(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${bob.username}`])
     for (const socket of [here, second]) socket.terminate()
   })
 
-  test('[PRES-5] an instance that missed the messages learns of them by itself', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-5] an instance that missed messages repairs its state', async () => {
+    const { board, users } = await makeBoard()
     const [ann, bob, cid] = users
     const there = await openAt(elsewhere, board, ann)
     const here = await openAt(service, board, bob)
@@ -305,20 +307,20 @@ describe('healing', () => {
     const late = await openAt(service, board, cid)
     await joined(here, cid)
     await here.close()
-    // What was on its way is lost with the connection.
+    // Messages in transit are lost with the connection.
     proxy.cut()
     proxy.thaw()
     await joined(there, cid)
-    await eventually('the one who left is told of', () => told(there).includes(`-${bob.username}`))
+    await eventually('user_left is sent', () => changes(there).includes(`-${bob.username}`))
     for (const at of [service, elsewhere]) await isOnline(at, board, [ann, cid])
-    expect(told(there).sort()).toEqual(
+    expect(changes(there).sort()).toEqual(
       [`+${ann.username}`, `+${bob.username}`, `+${cid.username}`, `-${bob.username}`].sort(),
     )
     for (const socket of [there, late]) socket.terminate()
   })
 
-  test('[PRES-3] [PRES-5] while Redis is down each instance knows its own; when it is back everybody knows everybody', async () => {
-    const { board, users } = await crowd()
+  test('[PRES-3] [PRES-5] while Redis is down each instance knows its own users; afterwards all know all', async () => {
+    const { board, users } = await makeBoard()
     const [ann, bob, cid] = users
     const here = await openAt(service, board, ann)
     const there = await openAt(elsewhere, board, bob)
@@ -333,7 +335,7 @@ describe('healing', () => {
     for (const at of [service, elsewhere]) await isOnline(at, board, [ann, bob, cid])
     await late.close()
     await Promise.all([left(here, cid), left(there, cid)])
-    expect(told(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${cid.username}`, `-${cid.username}`])
+    expect(changes(here)).toEqual([`+${ann.username}`, `+${bob.username}`, `+${cid.username}`, `-${cid.username}`])
     for (const socket of [here, there]) socket.terminate()
   })
 })

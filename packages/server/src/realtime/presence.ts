@@ -1,119 +1,120 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { PRESENCE_SECONDS } from '@lockstep/contract/realtime'
-import { channelOf, tagOf } from './bus.ts'
+import {
+  type Connection,
+  chunks,
+  LIFETIME_MS,
+  type PresenceOperation,
+  type PresenceReply,
+  type PresenceStore,
+} from './presence-store.ts'
 
-const text = readFileSync(new URL('presence.lua', import.meta.url), 'utf8')
-const script = { text, sha: createHash('sha1').update(text).digest('hex') }
-const LIFETIME_MS = PRESENCE_SECONDS * 1_000
-/** How long a connection counts when its instance goes away in order: long enough to come back elsewhere. */
-const DRAINED_MS = 10_000
-const AT_ONCE = 500
-/** After Redis lost its data, everybody registers again within a heartbeat and this: nobody has left meanwhile. */
-const SETTLING_MS = 5_000
-const REPAIR_MS = 250
-/** How long a connection waits to be registered in Redis before `user_joined` is sent. */
-const REGISTER_MS = 250
-const MAX_REPAIR_MS = 8_000
+/** Connections per call of the store. */
+const BATCH_SIZE = 500
+/** After Redis lost its data, every instance registers its connections again within a heartbeat plus this. */
+const GRACE_MS = 5_000
+const RETRY_MS = 250
+const MAX_RETRY_MS = 8_000
+/** How long `user_joined` waits for the connection to be registered in Redis. */
+const REGISTER_TIMEOUT_MS = 250
+/** Expired connections are removed a little after their time, at random moments, so that not all instances do it. */
+const EXPIRY_DELAY_MS = 100
+const EXPIRY_SPREAD_MS = 2_000
 
-/** A connection of a user to a board. */
-export interface Connection {
-  id: string
-  user_id: string
-  username: string
-}
 interface Transition {
   type: 'user_joined' | 'user_left'
   user_id: string
   username: string
-  /** The connection that caused it, which was told already; empty when nobody connected just now. */
+  /** The connection that caused it and was sent it already; empty if there is none. */
   connection: string
 }
-type Operation = 'open' | 'join' | 'refresh' | 'leave' | 'shorten' | 'reap' | 'list'
 
-/** What presence needs of the world. */
+/** Everything presence needs from outside. Clock, timers and randomness are injected as for the hub. */
 export interface PresenceEnvironment {
-  /** Absent without Redis: then this instance's view is all there is. */
-  run: ((script: { sha: string; text: string }, keys: string[], args: string[]) => Promise<unknown>) | undefined
-  /** Tells every connection to a board here, but for one. */
-  tell: (board_id: string, message: string, except: string) => void
+  /** Undefined without Redis: then presence covers this instance only. */
+  store: PresenceStore | undefined
+  /** Sends a message to all connections of a board on this instance, except one. */
+  broadcast: (board_id: string, message: string, except: string) => void
+  now: () => number
+  /** Starts a timer; returns a function that cancels it. */
+  after: (ms: number, work: () => void) => () => void
+  soon: (work: () => void) => void
   random: () => number
   heartbeatMs: number
 }
 
-/** Who is on one board, as this instance knows it. */
+/** The presence of one board, as this instance knows it. */
 interface Room {
-  here: Map<string, Connection>
-  /** Who went just now, and is not told of yet. */
+  board_id: string
+  /** Connections to this instance, by id. */
+  local: Map<string, Connection>
+  /** Connections that closed and are not reported yet. */
   leaving: Connection[]
-  /** User to username, over all instances. */
+  /** User id to username, over all instances. */
   users: Map<string, string>
-  /** How far the transitions of the board are known. It only grows, also when Redis begins anew. */
+  /** Version of the last applied transition. It only grows, also when Redis starts empty. */
   version: number
+  /** Until then, users that Redis does not know are not considered gone. */
   graceUntil: number
-  reaper: NodeJS.Timeout | undefined
-  /** Runs while Redis must be told again who is here; `failures` is how often it was in vain. */
-  registrar: NodeJS.Timeout | undefined
+  cancelExpiryTimer: (() => void) | undefined
+  cancelReRegisterTimer: (() => void) | undefined
   failures: number
   isRepairing: boolean
-  /** Whether those who were there before are known. They are not told of: they did not come just now. */
+  /** Whether the users who were present before this instance joined are known. They are not announced as joined. */
   isLoaded: boolean
-  /** Transitions that were heard before it was known who was there; undefined from then on. */
-  held: string[] | undefined
+  /** Messages received before the room is loaded; undefined once they are applied. */
+  pending: string[] | undefined
 }
 
 /**
- * Who is connected to a board, over all instances. The state and the order of its changes live in Redis, in one script;
- * each instance tells its own connections what really changes, and repairs what it missed by the version.
+ * Presence: the users connected to each board, over all instances. Redis holds the state and the order of its changes. Each
+ * instance broadcasts the changes to its own connections, and detects missed messages by their version.
  */
 export class PresenceRooms {
   private readonly rooms = new Map<string, Room>()
-  private readonly world: PresenceEnvironment
-  /** Redis was slow to register a connection, and has not answered since: nobody waits for it meanwhile. */
-  private isSlow = false
+  private readonly environment: PresenceEnvironment
+  /** Whether Redis was too slow to register a connection and has not replied since. Meanwhile new connections do not wait. */
+  private isStoreSlow = false
 
-  constructor(world: PresenceEnvironment) {
-    this.world = world
+  constructor(environment: PresenceEnvironment) {
+    this.environment = environment
   }
 
   /**
-   * A connect, which everybody on the board is told. `registered` is called once, before anybody else is told: when Redis
-   * knows of the connection, when it cannot be reached, or when it takes too long.
+   * Registers a connection and broadcasts `user_joined`. `onRegistered` is called before the broadcast: when Redis has
+   * registered the connection, cannot be reached, or takes too long. In the last case it is called again later.
    */
-  join(board_id: string, connection: Connection, registered: () => void) {
-    const known = this.rooms.get(board_id)
-    const room = known ?? this.open(board_id)
-    room.here.set(connection.id, connection)
-    const giveUp = () => {
-      this.isSlow = true
-      registered()
+  join(board_id: string, connection: Connection, onRegistered: () => void) {
+    const existing = this.rooms.get(board_id)
+    const room = existing ?? this.open(board_id)
+    room.local.set(connection.id, connection)
+    const onTimeout = () => {
+      this.isStoreSlow = true
+      onRegistered()
     }
-    const timer = this.isSlow ? undefined : setTimeout(giveUp, REGISTER_MS)
-    if (this.isSlow) registered()
-    const alone = () =>
-      this.take(board_id, room, { type: 'user_joined', ...named(connection), connection: connection.id })
-    void this.act(known ? 'join' : 'open', board_id, [connection], alone, () => {
-      clearTimeout(timer)
-      registered()
+    const cancelTimeout = this.isStoreSlow ? undefined : this.environment.after(REGISTER_TIMEOUT_MS, onTimeout)
+    if (this.isStoreSlow) onRegistered()
+    const { id, user_id, username } = connection
+    const joinLocally = () => this.applyTransition(room, { type: 'user_joined', user_id, username, connection: id })
+    void this.run(existing ? 'join' : 'open', board_id, [connection], joinLocally, () => {
+      cancelTimeout?.()
+      onRegistered()
     })
   }
 
   leave(board_id: string, connection: Connection) {
     const room = this.rooms.get(board_id)
-    if (!room?.here.delete(connection.id)) return
-    // A crowd that goes at once is told of together: one question for each would hold the process.
-    if (room.leaving.push(connection) === 1) setImmediate(() => this.tellLeft(board_id, room))
-    if (room.here.size > 0) return
-    this.forget(board_id, room)
+    if (!room?.local.delete(connection.id)) return
+    // Batched: one call for each of many connections that close together would block the event loop.
+    if (room.leaving.push(connection) === 1) this.environment.soon(() => this.reportLeaving(room))
+    if (room.local.size === 0) this.closeRoom(room)
   }
 
-  /** The heartbeat of a board: its connections here count for another minute. A crowd goes one part after the other. */
+  /** Heartbeat: extends the lifetime of a board's local connections in Redis, one batch after the other. */
   async refresh(board_id: string) {
     const room = this.rooms.get(board_id)
-    for (const part of chunks([...(room?.here.values() ?? [])], AT_ONCE)) {
-      // Whoever left meanwhile is not brought back.
-      const here = part.filter(({ id }) => room?.here.has(id))
-      await this.act('refresh', board_id, here, () => {})
+    for (const batch of chunks([...(room?.local.values() ?? [])], BATCH_SIZE)) {
+      // Connections that closed meanwhile must not be registered again.
+      const open = batch.filter(({ id }) => room?.local.has(id))
+      await this.run('refresh', board_id, open)
     }
   }
 
@@ -121,223 +122,216 @@ export class PresenceRooms {
     for (const board_id of this.rooms.keys()) void this.refresh(board_id)
   }
 
-  /** The instance goes away in order: its users have not left unless they stay away. */
+  /** Shutdown: shortens the lifetime of the local connections, so that users who reconnect elsewhere do not appear to leave. */
   async drain() {
+    const { store } = this.environment
     await Promise.all(
-      [...this.rooms].map(([id, room]) => this.call('shorten', id, [...room.here.values()]).catch(() => {})),
+      Array.from(this.rooms, ([board_id, room]) =>
+        store?.run('shorten', board_id, [...room.local.values()]).catch(() => {}),
+      ),
     )
   }
 
-  /** A transition that another instance, or this one, caused. */
-  heard(board_id: string, message: string) {
+  /** A numbered transition, caused by this or another instance. */
+  onMessage(board_id: string, message: string) {
     const room = this.rooms.get(board_id)
-    if (room?.held) room.held.push(message)
-    else if (room) this.takeNumbered(board_id, room, message)
+    if (room?.pending) room.pending.push(message)
+    else if (room) this.applyMessage(room, message)
   }
 
-  /** From now on the transitions of a board are heard: has there been one before? */
-  audible(board_id: string) {
-    if (this.rooms.has(board_id)) void this.act('reap', board_id, [], () => {})
+  /** The board's channel is subscribed: messages arrive from now on, and earlier ones may have been missed. */
+  onSubscribed(board_id: string) {
+    if (this.rooms.has(board_id)) void this.run('reap', board_id)
   }
 
-  /** Who is online: those whom Redis knows, and those connected here, whom Redis may not know yet. */
+  /** The users known to Redis, plus those connected here that Redis may not know yet. */
   async online(board_id: string): Promise<{ user_id: string; username: string }[]> {
-    const known = this.world.run && (await this.call('list', board_id, []).catch(() => undefined))
+    const known = await this.environment.store?.run('list', board_id).catch(() => undefined)
     const users = new Map(known?.users)
-    for (const { user_id, username } of this.rooms.get(board_id)?.here.values() ?? []) users.set(user_id, username)
+    for (const { user_id, username } of this.rooms.get(board_id)?.local.values() ?? []) users.set(user_id, username)
     return [...users].map(([user_id, username]) => ({ user_id, username }))
   }
 
   close() {
-    for (const [board_id, room] of this.rooms) this.forget(board_id, room)
-  }
-
-  private forget(board_id: string, room: Room) {
-    clearTimeout(room.reaper)
-    clearTimeout(room.registrar)
-    this.rooms.delete(board_id)
+    for (const room of this.rooms.values()) this.closeRoom(room)
   }
 
   private open(board_id: string): Room {
     const room: Room = {
-      here: new Map(),
+      board_id,
+      local: new Map(),
       leaving: [],
       users: new Map(),
       version: 0,
       graceUntil: 0,
-      reaper: undefined,
-      registrar: undefined,
+      cancelExpiryTimer: undefined,
+      cancelReRegisterTimer: undefined,
       failures: 0,
       isRepairing: false,
       isLoaded: false,
-      held: this.world.run && [],
+      pending: this.environment.store && [],
     }
     this.rooms.set(board_id, room)
     return room
   }
 
-  /** Does it in Redis, and tells what came of it; without Redis, does it here alone. `answered` is called before anybody is told. */
-  private async act(
-    operation: Operation,
-    board_id: string,
-    connections: Connection[],
-    alone: () => void,
-    answered: () => void = () => {},
-  ) {
-    if (!this.world.run) {
-      answered()
-      return alone()
-    }
-    const asked = this.rooms.get(board_id)
-    const answer = await this.call(operation, board_id, connections).catch(() => undefined)
-    answered()
-    if (!answer) {
-      if (operation === 'open' && asked) this.release(board_id, asked)
-      if (operation !== 'leave' && asked) this.registerSoon(board_id, asked)
-      return alone()
-    }
-    const { told, version, nextExpiryMs, users } = answer
-    this.isSlow = false
-    const room = this.rooms.get(board_id)
-    if (!room) return
-    room.failures = 0
-    if (operation === 'open' && room === asked) this.begin(board_id, room, version, users)
-    for (const message of told) this.heard(board_id, message)
-    if (version > room.version && !room.held) this.repair(board_id, room, version)
-    this.planReaping(board_id, room, nextExpiryMs)
+  private closeRoom(room: Room) {
+    room.cancelExpiryTimer?.()
+    room.cancelReRegisterTimer?.()
+    this.rooms.delete(room.board_id)
+  }
+
+  private isOpen(room: Room) {
+    return this.rooms.get(room.board_id) === room
   }
 
   /**
-   * Who was there as the first connection here came, in the same step of Redis: whoever came before is known, and whoever
-   * comes after is told of.
+   * Runs an operation in Redis and applies the resulting transitions. Without Redis, or when it fails, `runLocally` does it for
+   * this instance alone. `onReply` is called before anything is broadcast.
    */
-  private begin(board_id: string, room: Room, version: number, users: Map<string, string>) {
-    room.version = version
-    room.users = users
-    room.isLoaded = true
-    this.release(board_id, room)
+  private async run(
+    operation: PresenceOperation,
+    board_id: string,
+    connections: Connection[] = [],
+    runLocally = () => {},
+    onReply = () => {},
+  ) {
+    const { store } = this.environment
+    if (!store) {
+      onReply()
+      return runLocally()
+    }
+    const requesting = this.rooms.get(board_id)
+    const reply = await store.run(operation, board_id, connections).catch(() => undefined)
+    onReply()
+    if (!reply) {
+      if (operation === 'open' && requesting) this.applyPending(requesting)
+      if (operation !== 'leave' && requesting) this.scheduleReRegister(requesting)
+      return runLocally()
+    }
+    this.isStoreSlow = false
+    const room = this.rooms.get(board_id)
+    if (room) this.applyReply(room, reply, operation === 'open' && room === requesting)
   }
 
-  private release(board_id: string, room: Room) {
-    const held = room.held ?? []
-    room.held = undefined
-    for (const message of held) this.takeNumbered(board_id, room, message)
+  private applyReply(room: Room, { messages, version, nextExpiryMs, users }: PresenceReply, isFirst: boolean) {
+    room.failures = 0
+    if (isFirst) {
+      // A snapshot from the call that registered the first connection: users who join later are announced by messages.
+      room.version = version
+      room.users = users
+      room.isLoaded = true
+      this.applyPending(room)
+    }
+    for (const message of messages) this.onMessage(room.board_id, message)
+    if (version > room.version && !room.pending) this.repair(room, version)
+    this.scheduleExpiry(room, nextExpiryMs)
   }
 
-  private async call(operation: Operation, board_id: string, connections: Connection[]) {
-    if (!this.world.run) throw new Error('There is no Redis')
-    const tag = tagOf(board_id)
-    const keys = ['connections', 'users', 'names', 'version'].map((key) => `${tag}:p:${key}:${board_id}`)
-    const lifetime = operation === 'shorten' ? DRAINED_MS : LIFETIME_MS
-    const people = connections.flatMap(({ id, user_id, username }) => [id, user_id, username])
-    const args = [operation, String(lifetime), channelOf(board_id), String(PRESENCE_SECONDS * 2), ...people]
-    const [next, version, told, names] = (await this.world.run(script, keys, args)) as [
-      string,
-      string,
-      string[],
-      string[],
-    ]
-    const users = new Map(chunks(names, 2).map(([user_id, username]) => [user_id as string, username as string]))
-    return { nextExpiryMs: Number(next), version: Number(version), told, users }
+  private applyPending(room: Room) {
+    const pending = room.pending ?? []
+    room.pending = undefined
+    for (const message of pending) this.applyMessage(room, message)
   }
 
-  /** `<version>|<transition>`: taken once; a hole before it is repaired by reading the state. */
-  private takeNumbered(board_id: string, room: Room, message: string) {
+  /** Applies `<version>|<transition>` once. A gap in the versions means missed messages, and is repaired. */
+  private applyMessage(room: Room, message: string) {
     const end = message.indexOf('|')
     const version = Number(message.slice(0, end))
     if (version <= room.version) return
     const isNext = version === room.version + 1
-    this.take(board_id, room, JSON.parse(message.slice(end + 1)) as Transition)
-    if (!isNext) this.repair(board_id, room, version)
+    this.applyTransition(room, JSON.parse(message.slice(end + 1)) as Transition)
+    if (!isNext) this.repair(room, version)
     room.version = version
   }
 
-  private take(board_id: string, room: Room, transition: Transition) {
-    const { type, user_id, username, connection } = transition
+  private applyTransition(room: Room, { type, user_id, username, connection }: Transition) {
     const isKnown = room.users.has(user_id)
-    const isHere = type === 'user_left' && [...room.here.values()].some((other) => other.user_id === user_id)
-    // Redis has lost what it knew of him. Nobody is told what is not so; Redis is.
-    if (isHere) return this.registerSoon(board_id, room)
+    const isLocal = type === 'user_left' && [...room.local.values()].some((other) => other.user_id === user_id)
+    // Redis has lost a connection that is still open here: register it again instead of announcing that the user left.
+    if (isLocal) return this.scheduleReRegister(room)
     if (type === 'user_joined') room.users.set(user_id, username)
     else room.users.delete(user_id)
-    const isNews = type === 'user_left' ? isKnown : connection !== '' || !isKnown
-    if (isNews) this.world.tell(board_id, JSON.stringify({ type, user_id, username }), connection)
+    const isNew = type === 'user_left' ? isKnown : connection !== '' || !isKnown
+    if (isNew) this.environment.broadcast(room.board_id, JSON.stringify({ type, user_id, username }), connection)
   }
 
-  private tellLeft(board_id: string, room: Room) {
-    for (const part of chunks(room.leaving.splice(0), AT_ONCE)) {
-      void this.act('leave', board_id, part, () => this.leaveHere(board_id, room, part))
+  private reportLeaving(room: Room) {
+    for (const batch of chunks(room.leaving.splice(0), BATCH_SIZE)) {
+      void this.run('leave', room.board_id, batch, () => this.leaveLocally(room, batch))
     }
   }
 
-  private leaveHere(board_id: string, room: Room, connections: Connection[]) {
-    const stillHere = new Set([...room.here.values()].map((other) => other.user_id))
-    for (const connection of connections) {
-      if (stillHere.has(connection.user_id)) continue
-      this.take(board_id, room, { type: 'user_left', ...named(connection), connection: '' })
+  private leaveLocally(room: Room, connections: Connection[]) {
+    const stillConnected = new Set(Array.from(room.local.values(), (other) => other.user_id))
+    for (const { user_id, username } of connections) {
+      if (stillConnected.has(user_id)) continue
+      this.applyTransition(room, { type: 'user_left', user_id, username, connection: '' })
     }
   }
 
-  /** Reads who is there and tells the difference. Right after Redis began anew, nobody counts as gone. */
-  private repair(board_id: string, room: Room, versionNow: number) {
-    const isAnew = room.version !== 0 && versionNow - room.version > LIFETIME_MS
-    if (isAnew) this.settle(board_id, room)
-    if (room.isRepairing) return
+  /** Reads the state from Redis and broadcasts the differences. During the grace period, nobody is considered gone. */
+  private repair(room: Room, newVersion: number) {
+    const isReset = room.version !== 0 && newVersion - room.version > LIFETIME_MS
+    if (isReset) this.startGracePeriod(room)
+    const { store } = this.environment
+    if (room.isRepairing || !store) return
     room.isRepairing = true
-    this.call('list', board_id, []).then(
-      ({ version, users }) => {
+    store.run('list', room.board_id).then(
+      (reply) => {
         room.isRepairing = false
-        room.version = Math.max(room.version, version)
-        for (const [user_id, username] of users) {
-          if (room.isLoaded) this.take(board_id, room, { type: 'user_joined', user_id, username, connection: '' })
-          else room.users.set(user_id, username)
-        }
-        room.isLoaded = true
-        if (performance.now() < room.graceUntil) return
-        for (const [user_id, username] of [...room.users]) {
-          if (!users.has(user_id)) this.take(board_id, room, { type: 'user_left', user_id, username, connection: '' })
-        }
+        this.applyState(room, reply)
       },
       () => {
         room.isRepairing = false
-        setTimeout(
-          () => this.rooms.get(board_id) === room && this.repair(board_id, room, room.version),
-          REPAIR_MS,
-        ).unref()
+        this.repairAfter(room, RETRY_MS)
       },
     )
   }
 
-  /** Who has not registered again by the end of it has left. */
-  private settle(board_id: string, room: Room) {
-    const wait = this.world.heartbeatMs + SETTLING_MS
-    room.graceUntil = performance.now() + wait
-    const look = () => this.rooms.get(board_id) === room && this.repair(board_id, room, room.version)
-    setTimeout(look, wait + 100).unref()
-  }
-
-  /** What could not be said to Redis, or was lost there, is said again until it is known. */
-  private registerSoon(board_id: string, room: Room) {
-    if (room.registrar || this.rooms.get(board_id) !== room) return
-    const wait = Math.min(REPAIR_MS * 2 ** room.failures++, MAX_REPAIR_MS) * (0.5 + this.world.random())
-    const again = () => {
-      room.registrar = undefined
-      void this.refresh(board_id)
+  private applyState(room: Room, { version, users }: PresenceReply) {
+    room.version = Math.max(room.version, version)
+    for (const [user_id, username] of users) {
+      if (room.isLoaded) this.applyTransition(room, { type: 'user_joined', user_id, username, connection: '' })
+      else room.users.set(user_id, username)
     }
-    room.registrar = setTimeout(again, wait).unref()
+    room.isLoaded = true
+    if (this.environment.now() < room.graceUntil) return
+    for (const [user_id, username] of [...room.users]) {
+      if (!users.has(user_id)) this.applyTransition(room, { type: 'user_left', user_id, username, connection: '' })
+    }
   }
 
-  /** A connection that died without a word is removed soon after its time is up, by whoever is left. */
-  private planReaping(board_id: string, room: Room, nextExpiryMs: number) {
-    clearTimeout(room.reaper)
+  private repairAfter(room: Room, ms: number) {
+    this.environment.after(ms, () => {
+      if (this.isOpen(room)) this.repair(room, room.version)
+    })
+  }
+
+  /** Redis started empty. Users whose connections are not registered again by the end of the grace period have left. */
+  private startGracePeriod(room: Room) {
+    const ms = this.environment.heartbeatMs + GRACE_MS
+    room.graceUntil = this.environment.now() + ms
+    this.repairAfter(room, ms + 100)
+  }
+
+  /** Registers the local connections again, with exponential backoff and jitter, after Redis failed or lost them. */
+  private scheduleReRegister(room: Room) {
+    if (room.cancelReRegisterTimer || !this.isOpen(room)) return
+    const { after, random } = this.environment
+    const ms = Math.min(RETRY_MS * 2 ** room.failures++, MAX_RETRY_MS) * (0.5 + random())
+    room.cancelReRegisterTimer = after(ms, () => {
+      room.cancelReRegisterTimer = undefined
+      void this.refresh(room.board_id)
+    })
+  }
+
+  /** Removes connections that expired because their instance died. */
+  private scheduleExpiry(room: Room, nextExpiryMs: number) {
+    room.cancelExpiryTimer?.()
     if (nextExpiryMs < 0) return
-    const wait = nextExpiryMs + 100 + 2_000 * this.world.random()
-    room.reaper = setTimeout(() => void this.act('reap', board_id, [], () => {}), wait).unref()
+    const { after, random } = this.environment
+    const ms = nextExpiryMs + EXPIRY_DELAY_MS + EXPIRY_SPREAD_MS * random()
+    room.cancelExpiryTimer = after(ms, () => void this.run('reap', room.board_id))
   }
-}
-
-const named = ({ user_id, username }: Connection) => ({ user_id, username })
-
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 }

@@ -14,8 +14,8 @@ export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations
     },
 
     async listEvents({ db, board_id, query, request, reply }) {
-      const { epoch, seq: after } = readAfter(query.after ?? '0')
-      // Zero alone asks for whatever is kept; with an epoch it is a position like any other.
+      const { epoch, seq: after } = parseAfter(query.after ?? '0')
+      // A plain zero means the start of the stored log; with an epoch it is a position.
       const isFromStart = after === 0 && epoch === undefined
       const limit = query.limit ?? 100
       const page = await readHistory(db, board_id, after, limit)
@@ -35,7 +35,7 @@ export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations
   }
 }
 
-function readAfter(text: string): { epoch?: number; seq: number } {
+function parseAfter(text: string): { epoch?: number; seq: number } {
   const [first, second] = text.split('.').map(Number) as [number, number?]
   return second === undefined ? { seq: first } : { epoch: first, seq: second }
 }

@@ -2,14 +2,14 @@ import type { JsonText } from '@lockstep/contract/operation'
 import type { LoggedEvent } from '@lockstep/contract/realtime'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
-import type { Head, LiveEvent } from './hub.ts'
+import type { Head, LiveEvent } from './hub-environment.ts'
 
 const PAGE_EVENTS = 200
 const PAGE_BYTES = 1_048_576
 
 /**
- * The events after `after`: up to `limit`, and up to the event that fills a mebibyte, at least one. Sizes come from
- * `octet_length`, which PostgreSQL reads from the header of a stored text; `length` would decompress every body.
+ * The events after `after`: at most `limit`, ending with the event that reaches one mebibyte. `octet_length` only reads the
+ * header of a stored text; `length` would decompress every body.
  */
 const eventsAfter = (board_id: RawBuilder<unknown>, after: unknown, limit: RawBuilder<unknown>) => sql`(
   select seq, type, user_id, subject_id, body from (
@@ -26,7 +26,7 @@ const page = statement(
   (args: { board_id: string; after: number }) => sql<LiveEvent>`
     select event.seq, event.type, event.subject_id, event.body from ${eventsAfter(sql`${args.board_id}`, args.after, sql.lit(PAGE_EVENTS))} event order by event.seq`,
 )
-/** Events behind a number, in order: a page that is bounded in number and size. */
+/** Reads a page of events after a number, in order, bounded in number and size. */
 export const readEventPage = (db: Db, board_id: string, after: number): Promise<LiveEvent[]> =>
   db.run(page, { board_id, after })
 
@@ -43,7 +43,7 @@ export async function readHeads(db: Db, board_ids: string[]): Promise<Map<string
 interface History {
   epoch: number
   last_seq: number
-  /** The oldest number behind `after` that is still kept. */
+  /** The first number after `after` that is still stored. */
   first_seq: number | null
   seqs: number[] | null
   json: JsonText<LoggedEvent[]>
@@ -58,7 +58,7 @@ const history = statement(
     where stream.board_id = ${args.board_id}
     group by stream.epoch, stream.last_seq`,
 )
-/** A page of a board's log, bounded in number and size, with the position of the board in the same snapshot. */
+/** Reads a page of a board's log, bounded in number and size, and the board's position in the same snapshot. */
 export const readHistory = async (db: Db, board_id: string, after: number, limit: number) =>
   (await db.run(history, { board_id, after, limit }))[0]
 

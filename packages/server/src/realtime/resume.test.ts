@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { Client } from '@lockstep/testing/client'
 import { eventually, inherited } from '@lockstep/testing/processes'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
-import { type Opening, openSocket, type TestSocket } from '@lockstep/testing/socket'
+import { openSocket, type SocketOptions, type TestSocket } from '@lockstep/testing/socket'
 import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -24,8 +24,8 @@ afterAll(async () => {
   await service.stop()
 })
 
-const openAt = (at: TestService, { id, member }: TestBoard, opening: Opening = {}) =>
-  openSocket({ base_url: at.base_url, token: member.api.token }, id, opening)
+const openAt = (at: TestService, { id, member }: TestBoard, options: SocketOptions = {}) =>
+  openSocket({ base_url: at.base_url, token: member.api.token }, id, options)
 const addColumn = ({ id, owner }: TestBoard, title = 'More') =>
   owner.api.call('createColumn', { params: { board_id: id }, body: { title } })
 async function positionOf({ id, owner }: TestBoard) {
@@ -33,7 +33,7 @@ async function positionOf({ id, owner }: TestBoard) {
   const position = headers.get('board-position') as string
   return { position, epoch: Number(position.split('.')[0]), seq: Number(position.split('.')[1]) }
 }
-/** The texts of a board's log, as a client that asked for numbers is sent them. */
+/** The board's log as the texts that a client with sequence numbers receives. */
 async function loggedTexts({ id }: TestBoard, after = 0) {
   const { rows } = await service.sql.query<{ seq: string; body: string }>(
     'select seq, body from board_events where board_id = $1 and seq > $2 order by seq',
@@ -42,10 +42,10 @@ async function loggedTexts({ id }: TestBoard, after = 0) {
   return rows.map(({ seq, body }) => `{"seq":${seq},${body.slice(1)}`)
 }
 const textsOf = (socket: TestSocket) =>
-  socket.arrivals.filter(({ message }) => 'version' in message).map(({ text }) => text)
+  socket.received.filter(({ message }) => 'version' in message).map(({ text }) => text)
 
-describe('coming back', () => {
-  test('[SOCK-5] with seq=1 the first message is hello, and events and pings carry their number', async () => {
+describe('resuming', () => {
+  test('[SOCK-5] with seq=1 the first message is hello, and events and pings have numbers', async () => {
     const board = await service.board()
     const { epoch, seq } = await positionOf(board)
     using socket = openAt(service, board, { seq: true })
@@ -58,7 +58,7 @@ describe('coming back', () => {
     expect((await socket.next('ping')).message).toEqual({ type: 'ping', board_id: board.id, seq: seq + 1 })
   })
 
-  test('[SOCK-5] [LIVE-3] with since: hello, user_joined, what was missed, what happens; on any instance', async () => {
+  test('[SOCK-5] [LIVE-3] with since: hello, user_joined, missed events, new events; on any instance', async () => {
     const board = await service.board()
     const { position, epoch, seq } = await positionOf(board)
     for (const title of ['one', 'two', 'three']) await addColumn(board, title)
@@ -75,7 +75,7 @@ describe('coming back', () => {
     }
   })
 
-  test('[LIVE-3] who missed nothing is sent nothing', async () => {
+  test('[LIVE-3] a client that missed nothing is sent nothing', async () => {
     const board = await service.board()
     const { position, seq } = await positionOf(board)
     using socket = openAt(elsewhere, board, { since: position })
@@ -86,11 +86,11 @@ describe('coming back', () => {
     expect(socket.messages.some(({ type }) => type === 'resync')).toBe(false)
   })
 
-  test('[LIVE-1] [LIVE-3] clients that come and go at random see every event once, in order, as it was logged', async () => {
+  test('[LIVE-1] [LIVE-3] clients that reconnect at random receive every event once, in order, as logged', async () => {
     const board = await service.board()
     const first = (await positionOf(board)).seq
     const last = first + 160
-    const wander = async (round: number) => {
+    const followWithReconnects = async (round: number) => {
       const texts: string[] = []
       let seen = first
       for (let i = round; seen < last; i++) {
@@ -102,30 +102,30 @@ describe('coming back', () => {
       }
       return texts
     }
-    using stayer = openAt(elsewhere, board, { seq: true })
+    using steady = openAt(elsewhere, board, { seq: true })
     using plain = openAt(service, board)
-    await Promise.all([stayer.next('user_joined'), plain.next('user_joined')])
+    await Promise.all([steady.next('user_joined'), plain.next('user_joined')])
     const write = async (at: TestService) => {
       const api = new Client(at.base_url, board.owner.api.token)
       for (let i = 0; i < 40; i++)
         await api.call('createColumn', { params: { board_id: board.id }, body: { title: `${i}` } })
     }
-    const wanderers = Array.from({ length: 5 }, (_, i) => wander(i))
+    const followers = Array.from({ length: 5 }, (_, i) => followWithReconnects(i))
     await Promise.all([service, elsewhere, service, elsewhere].map(write))
     const log = await loggedTexts(board, first)
     expect(log).toHaveLength(160)
-    for (const texts of await Promise.all(wanderers)) expect(texts).toEqual(log)
-    await stayer.upTo(last)
-    expect(textsOf(stayer)).toEqual(log)
+    for (const texts of await Promise.all(followers)) expect(texts).toEqual(log)
+    await steady.upTo(last)
+    expect(textsOf(steady)).toEqual(log)
     await eventually('the plain client has everything', () => plain.events.length === log.length)
     expect(textsOf(plain)).toEqual(log.map((text) => text.replace(/"seq":\d+,/, '')))
   })
 
-  test('[LIVE-3] who is far behind is brought up to date page by page, while the board goes on', async () => {
+  test('[LIVE-3] a client that is far behind catches up page by page, while the board changes', async () => {
     const board = await service.board()
     const { seq } = await positionOf(board)
     const body = JSON.stringify({ type: 'column.updated', data: { filler: 'x'.repeat(3_000) }, version: '1.0' })
-    // Events of months, more than five pages in number and three in size.
+    // More than five pages by number of events, and three by size.
     await service.sql.query(
       `with more as (update board_stream set last_seq = last_seq + 1200 where board_id = $1)
        insert into board_events (board_id, seq, created_at, type, body)
@@ -139,8 +139,8 @@ describe('coming back', () => {
   })
 })
 
-describe('what is no longer kept', () => {
-  test('[LIVE-3] who left off before what is kept is told resync, and goes on from there', async () => {
+describe('positions that are gone', () => {
+  test('[LIVE-3] a client whose next event was deleted gets resync, and continues from there', async () => {
     const board = await service.board()
     for (let i = 0; i < 6; i++) await addColumn(board)
     const { epoch, seq } = await positionOf(board)
@@ -158,12 +158,12 @@ describe('what is no longer kept', () => {
 
   test.each([
     ['of another epoch', (epoch: number, seq: number) => `${epoch + 1}.${seq}`],
-    ['of the future', (epoch: number, seq: number) => `${epoch}.${seq + 1}`],
-    ['that is none', () => 'yesterday'],
+    ['in the future', (epoch: number, seq: number) => `${epoch}.${seq + 1}`],
+    ['that is malformed', () => 'yesterday'],
     ['without an epoch', (_: number, seq: number) => String(seq)],
     ['that is empty', () => ''],
     ['below zero', (epoch: number) => `${epoch}.-1`],
-  ])('[LIVE-3] a position %s is answered with resync', async (_what, since) => {
+  ])('[LIVE-3] a position %s causes a resync', async (_what, since) => {
     const board = await service.board()
     const { epoch, seq } = await positionOf(board)
     using socket = openAt(service, board, { since: since(epoch, seq) })
@@ -182,7 +182,7 @@ describe('a restore', () => {
     return { numbered, plain }
   }
 
-  test('[LIVE-10] a new epoch makes clients that know numbers resync, and closes the others with 1012', async () => {
+  test('[LIVE-10] after a new epoch, clients with sequence numbers get resync and others are closed with 1012', async () => {
     const board = await service.board()
     const before = await positionOf(board)
     const { numbered, plain } = await openAll(board)
@@ -208,7 +208,7 @@ describe('a restore', () => {
     for (const socket of numbered) socket.terminate()
   })
 
-  test('[LIVE-10] a change right after the new epoch is seen by everybody who was told to load the board', async () => {
+  test('[LIVE-10] clients that get resync also see a change made right after the new epoch', async () => {
     const board = await service.board()
     const { numbered } = await openAll(board)
     await service.sql.query('update board_stream set epoch = epoch + 1000 where board_id = $1', [board.id])
@@ -216,19 +216,19 @@ describe('a restore', () => {
     const { seq } = await positionOf(board)
     for (const socket of numbered) {
       const { message } = await socket.next('resync')
-      // Either the load that follows shows the change, or the event comes.
+      // The client sees the change either when it reloads the board, or as an event.
       if ((message.seq ?? 0) < seq) await socket.upTo(seq)
       socket.terminate()
     }
   })
 
-  test('[LIVE-10] a log that lost its newest events is told of as well', async () => {
+  test('[LIVE-10] a log that lost its newest events causes a resync as well', async () => {
     const board = await service.board()
     const { numbered, plain } = await openAll(board)
     await addColumn(board)
     const { epoch, seq } = await positionOf(board)
     for (const socket of numbered) await socket.upTo(seq)
-    // A database that failed over to a copy without the last commits.
+    // As after a failover to a standby without the last commits.
     await service.sql.query(
       `with gone as (delete from board_events where board_id = $1 and seq > $2::int8 - 2)
        update board_stream set last_seq = $2::int8 - 2 where board_id = $1`,
@@ -245,14 +245,14 @@ describe('a restore', () => {
 })
 
 describe('a client that reads slowly', () => {
-  /** What the server may hold for a client: the mark at which it stops giving, one batch over it, and one large event. */
-  const MOST_BYTES = 262_144 + 1_048_576 + 300_000
+  /** Buffer limit per client: the soft limit, one batch above it, and one large event. */
+  const MAX_BYTES = 262_144 + 1_048_576 + 300_000
   const accepted = new Set<Socket>()
   const note = (message: unknown) => void accepted.add((message as { socket: Socket }).socket)
   let calm: TestService
   beforeAll(async () => {
     channel('net.server.socket').subscribe(note)
-    // Nobody is asked for a pong meanwhile: that is another way to go.
+    // Without heartbeats, so that no connection is closed for a missing pong.
     calm = await startService({}, { seconds: { heartbeat: 20_000, pong: 10 } })
   })
   afterAll(async () => {
@@ -260,7 +260,7 @@ describe('a client that reads slowly', () => {
     await calm.stop()
   })
 
-  /** A board on which one change makes an event of a quarter of a megabyte. */
+  /** A board on which each change produces an event of a quarter of a megabyte. */
   async function largeBoard() {
     const board = await calm.board()
     const { owner, columns } = board
@@ -270,33 +270,33 @@ describe('a client that reads slowly', () => {
     let count = 0
     const change = async () => {
       const params = { column_id }
-      const answer = await owner.api.send('updateColumn', { params, body: { title: `Title ${count++}` } })
-      return Number(answer.headers.get('board-position')?.split('.')[1])
+      const response = await owner.api.send('updateColumn', { params, body: { title: `Title ${count++}` } })
+      return Number(response.headers.get('board-position')?.split('.')[1])
     }
     return { board, change }
   }
-  /** The server's end of a connection. Server and client are one process here. */
+  /** The server's end of a connection. Server and client run in one process here. */
   function serverEnd({ ws }: TestSocket): Socket {
     const { localPort } = (ws as unknown as { _socket: Socket })._socket
     const found = [...accepted].find((socket) => socket.remotePort === localPort)
-    if (!found) throw new Error('The connection is not to be found')
+    if (!found) throw new Error('The connection was not found')
     return found
   }
-  /** Writes until the system's buffers are full as well and the server has to hold things back. */
+  /** Writes until the buffers of the operating system are full and the server has to buffer too. */
   async function fill(end: Socket, change: () => Promise<number>) {
     for (let i = 0; i < 200; i++) {
       await change()
       if (end.writableLength > 262_144) return
     }
-    throw new Error('The buffers of the system never filled')
+    throw new Error('The buffers of the operating system never filled')
   }
 
-  test('[LIVE-5] is paused at its place while others go on, and brought up to date when it reads again', async () => {
+  test('[LIVE-5] is paused while others continue, and catches up when it reads again', async () => {
     const { board, change } = await largeBoard()
     const { seq } = await positionOf(board)
     using slow = openAt(calm, board, { seq: true })
-    using brisk = openAt(calm, board, { seq: true })
-    await Promise.all([slow.next('user_joined'), brisk.next('user_joined')])
+    using fast = openAt(calm, board, { seq: true })
+    await Promise.all([slow.next('user_joined'), fast.next('user_joined')])
     const end = serverEnd(slow)
     slow.pause()
     await fill(end, change)
@@ -304,34 +304,34 @@ describe('a client that reads slowly', () => {
     let last = 0
     for (let i = 0; i < 12; i++) {
       last = await change()
-      await brisk.upTo(last)
+      await fast.upTo(last)
       most = Math.max(most, end.writableLength)
     }
     expect(slow.closing).toBeUndefined()
-    expect(most).toBeLessThan(MOST_BYTES)
-    expect(brisk.seqs).toEqual(Array.from({ length: last - seq }, (_, i) => seq + i + 1))
+    expect(most).toBeLessThan(MAX_BYTES)
+    expect(fast.seqs).toEqual(Array.from({ length: last - seq }, (_, i) => seq + i + 1))
     slow.resume()
     await slow.upTo(last)
-    expect(slow.seqs).toEqual(brisk.seqs)
+    expect(slow.seqs).toEqual(fast.seqs)
     await change()
     await slow.upTo(last + 1)
   })
 
-  test('[LIVE-5] is closed with 1013 when it is 4 MiB behind, and others notice nothing', async () => {
+  test('[LIVE-5] is closed with 1013 when it is 4 MiB behind, without affecting others', async () => {
     const { board, change } = await largeBoard()
     using slow = openAt(calm, board, { seq: true })
-    using brisk = openAt(calm, board, { seq: true })
-    await Promise.all([slow.next('user_joined'), brisk.next('user_joined')])
+    using fast = openAt(calm, board, { seq: true })
+    await Promise.all([slow.next('user_joined'), fast.next('user_joined')])
     const end = serverEnd(slow)
     slow.pause()
     await fill(end, change)
     const full = end.writableLength
     let last = 0
     for (let i = 0; i < 20; i++) last = await change()
-    await brisk.upTo(last)
-    // Nothing but the goodbye can be added to what is held for it.
-    await eventually('it is told to go', () => end.writableLength > full)
-    expect(end.writableLength).toBeLessThan(MOST_BYTES)
+    await fast.upTo(last)
+    // Only the close frame can still be added to its buffer.
+    await eventually('the close frame is sent', () => end.writableLength > full)
+    expect(end.writableLength).toBeLessThan(MAX_BYTES)
     slow.resume()
     const { code } = await slow.closed
     expect(code).toBe(1013)
@@ -340,10 +340,10 @@ describe('a client that reads slowly', () => {
     using back = openAt(calm, board, { since: `1.${seen}` })
     await back.upTo(last)
     expect(back.seqs[0]).toBe(seen + 1)
-    expect(brisk.closing).toBeUndefined()
+    expect(fast.closing).toBeUndefined()
   })
 
-  test('[LIVE-5] is closed with 1013 when it takes nothing for 15 seconds', { timeout: 60_000 }, async () => {
+  test('[LIVE-5] is closed with 1013 when it reads nothing for 15 seconds', { timeout: 60_000 }, async () => {
     const { board, change } = await largeBoard()
     using slow = openAt(calm, board, { seq: true })
     await slow.next('user_joined')
@@ -354,7 +354,7 @@ describe('a client that reads slowly', () => {
     const full = end.writableLength
     await eventually('half of the time is over', () => performance.now() - since > 7_500)
     expect(end.writableLength).toBe(full)
-    await eventually('it is told to go', () => end.writableLength > full)
+    await eventually('the close frame is sent', () => end.writableLength > full)
     const waited = performance.now() - since
     expect(waited).toBeGreaterThan(14_500)
     expect(waited).toBeLessThan(17_000)
@@ -362,7 +362,7 @@ describe('a client that reads slowly', () => {
     expect((await slow.closed).code).toBe(1013)
   })
 
-  test('[LIVE-13] pages that were read one after the other count each, and who holds too much is cut at once', async () => {
+  test('[LIVE-13] pages read one after the other count separately, and a client above the limit is terminated', async () => {
     const board = await calm.board()
     await addColumn(board)
     const { epoch, seq } = await positionOf(board)
@@ -380,7 +380,7 @@ describe('a client that reads slowly', () => {
       const end = serverEnd(slow)
       ends.push(end)
       slow.pause()
-      await eventually('it was given its page', () => end.destroyed || end.writableLength > 1_048_576)
+      await eventually('it was sent its page', () => end.destroyed || end.writableLength > 1_048_576)
       most.push(held())
     }
     for (const end of ends) end.destroy()

@@ -12,7 +12,7 @@ import {
   type TestService,
   type TestUser,
 } from '@lockstep/testing/service'
-import { type Opening, openSocket, type TestSocket } from '@lockstep/testing/socket'
+import { openSocket, type SocketOptions, type TestSocket } from '@lockstep/testing/socket'
 import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Tokens } from '../security/tokens.ts'
@@ -21,7 +21,7 @@ const SECRET = `${MARK}-secret-of-the-revocation-tests-0123456789`
 const ADMIN = fileURLToPath(new URL('../administration/admin.ts', import.meta.url))
 const tokens = new Tokens({ secret: SECRET, algorithm: 'HS256', lifetimeSeconds: 60 })
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
-/** The heartbeat of these instances, with a second for the wheel to turn and a little for the machine. */
+/** The heartbeat of these instances, plus a second for the timing wheel and a margin for slow machines. */
 const seconds = { heartbeat: 2, pong: 1 }
 const HEARTBEAT_MS = 3_500
 
@@ -37,9 +37,9 @@ afterAll(async () => {
 })
 
 /** Sockets of one user to a board, one on each instance. */
-async function openBoth({ api }: TestUser, board_id: string, opening: Opening = {}) {
+async function openBoth({ api }: TestUser, board_id: string, options: SocketOptions = {}) {
   const sockets = [service, elsewhere].map(({ base_url }) =>
-    openSocket({ base_url, token: api.token }, board_id, { seq: true, ...opening }),
+    openSocket({ base_url, token: api.token }, board_id, { seq: true, ...options }),
   )
   await Promise.all(sockets.map((socket) => socket.next('user_joined')))
   return sockets as [TestSocket, TestSocket]
@@ -52,50 +52,50 @@ const invite = ({ id, owner, member }: TestBoard) =>
   owner.api.call('inviteMember', { params: { board_id: id }, body: { user_id: member.id } })
 const removals = async (board: TestBoard) =>
   (await board.events()).filter((event) => event.type === 'board.member_removed').map((event) => event.seq)
-/** Whether numbers follow each other without a gap. */
-const isRun = (seqs: (number | undefined)[]) => seqs.every((seq, i) => i === 0 || seq === (seqs[i - 1] ?? 0) + 1)
+/** Whether the numbers are consecutive. */
+const isGapless = (seqs: (number | undefined)[]) => seqs.every((seq, i) => i === 0 || seq === (seqs[i - 1] ?? 0) + 1)
 
-async function expectClosed(sockets: TestSocket[], code: number, since: number, within_ms: number) {
+async function expectClosed(sockets: TestSocket[], code: number, since: number, withinMs: number) {
   for (const socket of sockets) {
     const closing = await socket.closed
     expect(closing.code).toBe(code)
-    expect(closing.at - since).toBeLessThan(within_ms)
+    expect(closing.at - since).toBeLessThan(withinMs)
   }
 }
 
 describe('a removed member', () => {
-  test('[LIVE-6] [V11] is given nothing past his removal and closed with 1008 within a second, on every instance', async () => {
+  test('[LIVE-6] [V11] receives nothing after the removal and is closed with 1008 within a second, on every instance', async () => {
     const board = await service.board()
-    const his = await openBoth(board.member, board.id)
-    const [ours] = await openBoth(board.owner, board.id)
+    const ofMember = await openBoth(board.member, board.id)
+    const [ofOwner] = await openBoth(board.owner, board.id)
     const writes = Array.from({ length: 10 }, () => addColumn(board))
-    const removed_at = removeMember(board).then(() => performance.now())
+    const removedAt = removeMember(board).then(() => performance.now())
     await Promise.all([...writes, ...Array.from({ length: 10 }, () => addColumn(board))])
-    await expectClosed(his, 1008, await removed_at, 1_000)
+    await expectClosed(ofMember, 1008, await removedAt, 1_000)
     const [n = 0] = await removals(board)
     const last = (await board.events()).length
     expect(n).toBeLessThan(last)
-    for (const { events, seqs } of his) {
+    for (const { events, seqs } of ofMember) {
       expect(events.at(-1)).toMatchObject({ type: 'board.member_removed', seq: n })
-      expect(isRun(seqs)).toBe(true)
+      expect(isGapless(seqs)).toBe(true)
     }
-    await ours.upTo(last)
-    expect(isRun(ours.seqs)).toBe(true)
-    ours.terminate()
+    await ofOwner.upTo(last)
+    expect(isGapless(ofOwner.seqs)).toBe(true)
+    ofOwner.terminate()
   })
 
-  test('[LIVE-6] who leaves by himself is closed as well, and others of the board are not', async () => {
+  test('[LIVE-6] a member who leaves the board is closed as well, and other members are not', async () => {
     const board = await service.board()
-    const his = await openBoth(board.member, board.id)
-    const ours = await openBoth(board.owner, board.id)
+    const ofMember = await openBoth(board.member, board.id)
+    const ofOwner = await openBoth(board.owner, board.id)
     await board.member.api.call('removeMember', { params: { board_id: board.id, user_id: board.member.id } })
-    await expectClosed(his, 1008, performance.now(), 1_000)
+    await expectClosed(ofMember, 1008, performance.now(), 1_000)
     await addColumn(board)
-    for (const socket of ours) await socket.next('column.created')
-    for (const socket of ours) socket.terminate()
+    for (const socket of ofOwner) await socket.next('column.created')
+    for (const socket of ofOwner) socket.terminate()
   })
 
-  test('[LIVE-6] who reads nothing at the time finds nothing past his removal when he reads on', async () => {
+  test('[LIVE-6] a client that was not reading finds nothing after the removal when it reads again', async () => {
     const board = await service.board()
     const [socket] = await openBoth(board.member, board.id)
     socket.pause()
@@ -107,41 +107,41 @@ describe('a removed member', () => {
     expect(socket.events.map((event) => event.type)).toEqual(['column.created', 'board.member_removed'])
   })
 
-  test('[LIVE-6] [V11] who was removed behind the back of the service is closed within a heartbeat', async () => {
+  test('[LIVE-6] [V11] a member who was removed directly in the database is closed within a heartbeat', async () => {
     const board = await service.board()
-    const his = await openBoth(board.member, board.id)
-    const ours = await openBoth(board.owner, board.id)
+    const ofMember = await openBoth(board.member, board.id)
+    const ofOwner = await openBoth(board.owner, board.id)
     await service.sql.query('delete from board_members where board_id = $1 and user_id = $2', [
       board.id,
       board.member.id,
     ])
-    await expectClosed(his, 1008, performance.now(), HEARTBEAT_MS)
-    for (const socket of ours) await socket.next('ping')
-    for (const socket of ours) expect(socket.closing).toBeUndefined()
-    for (const socket of ours) socket.terminate()
+    await expectClosed(ofMember, 1008, performance.now(), HEARTBEAT_MS)
+    for (const socket of ofOwner) await socket.next('ping')
+    for (const socket of ofOwner) expect(socket.closing).toBeUndefined()
+    for (const socket of ofOwner) socket.terminate()
   })
 
-  test('[LIVE-6] who connects while he is being removed is refused, or told up to his removal and closed', async () => {
+  test('[LIVE-6] a connection that races with the removal is rejected, or receives events up to it and is closed', async () => {
     const board = await service.board()
-    let wasInside = 0
+    let accepted = 0
     for (let round = 0; round < 30; round++) {
       const { base_url } = round % 2 ? service : elsewhere
-      const opening = round % 3 ? { seq: true } : {}
-      const socket = openSocket({ base_url, token: board.member.api.token }, board.id, opening)
+      const options = round % 3 ? { seq: true } : {}
+      const socket = openSocket({ base_url, token: board.member.api.token }, board.id, options)
       await pause(Math.random() * 12)
       await removeMember(board)
-      const removed_at = performance.now()
+      const removedAt = performance.now()
       await addColumn(board)
-      await expectClosed([socket], 1008, removed_at, 1_500)
+      await expectClosed([socket], 1008, removedAt, 1_500)
       const types = socket.events.map((event) => event.type)
       expect(types).toBeOneOf([[], ['board.member_removed']])
-      if (types.length > 0) wasInside++
+      if (types.length > 0) accepted++
       await invite(board)
     }
-    expect(wasInside).toBeGreaterThan(0)
+    expect(accepted).toBeGreaterThan(0)
   })
 
-  test('[LIVE-6] who was removed and added again while he was away resumes over his own removal', async () => {
+  test('[LIVE-6] a member who was removed and added again while disconnected resumes across the removal', async () => {
     const board = await service.board()
     const position = `1.${(await board.events()).length}`
     await addColumn(board)
@@ -167,25 +167,25 @@ describe('a removed member', () => {
   })
 })
 
-describe('a user who lost his right to be here', () => {
+describe('a user whose access was revoked', () => {
   test('[LIVE-7] a deactivated user is closed with 1008 within a second, on both instances', async () => {
     const board = await service.board()
-    const his = await openBoth(board.member, board.id)
-    const ours = await openBoth(board.owner, board.id)
+    const ofMember = await openBoth(board.member, board.id)
+    const ofOwner = await openBoth(board.owner, board.id)
     const env = { ...inherited, DATABASE_URL: service.database_url, REDIS_URL: REDIS, JWT_SECRET: SECRET }
     await promisify(execFile)(process.execPath, [ADMIN, 'deactivate', board.member.email], { env })
     const at = performance.now()
-    await expectClosed(his, 1008, at, 1_000)
+    await expectClosed(ofMember, 1008, at, 1_000)
     expect((await openSocket(board.member.api, board.id).closed).code).toBe(1008)
-    for (const socket of ours) expect(socket.closing).toBeUndefined()
-    for (const socket of ours) socket.terminate()
+    for (const socket of ofOwner) expect(socket.closing).toBeUndefined()
+    for (const socket of ofOwner) socket.terminate()
   })
 
-  test('[LIVE-7] a password change closes the sockets of every older token within a second, but for the one that made it', async () => {
+  test('[LIVE-7] a password change closes the sockets of every older token within a second, except the one that made it', async () => {
     const board = await service.board()
     const { id, member } = board
     const older = await tokens.issue(member.id, nowSeconds() - 20)
-    const making = await tokens.issue(member.id, nowSeconds() - 10)
+    const current = await tokens.issue(member.id, nowSeconds() - 10)
     const withToken = (token: string) => ({ ...member, api: Object.assign(Object.create(member.api), { token }) })
     const { ticket } = (
       await service.anybody.request('POST', '/auth/ticket', { headers: { authorization: `Bearer ${older}` } })
@@ -194,12 +194,12 @@ describe('a user who lost his right to be here', () => {
       ...(await openBoth(withToken(older), id)),
       ...(await openBoth(withToken(older), id, { token: ticket })),
     ]
-    const surviving = await openBoth(withToken(making), id)
-    const answer = await service.anybody.request('POST', '/auth/change-password', {
-      headers: { authorization: `Bearer ${making}` },
+    const surviving = await openBoth(withToken(current), id)
+    const response = await service.anybody.request('POST', '/auth/change-password', {
+      headers: { authorization: `Bearer ${current}` },
       json: { current_password: PASSWORD, new_password: `${PASSWORD} renewed` },
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     await expectClosed(closing, 1008, performance.now(), 1_000)
     for (const socket of surviving) {
       await socket.next('ping')
@@ -211,7 +211,7 @@ describe('a user who lost his right to be here', () => {
     for (const socket of surviving) socket.terminate()
   })
 
-  /** Somebody with a copy of a token, who refreshes it every 50 ms and opens a socket with each new one. */
+  /** A thief with a copy of a token, who refreshes it every 50 ms and opens a socket with each new one. */
   function stealToken({ base_url }: TestService, board_id: string, token: string) {
     const thief = { held: [token], socket: undefined as TestSocket | undefined, isOver: false }
     const busy = Promise.withResolvers<void>()
@@ -228,7 +228,7 @@ describe('a user who lost his right to be here', () => {
     }
     return { thief, isBusy: busy.promise, lastStatus: refresh() }
   }
-  /** A further member of a board, with the password of its first one. */
+  /** Another member of a board, with the password of the first. */
   async function addMember({ id: board_id, member }: TestBoard) {
     const id = crypto.randomUUID()
     await service.sql.query(
@@ -260,9 +260,9 @@ describe('a user who lost his right to be here', () => {
     const last = thefts.map(({ thief }) => thief.socket as TestSocket)
     const codes = await Promise.all(last.map((socket) => Promise.race([socket.closed, pause(HEARTBEAT_MS)])))
     const held = thefts.map(({ thief }) => thief.held.at(-1))
-    const answers = held.map((token) => new Client(elsewhere.base_url, token).send('getMe', {}))
-    statuses.push(...(await Promise.all(answers)).map(({ status }) => status))
-    // The session that changed the password goes on, and so do its sockets.
+    const responses = held.map((token) => new Client(elsewhere.base_url, token).send('getMe', {}))
+    statuses.push(...(await Promise.all(responses)).map(({ status }) => status))
+    // The session that changed the password stays valid, and so do its sockets.
     const { access_token } = await member.api.call('refresh', {})
     await new Client(elsewhere.base_url, access_token).call('getMe', {})
     for (const socket of own) expect(socket.closing).toBeUndefined()
@@ -270,7 +270,7 @@ describe('a user who lost his right to be here', () => {
     return { statuses, codes: codes.map((closing) => closing?.code) }
   }
 
-  test('[AUTH-19] [LIVE-7] a thief who refreshes every 50 ms is out after a password change, 20 of 20 times', async () => {
+  test('[AUTH-19] [LIVE-7] a password change locks out a thief who refreshes every 50 ms, 20 of 20 times', async () => {
     const board = await service.board()
     const rounds = []
     for (let batch = 0; batch < 5; batch++)
@@ -309,7 +309,7 @@ describe('a user who lost his right to be here', () => {
     const lateMs = Date.now() - expires_at * 1_000
     expect(code).toBe(1008)
     expect(lateMs).toBeGreaterThanOrEqual(0)
-    // The wheel turns once a second.
+    // The timing wheel advances once a second.
     expect(lateMs).toBeLessThan(1_500)
     await short.stop()
   })
@@ -327,7 +327,7 @@ describe('a deleted board', () => {
     )
     await board.owner.api.call('deleteBoard', { params })
     await expectClosed([...sockets, plain], 1000, performance.now(), 1_000)
-    const made = (await Promise.all(writes)).filter((answer) => answer.status === 201).length
+    const made = (await Promise.all(writes)).filter((response) => response.status === 201).length
     for (const { events, messages } of [...sockets, plain]) {
       expect(events.map((event) => event.type)).toEqual([
         ...Array.from({ length: made }, () => 'column.created'),
@@ -335,7 +335,7 @@ describe('a deleted board', () => {
       ])
       expect(messages.at(-1)).toMatchObject({ type: 'board.deleted', data: { id: board.id } })
     }
-    for (const socket of sockets) expect(isRun(socket.seqs)).toBe(true)
+    for (const socket of sockets) expect(isGapless(socket.seqs)).toBe(true)
     expect((await openSocket(board.owner.api, board.id, { since: '1.1' }).closed).code).toBe(1008)
   })
 })

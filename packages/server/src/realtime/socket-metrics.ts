@@ -1,28 +1,29 @@
 import type { Metrics } from '../telemetry/metrics.ts'
 import { BoardSocket } from './board-socket.ts'
 import type { Bus } from './bus.ts'
-import type { Hub, HubEnvironment, LiveEvent, Taken } from './hub.ts'
+import type { Hub } from './hub.ts'
+import type { Delivery, HubEnvironment, LiveEvent } from './hub-environment.ts'
 
-const stamp = /"timestamp":"([^"]+)","version":"[^"]*"\}$/
+const timestamp = /"timestamp":"([^"]+)","version":"[^"]*"\}$/
 
 /**
- * When an event was committed, as far as another instance can know: its own time, which PostgreSQL took under the board's
- * lock, shortly before the commit. Every message holds it, whatever the version of the instance that sent it.
+ * Commit time of an event from another instance: the timestamp in its body, which PostgreSQL set under the board lock,
+ * shortly before the commit. Instances of any version include it.
  */
-export const eventTime = ({ body }: LiveEvent): number => Date.parse(stamp.exec(body.slice(-80))?.[1] ?? '')
+export const eventTime = ({ body }: LiveEvent): number => Date.parse(timestamp.exec(body.slice(-80))?.[1] ?? '')
 
-/** How long an event took, in seconds; undefined if that cannot be known. Clocks that disagree never make it negative. */
-export function delayOf({ event }: Taken, now: { monotonicMs: number; wallMs: number }): number | undefined {
+/** Time since the commit in seconds; undefined if unknown. Clock skew never makes it negative. */
+export function delayOf({ event }: Delivery, now: { monotonicMs: number; wallMs: number }): number | undefined {
   const { committedAt } = event
   const ms = committedAt === undefined ? now.wallMs - eventTime(event) : now.monotonicMs - committedAt
   return Number.isNaN(ms) ? undefined : Math.max(0, ms) / 1_000
 }
 
-/** Measures from the commit to the last socket of this instance, once for each event. */
-export const deliveryObserver = ({ meters }: Metrics): NonNullable<HubEnvironment['delivered']> => {
-  return (taken) => {
-    const seconds = delayOf(taken, { monotonicMs: performance.now(), wallMs: Date.now() })
-    if (seconds !== undefined) meters.lockstep_delivery_seconds.observe({ source: taken.source }, seconds)
+/** Measures the time from the commit to the last socket of this instance, once per event. */
+export const deliveryObserver = ({ meters }: Metrics): NonNullable<HubEnvironment['onDelivered']> => {
+  return (delivery) => {
+    const seconds = delayOf(delivery, { monotonicMs: performance.now(), wallMs: Date.now() })
+    if (seconds !== undefined) meters.lockstep_delivery_seconds.observe({ source: delivery.source }, seconds)
   }
 }
 
@@ -32,13 +33,13 @@ interface LiveParts {
   sockets: () => number
 }
 
-/** Looks at the real-time half when somebody asks: nothing is counted twice, and nobody is counted one by one. */
+/** Reads the counters of the real-time half at each scrape. */
 export function observeLive(metrics: Metrics, { hub, bus, sockets }: LiveParts) {
   const { meters } = metrics
   metrics.onScrape(() => {
     const { counts } = hub
     const { boards, slow } = hub.state()
-    const buffered = slow.map((viewer) => (viewer instanceof BoardSocket ? viewer.bufferedBytes : 0))
+    const buffered = slow.map((subscriber) => (subscriber instanceof BoardSocket ? subscriber.bufferedBytes : 0))
     meters.lockstep_sockets.set({}, sockets())
     meters.lockstep_live_boards.set({}, boards)
     meters.lockstep_slow_clients.set({}, slow.length)
@@ -55,8 +56,8 @@ export function observeLive(metrics: Metrics, { hub, bus, sockets }: LiveParts) 
       meters.lockstep_socket_resumes_total.total({ source }, counts.resumed[source])
     }
     if (!bus) return
-    meters.lockstep_redis_suspect.set({}, bus.isSuspect ? 1 : 0)
-    meters.lockstep_redis_canary_age_seconds.set({}, (performance.now() - bus.heard_at) / 1_000)
+    meters.lockstep_redis_suspect.set({}, bus.isDegraded ? 1 : 0)
+    meters.lockstep_redis_canary_age_seconds.set({}, (performance.now() - bus.lastCanaryAt) / 1_000)
     for (const direction of ['sent', 'heard', 'dropped'] as const) {
       meters.lockstep_redis_messages_total.total({ direction }, bus.counts[direction])
     }

@@ -36,7 +36,7 @@ describe('opening', () => {
     await socket.next('column.created')
   })
 
-  test('[SOCK-1] an id is the same board in upper case', async () => {
+  test('[SOCK-1] board ids are case-insensitive', async () => {
     const board = await service.board()
     using socket = openSocket(board.member.api, board.id.toUpperCase())
     await socket.next('user_joined')
@@ -44,35 +44,35 @@ describe('opening', () => {
     await socket.next('column.created')
   })
 
-  test('[SOCK-1] whoever is refused is let in first and then closed with 1008, and told nothing', async () => {
+  test('[SOCK-1] rejected clients complete the handshake, are closed with 1008, and receive no message', async () => {
     const board = await service.board()
-    const stranger = await service.user()
+    const outsider = await service.user()
     const { member } = board
-    const late = await tokens(60).issue(member.id, nowSeconds() - 120)
+    const expired = await tokens(60).issue(member.id, nowSeconds() - 120)
     const forged = await new Tokens({
       secret: `${MARK}-another-secret-0123456789-0123456789`,
       algorithm: 'HS256',
       lifetimeSeconds: 60,
     }).issue(member.id, nowSeconds())
-    const refused = {
-      'a token that expired': openSocket(member.api, board.id, { token: late }),
-      'a token that somebody else signed': openSocket(member.api, board.id, { token: forged }),
-      'a token that is none': openSocket(member.api, board.id, { token: 'none' }),
+    const rejected = {
+      'an expired token': openSocket(member.api, board.id, { token: expired }),
+      'a token with a foreign signature': openSocket(member.api, board.id, { token: forged }),
+      'a malformed token': openSocket(member.api, board.id, { token: 'none' }),
       'an empty token': openSocket(member.api, board.id, { token: '' }),
       'no token': openSocket(service.anybody, board.id),
-      'a stranger to the board': openSocket(stranger.api, board.id),
+      'a user who is not a member': openSocket(outsider.api, board.id),
       'a board that does not exist': openSocket(member.api, UNKNOWN),
-      'an id that is none': openSocket(member.api, 'not-an-id'),
+      'a malformed id': openSocket(member.api, 'not-an-id'),
       'an id with a null byte': openSocket(member.api, `${board.id.slice(0, -3)}%00`),
       'a page of a foreign origin': openSocket(member.api, board.id, { headers: { origin: 'https://evil.example' } }),
     }
-    for (const [who, socket] of Object.entries(refused)) {
+    for (const [who, socket] of Object.entries(rejected)) {
       await socket.opened
       expect([who, (await socket.closed).code, socket.messages]).toEqual([who, 1008, []])
     }
   })
 
-  test('[SOCK-1] neither the header nor the cookie opens a socket', async () => {
+  test('[SOCK-1] neither the Authorization header nor the cookie opens a socket', async () => {
     const { id, member } = await service.board()
     const token = member.api.token as string
     const byHeader = openSocket(service.anybody, id, { headers: { authorization: `Bearer ${token}` } })
@@ -82,7 +82,7 @@ describe('opening', () => {
     await own.next('user_joined')
   })
 
-  test('[SOCK-1] a page of an origin that is listed may open a socket, and no other', async () => {
+  test('[SOCK-1] only pages of allowed origins may open a socket', async () => {
     const open = await startService({ CORS_ORIGINS: 'https://app.example' })
     const { id, member } = await open.board()
     using listed = openSocket(member.api, id, { headers: { origin: 'https://app.example' } })
@@ -94,7 +94,7 @@ describe('opening', () => {
     await open.stop()
   })
 
-  test('[SOCK-1] an upgrade of any other path is a 404', async () => {
+  test('[SOCK-1] an upgrade of any other path is 404', async () => {
     using socket = openSocket(service.anybody, 'a/b')
     await expect(socket.opened).rejects.toThrow('HTTP 404')
   })
@@ -106,11 +106,13 @@ describe('opening', () => {
     using first = openSocket(member.api, id, { token: ticket })
     using second = openSocket(member.api, id, { token: ticket })
     await Promise.all([first.next('user_joined'), second.next('user_joined')])
-    const answer = await service.anybody.request('GET', '/auth/me', { headers: { authorization: `Bearer ${ticket}` } })
-    expect(answer.status).toBe(401)
+    const response = await service.anybody.request('GET', '/auth/me', {
+      headers: { authorization: `Bearer ${ticket}` },
+    })
+    expect(response.status).toBe(401)
 
     const credential = await tokens(60).verify(member.api.token as string)
-    if (!credential) throw new Error('The token of the test is none')
+    if (!credential) throw new Error('The token of the test is invalid')
     const young = await tokens(60).issueTicket(credential, nowSeconds() - 25)
     const old = await tokens(60).issueTicket(credential, nowSeconds() - 31)
     using inTime = openSocket(member.api, id, { token: young })
@@ -118,7 +120,7 @@ describe('opening', () => {
     expect((await openSocket(member.api, id, { token: old }).closed).code).toBe(1008)
   })
 
-  test('[SOCK-6] a socket that a ticket opened ends with the token behind it', async () => {
+  test('[SOCK-6] a socket opened with a ticket is closed when the token behind it expires', async () => {
     const { id, member } = await service.board()
     const short = await tokens(60).issue(member.id, nowSeconds() - 57)
     const { ticket } = (
@@ -133,7 +135,7 @@ describe('opening', () => {
   })
 })
 
-describe('what is no socket of ours', () => {
+describe('invalid handshakes', () => {
   const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
 
   test.each(['//', '/ws/boards/', '/boards', '/ws/boards/a/b', 'http://['])(
@@ -150,31 +152,31 @@ describe('what is no socket of ours', () => {
   test.each([
     ['another method', 'POST', 'Sec-WebSocket-Version: 13\r\n', 405, 'Allow: GET'],
     ['no key', 'GET', 'Sec-WebSocket-Version: 13\r\n', 400, 'malformed_request'],
-    ['a key that is none', 'GET', 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n', 400, 'malformed_request'],
+    ['a malformed key', 'GET', 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n', 400, 'malformed_request'],
     ['another version', 'GET', `${KEY}Sec-WebSocket-Version: 99\r\n`, 400, 'Sec-WebSocket-Version: 13'],
     [
-      'no protocol',
+      'an empty protocol',
       'GET',
       `${KEY}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: ,\r\n`,
       400,
       'malformed_request',
     ],
-  ])('[FUZZ-6] a handshake with %s is refused with JSON', async (_, method, headers, status, holds) => {
+  ])('[FUZZ-6] a handshake with %s is rejected with a JSON problem', async (_, method, headers, status, content) => {
     const { port, hostname } = new URL(service.base_url)
     const socket = connect(Number(port), hostname)
     const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
     socket.write(`${method} /ws/boards/x HTTP/1.1\r\n${upgrade}${headers}\r\n`)
-    const answer = await text(socket)
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\nContent-Type: application/json`))
-    expect(answer).toContain(holds)
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ detail: expect.any(String) })
+    const response = await text(socket)
+    expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\nContent-Type: application/json`))
+    expect(response).toContain(content)
+    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject({ detail: expect.any(String) })
   })
 })
 
 describe('messages', () => {
   const keys = (message: Message) => Object.keys(message).sort()
 
-  test('[SOCK-2] a client that knows only the specification gets every kind of event, whole and with nothing added', async () => {
+  test('[SOCK-2] a client without sequence numbers receives every kind of event exactly as specified', async () => {
     const board = await service.board()
     const { id, owner, columns } = board
     const guest = await service.user()
@@ -186,15 +188,15 @@ describe('messages', () => {
       username: owner.username,
     })
     const seen = new Set<string>()
-    /** Changes the board and holds the event against the contract and against what GET answers. */
-    const expectEvent = async (kind: EventKind, change: Promise<unknown>, shown: (data: never) => Promise<unknown>) => {
+    /** Changes the board, and compares the event with the contract and with the response of GET. */
+    const expectEvent = async (kind: EventKind, change: Promise<unknown>, read: (data: never) => Promise<unknown>) => {
       await change
       const { message } = await socket.next((m) => 'version' in m)
       expect(keys(message), kind).toEqual(['data', 'timestamp', 'type', 'user_id', 'version'])
       expect(message).toMatchObject({ type: kind, user_id: owner.id, version: '1.0' })
       expect(message['timestamp']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/)
       checkClosed(events[kind], message['data'], kind)
-      expect(message['data'], kind).toEqual(await shown(message['data'] as never))
+      expect(message['data'], kind).toEqual(await read(message['data'] as never))
       seen.add(kind)
     }
     const getBoard = () => owner.api.call('getBoard', { params }) as Promise<FullBoard>
@@ -203,13 +205,13 @@ describe('messages', () => {
       (await getBoard()).columns.find((column) => column.id === column_id)
     const cardRow = ({ id: card_id }: { id: string }) => owner.api.call('getCard', { params: { card_id } })
     const memberRow = async () => (await owner.api.call('listMembers', { params })).find((m) => m.user_id === guest.id)
-    /** What is gone is told as it was. */
+    /** Events of deletions contain the last state. */
     const asBefore =
       <T>(before: T) =>
       async () =>
         before
 
-    async function tellOfLabels(card_id: string) {
+    async function expectLabelEvents(card_id: string) {
       const labelRow = async ({ id: label_id }: { id: string }) =>
         (await api.call('listLabels', { params })).find((label) => label.id === label_id)
       const made = api.call('createLabel', { params, body: { name: 'Label' } })
@@ -222,7 +224,7 @@ describe('messages', () => {
       await expectEvent('label.updated', named, labelRow)
       await expectEvent('label.deleted', api.call('deleteLabel', { params: { label_id } }), asBefore(await named))
     }
-    async function tellOfChecklists(card_id: string) {
+    async function expectChecklistEvents(card_id: string) {
       const listRow = async ({ id: list_id }: { id: string }) =>
         (await cardRow({ id: card_id })).checklists.find((list) => list.id === list_id)
       const itemRow = async ({ id: item_id }: { id: string }) =>
@@ -247,7 +249,7 @@ describe('messages', () => {
       await expectEvent('checklist.deleted', api.call('deleteChecklist', list), asBefore(empty))
     }
 
-    async function tellOfAttachments(card_id: string) {
+    async function expectAttachmentEvents(card_id: string) {
       const fileRow = async ({ id: file_id }: { id: string }) =>
         (await cardRow({ id: card_id })).attachments.find((file) => file.id === file_id)
       const made = api.call('createAttachment', { params: { card_id }, body: { file: new File(['x'], 'x.txt') } })
@@ -288,9 +290,9 @@ describe('messages', () => {
     )
     const unassigned = api.call('unassignCard', { params: { card_id, user_id: guest.id } })
     await expectEvent('card.unassigned', unassigned, cardRow)
-    await tellOfLabels(card_id)
-    await tellOfChecklists(card_id)
-    await tellOfAttachments(card_id)
+    await expectLabelEvents(card_id)
+    await expectChecklistEvents(card_id)
+    await expectAttachmentEvents(card_id)
     const card = await cardRow({ id: card_id })
     await expectEvent('card.deleted', api.call('deleteCard', { params: { card_id } }), asBefore(card))
     const column = await columnRow({ id: column_id })
@@ -299,7 +301,7 @@ describe('messages', () => {
     const removed = api.call('removeMember', { params: { board_id: id, user_id: guest.id } })
     await expectEvent('board.member_removed', removed, asBefore(guestRow))
     await expectEvent('board.deleted', api.call('deleteBoard', { params }), asBefore({ id }))
-    expect([...seen].sort(), 'a new kind of event belongs into this test').toEqual(Object.keys(events).sort())
+    expect([...seen].sort(), 'add new kinds of events to this test').toEqual(Object.keys(events).sort())
   })
 
   test('[SOCK-2] [SOCK-3] ping, user_joined and user_left have exactly the specified fields', async () => {
@@ -307,17 +309,17 @@ describe('messages', () => {
     using socket = openSocket(owner.api, id)
     await socket.next('user_joined')
     const guest = openSocket(member.api, id)
-    const who = { user_id: member.id, username: member.username }
-    expect((await socket.next('user_joined')).message).toEqual({ type: 'user_joined', ...who })
+    const user = { user_id: member.id, username: member.username }
+    expect((await socket.next('user_joined')).message).toEqual({ type: 'user_joined', ...user })
     await guest.next('user_joined')
     await guest.close()
-    expect((await socket.next('user_left')).message).toEqual({ type: 'user_left', ...who })
+    expect((await socket.next('user_left')).message).toEqual({ type: 'user_left', ...user })
     expect((await socket.next('ping')).message).toEqual({ type: 'ping', board_id: id })
   })
 })
 
 describe('heartbeat', () => {
-  test('[SOCK-3] who answers is pinged again and again; who does not is closed with 4408', async () => {
+  test('[SOCK-3] a client that answers pings stays connected; one that does not is closed with 4408', async () => {
     const { id, owner, member } = await service.board()
     using answering = openSocket(owner.api, id)
     using silent = openSocket(member.api, id, { pongs: false })
@@ -330,26 +332,26 @@ describe('heartbeat', () => {
     expect(answering.closing).toBeUndefined()
   })
 
-  test('[SOCK-3] an answer that is no pong does not count', async () => {
+  test('[SOCK-3] messages other than pongs do not count as pongs', async () => {
     const { id, owner } = await service.board()
     using socket = openSocket(owner.api, id, { pongs: false })
     await socket.next('ping')
-    for (const answer of ['pong', '{"type":"ping"}', '"pong"', 'null', '[]', '{', '{"type":["pong"]}'])
-      socket.send(answer)
+    for (const message of ['pong', '{"type":"ping"}', '"pong"', 'null', '[]', '{', '{"type":["pong"]}'])
+      socket.send(message)
     expect((await socket.closed).code).toBe(4408)
   })
 
-  test('[SOCK-3] the wheel beats every 30 seconds and looks for the pong 10 seconds later', () => {
+  test('[SOCK-3] heartbeats are due every 30 seconds, and pongs 10 seconds later', () => {
     const connection = { board_id: UNKNOWN, expiresAtSeconds: 2_000_000_000 }
     const [beats, dues]: [number[], number[]] = [[], []]
     let second = 0
     const wheel = new HeartbeatWheel<typeof connection>({
-      beat: (connections) => void (connections.length > 0 && beats.push(second)),
-      due: (connections) => void (connections.length > 0 && dues.push(second)),
-      expired: () => {},
+      onHeartbeat: (connections) => void (connections.length > 0 && beats.push(second)),
+      onPongDue: (connections) => void (connections.length > 0 && dues.push(second)),
+      onTokenExpired: () => {},
     })
     wheel.add(connection)
-    for (; second < 120; second++) wheel.turn(second)
+    for (; second < 120; second++) wheel.tick(second)
     const [first = Number.NaN] = beats
     expect(beats).toEqual([first, first + 30, first + 60, first + 90])
     expect(dues.filter((due) => due > first).map((due) => (due - first) % 30)).toSatisfy(
@@ -358,8 +360,8 @@ describe('heartbeat', () => {
   })
 })
 
-describe('what a client sends', () => {
-  /** A frame as it goes over the wire, masked with nothing. */
+describe('messages from clients', () => {
+  /** A frame as sent over the network, with a mask of zeros. */
   function rawFrame(opcode: number, payload: Buffer | string, { isLast = true, isMasked = true } = {}) {
     const body = Buffer.from(payload)
     const size = body.length < 126 ? 0 : body.length < 65_536 ? 2 : 8
@@ -377,13 +379,13 @@ describe('what a client sends', () => {
   const tiny = rawFrame(CONTINUED, 'x', { isLast: false })
   const many = (frame: Buffer, length = 1_001) => Array.from({ length }, () => frame)
 
-  test('[SOCK-4] [V31] bad messages end their own connection, each with its code, while others go on', async () => {
+  test('[SOCK-4] [V31] invalid messages close their own connection with a specific code, and no other', async () => {
     const board = await service.board()
     const { id, owner, member } = board
     using bystander = openSocket(owner.api, id, { seq: true })
     await bystander.next('user_joined')
     const before = (await board.events()).length
-    const rude: [string, number, Buffer[]][] = [
+    const invalid: [string, number, Buffer[]][] = [
       ['oversized', 1009, [rawFrame(TEXT, Buffer.alloc(65_537, 'x'))]],
       ['oversized and binary', 1009, [rawFrame(BINARY, Buffer.alloc(65_537, 'x'))]],
       ['oversized in fragments', 1009, [rawFrame(TEXT, half, { isLast: false }), rawFrame(CONTINUED, half)]],
@@ -394,21 +396,21 @@ describe('what a client sends', () => {
       ['a flood of pongs', 1013, many(rawFrame(TEXT, '{"type":"pong"}'))],
       ['a flood of protocol pings', 1013, many(rawFrame(PING, 'x'))],
       ['no mask', 1002, [rawFrame(TEXT, 'x', { isMasked: false })]],
-      ['a fragment of nothing', 1002, [rawFrame(CONTINUED, 'x')]],
-      ['an unknown kind', 1002, [rawFrame(3, 'x')]],
+      ['a continuation without a start', 1002, [rawFrame(CONTINUED, 'x')]],
+      ['an unknown opcode', 1002, [rawFrame(3, 'x')]],
     ]
-    for (const [what, code, frames] of rude) {
+    for (const [what, code, frames] of invalid) {
       using socket = openSocket(member.api, id, { pongs: false })
       await socket.next('user_joined')
       write(socket, frames)
       expect([what, (await socket.closed).code]).toEqual([what, code])
       await addColumn(board, what)
     }
-    await bystander.upTo(before + rude.length)
-    expect(bystander.seqs).toEqual(rude.map((_, i) => before + i + 1))
+    await bystander.upTo(before + invalid.length)
+    expect(bystander.seqs).toEqual(invalid.map((_, i) => before + i + 1))
   })
 
-  test('[SOCK-9] whatever is no pong is ignored, text or binary, up to 64 KiB and 1,000 messages in 10 seconds', async () => {
+  test('[SOCK-9] messages other than pongs are ignored, text or binary, up to 64 KiB and 1,000 messages in 10 seconds', async () => {
     const board = await service.board()
     using socket = openSocket(board.member.api, board.id)
     await socket.next('user_joined')
@@ -418,13 +420,13 @@ describe('what a client sends', () => {
       rawFrame(BINARY, Buffer.alloc(65_536)),
       rawFrame(TEXT, Buffer.alloc(65_536, 'x')),
       rawFrame(TEXT, `{"type":"card.created","data":"${'x'.repeat(60_000)}"}`),
-      // The pongs of the test's client count too.
+      // The pongs of the test client count too.
       ...many(rawFrame(TEXT, '{"type":"subscribe"}'), 985),
     ])
     await addColumn(board)
     await socket.next('column.created')
     expect(socket.closing).toBeUndefined()
-    // Counts begin again every ten seconds: of twice as many, more than a thousand fall into one of these times.
+    // Counts are reset every ten seconds: of twice the limit, more than 1,000 fall into one period.
     write(socket, many(rawFrame(PING, ''), 2_002))
     expect((await socket.closed).code).toBe(1013)
   })
@@ -435,16 +437,16 @@ describe('what a client sends', () => {
     expect(listed).toEqual([1000, 1002, 1007, 1008, 1009, 1012, 1013, 4408])
   })
 
-  test('[SOCK-4] a ping of the protocol itself is answered', async () => {
+  test('[SOCK-4] a WebSocket ping frame is answered with a pong frame', async () => {
     const { id, member } = await service.board()
     using socket = openSocket(member.api, id)
     await socket.next('user_joined')
-    const answer = new Promise<string>((resolve) => socket.ws.once('pong', (data) => resolve(data.toString())))
+    const pong = new Promise<string>((resolve) => socket.ws.once('pong', (data) => resolve(data.toString())))
     socket.ws.ping('still there?')
-    expect(await answer).toBe('still there?')
+    expect(await pong).toBe('still there?')
   })
 
-  test('[SOCK-4] what is no pong changes nothing, also in fragments', async () => {
+  test('[SOCK-4] messages other than pongs change nothing, also in fragments', async () => {
     const board = await service.board()
     using socket = openSocket(board.member.api, board.id)
     await socket.next('user_joined')
@@ -456,8 +458,8 @@ describe('what a client sends', () => {
   })
 })
 
-describe('too many', () => {
-  test('[SOCK-7] more sockets than MAX_SOCKETS are closed with 1013 until there is room again', async () => {
+describe('limits', () => {
+  test('[SOCK-7] sockets above MAX_SOCKETS are closed with 1013 until another one closes', async () => {
     const small = await startService({ MAX_SOCKETS: '2' })
     const { id, owner } = await small.board()
     using first = openSocket(owner.api, id)
@@ -467,7 +469,7 @@ describe('too many', () => {
     expect(await third.closed).toMatchObject({ code: 1013 })
     expect(third.messages).toEqual([])
     await second.close()
-    await eventually('there is room', async () => {
+    await eventually('a socket is accepted again', async () => {
       using socket = openSocket(owner.api, id)
       return await socket.next('user_joined').catch(() => false as const)
     })
@@ -476,7 +478,7 @@ describe('too many', () => {
     await small.stop()
   })
 
-  test('[SOCK-11] one user has so many sockets, and so many to one board; the next is closed with 1013', async () => {
+  test('[SOCK-11] sockets above the limits per user, and per user and board, are closed with 1013', async () => {
     const shared = await startService({
       FAIR_SHARES: 'on',
       MAX_SOCKETS_PER_USER: '3',
@@ -485,8 +487,8 @@ describe('too many', () => {
     const [one, other] = [await shared.board(), await shared.board()]
     const { api, id } = one.owner
     await other.owner.api.call('inviteMember', { params: { board_id: other.id }, body: { user_id: id } })
-    const open = async (at: TestBoard, who = api) => {
-      const socket = openSocket(who, at.id)
+    const open = async (at: TestBoard, client = api) => {
+      const socket = openSocket(client, at.id)
       await Promise.race([socket.closed, socket.next('user_joined').catch(() => {})])
       return socket
     }
@@ -498,11 +500,11 @@ describe('too many', () => {
     const bystander = await open(one, one.member.api)
     expect([first, second, bystander].map(({ closing }) => closing)).toEqual([undefined, undefined, undefined])
     await second.close()
-    await eventually('there is room again', async () => (await open(one)).closing === undefined)
+    await eventually('a socket is accepted again', async () => (await open(one)).closing === undefined)
     await shared.stop()
   })
 
-  test('[SOCK-12] one address has so many sockets, for all users together; the next is closed with 1013', async () => {
+  test('[SOCK-12] sockets above the limit per address, for all users together, are closed with 1013', async () => {
     const shared = await startService({ FAIR_SHARES: 'on', MAX_SOCKETS_PER_ADDRESS: '2', TRUST_PROXY: '1' })
     const { id, owner, member } = await shared.board()
     const open = async ({ api } = owner, address = '192.0.2.1') => {
@@ -520,7 +522,7 @@ describe('too many', () => {
     await shared.stop()
   })
 
-  test('[LOAD-11] sockets are admitted in turn by user', async () => {
+  test('[LOAD-11] sockets are admitted fairly by user', async () => {
     const shared = await startService({ FAIR_SHARES: 'on', DATABASE_POOL_SIZE: '2' })
     const { id, owner, member } = await shared.board()
     const admitted: string[] = []
@@ -544,7 +546,7 @@ describe('too many', () => {
     await shared.stop()
   })
 
-  test('[SOCK-11] [SOCK-12] in development nobody is limited', async () => {
+  test('[SOCK-11] [SOCK-12] limits per user and per address are off in development', async () => {
     const one = { MAX_SOCKETS_PER_USER: '1', MAX_SOCKETS_PER_USER_AND_BOARD: '1', MAX_SOCKETS_PER_ADDRESS: '1' }
     const free = await startService(one)
     const { id, owner } = await free.board()
@@ -556,12 +558,12 @@ describe('too many', () => {
   })
 
   test.each([
-    ['0', 'the address of the connection counts, whatever the header says'],
-    ['1', 'the address that the proxy tells counts'],
+    ['0', 'the address of the connection counts, not the header'],
+    ['1', 'the address from the proxy counts'],
   ])(
     '[SOCK-7] [LIMIT-6] [V37] more new sockets from one address than MAX_UPGRADES_PER_MINUTE are closed with 1013; with TRUST_PROXY=%s %s',
     async (hops) => {
-      // The counts of other services on this Redis are kept apart by the secret.
+      // A unique secret separates the counts from other services on this Redis.
       const JWT_SECRET = `${MARK}-${crypto.randomUUID()}`
       const settings = { RATE_LIMITS: 'on', MAX_UPGRADES_PER_MINUTE: '4', TRUST_PROXY: hops, JWT_SECRET }
       const limited = await startService(settings)
