@@ -2,57 +2,57 @@ import { type Audience, makeBoard, type ProbedService } from '@lockstep/testing/
 import { LoadClients } from '@lockstep/testing/load/socket-clients'
 import type pg from 'pg'
 
-export interface Drained {
+export interface DrainResult {
   codes: Record<string, number>
   broken: number
-  /** From the first close to the last. */
-  spread_ms: number
-  /** The most that were closed within a tenth of the time. */
-  most_in_a_tenth: number
-  exit_code: number | null
-  refused_writes: number
+  /** Time from the first close to the last. */
+  spreadMs: number
+  /** The highest number of clients closed within a tenth of that time. */
+  maxInTenth: number
+  exitCode: number | null
+  failedWrites: number
   gaps: number
   repeats: number
   resyncs: number
 }
 
-/** Stops an instance with many viewers while writes continue at another; all viewers reconnect there and resume. */
+/** Stops an instance with many clients while writes continue at another; all clients reconnect there and resume. */
 export async function drainUnderLoad(
   leaving: ProbedService,
   staying: ProbedService,
   sql: pg.Pool,
   audience: Audience,
-  { viewers, rate }: { viewers: number; rate: number },
-): Promise<Drained> {
+  { clients, rate }: { clients: number; rate: number },
+): Promise<DrainResult> {
   const board = await makeBoard(leaving.base_url, sql, audience)
   const load = new LoadClients()
   try {
-    const paths = Array.from({ length: viewers }, (_, i) => board.paths[i % board.paths.length] as string)
+    const paths = Array.from({ length: clients }, (_, i) => board.paths[i % board.paths.length] as string)
     await load.open(leaving.base_url, paths, rate)
-    await load.until('all are there', ({ hellos }) => hellos === viewers)
+    await load.until('all are connected', ({ hellos }) => hellos === clients)
     await load.comeBackTo(staying.base_url)
     await load.forget()
-    let [isOver, written, refused_writes] = [false, 0, 0]
+    let [isOver, written, failedWrites] = [false, 0, 0]
     const writing = (async () => {
       while (!isOver) {
         await board.addCard('', staying.base_url).then(
           () => written++,
-          () => refused_writes++,
+          () => failedWrites++,
         )
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     })()
-    const exit_code = await leaving.end('SIGTERM')
-    await load.until('all are back', ({ hellos, open }) => hellos === viewers && open === viewers)
+    const exitCode = await leaving.end('SIGTERM')
+    await load.until('all have reconnected', ({ hellos, open }) => hellos === clients && open === clients)
     isOver = true
     await writing
-    const counts = await load.until('all have everything', ({ events }) => events >= written * viewers)
+    const counts = await load.until('all have every event', ({ events }) => events >= written * clients)
     const times = counts.closed_at.toSorted((a, b) => a - b)
     const [start = 0, end = 0] = [times[0], times.at(-1)]
     const tenth = (end - start) / 10
-    const most_in_a_tenth = Math.max(...times.map((from) => times.filter((t) => t >= from && t < from + tenth).length))
+    const maxInTenth = Math.max(...times.map((from) => times.filter((t) => t >= from && t < from + tenth).length))
     const { closes: codes, broken, gaps, repeats, resyncs } = counts
-    return { codes, broken, gaps, repeats, resyncs, spread_ms: end - start, most_in_a_tenth, exit_code, refused_writes }
+    return { codes, broken, gaps, repeats, resyncs, spreadMs: end - start, maxInTenth, exitCode, failedWrites }
   } finally {
     await load.end()
   }

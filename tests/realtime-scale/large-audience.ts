@@ -2,39 +2,39 @@ import { type Audience, makeBoard, type ProbedService, type Seen } from '@lockst
 import { LoadClients } from '@lockstep/testing/load/socket-clients'
 import type pg from 'pg'
 
-export interface LargeAudience {
-  arriving: { loop: Seen; broken: number }
-  events: { loop: Seen; isWhole: boolean }
+export interface LargeAudienceResult {
+  joining: { loop: Seen; broken: number }
+  events: { loop: Seen; isComplete: boolean }
 }
 
-/** Many viewers of one board: they connect at a rate, learn of each other, and receive events. */
-export async function watchLargeAudience(
+/** Connects many clients to one board at a fixed rate, waits for presence, and then sends them events. */
+export async function measureLargeAudience(
   service: ProbedService,
   sql: pg.Pool,
   audience: Audience,
-  size: { viewers: number; rate: number; events: number },
-): Promise<LargeAudience> {
-  const { viewers } = size
+  size: { clients: number; rate: number; events: number },
+): Promise<LargeAudienceResult> {
+  const { clients } = size
   const board = await makeBoard(service.base_url, sql, audience)
-  const load = new LoadClients(viewers > 1_000 ? 2 : 1)
+  const load = new LoadClients(clients > 1_000 ? 2 : 1)
   try {
     await service.look()
-    await load.open(service.base_url, board.paths.slice(0, viewers), size.rate)
-    const { broken } = await load.until('all are there', ({ hellos }) => hellos === viewers, 120_000)
-    const arriving = { loop: await service.look(), broken }
-    // Each viewer is told of itself and of all who connect later.
-    await load.until('all know', ({ joined }) => joined >= (viewers * (viewers + 1)) / 2)
+    await load.open(service.base_url, board.paths.slice(0, clients), size.rate)
+    const { broken } = await load.until('all are connected', ({ hellos }) => hellos === clients, 120_000)
+    const joining = { loop: await service.look(), broken }
+    // Each client receives user_joined for itself and for all that connect later.
+    await load.until('all have the presence messages', ({ joined }) => joined >= (clients * (clients + 1)) / 2)
 
     await load.forget()
     await service.look()
     for (let i = 1; i <= size.events; i++) {
       await board.addCard()
-      await load.until('all have the event', (counts) => counts.events >= viewers * i)
+      await load.until('all have the event', (counts) => counts.events >= clients * i)
     }
     const loop = await service.look()
     const counts = await load.count()
-    const isWhole = counts.gaps + counts.repeats === 0 && counts.events === viewers * size.events
-    return { arriving, events: { loop, isWhole } }
+    const isComplete = counts.gaps + counts.repeats === 0 && counts.events === clients * size.events
+    return { joining, events: { loop, isComplete } }
   } finally {
     await load.end()
   }

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 export const opcodes = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** A frame as a client sends it; its mask is zero, which leaves the content as it is. */
+/** A frame as a client sends it, with a mask of zeros, which leaves the content unchanged. */
 export function clientFrame(opcode: number, content: Buffer | string, { fin = true, masked = true } = {}): Buffer {
   const bytes = Buffer.from(content)
   const { length } = bytes
@@ -20,18 +20,18 @@ export function clientFrame(opcode: number, content: Buffer | string, { fin = tr
 const handshake = (path: string, address = '127.0.0.1') =>
   `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Forwarded-For: ${address}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`
 
-/** How a connection ended: with a code, or cut without one. */
-export interface End {
+/** How a connection was closed: with a code, or cut without one. */
+export interface CloseResult {
   code: number | 'cut'
 }
 
-/** One WebSocket client by hand, which may do what no library would. It reads only when it is told to. */
+/** A WebSocket client on a raw TCP socket, which can violate the protocol. It does not read until `readAll` or `readSlowly`. */
 export class RawClient {
   readonly socket: Socket
-  readonly ended: Promise<End>
-  /** When it was told of its own arrival; also when it has ended before. */
-  readonly seated: Promise<void>
-  /** The numbers of the events it has seen, and where it stands. */
+  readonly closed: Promise<CloseResult>
+  /** Resolves with the first `user_joined`, or when the connection is closed before. */
+  readonly joined: Promise<void>
+  /** The numbers of the received events. */
   readonly seqs: number[] = []
   epoch = 1
   position = -1
@@ -39,43 +39,43 @@ export class RawClient {
   private rest: Buffer = Buffer.alloc(0)
   private code: number | undefined
   private timer: NodeJS.Timeout | undefined
-  private sit: () => void
+  private onJoined: () => void
 
   constructor(base_url: string, path: string, address?: string) {
     this.socket = connect({ port: Number(new URL(base_url).port), host: '127.0.0.1', noDelay: true })
     this.socket.on('error', () => {})
     this.socket.write(handshake(path, address))
-    const { promise, resolve: sit } = Promise.withResolvers<void>()
-    this.seated = promise
-    this.sit = sit
-    this.ended = new Promise((resolve) => {
+    const { promise, resolve: onJoined } = Promise.withResolvers<void>()
+    this.joined = promise
+    this.onJoined = onJoined
+    this.closed = new Promise((resolve) => {
       this.socket.on('close', () => {
-        sit()
+        onJoined()
         clearInterval(this.timer)
         resolve({ code: this.code ?? 'cut' })
       })
     })
   }
 
-  /** From now on it takes everything as it comes. */
+  /** Reads everything from now on. */
   readAll(): this {
     clearInterval(this.timer)
-    this.socket.on('data', (chunk: Buffer) => this.take(chunk))
+    this.socket.on('data', (chunk: Buffer) => this.onData(chunk))
     this.socket.resume()
     return this
   }
 
-  /** From now on it takes so many bytes in a second, and leaves the others where they are. */
-  readSlowly(bytes_per_second: number): this {
+  /** Reads at a fixed rate from now on. */
+  readSlowly(bytesPerSecond: number): this {
     this.socket.pause()
     this.timer = setInterval(() => {
-      const chunk = this.socket.read(Math.min(bytes_per_second, this.socket.readableLength)) as Buffer | null
-      if (chunk) this.take(chunk)
+      const chunk = this.socket.read(Math.min(bytesPerSecond, this.socket.readableLength)) as Buffer | null
+      if (chunk) this.onData(chunk)
     }, 1_000)
     return this
   }
 
-  private take(chunk: Buffer) {
+  private onData(chunk: Buffer) {
     this.rest = Buffer.concat([this.rest, chunk])
     if (!this.isOpen) {
       const end = this.rest.indexOf('\r\n\r\n')
@@ -91,18 +91,18 @@ export class RawClient {
       const length = short < 126 ? short : short === 126 ? rest.readUInt16BE(2) : rest.readUInt32BE(6)
       if (rest.length < head + length) return
       this.rest = rest.subarray(head + length)
-      this.read((rest[0] as number) & 0x0f, rest.subarray(head, head + length))
+      this.onFrame((rest[0] as number) & 0x0f, rest.subarray(head, head + length))
     }
   }
 
-  private read(opcode: number, content: Buffer) {
+  private onFrame(opcode: number, content: Buffer) {
     if (opcode === opcodes.close) {
       this.code = content.readUInt16BE(0)
       this.socket.end(clientFrame(opcodes.close, content.subarray(0, 2)))
     }
     if (opcode !== opcodes.text) return
     const { type, seq, epoch } = JSON.parse(content.toString()) as { type: string; seq?: number; epoch?: number }
-    if (type === 'user_joined') this.sit()
+    if (type === 'user_joined') this.onJoined()
     if (type === 'ping') this.socket.write(clientFrame(opcodes.text, '{"type":"pong"}'))
     else if (type === 'hello') this.epoch = epoch ?? 1
     else if (seq !== undefined) this.seqs.push(seq)
@@ -111,5 +111,5 @@ export class RawClient {
   }
 }
 
-/** Whether numbers follow each other without a gap and without a repetition. */
+/** Whether the numbers are consecutive. */
 export const isGapless = (seqs: readonly number[]) => seqs.every((seq, i) => i === 0 || seq === (seqs[i - 1] ?? 0) + 1)

@@ -191,6 +191,9 @@ describe('a user who has just received their own user_joined', () => {
   test('[PRES-6] is online on every instance', async () => {
     const far = await startProxy(redis.url, { askDelayMs: 80 })
     const distant = await startService({ REDIS_URL: far.url }, { seconds, beside: service })
+    await eventually('it is connected to Redis', async () => {
+      return (await distant.anybody.call('getHealth', {})).redis === 'connected'
+    })
     const { board, users } = await makeBoard()
     for (const user of users) {
       const socket = await openAt(distant, board, user)
