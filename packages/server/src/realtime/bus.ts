@@ -66,7 +66,7 @@ export class Bus {
   /** True until the first canary has arrived. */
   isDegraded = true
   /** Messages so far. */
-  readonly counts = { sent: 0, heard: 0, dropped: 0 }
+  readonly counts = { sent: 0, received: 0, dropped: 0 }
 
   constructor(url: string, instanceId: string, log: Log, handlers: BusHandlers) {
     this.url = url
@@ -92,7 +92,7 @@ export class Bus {
     this.publish(USERS_CHANNEL, `u|${user_id}`)
   }
 
-  /** Calls `onSubscribed` once, when messages for the board arrive. Later interruptions are reported by `onDegraded`. */
+  /** Calls `onSubscribed` when messages for the board arrive, and again after the connections were replaced. */
   subscribe(board_id: string, onSubscribed: () => void) {
     this.addSubscription(channelOf(board_id), onSubscribed)
   }
@@ -171,7 +171,7 @@ export class Bus {
   }
 
   private readonly onMessage = (message: string, channel: string) => {
-    this.counts.heard++
+    this.counts.received++
     try {
       if (message.startsWith('e|')) return this.onEventMessage(message, channel)
       if (message.startsWith('p|')) return this.onPresenceMessage(message.slice(2), channel)

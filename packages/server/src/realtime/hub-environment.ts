@@ -63,8 +63,8 @@ export interface HubEnvironment {
     reader: { key: string; subscribers: () => number },
   ) => void
   readHeads: (board_ids: string[], done: (heads: Map<string, Head> | undefined) => void) => void
-  /** Calls `done` when messages for this board arrive from now on, also after a reconnect. */
-  subscribe: (board_id: string, done: () => void) => void
+  /** Calls `onSubscribed` when messages for this board arrive from now on, and again after a reconnect. */
+  subscribe: (board_id: string, onSubscribed: () => void) => void
   unsubscribe: (board_id: string) => void
   /** Called when the log has lost events it had, with the number of affected boards. */
   onLostCommits?: (boards: number) => void

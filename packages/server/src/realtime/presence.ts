@@ -125,11 +125,9 @@ export class PresenceRooms {
   /** Shutdown: shortens the lifetime of the local connections, so that users who reconnect elsewhere do not appear to leave. */
   async drain() {
     const { store } = this.environment
-    await Promise.all(
-      Array.from(this.rooms, ([board_id, room]) =>
-        store?.run('shorten', board_id, [...room.local.values()]).catch(() => {}),
-      ),
-    )
+    if (!store) return
+    const shorten = ({ board_id, local }: Room) => store.run('shorten', board_id, [...local.values()]).catch(() => {})
+    await Promise.all(Array.from(this.rooms.values(), shorten))
   }
 
   /** A numbered transition, caused by this or another instance. */
@@ -270,7 +268,7 @@ export class PresenceRooms {
     }
   }
 
-  /** Reads the state from Redis and broadcasts the differences. During the grace period, nobody is considered gone. */
+  /** Reads the state from Redis and broadcasts the differences. During the grace period, missing users are kept. */
   private repair(room: Room, newVersion: number) {
     const isReset = room.version !== 0 && newVersion - room.version > LIFETIME_MS
     if (isReset) this.startGracePeriod(room)

@@ -58,8 +58,9 @@ export function observeLive(metrics: Metrics, { hub, bus, sockets }: LiveParts) 
     if (!bus) return
     meters.lockstep_redis_suspect.set({}, bus.isDegraded ? 1 : 0)
     meters.lockstep_redis_canary_age_seconds.set({}, (performance.now() - bus.lastCanaryAt) / 1_000)
-    for (const direction of ['sent', 'heard', 'dropped'] as const) {
-      meters.lockstep_redis_messages_total.total({ direction }, bus.counts[direction])
-    }
+    const { sent, received, dropped } = bus.counts
+    meters.lockstep_redis_messages_total.total({ direction: 'sent' }, sent)
+    meters.lockstep_redis_messages_total.total({ direction: 'heard' }, received)
+    meters.lockstep_redis_messages_total.total({ direction: 'dropped' }, dropped)
   })
 }
