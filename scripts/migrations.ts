@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
-  type Header,
-  indexMadeBy,
-  type Phase,
+  concurrentIndexOf,
+  type MigrationHeader,
+  type MigrationPhase,
   readBatches,
   readHeader,
 } from '../packages/server/src/database/migrations/read-migrations.ts'
@@ -16,7 +16,7 @@ const CONFIG = `${FOLDER}/squawk.toml`
 const BASELINE = '0001_baseline'
 
 /** What squawk warns of, and what the phase is there for. That NOT NULL was checked before is ours to see to. */
-const allowed: Record<Phase, string[]> = {
+const allowed: Record<MigrationPhase, string[]> = {
   expand: [],
   migrate: [],
   contract: ['ban-drop-column', 'ban-drop-table', 'ban-drop-not-null', 'adding-not-nullable-field'],
@@ -28,7 +28,7 @@ interface File {
   text: string
   /** The statements without comments, in lower case. */
   statements: string[]
-  header: Header | undefined
+  header: MigrationHeader | undefined
 }
 
 /** What is wrong with the migrations of a folder: with their headers, by our own rules, and by squawk's. */
@@ -61,7 +61,7 @@ function readFile(file: string): File {
   return { file, name: basename(file, '.sql'), text, statements, header: readHeader(text) }
 }
 
-function problemsOf(each: File, header: Header, all: File[]): string[] {
+function problemsOf(each: File, header: MigrationHeader, all: File[]): string[] {
   const { text, statements, name } = each
   const { phase, mode, needs, because } = header
   const earlier = all.filter((other) => other.name < name)
@@ -106,7 +106,7 @@ function problemsOf(each: File, header: Header, all: File[]): string[] {
   if (mode === 'no transaction') {
     demand(statements.length === 1, 'without a transaction it can be only one statement')
     demand(/\bconcurrently\b|\bvalidate constraint\b/.test(statements[0] ?? ''), 'it needs a transaction')
-    const isAgain = indexMadeBy(text) === undefined || /\bif not exists\b/.test(statements[0] ?? '')
+    const isAgain = concurrentIndexOf(text) === undefined || /\bif not exists\b/.test(statements[0] ?? '')
     demand(isAgain, 'it cannot be done again after an interruption (if not exists)')
   } else {
     const outside = statements.find((s) => /\bconcurrently\b|\bvalidate constraint\b/.test(s))
@@ -127,7 +127,7 @@ function wasChecked(column: string, earlier: File[]): boolean {
   )
 }
 
-function squawk(files: File[], phase: Phase, isInside: boolean): string[] {
+function squawk(files: File[], phase: MigrationPhase, isInside: boolean): string[] {
   if (files.length === 0) return []
   const options = ['--config', CONFIG, '--reporter', 'gcc', ...(isInside ? ['--assume-in-transaction'] : [])]
   // Given here, the exceptions take the place of those in the file.

@@ -164,7 +164,7 @@ export const registry: Record<string, Covering> = {
   'npm run acceptance -- <url> --quick': by('tests/prove/operate-restore.ts', 'acceptance'),
 
   // Upgrading
-  'npm run migrate -- --stopped': by('packages/server/src/database/migrations/migrate.test.ts', 'is_stopped: true'),
+  'npm run migrate -- --stopped': by('packages/server/src/database/migrations/migrate.test.ts', 'isStopped: true'),
   'pg_upgrade --link': not('upgrades a whole server to a version that is not installed beside it'),
 
   // Long-running suites: tests run the same code with smaller sizes

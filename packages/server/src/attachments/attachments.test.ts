@@ -10,7 +10,7 @@ import { parse } from 'content-disposition'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Database } from '../database/database.ts'
 import { ChunkStore } from './file-store.ts'
-import { sweepFiles } from './unclaimed-files.ts'
+import { deleteUnclaimedFiles } from './unclaimed-files.ts'
 
 const MAX = 300_000
 let service: TestService
@@ -416,7 +416,7 @@ test('[LOAD-11] chunks that wait for a connection are served in turn by user', a
 describe('removing', () => {
   const sweep = async () => {
     const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
-    const removed = await sweepFiles(db, new ChunkStore(db, 2))
+    const removed = await deleteUnclaimedFiles(db, new ChunkStore(db, 2))
     await db.close()
     return removed
   }

@@ -153,8 +153,8 @@ describe('hashes', () => {
   test('[AUTH-8] no password is right for a user who is not there', async () => {
     const passwords = new Passwords(usual)
     for (const password of [PASSWORD, '', 'an unknown user has no password'])
-      expect(await passwords.isRight(undefined, password)).toBe(false)
-    expect(await passwords.isRight(await passwords.hash(PASSWORD), PASSWORD)).toBe(true)
+      expect(await passwords.isCorrect(undefined, password)).toBe(false)
+    expect(await passwords.isCorrect(await passwords.hash(PASSWORD), PASSWORD)).toBe(true)
   })
 
   test('[REQ-17] [V17] no answer carries a hash or a password', async () => {
@@ -253,7 +253,7 @@ describe('the queue', () => {
 
   test('[AUTH-21] a check that fails leaves its place to the next', async () => {
     const passwords = new Passwords(usual)
-    const broken = [1, 2, 3, 4].map(() => passwords.isRight('no hash at all', PASSWORD))
+    const broken = [1, 2, 3, 4].map(() => passwords.isCorrect('no hash at all', PASSWORD))
     expect((await Promise.allSettled(broken)).every(({ status }) => status === 'rejected')).toBe(true)
     expect(await passwords.hash(PASSWORD)).toMatch(/^\$argon2id\$/)
   })

@@ -3,8 +3,8 @@ import { startService, type TestService } from '@lockstep/testing/service'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { problemOfDatabase } from '../platform/problem.ts'
 import { Database, statement } from './database.ts'
+import { problemOfDatabase } from './errors.ts'
 import { PipelinedConnection } from './pipeline.ts'
 
 let service: TestService

@@ -1,9 +1,9 @@
-/** How long many things are done in one go before other work has its turn. */
+/** How long one iteration of the event loop may be blocked. */
 const SLICE_MS = 4
-/** So many between two looks at the clock. */
+/** Items between two reads of the clock. */
 const STRIDE = 25
 
-/** Does something for each of many, for some milliseconds at a time, so that other work has its turn in between. */
+/** Cooperative iteration: processes many items a few milliseconds at a time, and yields to the event loop in between. */
 export function yieldingForEach<T>(items: Iterable<T>, work: (item: T) => void, whenDone: () => void = () => {}) {
   const rest = items[Symbol.iterator]()
   const slice = () => {

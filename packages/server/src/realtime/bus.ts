@@ -59,7 +59,7 @@ export class Bus {
   /** Until it has been heard for the first time the bell may just as well be broken. */
   isSuspect = true
   /** What went through it so far. */
-  readonly counts = { sent: 0, heard: 0, dropped: 0 }
+  readonly counts = { sent: 0, received: 0, dropped: 0 }
 
   constructor(url: string, instanceId: string, log: Log, listener: BusListener) {
     this.url = url
@@ -163,7 +163,7 @@ export class Bus {
   }
 
   private readonly hear = (message: string, channel: string) => {
-    this.counts.heard++
+    this.counts.received++
     try {
       if (message.startsWith('e|')) return this.hearEvent(message, channel)
       if (message.startsWith('p|')) return this.hearPresence(message.slice(2), channel)

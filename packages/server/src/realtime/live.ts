@@ -9,10 +9,11 @@ import { type BoardGrant, checkAccess, findRevokedConnections } from '../core/au
 import type { CommittedChange } from '../core/event-log.ts'
 import type { Database } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
+import { problemOfDatabase } from '../database/errors.ts'
 import { endConnection } from '../http/error-handler.ts'
 import { addressOf, networkOf } from '../platform/client-address.ts'
 import { KeyCounts } from '../platform/key-counts.ts'
-import { Problem, problemOfDatabase } from '../platform/problem.ts'
+import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { yieldingForEach } from '../platform/yielding-for-each.ts'
 import type { RateLimits } from '../security/rate-limits.ts'
@@ -338,7 +339,7 @@ export class Live {
   private turn() {
     if (++this.ticks % 10 === 0) for (const set of this.sockets.values()) for (const socket of set) socket.messages = 0
     this.hub.dropSlow()
-    this.wheel.turn(this.deps.clock.now_seconds())
+    this.wheel.turn(this.deps.clock.nowSeconds())
   }
 
   /** The heartbeat of some boards: ping, presence, and a look whether everybody still may be here. */

@@ -57,7 +57,7 @@ export function observeLive(metrics: Metrics, { hub, bus, sockets }: LiveParts) 
     if (!bus) return
     meters.lockstep_redis_suspect.set({}, bus.isSuspect ? 1 : 0)
     meters.lockstep_redis_canary_age_seconds.set({}, (performance.now() - bus.heard_at) / 1_000)
-    for (const direction of ['sent', 'heard', 'dropped'] as const) {
+    for (const direction of ['sent', 'received', 'dropped'] as const) {
       meters.lockstep_redis_messages_total.total({ direction }, bus.counts[direction])
     }
   })

@@ -160,7 +160,7 @@ describe('failed logins', () => {
     const passwords = new Passwords({ minLength: 8, maxLength: 128, requires: [] })
     const refusal = new Problem('too_many_requests', { retry_after_seconds: 1 })
     const failures = { require: () => Promise.reject(refusal), report: () => Promise.reject(new Error('it was')) }
-    await expect(passwords.isRight('no hash at all', PASSWORD, { failures })).rejects.toBe(refusal)
+    await expect(passwords.isCorrect('no hash at all', PASSWORD, { failures })).rejects.toBe(refusal)
   })
 
   test('[LIMIT-3] an address that fails at many accounts is refused at all, and others are not', async () => {
@@ -404,8 +404,8 @@ describe('a Redis that fails', () => {
     MAX_UPGRADES_PER_MINUTE: '2',
   }
   const once = [
-    'Redis cannot keep the rate limits: this instance counts logins, registrations and searches for itself, and other requests pass uncounted',
-    'Redis keeps the rate limits again',
+    'Redis cannot count the rate limits: this instance counts logins, registrations and searches by itself, and other requests pass uncounted',
+    'Redis counts the rate limits again',
   ]
   const INSURED = '203.0.113.9'
 

@@ -1,6 +1,6 @@
 import { test as always, fc } from '@fast-check/vitest'
 import { expect, test } from 'vitest'
-import { GAP, makeRoom, rankBetween } from './rank.ts'
+import { GAP, makeGap, rankBetween } from './rank.ts'
 
 const LIMIT = Number.MAX_SAFE_INTEGER
 
@@ -13,7 +13,7 @@ interface Item {
 function place(list: Item[], index: number, name: string): { list: Item[]; moved: { index: number; rank: number }[] } {
   const ranks = list.map((item) => item.rank)
   const between = rankBetween(ranks[index - 1], ranks[index])
-  const { rank, moved } = between === undefined ? makeRoom(ranks, index) : { rank: between, moved: [] }
+  const { rank, moved } = between === undefined ? makeGap(ranks, index) : { rank: between, moved: [] }
   return { list: applyAll(list, moved).toSpliced(index, 0, { name, rank }), moved }
 }
 
@@ -86,7 +86,7 @@ always.prop([anyList, anyHistory], { numRuns: 300 })(
 
 always.prop([anyList, fc.nat()])('[ORDER-4] making room moves only those whose rank changes, each once', (list, at) => {
   const ranks = list.map((item) => item.rank)
-  const { rank, moved } = makeRoom(ranks, at % (ranks.length + 1))
+  const { rank, moved } = makeGap(ranks, at % (ranks.length + 1))
   expect(new Set(moved.map((m) => m.index)).size).toBe(moved.length)
   for (const m of moved) expect(m.rank).not.toBe(ranks[m.index])
   expect(Number.isSafeInteger(rank)).toBe(true)
@@ -118,7 +118,7 @@ function costOf(start: number[], spot: (length: number, n: number) => number) {
   for (let n = 0; n < INSERTS; n++) {
     const index = spot(ranks.length, n)
     const rank = rankBetween(ranks[index - 1], ranks[index])
-    const room = rank === undefined ? makeRoom(ranks, index) : { rank, moved: [] }
+    const room = rank === undefined ? makeGap(ranks, index) : { rank, moved: [] }
     for (const m of room.moved) ranks[m.index] = m.rank
     ranks = ranks.toSpliced(index, 0, room.rank)
     total += room.moved.length

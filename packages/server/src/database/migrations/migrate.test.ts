@@ -19,7 +19,7 @@ let said: { message: string; details: Record<string, unknown> }[]
 const say = (details: object, message: string) => void said.push({ message, details: { ...details } })
 const log = { info: say, warn: say }
 const messages = () => said.map(({ message }) => message)
-const tries = () => messages().filter((message) => message === 'a migration makes way, and tries again').length
+const tries = () => messages().filter((message) => message === 'migration timed out on a lock, will retry').length
 
 beforeEach(async () => {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
@@ -41,7 +41,7 @@ async function version(files: Record<string, string>): Promise<URL> {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   return pathToFileURL(`${folder}/`)
 }
-const run = async (files: Record<string, string>, options: { is_stopped?: boolean } = {}) =>
+const run = async (files: Record<string, string>, options: { isStopped?: boolean } = {}) =>
   migrate(url, { log, folder: await version(files), ...options })
 const applied = async () =>
   (await sql.query<{ name: string }>('select name from schema_migrations order by name')).rows.map(({ name }) => name)
@@ -95,7 +95,7 @@ describe('locks', () => {
       '-- phase: expand, no transaction\ncreate index concurrently if not exists things_by_board on things (board_id);'
     const done = await Promise.all(Array.from({ length: 4 }, () => run({ ...FIRST, '0002_index.sql': index })))
     expect(done.flat()).toEqual(['0001_things', '0002_index'])
-    expect(messages()).toContain('another instance migrates')
+    expect(messages()).toContain('waiting for another instance to migrate')
   })
 
   test('[UPG-3] who has nothing to do does not wait for somebody who migrates', async () => {
@@ -122,7 +122,7 @@ describe('without a transaction', () => {
       '-- phase: expand, no transaction\ncreate index concurrently if not exists things_by_board on things (board_id);'
     await run({ ...FIRST, '0002_index.sql': index })
     expect(await isValid()).toEqual([{ indisvalid: true }])
-    expect(messages()).toContain('an index that was not finished is made again')
+    expect(messages()).toContain('dropping an unfinished index, to create it again')
   })
 })
 
@@ -186,7 +186,7 @@ describe('versions', () => {
     await run({ ...FIRST, ...expand })
     await run({ ...FIRST, ...expand, ...contract })
     const sentence =
-      'This version is too old for the database: 0003_no_boards took away what versions without 0002_names use. Start a newer version, or restore a backup from before.'
+      'This version is too old for the database: 0003_no_boards removed something that versions without 0002_names use. Start a newer version, or restore a backup that is older than this migration.'
     await expect(run(FIRST)).rejects.toThrow(new SchemaMismatch(sentence))
     await expect(requireSchema(url, log, { folder: await version(FIRST) })).rejects.toThrow(
       new SchemaMismatch(sentence),
@@ -197,7 +197,7 @@ describe('versions', () => {
     await run(FIRST)
     await expect(run({ ...FIRST, ...expand, ...contract })).rejects.toThrow('stop every instance')
     expect(await applied()).toEqual(['0001_things'])
-    expect(await run({ ...FIRST, ...expand, ...contract }, { is_stopped: true })).toEqual([
+    expect(await run({ ...FIRST, ...expand, ...contract }, { isStopped: true })).toEqual([
       '0002_names',
       '0003_no_boards',
     ])
@@ -210,7 +210,7 @@ describe('versions', () => {
   test('[UPG-8] a version that does not migrate waits until the schema has what it uses, and then says what is missing', async () => {
     await run(FIRST)
     const folder = await version({ ...FIRST, ...expand, ...contract })
-    const missing = requireSchema(url, log, { folder, patienceMs: 0 })
+    const missing = requireSchema(url, log, { folder, maxWaitMs: 0 })
     await expect(missing).rejects.toThrow('The database is older than this version: 0002_names is missing.')
     const waiting = requireSchema(url, log, { folder })
     await eventually('it waits', () => messages().includes('waiting for the schema to be migrated'))
