@@ -237,7 +237,7 @@ describe('two instances behind HAProxy', () => {
       const body = (await answer.json()) as { code?: string; detail?: string }
       return answer.status === 503 && { body, retry: answer.headers.get('retry-after') }
     })
-    expect(ready).toEqual({ body: { code: 'unavailable', detail: 'This instance is about to stop.' }, retry: '1' })
+    expect(ready).toEqual({ body: { code: 'unavailable', detail: 'This instance is shutting down.' }, retry: '1' })
     const { status, headers } = await fetch(`${leaving.base_url}/health`)
     expect([status, headers.get('connection')]).toEqual([200, 'close'])
     expect((await fetch(`${leaving.base_url}/live`)).status).toBe(200)

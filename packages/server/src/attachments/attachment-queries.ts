@@ -1,5 +1,4 @@
 import type { Attachment } from '@lockstep/contract/attachments'
-import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, type JsonRow, type ResourceKey, statement } from '../database/database.ts'
 
