@@ -5,7 +5,7 @@ const serves: Covering = { serves: true }
 const by = (file: string, words: string): Covering => ({ by: file, words })
 const not = (reason: string): Covering => ({ not: reason })
 
-const administering = by('packages/server/src/administration/admin.test.ts', 'as it is written there')
+const administering = by('packages/server/src/administration/admin.test.ts', 'works as documented')
 const secrets = by('tests/deploy/files.test.ts', 'as the page makes them')
 const restored = by('tests/prove/operate-restore.ts', "blockOf('restore')")
 const docker = not('needs Docker; tests/deploy executes the steps of the image, and judges compose.yaml')
@@ -98,7 +98,7 @@ export const registry: Record<string, Covering> = {
   'npm run admin -- erase ada@example.com': administering,
   'npm run admin -- audit --limit 20': administering,
   'JWT_SECRET_FILE=/run/secrets/jwt DATABASE_URL_FILE=/run/secrets/database npm start': by(
-    'packages/server/src/config/config.test.ts',
+    'packages/server/src/config/read-config.test.ts',
     '[CONF-1]',
   ),
 
