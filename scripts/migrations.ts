@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
-  type Header,
-  indexMadeBy,
-  type Phase,
+  concurrentIndexOf,
+  type MigrationHeader,
+  type MigrationPhase,
   readBatches,
   readHeader,
 } from '../packages/server/src/database/migrations/read-migrations.ts'
@@ -16,7 +16,7 @@ const CONFIG = `${FOLDER}/squawk.toml`
 const BASELINE = '0001_baseline'
 
 /** Squawk rules that a phase may break, because that is its purpose. Our own rule checks that NOT NULL was validated before. */
-const allowed: Record<Phase, string[]> = {
+const allowed: Record<MigrationPhase, string[]> = {
   expand: [],
   migrate: [],
   contract: ['ban-drop-column', 'ban-drop-table', 'ban-drop-not-null', 'adding-not-nullable-field'],
@@ -28,7 +28,7 @@ interface File {
   text: string
   /** The statements without comments, in lower case. */
   statements: string[]
-  header: Header | undefined
+  header: MigrationHeader | undefined
 }
 
 /** Lints the migrations of a folder: their headers, our own rules, and squawk. */
@@ -62,7 +62,7 @@ function readFile(file: string): File {
   return { file, name: basename(file, '.sql'), text, statements, header: readHeader(text) }
 }
 
-function problemsOf(each: File, header: Header, all: File[]): string[] {
+function problemsOf(each: File, header: MigrationHeader, all: File[]): string[] {
   const { text, statements, name } = each
   const { phase, mode, needs, because } = header
   const earlier = all.filter((other) => other.name < name)
@@ -107,7 +107,7 @@ function problemsOf(each: File, header: Header, all: File[]): string[] {
   if (mode === 'no transaction') {
     check(statements.length === 1, 'without a transaction it can be only one statement')
     check(/\bconcurrently\b|\bvalidate constraint\b/.test(statements[0] ?? ''), 'it must run in a transaction')
-    const isAgain = indexMadeBy(text) === undefined || /\bif not exists\b/.test(statements[0] ?? '')
+    const isAgain = concurrentIndexOf(text) === undefined || /\bif not exists\b/.test(statements[0] ?? '')
     check(isAgain, 'it cannot be done again after an interruption (if not exists)')
   } else {
     const outside = statements.find((s) => /\bconcurrently\b|\bvalidate constraint\b/.test(s))
@@ -128,7 +128,7 @@ function wasChecked(column: string, earlier: File[]): boolean {
   )
 }
 
-function squawk(files: File[], phase: Phase, isInside: boolean): string[] {
+function squawk(files: File[], phase: MigrationPhase, isInside: boolean): string[] {
   if (files.length === 0) return []
   const options = ['--config', CONFIG, '--reporter', 'gcc', ...(isInside ? ['--assume-in-transaction'] : [])]
   // --exclude replaces the exceptions of the configuration file, so they are passed again.

@@ -5,7 +5,7 @@ const serves: Covering = { serves: true }
 const by = (file: string, words: string): Covering => ({ by: file, words })
 const not = (reason: string): Covering => ({ not: reason })
 
-const administering = by('packages/server/src/administration/admin.test.ts', 'as it is written there')
+const administering = by('packages/server/src/administration/admin.test.ts', 'works as documented')
 const secrets = by('tests/deploy/files.test.ts', 'that the documented commands create')
 const restored = by('tests/prove/operate-restore.ts', "blockOf('restore')")
 const docker = not('needs Docker; tests/deploy runs the steps of the Dockerfile and checks compose.yaml')
@@ -163,7 +163,7 @@ export const registry: Record<string, Covering> = {
   'npm run acceptance -- <url> --quick': by('tests/prove/operate-restore.ts', 'acceptance'),
 
   // Upgrading
-  'npm run migrate -- --stopped': by('packages/server/src/database/migrations/migrate.test.ts', 'is_stopped: true'),
+  'npm run migrate -- --stopped': by('packages/server/src/database/migrations/migrate.test.ts', 'isStopped: true'),
   'pg_upgrade --link': not('upgrades a server to a version that is not installed'),
 
   // Long-running suites: tests run the same code with smaller sizes

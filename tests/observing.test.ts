@@ -23,23 +23,23 @@ import {
 
 /** Panels that may stay at zero in a healthy system. Their queries must still return data. */
 const mayBeZero = new Set([
-  'Limits not counted in Redis',
-  'Requests that failed, of the last hour',
-  'Sent away with 503',
-  'One too many',
+  'Rate limits not counted in Redis',
+  'Failed requests, last hour',
+  'Rejected with 503',
+  'Rejected by rate limits',
   'Slow clients',
-  'Kept for slow clients',
-  'Redis is suspect',
-  'Waiting for a connection',
-  'Trouble with PostgreSQL',
-  'Changes that wait for their board',
-  'Passwords that wait',
-  'Chores',
+  'Buffered for slow clients',
+  'Redis is degraded',
+  'Waiting for a database connection',
+  'Errors of PostgreSQL',
+  'Changes in board queues',
+  'Passwords waiting to be hashed',
+  'Background jobs',
   // These depend on timing and on the load of the machine.
   'In flight',
-  'Waiting for a place',
-  'Read from the log',
-  'Clients that came back',
+  'Admission queue',
+  'Reads of the event log',
+  'Reconnected clients',
   'Garbage collection',
 ])
 

@@ -241,7 +241,7 @@ describe('two instances behind HAProxy', () => {
       const body = (await response.json()) as { code?: string; detail?: string }
       return response.status === 503 && { body, retry: response.headers.get('retry-after') }
     })
-    expect(ready).toEqual({ body: { code: 'unavailable', detail: 'This instance is about to stop.' }, retry: '1' })
+    expect(ready).toEqual({ body: { code: 'unavailable', detail: 'This instance is shutting down.' }, retry: '1' })
     const { status, headers } = await fetch(`${stopping.base_url}/health`)
     expect([status, headers.get('connection')]).toEqual([200, 'close'])
     expect((await fetch(`${stopping.base_url}/live`)).status).toBe(200)

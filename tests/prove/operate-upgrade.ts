@@ -146,7 +146,7 @@ async function rollOver({ size, progress, settings, sql, boards, start, first, s
     exits,
     migrated,
     retries,
-    batches: output.match(/^a batch was migrated/gm)?.length ?? 0,
+    batches: output.match(/^migrated a batch/gm)?.length ?? 0,
     blocked,
     rows_left: rowCount ?? 0,
     ...found,
@@ -161,7 +161,7 @@ async function migrateBlocked(load: Load, sql: pg.Pool, settings: Record<string,
   await holder.query('lock table board_events in access share mode')
   const migrating = startAdmin(['migrate'], settings)
   try {
-    while (!migrating.hasEnded() && !migrating.output().includes('makes way')) await pause(20)
+    while (!migrating.hasEnded() && !migrating.output().includes('timed out on a lock')) await pause(20)
     const before = load.answered
     await pause(seconds * 1_000)
     const requests = load.answered - before
@@ -171,7 +171,7 @@ async function migrateBlocked(load: Load, sql: pg.Pool, settings: Record<string,
     const code = await migrating.ended
     if (code !== 0) throw new Error(`The migration failed: ${migrating.output()}`)
     const output = migrating.output()
-    return { output, retries: output.match(/makes way/g)?.length ?? 0, blocked: { requests, slowest_ms } }
+    return { output, retries: output.match(/timed out on a lock/g)?.length ?? 0, blocked: { requests, slowest_ms } }
   } finally {
     holder.release()
   }

@@ -29,7 +29,7 @@ export interface Health {
   status: "ok" | "degraded" | "error"
   database: "connected" | "disconnected"
   redis: "connected" | "disconnected" | "disabled"
-  /** Present while the database refuses changes because its disk is full. */
+  /** Present while the database rejects changes because its disk is full. */
   writes?: "refused"
 }
 
@@ -160,10 +160,10 @@ export interface AutomationRule {
 export interface AutomationRun {
   id: string
   rule_id: string
-  /** As the rule was called then. */
+  /** The name of the rule at the time of the run. */
   rule_name: string
   card_id: string
-  /** The number of the event that started the run. */
+  /** The sequence number of the event that triggered the run. */
   cause_seq: number
   outcome: "moved" | "assigned" | "already_there" | "already_assigned" | "failed"
   created_at: string
@@ -391,7 +391,7 @@ export interface FindUsersInput {
   search?: string
   /** Another name for `search`. */
   q?: string
-  /** `true`: also by a part of the first and last name. */
+  /** `true`: also search first and last names. */
   names?: "true" | "false"
   limit?: number
 }
@@ -456,7 +456,7 @@ export interface CreateColumnInput {
   color?: string | null
   is_done_column?: boolean | null
   position?: number | null
-  /** The item to come after; null means first. Wins over position. */
+  /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
 }
 
@@ -474,7 +474,7 @@ export interface DeleteColumnInput {
 export interface MoveColumnInput {
   column_id: string
   position?: number | null
-  /** The item to come after; null means first. Wins over position. */
+  /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
 }
 
@@ -485,21 +485,21 @@ export interface CreateCardInput {
   title: string
   description?: string | null
   position?: number | null
-  /** The item to come after; null means first. Wins over position. */
+  /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
 }
 
 export interface FindCardsInput {
   board_id: string
-  /** A part of the title or of the description, in upper or lower case. `%`, `_` and `\` are plain characters. */
+  /** A part of the title or of the description, case-insensitive. `%`, `_` and `\` are plain characters. */
   search?: string
-  /** A label that the card carries. */
+  /** A label of the card. */
   label?: string
-  /** A user who is assigned to the card. */
+  /** An assignee of the card. */
   assignee?: string
-  /** The column in which the card is. */
+  /** The column of the card. */
   column?: string
-  /** A card; those that come after it are listed. */
+  /** The last card of the previous page. */
   after?: string
   limit?: number
 }
@@ -522,7 +522,7 @@ export interface MoveCardInput {
   card_id: string
   column_id?: string | null
   position?: number | null
-  /** The item to come after; null means first. Wins over position. */
+  /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
 }
 
@@ -589,7 +589,7 @@ export interface DeleteChecklistInput {
 export interface MoveChecklistInput {
   checklist_id: string
   position?: number | null
-  /** The item to come after; null means first. Wins over position. */
+  /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
 }
 
@@ -613,7 +613,7 @@ export interface MoveItemInput {
   item_id: string
   checklist_id?: string | null
   position?: number | null
-  /** The item to come after; null means first. Wins over position. */
+  /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
 }
 
@@ -676,7 +676,7 @@ export interface DeleteRuleInput {
 
 export interface ListRunsInput {
   board_id: string
-  /** A run; older ones are listed. */
+  /** The last run of the previous page. */
   before?: string
   limit?: number
 }

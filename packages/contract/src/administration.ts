@@ -14,7 +14,7 @@ const accountShape = Type.Object({
   created_at: Timestamp,
   erased_at: Nullable(Timestamp),
 })
-/** A user as a superuser sees him. */
+/** A user as superusers see them. */
 export interface Account extends Static<typeof accountShape> {}
 export const Account = named<Account>('Account', accountShape)
 
@@ -27,7 +27,7 @@ const actionShape = Type.Object({
   target_id: Nullable(Uuid),
   details: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
 })
-/** An entry of the audit log: a superuser (`actor_id`) or somebody at the command line (`operator`) did it. */
+/** An entry of the audit log: an action of a superuser (`actor_id`), or of an operator on the command line (`operator`). */
 export interface AdminAction extends Static<typeof actionShape> {}
 export const AdminAction = named<AdminAction>('AdminAction', actionShape)
 
@@ -41,7 +41,7 @@ const statisticsShape = Type.Object({
   database_bytes: Count,
   days: Type.Array(Type.Object({ date: Type.String(), users: Count, boards: Count, cards: Count, events: Count })),
 })
-/** How much there is, and what was new on each of the last seven days (UTC), the newest first. */
+/** Totals, and what was created on each of the last seven days (UTC), newest first. */
 export interface Statistics extends Static<typeof statisticsShape> {}
 export const Statistics = named<Statistics>('Statistics', statisticsShape)
 
@@ -79,13 +79,13 @@ const exportShape = Type.Object({
   ),
   audit: Type.Array(AdminAction),
 })
-/** All that is kept of one user, in one document. */
+/** All data about one user, in one document. */
 export interface AccountExport extends Static<typeof exportShape> {}
 export const AccountExport = named<AccountExport>('AccountExport', exportShape)
 
 const AccountPath = Type.Object({ user_id: Uuid })
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 }))
-const only = 'For superusers, where `ADMIN_API=on`.'
+const only = 'For superusers, if `ADMIN_API=on`.'
 const guarded = { tag: 'administration', access: 'superuser' } as const
 
 export const administrationOperations = {
@@ -93,8 +93,8 @@ export const administrationOperations = {
     ...guarded,
     method: 'GET',
     path: '/admin/users',
-    summary: 'List the accounts, or those with a part of a username or an e-mail address',
-    description: `In the order of their ids, which is that of their registration; \`Link\` leads to the next page. ${only}`,
+    summary: 'List accounts, or search them by username or e-mail address',
+    description: `Ordered by id, which is the order of registration. \`Link\` is the next page. ${only}`,
     query: Type.Object({ search: Type.Optional(Text(254)), limit: Limit, cursor: Type.Optional(Uuid) }),
     returns: { status: 200, schema: Type.Array(Account) },
   }),
@@ -112,8 +112,8 @@ export const administrationOperations = {
     ...guarded,
     method: 'PATCH',
     path: '/admin/users/{user_id}',
-    summary: 'Activate or deactivate an account, or make it a superuser’s or not',
-    description: `A deactivated user is refused from the next request on, and his sockets close. ${only}`,
+    summary: 'Activate or deactivate an account, or grant or revoke superuser rights',
+    description: `Requests of a deactivated user are rejected from then on, and the user’s sockets close. ${only}`,
     params: AccountPath,
     body: Changes({ is_active: Type.Boolean(), is_superuser: Type.Boolean() }),
     returns: { status: 200, schema: Account },
@@ -123,8 +123,8 @@ export const administrationOperations = {
     ...guarded,
     method: 'POST',
     path: '/admin/users/{user_id}/reset-password',
-    summary: 'Give an account a new password',
-    description: `Every token issued before is refused, the user’s sockets close, and failed logins are forgotten. ${only}`,
+    summary: 'Set a new password for an account',
+    description: `Revokes all tokens of the user, closes the user’s sockets, and lifts the limit on failed logins. ${only}`,
     params: AccountPath,
     body: Type.Object({ new_password: Password }),
     returns: { status: 200, schema: Message },
@@ -134,8 +134,8 @@ export const administrationOperations = {
     ...guarded,
     method: 'POST',
     path: '/admin/users/{user_id}/export',
-    summary: 'Export all that is kept of a user',
-    description: `Each export is an entry of the audit log, and so no GET. ${only}`,
+    summary: 'Export all data about a user',
+    description: `Not a GET, because each export is recorded in the audit log. ${only}`,
     params: AccountPath,
     returns: { status: 200, schema: AccountExport },
     problems: ['user_not_found'],
@@ -145,7 +145,7 @@ export const administrationOperations = {
     method: 'DELETE',
     path: '/admin/users/{user_id}',
     summary: 'Erase a user’s personal data',
-    description: `He leaves all boards, and no name of him stays. It cannot be taken back; broken off, it is completed by sending it again. ${only}`,
+    description: `Removes the user from all boards, and the user’s names from all data. Cannot be undone. If it is interrupted, send the request again to complete it. ${only}`,
     params: AccountPath,
     returns: nothing,
     problems: ['user_not_found', 'own_account', 'board_busy'],
@@ -154,7 +154,7 @@ export const administrationOperations = {
     ...guarded,
     method: 'GET',
     path: '/admin/statistics',
-    summary: 'Count what there is, and what was new on each of the last seven days',
+    summary: 'Read totals, and what was created on each of the last seven days',
     description: only,
     returns: { status: 200, schema: Statistics },
   }),
@@ -162,8 +162,8 @@ export const administrationOperations = {
     ...guarded,
     method: 'GET',
     path: '/admin/audit',
-    summary: 'Read the audit log, the newest entry first',
-    description: `\`Link\` leads to older entries. ${only}`,
+    summary: 'Read the audit log, newest entry first',
+    description: `\`Link\` is the next page, with older entries. ${only}`,
     query: Type.Object({
       limit: Limit,
       cursor: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),

@@ -4,23 +4,23 @@ import { events } from './index.ts'
 import { Uuid } from './operation.ts'
 import { closeCodes, eventEnvelope, HEARTBEAT_SECONDS, OnlineUser, PONG_SECONDS, protocolCodes } from './realtime.ts'
 
-const description = `One socket for each board. It brings every event of the board in the order of the commits, without a gap, once.
+const description = `One socket for each board. It delivers every event of the board exactly once, in commit order, without gaps.
 
-**Opening.** \`token\` is an access token or a ticket (\`POST /auth/ticket\`). A connection that is refused is opened and closed
-with 1008, so that a browser sees why.
+**Opening.** \`token\` is an access token or a ticket (\`POST /auth/ticket\`). A connection that is rejected is opened and then closed
+with 1008, so that a browser can see the reason.
 
-**Resuming.** With \`?seq=1\` or \`?since=<epoch>.<seq>\` events and pings carry \`seq\`, and the first message is \`hello\` with the
-board's position. \`since\` is the position of the last event that was seen, or the \`Board-Position\` of a loaded board: what was missed
-comes first, then what happens. \`resync\` says that it is no longer kept: load the board, and go on.
+**Resuming.** With \`?seq=1\` or \`?since=<epoch>.<seq>\`, events and pings have a \`seq\`, and the first message is \`hello\` with the
+board's position. \`since\` is the position of the last received event, or the \`Board-Position\` of a loaded board: missed events
+are sent first, then new ones. \`resync\` means that the missed events are no longer available: load the board, and continue.
 
-**Heartbeat.** Every ${HEARTBEAT_SECONDS} seconds comes a \`ping\`; answer \`{"type":"pong"}\` within ${PONG_SECONDS} seconds.
+**Heartbeat.** The server sends a \`ping\` every ${HEARTBEAT_SECONDS} seconds; reply with \`{"type":"pong"}\` within ${PONG_SECONDS} seconds.
 
-**What a client sends.** Only \`pong\` has a meaning. Any other message, text or binary, is ignored.
+**Messages of the client.** Only \`pong\` has a meaning. Any other message, text or binary, is ignored.
 
-**Own changes.** Recognise them by position: every write answers \`Board-Position\`. Skipping events by one's own \`user_id\` loses
-the changes that the same user makes in another tab.
+**Own changes.** Recognize them by position: the response to every write has a \`Board-Position\`. If a client skipped events by its own
+\`user_id\`, it would miss the changes that the same user makes in another tab.
 
-| Code | What it means |
+| Code | Meaning |
 |---|---|
 ${[...Object.values(closeCodes), ...protocolCodes]
   .toSorted((a, b) => a.code - b.code)
@@ -34,20 +34,20 @@ const position = { epoch: Type.Integer(), seq: Type.Integer() }
 /** Every message that the server sends, by name. */
 const sent: Record<string, { summary: string; payload: TSchema }> = {
   hello: {
-    summary: 'The first message, for who asked for numbers: where the board stands',
+    summary: 'The first message if sequence numbers were requested: the position of the board',
     payload: Type.Object({ type: type('hello'), ...position }),
   },
   resync: {
-    summary: 'What was missed is no longer kept: load the board',
+    summary: 'Missed events are no longer available: load the board',
     payload: Type.Object({ type: type('resync'), ...position }),
   },
   ping: { summary: 'The heartbeat', payload: Type.Object({ type: type('ping'), board_id: Uuid, seq }) },
   user_joined: {
-    summary: 'A user connected; also told to the connection itself',
+    summary: 'A user connected; also sent to the new connection itself',
     payload: Type.Object({ type: type('user_joined'), ...properties(OnlineUser) }),
   },
   user_left: {
-    summary: "A user's last connection went",
+    summary: "A user's last connection closed",
     payload: Type.Object({ type: type('user_left'), ...properties(OnlineUser) }),
   },
   ...Object.fromEntries(
@@ -75,7 +75,7 @@ export function asyncApi(): Json {
   const messages = Object.fromEntries(
     Object.entries({
       ...sent,
-      pong: { summary: 'The answer to a ping', payload: Type.Object({ type: type('pong') }) },
+      pong: { summary: 'The reply to a ping', payload: Type.Object({ type: type('pong') }) },
     }).map(([name, { summary, payload }]) => [
       name,
       { name, summary, contentType: 'application/json', payload: components.reference(payload) },
@@ -113,8 +113,8 @@ export function asyncApi(): Json {
       },
     },
     operations: {
-      receive: operation('send', 'What the server sends', names),
-      answer: operation('receive', 'What a client answers', ['pong']),
+      receive: operation('send', 'Messages of the server', names),
+      answer: operation('receive', 'Messages of the client', ['pong']),
     },
     components: {
       messages,

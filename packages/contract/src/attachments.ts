@@ -8,7 +8,7 @@ const shape = Type.Object({
   mime_type: Type.String(),
   size: Type.Integer({ minimum: 0 }),
 })
-/** What is known of a file. Its content is never part of it. */
+/** The properties of a file, without its content. */
 export interface Attachment extends Static<typeof shape> {}
 export const Attachment = named<Attachment>('Attachment', shape)
 
@@ -21,7 +21,7 @@ export const attachmentOperations = {
     tag: 'attachments',
     summary: 'Attach a file to a card',
     description:
-      'One part with a file, whatever its name; its name and type are taken from the part. A part `id` may bring the id.',
+      'A multipart form with one file. The name of its part does not matter; the file name and type are taken from the part. An optional part `id` sets the id.',
     access: member('card'),
     params: Type.Object({ card_id: Uuid }),
     body: Type.Object({ ...NewId, file: Bytes }),
@@ -36,7 +36,7 @@ export const attachmentOperations = {
     tag: 'attachments',
     summary: 'Download a file',
     description:
-      'Always as a download, never shown in place. `Range` asks for a part of it, `If-None-Match` for news only. A browser that wants it as a script, style sheet, worker, frame or object (`Sec-Fetch-Dest`) gets 403.',
+      'Always sent as a download. Supports `Range` and `If-None-Match`. A request for a script, style sheet, worker, frame or object (`Sec-Fetch-Dest`) gets 403.',
     access: member('attachment'),
     params: AttachmentPath,
     returns: { status: 200, schema: Bytes },

@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox'
 import { Changes, Message, Nullable, named, Optional, operation, Text } from './operation.ts'
 import { User } from './users.ts'
 
-/** For new names: no invisible characters and no look-alikes by mixed scripts. */
+/** New usernames have no invisible characters and no mixed scripts, which could imitate other names. */
 const Username = Type.String({ format: 'username', minLength: 3, maxLength: 50 })
 const PersonName = Type.String({ format: 'person-name', maxLength: 255 })
-/** The rules for a new password are the operator's; what no rule allows is refused here, before anything is hashed. */
+/** The operator sets the rules for new passwords. This is the limit of every rule, checked before hashing. */
 export const Password = Type.String({ format: 'text', maxLength: 1024 })
 
 const shape = Type.Object({ access_token: Type.String(), token_type: Type.Literal('bearer') })
@@ -46,7 +46,7 @@ export const authOperations = {
     tag: 'authentication',
     summary: 'Log in with an e-mail address and a password',
     description:
-      'The field `username` carries the e-mail address. With `cookie=true` the token is also set as the HTTP-only cookie `svc_auth`.',
+      'The field `username` contains the e-mail address. With `cookie=true` the token is also set as the HTTP-only cookie `svc_auth`.',
     access: 'public',
     body: Type.Object({
       username: Text(1024),
@@ -72,7 +72,7 @@ export const authOperations = {
     tag: 'authentication',
     summary: 'End all sessions',
     description:
-      'Every token issued until then is refused from then on, the one of this request too; sockets close with 1008. Clears the cookie.',
+      'Revokes every token of the user, including the one of this request; sockets close with 1008. Clears the cookie.',
     access: 'authenticated',
     returns: { status: 200, schema: Message },
   }),
@@ -80,7 +80,7 @@ export const authOperations = {
     method: 'POST',
     path: '/auth/refresh',
     tag: 'authentication',
-    summary: 'Exchange a valid token for a new one of full lifetime',
+    summary: 'Exchange a valid token for a new one with full lifetime',
     access: 'authenticated',
     returns: { status: 200, schema: Token },
     problems: ['session_too_old'],
@@ -91,7 +91,7 @@ export const authOperations = {
     tag: 'authentication',
     summary: 'Get a ticket that opens sockets',
     description:
-      'Valid for 30 seconds, as `token` in the address of a socket and nowhere else. The socket ends when the token behind the ticket does.',
+      'Valid for 30 seconds, only as `token` in the URL of a socket. The socket closes when the token behind the ticket expires or is revoked.',
     access: 'authenticated',
     returns: { status: 200, schema: Ticket },
   }),
@@ -99,7 +99,7 @@ export const authOperations = {
     method: 'GET',
     path: '/auth/me',
     tag: 'authentication',
-    summary: 'Read the own account',
+    summary: 'Read your account',
     access: 'authenticated',
     returns: { status: 200, schema: User },
   }),
@@ -107,7 +107,7 @@ export const authOperations = {
     method: 'PATCH',
     path: '/auth/me',
     tag: 'authentication',
-    summary: 'Change the own name or username',
+    summary: 'Change your name or username',
     access: 'authenticated',
     body: Changes({ username: Username, firstname: Nullable(PersonName), lastname: Nullable(PersonName) }),
     returns: { status: 200, schema: User },
@@ -117,9 +117,8 @@ export const authOperations = {
     method: 'POST',
     path: '/auth/change-password',
     tag: 'authentication',
-    summary: 'Change the own password',
-    description:
-      'Every other token issued until then is refused from then on; the one that made the change stays valid.',
+    summary: 'Change your password',
+    description: 'Revokes every other token of the user; the token of this request stays valid.',
     access: 'authenticated',
     body: Type.Object({ current_password: Password, new_password: Password }),
     returns: { status: 200, schema: Message },

@@ -35,17 +35,17 @@ export const AutomationRule = named<AutomationRule>('AutomationRule', shape)
 const runShape = Type.Object({
   id: Uuid,
   rule_id: Uuid,
-  rule_name: Type.String({ description: 'As the rule was called then.' }),
+  rule_name: Type.String({ description: 'The name of the rule at the time of the run.' }),
   card_id: Uuid,
-  cause_seq: Type.Integer({ minimum: 1, description: 'The number of the event that started the run.' }),
+  cause_seq: Type.Integer({ minimum: 1, description: 'The sequence number of the event that triggered the run.' }),
   outcome: Type.Enum(['moved', 'assigned', 'already_there', 'already_assigned', 'failed']),
   created_at: Timestamp,
 })
-/** What a rule did, or why it did nothing. */
+/** A run of a rule, with its outcome. */
 export interface AutomationRun extends Static<typeof runShape> {}
 export const AutomationRun = named<AutomationRun>('AutomationRun', runShape)
 
-/** One change may set off every rule of its board, while everybody else on it waits. */
+/** One change may trigger every rule of its board, and all other changes of the board wait for it. */
 export const MAX_RULES = 100
 
 const BoardPath = Type.Object({ board_id: Uuid })
@@ -59,7 +59,7 @@ export const automationOperations = {
     tag: 'automations',
     summary: 'Create an automation rule',
     description:
-      'Whatever column, label or user is given must belong to the board. A rule without the one that its trigger or its action needs is accepted and matches nothing. A board has at most 100 rules.',
+      'The column, label and user of a rule must belong to the board. A rule without the one that its trigger or action needs is accepted, and matches nothing. A board has at most 100 rules.',
     access: owner('board'),
     params: BoardPath,
     body: Type.Object({
@@ -91,7 +91,7 @@ export const automationOperations = {
     path: '/automations/{rule_id}',
     tag: 'automations',
     summary: 'Change an automation rule',
-    description: 'Only the fields that are sent are validated: a rule can always be renamed, enabled or disabled.',
+    description: 'Only the fields that are sent are validated, so a rule can always be renamed, enabled or disabled.',
     access: owner('rule'),
     params: RulePath,
     body: Changes({
@@ -122,12 +122,12 @@ export const automationOperations = {
     method: 'GET',
     path: '/boards/{board_id}/automation-runs',
     tag: 'automations',
-    summary: 'List what the rules of a board did, the newest first',
-    description: '`Link` leads to older ones.',
+    summary: 'List the runs of automation rules of a board, newest first',
+    description: '`Link` is the next page, with older runs.',
     access: member('board'),
     params: BoardPath,
     query: Type.Object({
-      before: Type.Optional(Type.String({ format: 'uuid', description: 'A run; older ones are listed.' })),
+      before: Type.Optional(Type.String({ format: 'uuid', description: 'The last run of the previous page.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
     }),
     returns: { status: 200, schema: Type.Array(AutomationRun) },

@@ -51,7 +51,7 @@ const usageShape = Type.Object({
   file_bytes: Quota,
   log_bytes_per_minute: Quota,
 })
-/** How much a board holds. No board and no event carries it. */
+/** How much a board contains. Not part of the board or of an event. */
 export interface BoardUsage extends Static<typeof usageShape> {}
 export const BoardUsage = named<BoardUsage>('BoardUsage', usageShape)
 
@@ -84,7 +84,7 @@ export const boardOperations = {
     path: '/boards/{board_id}',
     tag: 'boards',
     summary: 'Read a board with its columns, cards, labels and members',
-    description: '`Board-Position` names the exact state that the answer shows.',
+    description: '`Board-Position` is the position of exactly the returned state.',
     access: member('board'),
     params: BoardPath,
     returns: { status: 200, schema: FullBoard },
@@ -114,9 +114,9 @@ export const boardOperations = {
     method: 'GET',
     path: '/boards/{board_id}/usage',
     tag: 'boards',
-    summary: 'Read how much a board holds, and how much it may hold',
+    summary: 'Read the usage and the limits of a board',
     description:
-      'Text counts as JSON, with 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null where the operator has set none.',
+      'Text counts as JSON, plus 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null when quotas are off.',
     access: member('board'),
     params: BoardPath,
     returns: { status: 200, schema: BoardUsage },
@@ -154,7 +154,7 @@ export const memberOperations = {
     path: '/boards/{board_id}/members/{user_id}',
     tag: 'members',
     summary: 'Change the role of a member',
-    description: 'A board keeps at least one owner.',
+    description: 'A board needs at least one owner.',
     access: owner('board'),
     params: MemberPath,
     body: Changes({ role: { ...Role, description: 'Accepted in upper or lower case.' } }),
@@ -167,7 +167,8 @@ export const memberOperations = {
     path: '/boards/{board_id}/members/{user_id}',
     tag: 'members',
     summary: 'Remove a member, or leave a board',
-    description: 'First an event for each assignment that is lost, then the removal. The last owner stays.',
+    description:
+      'Emits an event for each removed assignment, then the event of the removal. The last owner cannot be removed.',
     access: ownerOrSelf('board'),
     params: MemberPath,
     returns: nothing,

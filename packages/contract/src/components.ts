@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 
 export type Json = Record<string, unknown>
 
-/** Schemas with a title become named components, wherever they stand. */
+/** Collects schemas with a title as named components. */
 export class Components {
   readonly schemas: Record<string, Json> = {}
 

@@ -3,15 +3,15 @@ interface Format {
   says: string
 }
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair; we refuse them rather than change what was typed. */
+/** PostgreSQL can store neither NUL nor an unpaired surrogate. They are rejected, because removing them would change the text. */
 const isStorable = (value: string) => value.isWellFormed() && !value.includes('\0')
 
-/** What a text takes in UTF-8, as JSON: a quotation mark and a backslash take two bytes. */
+/** Size of a text as JSON in UTF-8: a quotation mark and a backslash take two bytes. */
 const jsonBytes = (value: string) => new TextEncoder().encode(JSON.stringify(value)).length - 2
 const MAX_EMAIL_BYTES = 254
 const MAX_NAME_BYTES = 255
 
-/** The scripts that identifiers are recommended to use, by what may stand together in one name (UTS 39, highly restrictive). */
+/** The recommended scripts of identifiers, grouped by those that may be mixed in one name (UTS 39, highly restrictive). */
 const scriptSets: string[][] = [
   ...[
     'Han Hiragana Katakana Latin',
@@ -28,16 +28,16 @@ const scriptSets: string[][] = [
 const inScripts = (scripts: string[]) => scripts.map((script) => `\\p{Script_Extensions=${script}}`).join('')
 const NEUTRAL = '\\p{Script=Common}\\p{Script=Inherited}'
 const oneScript = scriptSets.map((scripts) => new RegExp(`^[${NEUTRAL}${inScripts(scripts)}]*$`, 'u'))
-/** One letter of these scripts. It is searched for: a pattern that matches all letters but these would backtrack exponentially. */
+/** Finds one letter of these scripts. A pattern for all other letters would backtrack exponentially. */
 const listedScript = new RegExp(`(?![${NEUTRAL}])[${scriptSets.map(inScripts).join('')}]`, 'u')
 const isOneScript = (value: string) => {
-  // As names are compared: a letter that only looks styled is that letter.
+  // Like the comparison of names: a styled letter is the same as the plain letter.
   const plain = value.normalize('NFKC')
-  // All other scripts are not mixed with these by accident.
+  // A name without any letter of the listed scripts is accepted.
   return oneScript.some((script) => script.test(plain)) || !listedScript.test(plain)
 }
 
-/** What a string may look like, and how we say so. The service, the documents and a client share these tests. */
+/** String formats: a test and the end of its error message. Used by the service, the documentation and clients. */
 export const formats = {
   uuid: {
     test: (value: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value),
@@ -62,7 +62,7 @@ export const formats = {
   },
   'person-name': {
     test: (value: string) => isStorable(value) && !/\p{Cc}/u.test(value) && jsonBytes(value) <= MAX_NAME_BYTES,
-    says: `must have no control characters and at most ${MAX_NAME_BYTES} bytes in UTF-8, in which a quotation mark and a backslash count two`,
+    says: `must have no control characters and at most ${MAX_NAME_BYTES} bytes in UTF-8, where a quotation mark and a backslash count as two`,
   },
   username: {
     test: (value: string) =>

@@ -6,7 +6,7 @@ const shape = Type.Object({
   database: Type.Enum(['connected', 'disconnected']),
   redis: Type.Enum(['connected', 'disconnected', 'disabled']),
   writes: Type.Optional(
-    Type.Enum(['refused'], { description: 'Present while the database refuses changes because its disk is full.' }),
+    Type.Enum(['refused'], { description: 'Present while the database rejects changes because its disk is full.' }),
   ),
 })
 export interface Health extends Static<typeof shape> {}
@@ -20,7 +20,7 @@ const liveness = Type.Object({ status: Type.Enum(['alive']) })
 export interface Liveness extends Static<typeof liveness> {}
 export const Liveness = named<Liveness>('Liveness', liveness)
 
-/** What is known when the service cannot work. */
+/** The fields of a 503. */
 const failed = Type.Object({
   status: Type.Enum(['error']),
   database: Type.Enum(['disconnected']),
@@ -32,8 +32,9 @@ export const healthOperations = {
     method: 'GET',
     path: '/health',
     tag: 'health',
-    summary: 'Say whether the service can work',
-    description: '200 while the database answers, also without Redis; else 503 with the same fields and a `detail`.',
+    summary: 'Check the health of the service',
+    description:
+      '200 while the database is reachable, also without Redis; otherwise 503 with the same fields and a `detail`.',
     access: 'public',
     returns: { status: 200, schema: Health },
     unavailable_fields: failed,
@@ -43,9 +44,9 @@ export const healthOperations = {
     method: 'GET',
     path: '/ready',
     tag: 'health',
-    summary: 'Say whether this instance takes requests',
+    summary: 'Check whether this instance accepts requests',
     description:
-      'For whatever sends requests to several instances. 200 while the database answers and the instance is not about to stop; else 503.',
+      'Readiness probe for load balancers. 200 while the database is reachable and the instance is not shutting down; otherwise 503.',
     access: 'public',
     returns: { status: 200, schema: Readiness },
     problems: ['unavailable'],
@@ -54,9 +55,9 @@ export const healthOperations = {
     method: 'GET',
     path: '/live',
     tag: 'health',
-    summary: 'Say that this instance answers at all',
+    summary: 'Check whether this instance responds',
     description:
-      'For whatever restarts an instance that hangs. It asks nobody else: a lost database is no reason to restart.',
+      'Liveness probe, to restart an instance that hangs. It does not depend on the database, whose loss is not fixed by a restart.',
     access: 'public',
     returns: { status: 200, schema: Liveness },
     problems: [],

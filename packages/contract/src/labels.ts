@@ -11,7 +11,7 @@ const usageShape = Type.Object({
   color: Type.String(),
   card_count: Type.Integer({ minimum: 0 }),
 })
-/** On how many cards a label is. */
+/** The number of cards that have a label. */
 export interface LabelUsage extends Static<typeof usageShape> {}
 export const LabelUsage = named<LabelUsage>('LabelUsage', usageShape)
 
@@ -32,8 +32,8 @@ export const labelOperations = {
     method: 'GET',
     path: '/boards/{board_id}/labels/stats',
     tag: 'labels',
-    summary: 'Count the cards under each label of a board',
-    description: 'The most used first, then by name; labels on no card are there too.',
+    summary: 'Count the cards of each label of a board',
+    description: 'Most used first, then by name. Includes labels without cards.',
     access: member('board'),
     params: BoardPath,
     returns: { status: 200, schema: Type.Array(LabelUsage) },
@@ -54,8 +54,8 @@ export const labelOperations = {
     method: 'PATCH',
     path: '/labels/{label_id}',
     tag: 'labels',
-    summary: 'Change the name or the colour of a label',
-    description: 'One event; the cards that carry the label show it as it is now.',
+    summary: 'Change the name or the color of a label',
+    description: 'Emits one event. Cards with the label show the new version.',
     access: member('label'),
     params: LabelPath,
     body: Changes({ name: Title, color: Color }),
@@ -66,8 +66,8 @@ export const labelOperations = {
     method: 'DELETE',
     path: '/labels/{label_id}',
     tag: 'labels',
-    summary: 'Delete a label, and take it off every card',
-    description: 'One event, none for the cards.',
+    summary: 'Delete a label, also from every card',
+    description: 'Emits one event, and none for the cards.',
     access: member('label'),
     params: LabelPath,
     returns: nothing,

@@ -3,23 +3,23 @@ import { operations } from './index.ts'
 import { Bytes, type Operation, tags } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'
 
-const description = `Shared task boards on which everyone sees the same board, in the same order, always.
+const description = `Shared task boards in real time: all members see the same board, in the same order.
 
-Every change answers with the board's position (\`Board-Position\`), and is pushed to everybody on the board. Every error is a
-JSON object with a sentence in \`detail\` and a stable \`code\`. Every change of a board accepts an \`Idempotency-Key\`, so that it can be
-sent again when its answer was lost; every create accepts an \`id\` of your own making.`
+The response to every change has the board's position (\`Board-Position\`), and every change is pushed to all clients of the board.
+Every error is a JSON object with a sentence in \`detail\` and a stable \`code\`. Every change of a board accepts an \`Idempotency-Key\`, so
+that it can be retried when its response was lost; every create operation accepts an \`id\` that the client has generated.`
 
 const Problem = {
   type: 'object',
   title: 'Problem',
   required: ['detail', 'code'],
   properties: {
-    detail: { type: 'string', description: 'A sentence for a person.' },
-    code: { type: 'string', description: 'A stable name for a program.' },
-    current: { type: 'object', description: 'With `precondition_failed`: how the thing is now.' },
+    detail: { type: 'string', description: 'A sentence for people.' },
+    code: { type: 'string', description: 'A stable code for programs.' },
+    current: { type: 'object', description: 'With `precondition_failed`: the current resource.' },
     errors: {
       type: 'array',
-      description: 'With `invalid_input`: every field that is wrong.',
+      description: 'With `invalid_input`: all invalid fields.',
       items: {
         type: 'object',
         required: ['field', 'message'],
@@ -32,7 +32,7 @@ const Problem = {
 const acceptsIfMatch = ({ method, emits }: Operation) =>
   emits !== undefined && (method === 'PATCH' || method === 'DELETE')
 
-/** The problems an operation can answer with: those that follow from what it is, and those that it names. */
+/** The problems that an operation can return: those that follow from its properties, and those that it lists. */
 export function problemsOf(operation: Operation): ProblemCode[] {
   const { method, path, tag, access, params, query, problems: named = [], emits } = operation
   const isBoard = typeof access !== 'string'
@@ -117,8 +117,8 @@ function describe(operationId: string, operation: Operation, components: Compone
     ...(body && { requestBody: { required: true, content: { [mediaType]: { schema: components.reference(body) } } } }),
     responses: {
       [returns.status]: success(operation, components),
-      ...(isFile(operation) && { 206: { ...success(operation, components), description: 'A part of it' } }),
-      ...(isConditional(operation) && { 304: { description: 'As it is known already' } }),
+      ...(isFile(operation) && { 206: { ...success(operation, components), description: 'The requested range' } }),
+      ...(isConditional(operation) && { 304: { description: 'Not modified' } }),
       ...failures(operation, components),
     },
     ...(emits && { 'x-emits': emits }),
@@ -134,14 +134,14 @@ const isFile = ({ returns }: Operation) => returns.schema === Bytes
 const isConditional = ({ method, access }: Operation) => method === 'GET' && access !== 'public'
 
 const header = (name: string, description: string) => ({ name, in: 'header', description, schema: { type: 'string' } })
-const ifMatch = header('If-Match', 'An ETag: refused with 412 when the thing has changed since it was seen so.')
-const ifNoneMatch = header('If-None-Match', 'An ETag: answered with 304 when nothing has changed since.')
-const range = header('Range', 'Which bytes of the file, as `bytes=<first>-<last>`.')
+const ifMatch = header('If-Match', 'An ETag. Returns 412 when the resource has changed since.')
+const ifNoneMatch = header('If-None-Match', 'An ETag. Returns 304 when the resource has not changed since.')
+const range = header('Range', 'A range of bytes, as `bytes=<first>-<last>`.')
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Makes the request safe to send again: for 24 hours it is answered as the first time.',
+  description: 'Makes the request safe to retry: for 24 hours a retry returns the response of the first request.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
@@ -169,11 +169,11 @@ function success(operation: Operation, components: Components): Json {
 }
 
 const boardPosition = {
-  'Board-Position': { description: 'The state of the board: `<epoch>.<seq>`.', schema: { type: 'string' } },
+  'Board-Position': { description: 'The position of the board: `<epoch>.<seq>`.', schema: { type: 'string' } },
 }
-const etag = { ETag: { description: 'The state of what is answered.', schema: { type: 'string' } } }
+const etag = { ETag: { description: 'The version of the returned resource.', schema: { type: 'string' } } }
 
-/** One entry for each status, naming the codes behind it. */
+/** One entry for each status, with its problem codes. */
 function failures(operation: Operation, components: Components): Json {
   const { unavailable_fields: extra } = operation
   const problem = { $ref: '#/components/schemas/Problem' }

@@ -1,32 +1,29 @@
-/**
- * Every error a client can meet: a stable code, its HTTP status, the sentence that `detail` carries unless the place
- * that throws knows a better one, and what a developer should do about it.
- */
+/** Every error of the API: a stable code, its HTTP status, the default `detail`, and help for developers. */
 export const problems = {
   malformed_request: {
     status: 400,
     detail: 'The request is not valid HTTP.',
-    help: 'The bytes that arrived could not be read as an HTTP request. Look at the client or the proxy that sent them.',
+    help: 'The received bytes are not an HTTP request. Check the client, or the proxy in front of the service.',
   },
   request_incomplete: {
     status: 400,
-    detail: 'The request broke off.',
-    help: 'The connection ended before the whole request had arrived. Nothing was changed.',
+    detail: 'The request is incomplete.',
+    help: 'The connection was closed before the whole request had arrived. Nothing was changed.',
   },
   wrong_password: {
     status: 400,
     detail: 'The current password is wrong.',
-    help: 'Changing a password needs the present one. This is not a 401, so that a typing error logs nobody out.',
+    help: 'Changing a password requires the current one. The status is not 401, so that clients do not log out after a typo.',
   },
   file_too_large: {
     status: 400,
     detail: 'The file is too large.',
-    help: '`detail` names the largest size in bytes. The operator sets it (`MAX_ATTACHMENT_BYTES`).',
+    help: '`detail` contains the maximum size in bytes. The operator sets it (`MAX_ATTACHMENT_BYTES`).',
   },
   unusable_host: {
     status: 400,
     detail: 'Open this page under a host name or an IPv4 address.',
-    help: 'The pages name the host in their Content-Security-Policy, which cannot hold an IPv6 address. The API works under any host.',
+    help: 'The Content-Security-Policy of the pages contains the host, and cannot contain an IPv6 address. The API works under any host.',
   },
   not_authenticated: {
     status: 401,
@@ -36,27 +33,27 @@ export const problems = {
   login_failed: {
     status: 401,
     detail: 'Incorrect e-mail address or password.',
-    help: 'One answer for an unknown address, a wrong password and an inactive account.',
+    help: 'The same response for an unknown address, a wrong password and an inactive account.',
   },
   session_too_old: {
     status: 401,
     detail: 'The session is too old to be renewed. Log in again.',
-    help: 'A session can be renewed for a limited time after its login. Ask for the password again.',
+    help: 'A session can be renewed only for a limited time after the login. Ask for the password again.',
   },
   foreign_origin: {
     status: 403,
-    detail: 'A request that rests on a cookie must come from this site.',
-    help: 'The browser says that another site sent this request. Use a bearer token, or add the site to `CORS_ORIGINS`.',
+    detail: 'A request with a cookie must come from this site.',
+    help: 'According to the browser, a page of another site sent this request. Use a bearer token, or add the site to `CORS_ORIGINS`.',
   },
   download_only: {
     status: 403,
     detail: 'An attachment is a download. A page cannot load it as a script, style sheet, worker, frame or object.',
-    help: 'The browser says in `Sec-Fetch-Dest` what it wants the file for. Fetch it, or open its address; pictures of a raster type can be shown by `<img>`.',
+    help: '`Sec-Fetch-Dest` says how the browser wants to use the file. Fetch the file, or open its URL; raster images can be shown with `<img>`.',
   },
   registration_closed: {
     status: 403,
     detail: 'Registration is closed.',
-    help: 'The operator creates accounts on this installation.',
+    help: 'On this installation, only the operator creates accounts.',
   },
   not_a_member: {
     status: 403,
@@ -71,7 +68,7 @@ export const problems = {
   superuser_only: {
     status: 403,
     detail: 'Only a superuser may do this.',
-    help: 'Administration is for superusers. The operator makes one with `npm run admin`.',
+    help: 'Only superusers can use the administration API. The operator creates one with `npm run admin`.',
   },
   user_not_a_member: {
     status: 403,
@@ -80,8 +77,8 @@ export const problems = {
   },
   not_found: {
     status: 404,
-    detail: 'There is nothing at this address.',
-    help: 'The path is not one of the API. Compare it with the documentation.',
+    detail: 'This path does not exist.',
+    help: 'The API has no such path. Compare it with the documentation.',
   },
   board_not_found: { status: 404, detail: 'The board does not exist.', help: 'It was deleted, or the id is wrong.' },
   column_not_found: {
@@ -119,17 +116,17 @@ export const problems = {
   member_not_found: {
     status: 404,
     detail: 'The user is not a member of this board.',
-    help: 'He was removed already, or never belonged to the board.',
+    help: 'The user was removed, or was never a member.',
   },
   method_not_allowed: {
     status: 405,
-    detail: 'This address does not answer to that method.',
-    help: 'The `Allow` header lists the methods that it answers to.',
+    detail: 'This path does not support this method.',
+    help: 'The `Allow` header lists the supported methods.',
   },
   request_timeout: {
     status: 408,
     detail: 'The request did not arrive in time.',
-    help: 'The client or the network was too slow. Send it again.',
+    help: 'The client or the network was too slow. Retry.',
   },
   already_a_member: {
     status: 409,
@@ -145,79 +142,79 @@ export const problems = {
   id_taken: {
     status: 409,
     detail: 'This id is already in use.',
-    help: 'Ids are unique over the whole service, and the id of a board is never free again. Make a new random one.',
+    help: 'Ids are unique in the whole service, and the id of a deleted board cannot be used again. Generate a new random id.',
   },
   own_account: {
     status: 409,
-    detail: 'A superuser cannot do this to the own account.',
-    help: 'So that one superuser always stays. Ask another one, or use `npm run admin`; the own password is changed at `/auth/change-password`.',
+    detail: 'You cannot do this to your own account.',
+    help: 'This rule ensures that a superuser always remains. Ask another superuser, or use `npm run admin`. Change your own password at `/auth/change-password`.',
   },
   user_erased: {
     status: 409,
     detail: 'The user was erased.',
-    help: 'Nothing of the account is left that could be changed. Let the person register again.',
+    help: 'An erased account cannot be changed. The person can register again.',
   },
   last_owner: {
     status: 409,
-    detail: 'A board keeps at least one owner.',
+    detail: 'A board needs at least one owner.',
     help: 'Make another member an owner first, or delete the board.',
   },
   too_many_rules: {
     status: 409,
     detail: 'A board has at most 100 automation rules.',
-    help: 'One change may set off all of them, and every other change of the board waits for it. Delete rules that are not needed.',
+    help: 'One change may trigger all rules, and all other changes of the board wait for it. Delete rules that are not needed.',
   },
   board_text_limit: {
     status: 409,
-    detail: 'The board holds as much text as a board may. Delete something first.',
-    help: 'The operator sets the limit (`MAX_BOARD_TEXT_BYTES`); `GET /boards/{board_id}/usage` shows it. Deletes and edits that make a text shorter still work.',
+    detail: 'The board has reached its limit of text. Delete something first.',
+    help: 'The operator sets the limit (`MAX_BOARD_TEXT_BYTES`); `GET /boards/{board_id}/usage` returns it. You can still delete, and make texts shorter.',
   },
   board_card_limit: {
     status: 409,
-    detail: 'The board has as many cards as a board may have. Delete some first.',
-    help: 'The operator sets the limit (`MAX_CARDS_PER_BOARD`); `GET /boards/{board_id}/usage` shows it. Existing cards can still be changed, moved and deleted.',
+    detail: 'The board has reached its limit of cards. Delete some first.',
+    help: 'The operator sets the limit (`MAX_CARDS_PER_BOARD`); `GET /boards/{board_id}/usage` returns it. Existing cards can still be changed, moved and deleted.',
   },
   board_file_limit: {
     status: 409,
-    detail: 'The files of this board take as much space as they may. Delete some first.',
-    help: 'The operator sets the limit (`MAX_BOARD_FILE_BYTES`); `GET /boards/{board_id}/usage` shows it. A smaller file may still fit.',
+    detail: 'The board has reached its limit of files. Delete some first.',
+    help: 'The operator sets the limit (`MAX_BOARD_FILE_BYTES`); `GET /boards/{board_id}/usage` returns it. A smaller file may still fit.',
   },
   owned_board_limit: {
     status: 409,
-    detail: 'You have created as many boards as one user may. Delete one first.',
-    help: 'The operator sets the limit (`MAX_OWNED_BOARDS_PER_USER`). A board counts for the user who created it until it is deleted, also when somebody else owns it now. Boards of others do not count.',
+    detail: 'You have reached your limit of boards. Delete one first.',
+    help: 'The operator sets the limit (`MAX_OWNED_BOARDS_PER_USER`). A board counts for its creator until it is deleted, also when another user owns it now.',
   },
   change_too_large: {
     status: 409,
     detail: 'This change is too large for the history of the board. Make it in smaller steps.',
-    help: 'Every event carries the whole card or column, once for each user that is assigned. Assign fewer users at once, or split the card or the column.',
+    help: 'Every event contains the whole card or column, and there is one event for each assigned user. Assign fewer users at once, or split the card or the column.',
   },
   history_gone: {
     status: 410,
-    detail: 'Events behind this position are no longer kept.',
-    help: 'Load the board, and go on from the position that comes with it.',
+    detail: 'Events after this position are no longer available.',
+    help: 'Load the board, and continue from its `Board-Position`.',
   },
   precondition_failed: {
     status: 412,
-    detail: 'It was changed since you last saw it.',
-    help: '`If-Match` named another state. `current` is how it is now: decide again on that.',
+    detail: 'The resource has changed since you read it.',
+    help: '`If-Match` does not match the current state, which is in `current`. Merge your change with it and retry.',
   },
-  body_too_large: { status: 413, detail: 'The request body is too large.', help: 'Send less at once.' },
-  uri_too_long: { status: 414, detail: 'The address is too long.', help: 'Compare it with the documentation.' },
+  body_too_large: { status: 413, detail: 'The request body is too large.', help: 'Send a smaller body.' },
+  uri_too_long: { status: 414, detail: 'The URL is too long.', help: 'Compare it with the documentation.' },
   range_not_satisfiable: {
     status: 416,
     detail: 'The file has no such range.',
-    help: '`Content-Range` says how many bytes it has.',
+    help: '`Content-Range` contains the size of the file.',
   },
   expectation_failed: {
     status: 417,
     detail: 'The expectation in the Expect header cannot be met.',
-    help: 'Only `100-continue` is understood.',
+    help: 'Only `100-continue` is supported.',
   },
   invalid_input: {
     status: 422,
     detail: 'The request is not valid.',
-    help: '`detail` names the first field that is wrong; `errors` lists all of them.',
+    help: '`detail` names the first invalid field; `errors` lists all of them.',
   },
   password_refused: {
     status: 422,
@@ -227,58 +224,58 @@ export const problems = {
   idempotency_key_reused: {
     status: 422,
     detail: 'This Idempotency-Key was used for another request.',
-    help: 'A key belongs to one method, path and content for 24 hours. Make a new one for a new request.',
+    help: 'For 24 hours, a key belongs to one method, path and content. Generate a new key for a new request.',
   },
   too_many_requests: {
     status: 429,
     detail: 'Too many requests. Try again later.',
-    help: 'Wait as long as `Retry-After` says. Logins count for an account and an address; registrations, rejected payloads, new sockets and all requests for an address; requests and searches for a user.',
+    help: 'Wait for the time in `Retry-After`. Logins are limited per account and address; registrations, rejected payloads, new sockets and requests per address; requests and searches per user.',
   },
   board_log_limit: {
     status: 429,
     detail: 'This board is changing too fast. Try again later.',
-    help: 'Wait as long as `Retry-After` says, then send the request again. The changes of a board may write a limited amount to its history each minute (`MAX_BOARD_LOG_BYTES_PER_MINUTE`): a change of a column writes the whole column. Deletes still work, unless they free much less than they write: taking a label or a user off a card writes the whole card.',
+    help: 'Wait for the time in `Retry-After`, then retry. The history of a board may grow by a limited amount each minute (`MAX_BOARD_LOG_BYTES_PER_MINUTE`), and a change of a column writes the whole column. You can still delete, except where that frees much less than it writes: removing a label or a user from a card writes the whole card.',
   },
   headers_too_large: { status: 431, detail: 'The request headers are too large.', help: 'Send smaller headers.' },
   internal: {
     status: 500,
     detail: 'Something went wrong on our side.',
-    help: 'A defect. The log line with the same request id tells the operator more.',
+    help: 'This is a bug. The log line with the same request id has the details.',
   },
   result_too_large: {
     status: 500,
-    detail: 'The result is too large to be read.',
-    help: 'What the request asks for has more than 128 MiB. Ask for a part of it, or delete some of it. Retrying does not help.',
+    detail: 'The result is too large.',
+    help: 'The result of the request has more than 128 MiB. Request a part of it, or delete something. Retrying does not help.',
   },
   unavailable: {
     status: 503,
     detail: 'The service cannot reach its database.',
-    help: 'Wait as long as `Retry-After` says, then send the request again with the same Idempotency-Key.',
+    help: 'Wait for the time in `Retry-After`, then retry with the same Idempotency-Key.',
   },
   query_timeout: {
     status: 503,
     detail: 'The database took too long for this request.',
-    help: 'It was stopped, and nothing was changed. Ask for less at once, or send it again as `Retry-After` says.',
+    help: 'The query was cancelled, and nothing was changed. Request less at once, or retry after the time in `Retry-After`.',
   },
   storage_full: {
     status: 503,
-    detail: 'The database has no room left. Nothing can be changed for now.',
-    help: 'Reading still works. The operator must make room.',
+    detail: 'The disk of the database is full. Nothing can be changed for now.',
+    help: 'Reading still works. The operator must free disk space.',
   },
   overloaded: {
     status: 503,
-    detail: 'The service has more to do than it can do. Try again later.',
-    help: 'Wait as long as `Retry-After` says, then send the request again. Nothing was changed.',
+    detail: 'The service is overloaded. Try again later.',
+    help: 'Wait for the time in `Retry-After`, then retry. Nothing was changed.',
   },
   board_busy: {
     status: 503,
     detail: 'Too many changes are waiting for this board.',
-    help: 'Wait as long as `Retry-After` says, then send the request again. Nothing was changed.',
+    help: 'Wait for the time in `Retry-After`, then retry. Nothing was changed.',
   },
   passwords_busy: {
     status: 503,
     detail: 'Too many passwords are being checked.',
-    help: 'Wait as long as `Retry-After` says, then try again.',
+    help: 'Wait for the time in `Retry-After`, then retry.',
   },
 } as const satisfies Record<string, { status: number; detail: string; help: string }>
 

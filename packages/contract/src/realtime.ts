@@ -1,42 +1,45 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { member, Nullable, named, operation, Timestamp, Uuid } from './operation.ts'
 
-/** Version of the event schema, on every event. It stays while changes only add. */
+/** Version of the event schema, in every event. It changes only with an incompatible change. */
 export const EVENT_VERSION = '1.0'
 
 export const HEARTBEAT_SECONDS = 30
 export const PONG_SECONDS = 10
 export const PRESENCE_SECONDS = 60
-/** The largest message that a client may send, and how many within ten seconds. All but `pong` are ignored. */
+/** The largest message of a client, and the most messages in ten seconds. All except `pong` are ignored. */
 export const MAX_MESSAGE_BYTES = 65_536
 export const MAX_MESSAGES = 1_000
 
-/** Why the server closes a socket, and what a client should do then. */
+/** Why the server closes a socket, and what the client should do. */
 export const closeCodes = {
-  board_deleted: { code: 1000, help: 'The board was deleted. Stop.' },
+  board_deleted: { code: 1000, help: 'The board was deleted. Do not reconnect.' },
   refused: {
     code: 1008,
-    help: 'The token is bad or has expired, its user is inactive or not a member of the board, the page comes from a foreign origin, or a message came in more than 1,024 fragments. Do not come back with the same token.',
+    help: 'The token is invalid or has expired, its user is inactive or not a member of the board, the page has a foreign origin, or a message had more than 1,024 fragments. Do not reconnect with the same token.',
   },
   restart: {
     code: 1012,
-    help: 'The instance goes, or the board was restored. Come back within a few seconds, with `since`.',
+    help: 'The instance is shutting down, or the board was restored. Reconnect within a few seconds, with `since`.',
   },
   try_later: {
     code: 1013,
-    help: 'The client reads too slowly or sent more than 1,000 messages within 10 seconds, or there are too many connections. Come back after 5 to 30 seconds, with `since`.',
+    help: 'The client reads too slowly, it sent more than 1,000 messages within 10 seconds, or there are too many connections. Reconnect after 5 to 30 seconds, with `since`.',
   },
-  no_pong: { code: 4408, help: 'No pong came within 10 seconds. Come back, with `since`.' },
+  no_pong: { code: 4408, help: 'No pong arrived within 10 seconds. Reconnect, with `since`.' },
 } as const
-/** What closes a socket because of the frames that a client sent, and is decided by the WebSocket protocol. */
+/** Close codes of the WebSocket protocol, for invalid frames. */
 export const protocolCodes = [
-  { code: 1002, help: 'The client broke the WebSocket protocol: a frame without a mask, an unknown opcode.' },
+  {
+    code: 1002,
+    help: 'The client violated the WebSocket protocol, for example by a frame without a mask or an unknown opcode.',
+  },
   { code: 1007, help: 'A text message is not valid UTF-8.' },
   { code: 1009, help: 'A message is larger than 64 KiB.' },
 ] as const
 export type CloseReason = keyof typeof closeCodes
 
-/** An event as sockets get it: exactly these fields, and `seq` for who asked for it. */
+/** An event on a socket: exactly these fields, and `seq` if the client requested it. */
 export const eventEnvelope = (type: TSchema, data: TSchema) =>
   Type.Object({ type, data, user_id: Nullable(Uuid), timestamp: Timestamp, version: Type.Literal(EVENT_VERSION) })
 
@@ -45,7 +48,7 @@ const loggedShape = Type.Object({
   actor_id: Type.Optional(
     Type.Union([Uuid, Type.Null()], {
       description:
-        'Who caused the event, also where `user_id` is null because it follows from another change, such as the removal of a member. Only in the log, never on sockets.',
+        'The user who caused the event, also where `user_id` is null because the event is a consequence of another change, such as the removal of a member. Only in the log, never on sockets.',
     }),
   ),
   type: Type.String(),
@@ -54,7 +57,7 @@ const loggedShape = Type.Object({
   timestamp: Timestamp,
   version: Type.String(),
 })
-/** An event of the board's log, with its number. */
+/** An event of the board's log, with its sequence number. */
 export interface LoggedEvent extends Static<typeof loggedShape> {}
 export const LoggedEvent = named<LoggedEvent>('LoggedEvent', loggedShape)
 
@@ -73,7 +76,7 @@ export const realtimeOperations = {
     path: '/ws/boards/{board_id}/presence',
     tag: 'realtime',
     summary: 'List the users who are connected to a board',
-    description: 'For any authenticated user. Without Redis it is the view of the instance that answers.',
+    description: 'For any authenticated user. Without Redis, only users of the instance that handles the request.',
     access: 'authenticated',
     params: BoardPath,
     returns: { status: 200, schema: Presence },
@@ -83,9 +86,9 @@ export const realtimeOperations = {
     method: 'GET',
     path: '/boards/{board_id}/events',
     tag: 'realtime',
-    summary: 'Read the log of a board: its history, and what a client missed',
+    summary: 'Read the event log of a board',
     description:
-      'In order, behind the position `after` (`<epoch>.<seq>`, or a number alone); `Link` leads to the next page. `Board-Position` is where the board stands. 410 when events behind `after` are no longer kept: load the board instead.',
+      'Events in order, after the position `after` (`<epoch>.<seq>`, or a number alone). `Link` is the next page. `Board-Position` is the current position of the board. 410 when events after `after` are no longer available: load the board instead.',
     access: member('board'),
     params: BoardPath,
     query: Type.Object({

@@ -11,7 +11,7 @@ const shape = Type.Object({
   is_verified: Type.Boolean(),
   is_superuser: Type.Boolean(),
 })
-/** What others may know of a user. The password hash has no place in it. */
+/** The public profile of a user. */
 export interface User extends Static<typeof shape> {}
 export const User = named<User>('User', shape)
 
@@ -30,16 +30,14 @@ export const userOperations = {
     method: 'GET',
     path: '/users',
     tag: 'users',
-    summary: 'Find active users by a part of their username, e-mail address or name',
+    summary: 'Search active users by username, e-mail address or name',
     description:
-      'Case-insensitive, ordered by username. `%`, `_` and `\\` are plain characters. With `USER_SEARCH=limited`, the default in production, an e-mail address matches as a whole, and by a part only for people on a common board. There is no second page, and searches are limited by minute and by day.',
+      'Matches substrings, case-insensitively; ordered by username. `%`, `_` and `\\` are plain characters. With `USER_SEARCH=limited`, the default in production, only a full e-mail address matches, or a part of it for members of common boards. There is no second page. Searches are limited per minute and per day.',
     access: 'authenticated',
     query: Type.Object({
       search: Type.Optional(Text(254)),
       q: Type.Optional({ ...Text(254), description: 'Another name for `search`.' }),
-      names: Type.Optional(
-        Type.Enum(['true', 'false'], { description: '`true`: also by a part of the first and last name.' }),
-      ),
+      names: Type.Optional(Type.Enum(['true', 'false'], { description: '`true`: also search first and last names.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 50 })),
     }),
     returns: { status: 200, schema: Type.Array(User) },

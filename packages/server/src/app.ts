@@ -15,7 +15,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { adminHandlers } from './administration/admin-operations.ts'
 import { attachmentHandlers } from './attachments/attachment-operations.ts'
-import { sweepFiles } from './attachments/unclaimed-files.ts'
+import { deleteUnclaimedFiles } from './attachments/unclaimed-files.ts'
 import { authHandlers } from './auth/auth-operations.ts'
 import { automationHandlers } from './automations/automation-operations.ts'
 import { deleteExpiredRuns } from './automations/automation-queries.ts'
@@ -83,7 +83,7 @@ function startBackgroundJobs(config: Config, { database, files, metrics: { meter
     event_retention: () => deleteExpiredEvents(db, eventRetentionDays),
     run_retention: () => deleteExpiredRuns(db, eventRetentionDays),
     response_retention: () => deleteExpiredResponses(db),
-    file_removal: () => sweepFiles(db, files),
+    file_removal: () => deleteUnclaimedFiles(db, files),
   }
   return startJobs(db, newUuid(), jobs, log, (job_name, removed) => {
     meters.lockstep_job_runs_total.inc({ job_name, outcome: removed === undefined ? 'failed' : 'done' })

@@ -30,7 +30,7 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
   const metrics = new Metrics(config.metrics.port !== 0 || config.metrics.token !== '')
   const { meters } = metrics
   const { poolSize } = config.database
-  /** Work that takes long or comes in crowds gets a part of the connections, so that others find one. */
+  /** Slow work and bursts get only a part of the connections, so that other work always finds one. */
   const halfOfPool = Math.floor(poolSize / 2)
   const quarterOfPool = Math.ceil(poolSize / 4)
 
@@ -38,7 +38,7 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
     url: config.database.url,
     size: poolSize,
     isFair: config.isFair,
-    onError: (err) => log.warn({ err }, 'A connection to PostgreSQL was lost'),
+    onError: (err) => log.warn({ err }, 'connection to PostgreSQL lost'),
     observer: {
       onWait: (seconds) => meters.lockstep_database_pool_wait_seconds.observe({}, seconds),
       onError: (kind) => meters.lockstep_database_errors_total.inc({ kind }),

@@ -7,11 +7,11 @@ import { pathOf } from '../http/request-path.ts'
 import { Problem } from '../platform/problem.ts'
 import { listAccounts, listActions, readAccount, readStatistics } from './admin-queries.ts'
 import { changeAccount, exportAccount, resetPassword } from './admin-steps.ts'
-import { type Eraser, eraseUser } from './erase-steps.ts'
+import { type EraseDeps, eraseUser } from './erase-steps.ts'
 
-interface AdminDeps extends Eraser {
+interface AdminDeps extends EraseDeps {
   passwords: Passwords
-  /** Told when a user's rights have changed, so that his sockets are looked at. */
+  /** Called when a user's access may have changed, to check the user's sockets again. */
   userChanged: (user_id: string) => void
 }
 
@@ -22,7 +22,7 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
     async findAccounts({ db, query, request, reply }) {
       const { search = '', limit = 50, cursor } = query
       const { json, next } = await listAccounts(db, search, limit, cursor)
-      linkTo(request, reply, next && { ...(search && { search }), limit, cursor: next })
+      setNextLink(request, reply, next && { ...(search && { search }), limit, cursor: next })
       return json
     },
 
@@ -60,13 +60,13 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
     async listAdminActions({ db, query, request, reply }) {
       const { limit = 50, cursor } = query
       const { json, next } = await listActions(db, limit, cursor)
-      linkTo(request, reply, next && { limit, cursor: next })
+      setNextLink(request, reply, next && { limit, cursor: next })
       return json
     },
   }
 }
 
-function linkTo(request: FastifyRequest, reply: FastifyReply, next: Record<string, unknown> | 0 | '' | undefined) {
+function setNextLink(request: FastifyRequest, reply: FastifyReply, next: Record<string, unknown> | 0 | '' | undefined) {
   if (!next) return
   const search = new URLSearchParams(Object.entries(next).map(([name, value]) => [name, String(value)])).toString()
   reply.header('link', `<${pathOf(request)}?${search}>; rel="next"`)

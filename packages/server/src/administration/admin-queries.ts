@@ -1,74 +1,71 @@
 import type { Account, AdminAction, Statistics } from '@lockstep/contract/administration'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement, wireTime } from '../database/database.ts'
+import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
 import { keyOf } from '../users/user-queries.ts'
 
-/** An account as superusers see it, of the table `users` under the name `person`. */
-export const accountJson = sql<Account>`(select row_to_json(shown) from (select
+/** An account as superusers see it, of the row `person` of the table `users`. */
+export const accountJson = sql<Account>`(select row_to_json(fields) from (select
   person.id, person.email, person.username, person.firstname, person.lastname, person.is_active, person.is_verified,
-  person.is_superuser, ${wireTime(sql`person.created_at`)} as created_at, ${wireTime(sql`person.erased_at`)} as erased_at) shown)`
-/** An entry of the audit log, of the table `admin_actions` under the name `entry`. */
-export const actionJson = sql<AdminAction>`(select row_to_json(shown) from (select
-  entry.id, ${wireTime(sql`entry.at`)} as at, entry.actor_id, entry.operator, entry.action, entry.target_id, entry.details) shown)`
+  person.is_superuser, ${wireTime(sql`person.created_at`)} as created_at, ${wireTime(sql`person.erased_at`)} as erased_at) fields)`
+/** An entry of the audit log, of the row `entry` of the table `admin_actions`. */
+export const actionJson = sql<AdminAction>`(select row_to_json(fields) from (select
+  entry.id, ${wireTime(sql`entry.at`)} as at, entry.actor_id, entry.operator, entry.action, entry.target_id, entry.details) fields)`
 
-interface Shown<T> {
-  json: JsonText<T>
-}
-const asList = <T>(rows: Shown<T>[]) => `[${rows.map((row) => row.json).join(',')}]` as JsonText<T[]>
+const asList = <T>(rows: JsonRow<T>[]) => `[${rows.map((row) => row.json).join(',')}]` as JsonText<T[]>
 
 const read = statement(
   'read_account',
-  (args: { id: string }) => sql<Shown<Account>>`
+  (args: { id: string }) => sql<JsonRow<Account>>`
     select ${accountJson}::text as json from users person where person.id = ${args.id}`,
 )
 export const readAccount = async (db: Db, id: string) => (await db.run(read, { id }))[0]?.json
 
-interface Page {
+interface AccountsPage {
   after: string
   limit: number
 }
 const FIRST = '00000000-0000-0000-0000-000000000000'
 const list = statement(
   'list_accounts',
-  (args: Page) => sql<Shown<Account> & { id: string }>`
+  (args: AccountsPage) => sql<JsonRow<Account> & { id: string }>`
     select person.id, ${accountJson}::text as json from users person
     where person.id > ${args.after} order by person.id limit ${args.limit}`,
 )
 const find = statement(
   'find_accounts',
-  (args: Page & { pattern: string }) => sql<Shown<Account> & { id: string }>`
+  (args: AccountsPage & { pattern: string }) => sql<JsonRow<Account> & { id: string }>`
     select person.id, ${accountJson}::text as json from users person
     where person.id > ${args.after} and (person.username_key like ${args.pattern} or person.email_key like ${args.pattern})
     order by person.id limit ${args.limit}`,
 )
-/** A page of accounts, and the cursor of the next one if there is one. */
+/** A page of accounts, and the cursor of the next page if there is one. */
 export async function listAccounts(db: Db, search: string, limit: number, after = FIRST) {
   const pattern = `%${keyOf(search).replaceAll(/[\\%_]/g, '\\$&')}%`
   const page = { after, limit: limit + 1 }
   const rows = search === '' ? await db.run(list, page) : await db.run(find, { ...page, pattern })
-  const shown = rows.slice(0, limit)
-  return { json: asList<Account>(shown), next: rows.length > limit ? shown.at(-1)?.id : undefined }
+  const listed = rows.slice(0, limit)
+  return { json: asList<Account>(listed), next: rows.length > limit ? listed.at(-1)?.id : undefined }
 }
 
 const byEmail = statement('find_account_by_email', (args: { email_key: string }, query) =>
   query.selectFrom('users').select('id').where('email_key', '=', args.email_key),
 )
-/** The id behind an e-mail address; undefined when it is nobody's. */
+/** The id of the account with this e-mail address, if there is one. */
 export const findAccount = async (db: Db, email: string): Promise<string | undefined> =>
   (await db.run(byEmail, { email_key: keyOf(email) }))[0]?.id
 
 const actions = statement(
   'list_admin_actions',
-  (args: { before: number; limit: number }) => sql<Shown<AdminAction> & { id: number }>`
+  (args: { before: number; limit: number }) => sql<JsonRow<AdminAction> & { id: number }>`
     select entry.id, ${actionJson}::text as json from admin_actions entry
     where entry.id < ${args.before} order by entry.id desc limit ${args.limit}`,
 )
-/** A page of the audit log, the newest first, and the cursor of the next one if there is one. */
+/** A page of the audit log, newest first, and the cursor of the next page if there is one. */
 export async function listActions(db: Db, limit: number, before = Number.MAX_SAFE_INTEGER) {
   const rows = await db.run(actions, { before, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  return { json: asList<AdminAction>(shown), next: rows.length > limit ? shown.at(-1)?.id : undefined }
+  const listed = rows.slice(0, limit)
+  return { json: asList<AdminAction>(listed), next: rows.length > limit ? listed.at(-1)?.id : undefined }
 }
 
 interface NewAction {
@@ -89,11 +86,11 @@ const insert = statement('insert_admin_action', (args: NewAction, query) =>
 )
 export const insertAction = async (db: Db, action: NewAction) => void (await db.run(insert, action))
 
-const newOn = (table: string) =>
-  sql`(select count(*) from ${sql.table(table)} made where made.created_at >= day.day and made.created_at < day.day + interval '1 day')`
+const createdOnDay = (table: string) =>
+  sql`(select count(*) from ${sql.table(table)} created where created.created_at >= day.day and created.created_at < day.day + interval '1 day')`
 const statistics = statement(
   'read_statistics',
-  () => sql<Shown<Statistics>>`
+  () => sql<JsonRow<Statistics>>`
     select json_build_object(
       'users', (select json_build_object(
         'active', count(*) filter (where is_active), 'inactive', count(*) filter (where not is_active and erased_at is null),
@@ -103,12 +100,12 @@ const statistics = statement(
       'events', (select json_build_object('count', count(*), 'oldest_at', ${wireTime(sql`min(created_at)`)}) from board_events),
       'attachments', (select json_build_object('count', count(*), 'bytes', coalesce(sum(size), 0)) from attachments),
       'database_bytes', pg_database_size(current_database()),
-      'days', (select json_agg(json_build_object('date', to_char(day.day at time zone 'utc', 'YYYY-MM-DD'), 'users', ${newOn('users')},
-          'boards', ${newOn('boards')}, 'cards', ${newOn('cards')}, 'events', ${newOn('board_events')}) order by day.day desc)
+      'days', (select json_agg(json_build_object('date', to_char(day.day at time zone 'utc', 'YYYY-MM-DD'), 'users', ${createdOnDay('users')},
+          'boards', ${createdOnDay('boards')}, 'cards', ${createdOnDay('cards')}, 'events', ${createdOnDay('board_events')}) order by day.day desc)
         from (select (date_trunc('day', now() at time zone 'utc') - n * interval '1 day') at time zone 'utc' as day
           from generate_series(0, 6) n) day)
     )::text as json`,
 )
 export async function readStatistics(db: Db): Promise<JsonText<Statistics>> {
-  return ((await db.run(statistics, {}))[0] as Shown<Statistics>).json
+  return ((await db.run(statistics, {}))[0] as JsonRow<Statistics>).json
 }

@@ -7,46 +7,46 @@ import { insertUser, nextTokenSecond } from '../users/user-queries.ts'
 import { insertAction, readAccount } from './admin-queries.ts'
 import { readExport } from './export-queries.ts'
 
-/** Who administers: a superuser over HTTP, or an account of the operating system at the command line. */
+/** Who acts: a superuser over HTTP, or an operating system account on the command line. */
 export type Actor = { actor_id: string } | { operator: string }
 
-export interface Target {
+export interface TargetAccount {
   id: string
   is_active: boolean
   is_superuser: boolean
   is_erased: boolean
 }
 
-const lockPeople = statement(
-  'lock_people',
-  (args: { ids: string[] }) => sql<Target>`
+const lockUsers = statement(
+  'lock_users',
+  (args: { ids: string[] }) => sql<TargetAccount>`
     select id, is_active, is_superuser, erased_at is not null as is_erased from users
     where id = any (${args.ids}::uuid[]) order by id for no key update`,
 )
 
-interface Deed<T> {
+interface AccountAction<T> {
   actor: Actor
   action: string
   target_id: string
-  /** What may be done to the own account, and to one that was erased. */
+  /** Whether the action is allowed on the own account, and on an erased account. */
   allows?: { self?: true; erased?: true }
-  /** Without details nothing was done, and nothing is recorded. */
-  work: (tx: Db, target: Target) => Promise<{ result: T; details?: Record<string, unknown> }>
+  /** Returns details only if something changed; otherwise nothing is recorded. */
+  work: (tx: Db, target: TargetAccount) => Promise<{ result: T; details?: Record<string, unknown> }>
 }
 
 /**
- * Something that is done to an account, and its entry in the audit log, in one transaction. Both people are locked: of two
- * superusers who shut each other out at once the second is none any more, and is told so.
+ * Runs an action on an account and records it in the audit log, in one transaction. Both users are locked, so that of two
+ * superusers who deactivate each other at once, the second is rejected.
  */
-export async function administer<T>(database: Database, deed: Deed<T>): Promise<T> {
-  const { actor, action, target_id, allows = {}, work } = deed
+export async function administer<T>(database: Database, request: AccountAction<T>): Promise<T> {
+  const { actor, action, target_id, allows = {}, work } = request
   const actor_id = 'actor_id' in actor ? actor.actor_id : undefined
   const ids = actor_id === undefined ? [target_id] : [actor_id, target_id]
   return database.transaction(
-    (tx) => tx.run(lockPeople, { ids }),
-    async (tx, people) => {
-      const target = people.find(({ id }) => id === target_id)
-      const self = people.find(({ id }) => id === actor_id)
+    (tx) => tx.run(lockUsers, { ids }),
+    async (tx, users) => {
+      const target = users.find(({ id }) => id === target_id)
+      const self = users.find(({ id }) => id === actor_id)
       if (actor_id !== undefined && !(self?.is_superuser && self.is_active)) throw new Problem('superuser_only')
       if (!target) throw new Problem('user_not_found')
       if (target_id === actor_id && !allows.self) throw new Problem('own_account')
@@ -59,7 +59,7 @@ export async function administer<T>(database: Database, deed: Deed<T>): Promise<
   )
 }
 
-/** Adds an entry to the audit log. Its details hold ids, flags and numbers, and never a name. */
+/** Adds an entry to the audit log. Its details contain ids, flags and numbers, never a name. */
 export async function record(
   db: Db,
   actor: Actor,
@@ -87,15 +87,15 @@ export async function createSuperuser(database: Database, actor: Actor, user: Ne
   )
 }
 
-type Flags = Partial<Pick<Account, 'is_active' | 'is_superuser'>>
-const setFlags = statement('set_user_flags', (args: { id: string } & Required<Flags>, query) =>
+type AccountFlags = Partial<Pick<Account, 'is_active' | 'is_superuser'>>
+const setFlags = statement('set_user_flags', (args: { id: string } & Required<AccountFlags>, query) =>
   query
     .updateTable('users')
     .set({ is_active: args.is_active, is_superuser: args.is_superuser })
     .where('id', '=', args.id),
 )
-/** The account after the change. */
-export async function changeAccount(database: Database, actor: Actor, target_id: string, flags: Flags) {
+/** Returns the account after the change. */
+export async function changeAccount(database: Database, actor: Actor, target_id: string, flags: AccountFlags) {
   return administer(database, {
     actor,
     action: 'change-account',
@@ -114,7 +114,7 @@ export async function changeAccount(database: Database, actor: Actor, target_id:
   })
 }
 
-/** `administer` has locked the row before the clock is read here. */
+/** `administer` has locked the row before the clock is read. */
 const replacePassword = statement(
   'reset_password',
   (args: { id: string; hashed_password: string }) => sql`
@@ -122,7 +122,7 @@ const replacePassword = statement(
       tokens_valid_from = ${nextTokenSecond}
     where id = ${args.id}`,
 )
-/** No token of before is good any more. The limit on failed logins goes by the hash that is guessed at, and so ends too. */
+/** Revokes all tokens, and lifts the limit on failed logins, which counts by password hash. */
 export async function resetPassword(database: Database, actor: Actor, target_id: string, hashed_password: string) {
   await administer(database, {
     actor,

@@ -10,7 +10,7 @@ import { inherited } from '@lockstep/testing/processes'
 import { MARK, PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 })
 
 let service: TestService
@@ -21,14 +21,14 @@ afterAll(() => service.stop())
 
 const script = fileURLToPath(new URL('admin.ts', import.meta.url))
 
-/** Runs the command as an operator does, with what he types. */
+/** Runs the command as an operator does, with input. */
 async function admin(args: string[], typed = '', settings: Record<string, string> = {}, cwd = '.') {
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
     env: { ...inherited, DATABASE_URL: service.database_url, ...settings },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // A command that asks for nothing may end before this is written.
+  // A command that reads no input may end before this is written.
   child.stdin.on('error', () => {})
   child.stdin.end(typed)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
@@ -53,7 +53,7 @@ describe('create-superuser', () => {
   test.each([
     ['ended', '\n'],
     ['not ended', ''],
-  ])('[AUTH-23] creates one with the password that a line of standard input holds, %s', async (_, end) => {
+  ])('[AUTH-23] creates a superuser with the password from a line of standard input, %s', async (_, end) => {
     const username = `root-${crypto.randomUUID()}`
     const email = `${username}@Example.com`
     const { code, stdout } = await create(email, username, PASSWORD + end)
@@ -63,14 +63,14 @@ describe('create-superuser', () => {
     expect(await api.call('getMe', {})).toMatchObject({ email, username, is_superuser: true, is_active: true })
   })
 
-  test('[AUTH-23] [AUTH-4] refuses a password that breaks the rules, and says which', async () => {
+  test('[AUTH-23] [AUTH-4] rejects a password that breaks the rules, and prints the rule', async () => {
     const { code, stderr } = await create('weak@example.com', 'weak', `${PASSWORD}\n`, { PASSWORD_REQUIRES: 'digit' })
     expect(code).toBe(1)
     expect(stderr).toContain('The password must contain a digit.')
     expect(await countOf('weak')).toBe(0)
   })
 
-  test('[AUTH-23] [AUTH-3] refuses an address that is taken', async () => {
+  test('[AUTH-23] [AUTH-3] rejects an address that is taken', async () => {
     const { email } = await service.user()
     const { code, stderr } = await create(email.toUpperCase(), 'second')
     expect(code).toBe(1)
@@ -81,14 +81,14 @@ describe('create-superuser', () => {
   test.each([
     ['no address', 'proper'],
     ['proper@example.com', 'ab'],
-  ])('[AUTH-23] [AUTH-2] refuses %j with the username %j', async (email, username) => {
+  ])('[AUTH-23] [AUTH-2] rejects %j with the username %j', async (email, username) => {
     expect((await create(email, username)).code).toBe(1)
     expect(await countOf(username)).toBe(0)
   })
 })
 
 describe('deactivate and activate', () => {
-  test('[AUTH-23] [AUTH-12] a deactivated user is refused at once, and let in again when activated', async () => {
+  test('[AUTH-23] [AUTH-12] a deactivated user is rejected at once, and accepted again when activated', async () => {
     const { email, api } = await service.user()
     expect(await admin(['deactivate', email.toUpperCase()])).toMatchObject({ code: 0 })
     expect((await api.fail('getMe', {})).status).toBe(401)
@@ -98,13 +98,13 @@ describe('deactivate and activate', () => {
     expect((await logIn(email)).status).toBe(200)
   })
 
-  test('[AUTH-23] an address of nobody is refused', async () => {
+  test('[AUTH-23] an unknown address is an error', async () => {
     const { code, stderr } = await admin(['deactivate', 'nobody@example.com'])
     expect([code, stderr]).toEqual([1, 'There is no user nobody@example.com.\n'])
   })
 })
 
-describe('what is done to a user', () => {
+describe('commands on a user', () => {
   const entriesAbout = async (user_id: string) => {
     const { rows } = await service.sql.query(
       'select actor_id, operator, action from admin_actions where target_id = $1 order by id',
@@ -114,7 +114,7 @@ describe('what is done to a user', () => {
     return rows.map(({ action }) => action as string)
   }
 
-  test('[ADMIN-13] [ADMIN-6] reset-password takes the new one from standard input, or makes one and prints it once', async () => {
+  test('[ADMIN-13] [ADMIN-6] reset-password reads the new password from standard input, or generates one and prints it once', async () => {
     const { id, email, api } = await service.user()
     const typed = `${PASSWORD} renewed`
     const weak = await admin(['reset-password', email], 'short\n', { PASSWORD_MIN_LENGTH: '8' })
@@ -133,7 +133,7 @@ describe('what is done to a user', () => {
     expect(await entriesAbout(id)).toEqual(['reset-password', 'reset-password'])
   })
 
-  test('[ADMIN-13] [ADMIN-8] [ADMIN-12] export prints a document, or writes it to a file for the operator alone', async () => {
+  test('[ADMIN-13] [ADMIN-8] [ADMIN-12] export prints a document, or writes it to a file that only the operator can read', async () => {
     const { id, email } = await service.user()
     const printed = await admin(['export', email])
     expect(JSON.parse(printed.stdout)).toMatchObject({ profile: { id, email }, memberships: [] })
@@ -149,7 +149,7 @@ describe('what is done to a user', () => {
     expect(await entriesAbout(id)).toEqual(['export', 'export'])
   })
 
-  test('[ADMIN-13] [ADMIN-9] erase wants the address again, or --yes', async () => {
+  test('[ADMIN-13] [ADMIN-9] erase requires the address again, or --yes', async () => {
     const { id, email, username } = await service.user()
     const asked = await admin(['erase', email], 'no\n')
     expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was erased.') })
@@ -157,7 +157,7 @@ describe('what is done to a user', () => {
     expect(await admin(['erase', email], `${email}\n`)).toMatchObject({ code: 0 })
     expect(await countOf(username)).toBe(0)
     expect(await admin(['erase', email, '--yes'])).toMatchObject({ code: 1, stderr: `There is no user ${email}.\n` })
-    // What was broken off is completed under the id.
+    // An incomplete erasure is completed by id.
     expect(await admin(['erase', id, '--yes'])).toMatchObject({ code: 0 })
     expect(await entriesAbout(id)).toEqual(['erase', 'erased', 'erased'])
   })
@@ -176,7 +176,7 @@ describe('what is done to a user', () => {
   })
 })
 
-test('[ADMIN-13] every command of the page on administering does what it says, as it is written there', async () => {
+test('[ADMIN-13] every command on the administration page works as documented', async () => {
   const page = await readFile('docs/administering.md', 'utf8')
   const commands = [...page.matchAll(/^npm run admin -- (.+)$/gm)].map(([, line]) => line as string)
   const { id } = await service.anybody.call('register', {
@@ -197,14 +197,14 @@ test('[ADMIN-13] every command of the page on administering does what it says, a
   const [off, on] = ['change-account', 'change-account']
   const reset = 'reset-password'
   expect(rows.map(({ action }) => action)).toEqual([off, on, reset, reset, 'export', 'erase', 'erased'])
-  // Nothing that the command line knows is missing there.
+  // No command is missing from the page.
   const { stderr: usage } = await admin([])
   const known = [...usage.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name as string)
   const documented = new Set(commands.map((command) => command.split(' ')[0]))
   expect(known.filter((name) => !documented.has(name))).toEqual(['migrate', 'new-epoch', 'recount'])
 })
 
-test('[QUOTA-9] recount has every board counted again when its numbers are next needed', async () => {
+test('[QUOTA-9] recount makes every board count again when its counters are next needed', async () => {
   const { id: board_id, owner } = await service.board()
   await service.sql.query('update board_stream set text_bytes = 1 where board_id = $1', [board_id])
   const shown = async () => (await owner.api.call('getBoardUsage', { params: { board_id } })).text_bytes.used
@@ -214,7 +214,7 @@ test('[QUOTA-9] recount has every board counted again when its numbers are next 
   expect(rows).toEqual([{ text_bytes: await shown() }])
 })
 
-test('[AUTH-23] without a command that it knows it says how it is used', async () => {
+test('[AUTH-23] an unknown command prints the usage', async () => {
   for (const args of [[], ['promote', 'a@example.com']]) {
     const { code, stdout, stderr } = await admin(args)
     expect([code, stdout]).toEqual([1, ''])

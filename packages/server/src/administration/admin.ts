@@ -16,9 +16,10 @@ import { configOrExit } from '../config/read-config.ts'
 import { boardQueue } from '../core/board-queue.ts'
 import { clearUsage, Quotas } from '../core/quotas.ts'
 import { Database } from '../database/database.ts'
+import { problemOfDatabase } from '../database/errors.ts'
 import { migrate } from '../database/migrations/migrate.ts'
 import { inputReader } from '../http/validation.ts'
-import { Problem, problemOfDatabase } from '../platform/problem.ts'
+import { Problem } from '../platform/problem.ts'
 import { publishUserChange } from '../realtime/bus.ts'
 import { findAccount, listActions, readAccount, readStatistics } from './admin-queries.ts'
 import { changeAccount, createSuperuser, exportAccount, resetPassword } from './admin-steps.ts'
@@ -28,19 +29,19 @@ import { auditTable, statisticsTable } from './statistics-table.ts'
 
 const usage = `npm run admin -- <command>
 
-  create-superuser --email <address> --username <name>   asks for the password, or reads it from standard input
-  deactivate <address>                                   the user's tokens are refused from the next request on
-  activate <address>
-  reset-password <address> [--generate]                  likewise, and asks for the new password; or makes one and prints it
-  statistics [--json]                                    how much there is, and what was new in the last seven days
-  export <address> [--out <file>]                        all that is kept of a user, as one JSON document
-  erase <address> [--yes]                                removes a user's personal data, and asks before; for ever
-  audit [--limit <number>] [--json]                      what was done to accounts, the newest first
-  migrate [--stopped]                                    bring the schema up to date; --stopped: no instance runs
-  new-epoch                                              after a restore: every client loads its boards anew
-  recount                                                count again what each board holds, at its next change
+  create-superuser --email <address> --username <name>   create a superuser; asks for the password, or reads it from standard input
+  deactivate <address>                                   disable an account; its tokens are rejected from the next request on
+  activate <address>                                     re-enable an account
+  reset-password <address> [--generate]                  set a new password and revoke all tokens; --generate prints a random one
+  statistics [--json]                                    totals, and what was created in the last seven days
+  export <address> [--out <file>]                        all data about a user, as one JSON document
+  erase <address> [--yes]                                erase a user's personal data permanently; asks for confirmation
+  audit [--limit <number>] [--json]                      actions on accounts, newest first
+  migrate [--stopped]                                    bring the schema up to date; --stopped: no instance is running
+  new-epoch                                              after a restore: every client reloads its boards
+  recount                                                count the contents of each board again, at its next change
 
-An <address> is an e-mail address, or the id of a user.`
+An <address> is an e-mail address or the id of a user.`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -60,36 +61,36 @@ const config = configOrExit({ signsTokens: false })
 const actor = { operator: operatorName() }
 const passwords = new Passwords(passwordRules(config.passwords))
 
-/** What is done to the user whom the address names. */
-const toUser: Record<string, (db: Database, user_id: string) => Promise<void>> = {
+/** Commands on one user. */
+const userCommands: Record<string, (db: Database, user_id: string) => Promise<void>> = {
   activate: (db, user_id) => setActive(db, user_id, true),
   deactivate: (db, user_id) => setActive(db, user_id, false),
-  'reset-password': resetTo,
+  'reset-password': setPassword,
   export: writeExport,
   erase,
 }
-const others: Record<string, () => Promise<void>> = {
-  'create-superuser': makeSuperuser,
+const otherCommands: Record<string, () => Promise<void>> = {
+  'create-superuser': addSuperuser,
   statistics: () => withDatabase(printStatistics),
   audit: () => withDatabase(printAudit),
-  migrate: migrateTelling,
+  migrate: migrateAndLog,
   recount: () => withDatabase(async (db) => console.log(`${await clearUsage(db)} boards will be counted again`)),
   'new-epoch': () => withDatabase(async (db) => console.log(`${await startNewEpoch(db)} boards begin a new epoch`)),
 }
 
-const [act, other] = [toUser[command], others[command]]
-if (act && address !== undefined)
+const [userCommand, otherCommand] = [userCommands[command], otherCommands[command]]
+if (userCommand && address !== undefined)
   await withDatabase(async (db) => {
     const user_id = formats.uuid.test(address) ? address.toLowerCase() : await findAccount(db, address)
     if (user_id === undefined) return fail(`There is no user ${address}.`)
-    await act(db, user_id)
+    await userCommand(db, user_id)
   })
-else if (other) await other()
+else if (otherCommand) await otherCommand()
 else fail(usage)
 
-async function migrateTelling() {
-  const say = (details: object, message: string) => console.log(message, JSON.stringify(details))
-  const options = { log: { info: say, warn: say }, is_stopped: values.stopped === true }
+async function migrateAndLog() {
+  const print = (details: object, message: string) => console.log(message, JSON.stringify(details))
+  const options = { log: { info: print, warn: print }, isStopped: values.stopped === true }
   try {
     if ((await migrate(config.database.url, options)).length === 0) console.log('Nothing to migrate.')
   } catch (error) {
@@ -97,12 +98,12 @@ async function migrateTelling() {
   }
 }
 
-async function makeSuperuser() {
+async function addSuperuser() {
   const { email, username } = values
   if (!email || !username) return fail(usage)
   const readNewAccount = inputReader<Body<typeof authOperations.register>>(authOperations.register.body)
   await withDatabase(async (db) => {
-    const account = readNewAccount({ email, username, password: await askSecretly('Password: ') })
+    const account = readNewAccount({ email, username, password: await readSecret('Password: ') })
     const hashed_password = await hashStrong(account.password, account)
     await createSuperuser(db, actor, { email, username, id: newUuid(), hashed_password })
     console.log(`${email}: created`)
@@ -112,28 +113,30 @@ async function makeSuperuser() {
 async function setActive(db: Database, user_id: string, is_active: boolean) {
   await changeAccount(db, actor, user_id, { is_active })
   console.log(`${address}: ${command}d`)
-  await ring(user_id)
+  await notifyInstances(user_id)
 }
 
-async function resetTo(db: Database, user_id: string) {
-  const password = values.generate ? generatedPassword() : await askSecretly('New password: ')
+async function setPassword(db: Database, user_id: string) {
+  const password = values.generate ? generatedPassword() : await readSecret('New password: ')
   const account = await readAccount(db, user_id)
   await resetPassword(db, actor, user_id, await hashStrong(password, account && (JSON.parse(account) as Account)))
   console.log(values.generate ? password : `${address}: password changed`)
-  await ring(user_id)
+  await notifyInstances(user_id)
 }
 
 async function writeExport(db: Database, user_id: string) {
   const json = JSON.stringify(JSON.parse(await exportAccount(db, actor, user_id)), null, 2)
   if (values.out === undefined) return console.log(json)
-  // For the operator's eyes alone, and never over something that is there.
+  // Readable by the operator only; never overwrites a file.
   await writeFile(values.out, `${json}\n`, { mode: 0o600, flag: 'wx' })
   console.error(`${address}: written to ${values.out}`)
 }
 
 async function erase(db: Database, user_id: string) {
   if (!values.yes) {
-    process.stderr.write('All personal data of the user will be gone for ever. Type the address again to go on: ')
+    process.stderr.write(
+      'All personal data of the user will be erased permanently. Type the address again to confirm: ',
+    )
     if ((await readLine()) !== address) return fail('Nothing was erased.')
   }
   const queue = boardQueue(config.boards.waitMs)
@@ -143,10 +146,10 @@ async function erase(db: Database, user_id: string) {
     console.log(`${user_id}: erased ${JSON.stringify(erased)}`)
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500)
-      console.error(`It broke off. The rest is done by: npm run admin -- erase ${user_id} --yes`)
+      console.error(`The erasure is incomplete. To complete it, run: npm run admin -- erase ${user_id} --yes`)
     throw error
   }
-  await ring(user_id)
+  await notifyInstances(user_id)
 }
 
 async function printStatistics(db: Database) {
@@ -164,31 +167,31 @@ async function hashStrong(password: string, user?: { email: string; username: st
   return passwords.hash(password)
 }
 
-/** Random, and with a character of every kind that a rule can ask for. */
+/** A random password with a character of every kind that a rule can require. */
 function generatedPassword(): string {
   const random = randomBytes(Math.max(18, config.passwords.minLength)).toString('base64url')
   return `${random.slice(0, config.passwords.maxLength - 4)}-aZ7`
 }
 
-/** The user's sockets are looked at now, on every instance. */
-async function ring(user_id: string) {
+/** Makes every instance check the user's sockets now. */
+async function notifyInstances(user_id: string) {
   if (config.redisUrl === '') return
   await publishUserChange(config.redisUrl, user_id).catch(() =>
-    console.error('Redis cannot be reached: open sockets are closed with their next heartbeat.'),
+    console.error('Redis is not reachable: open sockets close at their next heartbeat.'),
   )
 }
 
-/** From the terminal, where what is typed is not shown, or the first line of whatever standard input holds. */
-async function askSecretly(question: string): Promise<string> {
+/** Reads from the terminal without echo, or the first line of standard input. */
+async function readSecret(prompt: string): Promise<string> {
   if (!process.stdin.isTTY) return readLine()
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  process.stderr.write(question)
-  return readLine(nowhere)
+  const noEcho = new Writable({ write: (_chunk, _encoding, done) => done() })
+  process.stderr.write(prompt)
+  return readLine(noEcho)
 }
 
-async function readLine(shown: NodeJS.WritableStream = process.stderr): Promise<string> {
+async function readLine(output: NodeJS.WritableStream = process.stderr): Promise<string> {
   if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/)[0] as string
-  const terminal = createInterface({ input: process.stdin, output: shown, terminal: true })
+  const terminal = createInterface({ input: process.stdin, output, terminal: true })
   try {
     return await terminal.question('')
   } finally {
@@ -196,7 +199,7 @@ async function readLine(shown: NodeJS.WritableStream = process.stderr): Promise<
   }
 }
 
-/** A container may run under a number that has no name. */
+/** The operating system account. In a container its id may have no name. */
 function operatorName(): string {
   try {
     return userInfo().username
@@ -216,7 +219,7 @@ async function withDatabase(work: (db: Database) => Promise<void>) {
   }
 }
 
-function fail(sentence: string) {
-  console.error(sentence)
+function fail(message: string) {
+  console.error(message)
   process.exitCode = 1
 }

@@ -35,8 +35,8 @@ const entriesAbout = async ({ id }: { id: string }) =>
 const logIn = (email: string, password: string) =>
   service.anybody.send('login', { body: { username: email, password } })
 
-describe('the way in', () => {
-  test('[ADMIN-2] without ADMIN_API=on there is nothing under /admin, for superusers neither', async () => {
+describe('access', () => {
+  test('[ADMIN-2] without ADMIN_API=on, paths under /admin do not exist, even for superusers', async () => {
     const off = await startService({ JWT_SECRET: SECRET }, { beside: service })
     try {
       for (const [method, path] of [
@@ -56,7 +56,7 @@ describe('the way in', () => {
     }
   })
 
-  test('[ADMIN-1] a superuser who is none any more is refused from the next request on', async () => {
+  test('[ADMIN-1] a superuser whose rights are revoked is rejected from the next request on', async () => {
     const other = await superuser()
     expect(await other.api.call('getAccount', { params: of(root) })).toMatchObject({ id: root.id })
     await root.api.call('updateAccount', { params: of(other), body: { is_superuser: false } })
@@ -64,19 +64,19 @@ describe('the way in', () => {
       status: 403,
       code: 'superuser_only',
     })
-    // Before anything is looked up: who is there is not to be learnt here.
+    // Checked before the lookup, so that existing users cannot be discovered here.
     const nobody = { user_id: crypto.randomUUID() }
     expect(await other.api.fail('getAccount', { params: nobody })).toMatchObject({ code: 'superuser_only' })
   })
 
-  test('[ADMIN-1] [AUTH-24] the way in leads to no board', async () => {
+  test('[ADMIN-1] [AUTH-24] superuser rights give no access to boards', async () => {
     const board = await service.board()
     expect(await root.api.fail('getBoard', { params: { board_id: board.id } })).toMatchObject({ code: 'not_a_member' })
   })
 })
 
 describe('accounts', () => {
-  test('[ADMIN-3] are listed in pages, inactive ones too, and found by a part of a name or address', async () => {
+  test('[ADMIN-3] are listed in pages, including inactive ones, and found by a part of a name or address', async () => {
     const mark = crypto.randomUUID().slice(0, 8)
     const made: TestUser[] = []
     for (const name of ['one', 'two', 'thr']) made.push(await service.user(`${mark}-${name}`))
@@ -96,13 +96,13 @@ describe('accounts', () => {
     expect((await root.api.call('findAccounts', {})).length).toBeGreaterThan(3)
   })
 
-  test('[ADMIN-3] one that does not exist is 404', async () => {
+  test('[ADMIN-3] an unknown account is 404', async () => {
     const params = { user_id: crypto.randomUUID() }
     for (const name of ['getAccount', 'exportAccount', 'eraseAccount'] as const)
       expect(await root.api.fail(name, { params })).toMatchObject({ status: 404, code: 'user_not_found' })
   })
 
-  test('[ADMIN-4] [ADMIN-12] a deactivated user is refused, his socket closes, and each change has its entry', async () => {
+  test('[ADMIN-4] [ADMIN-12] a deactivated user is rejected, their socket closes, and each change is recorded', async () => {
     const { id, member } = await service.board()
     const socket = openSocket(member.api, id)
     await socket.next('user_joined')
@@ -124,7 +124,7 @@ describe('accounts', () => {
 })
 
 describe('the own account', () => {
-  test('[ADMIN-5] a superuser cannot shut himself out, and the refusal leaves no entry', async () => {
+  test('[ADMIN-5] a superuser cannot deactivate their own account, and the rejection is not recorded', async () => {
     const refused = [
       await root.api.fail('updateAccount', { params: of(root), body: { is_active: false } }),
       await root.api.fail('updateAccount', { params: of(root), body: { is_superuser: false } }),
@@ -136,7 +136,7 @@ describe('the own account', () => {
     expect((await root.api.call('exportAccount', { params: of(root) })).profile.id).toBe(root.id)
   })
 
-  test('[ADMIN-5] of two who shut each other out at once one stays', async () => {
+  test('[ADMIN-5] of two superusers who deactivate each other at once, one remains', async () => {
     for (let i = 0; i < 5; i++) {
       const [a, b] = [await superuser(), await superuser()]
       const body = { is_superuser: false }
@@ -150,7 +150,7 @@ describe('the own account', () => {
 })
 
 describe('a password that is reset', () => {
-  test('[ADMIN-6] [AUTH-4] ends every token and socket, and lifts the limit on failed logins', async () => {
+  test('[ADMIN-6] [AUTH-4] a reset revokes every token, closes sockets, and lifts the limit on failed logins', async () => {
     const { id, member } = await service.board()
     const socket = openSocket(member.api, id)
     await socket.next('user_joined')
@@ -159,7 +159,7 @@ describe('a password that is reset', () => {
 
     const weak = await root.api.fail('resetPassword', { params: of(member), body: { new_password: 'short' } })
     expect(weak).toMatchObject({ status: 422, code: 'password_refused' })
-    // Also one of the very second of the reset.
+    // Including a token that was issued in the second of the reset.
     member.api.token = (await member.api.call('refresh', {})).access_token
     await root.api.call('resetPassword', { params: of(member), body: { new_password: NEW } })
     expect((await socket.closed).code).toBe(1008)
@@ -177,8 +177,8 @@ describe('a password that is reset', () => {
   })
 })
 
-describe('figures', () => {
-  test('[ADMIN-7] count users, boards, cards, events and files, in all and of the last seven days', async () => {
+describe('statistics', () => {
+  test('[ADMIN-7] count users, boards, cards, events and files, in total and for the last seven days', async () => {
     const before = await root.api.call('getStatistics', {})
     const { id: board_id, owner, columns } = await service.board()
     const params = { board_id, column_id: columns[0].id }
@@ -204,7 +204,7 @@ describe('figures', () => {
 })
 
 describe('the audit log', () => {
-  test('[ADMIN-12] is read in pages, the newest first, and says who, what and to whom without a name', async () => {
+  test('[ADMIN-12] is read in pages, newest first, and contains actor, action and target without names', async () => {
     const people = [await service.user(), await service.user(), await service.user()]
     for (const person of people) await root.api.call('exportAccount', { params: of(person) })
     const { body, headers } = await root.api.send('listAdminActions', { query: { limit: 2 } })
@@ -220,7 +220,7 @@ describe('the audit log', () => {
     for (const { text } of rows) expect(text).not.toMatch(/@|user-/)
   })
 
-  test('[ADMIN-12] is only ever added to', async () => {
+  test('[ADMIN-12] is append-only', async () => {
     for (const change of [
       `update admin_actions set action = 'x'`,
       'delete from admin_actions',
@@ -229,13 +229,13 @@ describe('the audit log', () => {
       await expect(service.sql.query(change)).rejects.toThrow('admin_actions is only ever added to')
   })
 
-  test('[ADMIN-12] what cannot be recorded is not done', async () => {
+  test('[ADMIN-12] an action that cannot be recorded is not done', async () => {
     const person = await service.user()
     await service.sql.query(
       `alter table admin_actions add constraint full_disk check (action <> 'change-account') not valid`,
     )
     try {
-      // Past the client of the tests, to which a defect is never an answer.
+      // Without the test client, which fails on a 500.
       const answer = await fetch(`${service.base_url}/admin/users/${person.id}`, {
         method: 'PATCH',
         headers: { authorization: `Bearer ${root.api.token}`, 'content-type': 'application/json' },

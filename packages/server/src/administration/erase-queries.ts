@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { BATCH_ROWS } from '../database/batches.ts'
 import { type Db, statement } from '../database/database.ts'
 
-const bury = statement(
-  'bury_user',
+const anonymize = statement(
+  'anonymize_user',
   (args: { id: string; name: string }) => sql`
     update users set email = ${args.name}::text || '@erased.invalid', email_key = ${args.name}::text || '@erased.invalid',
       username = ${args.name}, username_key = ${args.name}, firstname = null, lastname = null, hashed_password = '',
@@ -11,31 +11,31 @@ const bury = statement(
       tokens_valid_from = clock_timestamp(), surviving_token_hash = null, erased_at = clock_timestamp()
     where id = ${args.id}`,
 )
-const dropAnswers = statement('drop_answers_of_user', (args: { id: string }, query) =>
+const deleteResponses = statement('delete_responses_of_user', (args: { id: string }, query) =>
   query.deleteFrom('stored_responses').where('user_id', '=', args.id),
 )
-/** Leaves of a user a row under a name that says nothing. */
-export async function buryUser(db: Db, id: string, name: string) {
-  await Promise.all([db.run(bury, { id, name }), db.run(dropAnswers, { id })])
+/** Replaces the names of a user by a meaningless one, and deletes their stored responses. The row stays. */
+export async function anonymizeUser(db: Db, id: string, name: string) {
+  await Promise.all([db.run(anonymize, { id, name }), db.run(deleteResponses, { id })])
 }
 
-const boards = statement('list_boards_to_leave', (args: { id: string }, query) =>
+const boards = statement('list_memberships', (args: { id: string }, query) =>
   query.selectFrom('board_members').select('board_id').where('user_id', '=', args.id).orderBy('board_id'),
 )
-export const listBoardsToLeave = async (db: Db, id: string) => (await db.run(boards, { id })).map((row) => row.board_id)
+export const listMemberships = async (db: Db, id: string) => (await db.run(boards, { id })).map((row) => row.board_id)
 
-const heir = statement(
-  'find_heir',
+const newOwner = statement(
+  'find_new_owner',
   (args: { board_id: string; user_id: string }) => sql<{ user_id: string }>`
     select user_id from board_members where board_id = ${args.board_id} and user_id <> ${args.user_id}
     order by joined_at, user_id limit 1`,
 )
-/** Who has been on a board the longest beside somebody; undefined when nobody is. */
-export const findHeir = async (db: Db, key: { board_id: string; user_id: string }) =>
-  (await db.run(heir, key))[0]?.user_id
+/** The other member who has been on the board the longest; undefined when there is none. */
+export const findNewOwner = async (db: Db, key: { board_id: string; user_id: string }) =>
+  (await db.run(newOwner, key))[0]?.user_id
 
-const left = statement(
-  'find_boards_left',
+const former = statement(
+  'find_former_boards',
   (args: { user_id: string; daysAgo: number }) => sql<{ board_id: string }>`
     select distinct board_id from board_events
     where created_at >= now() - make_interval(days => ${args.daysAgo})
@@ -43,32 +43,29 @@ const left = statement(
       and type = 'board.member_removed' and subject_id = ${args.user_id}`,
 )
 /**
- * The boards whose log may still name somebody who left them: what was said of him there is older than the event of his
- * leaving, and goes with it. Day by day, so that no statement reads a long log at once.
+ * The boards whose log may still name a former member. Events that name the user are older than the event of their removal, so
+ * they expire before it. Reads one day per statement, so that no statement reads a long log.
  */
-export async function findBoardsLeft(db: Db, user_id: string, days: number): Promise<string[]> {
+export async function findFormerBoards(db: Db, user_id: string, days: number): Promise<string[]> {
   const found = new Set<string>()
   for (let daysAgo = 0; daysAgo <= days + 1; daysAgo++)
-    for (const { board_id } of await db.run(left, { user_id, daysAgo })) found.add(board_id)
+    for (const { board_id } of await db.run(former, { user_id, daysAgo })) found.add(board_id)
   return [...found]
 }
 
-/**
- * The public user as it stands in events and answers: an object without objects in it that begins with the id and the
- * address. What replaces it is the same object as it looks now.
- */
-const shownUser = (id: string) => sql`'\\{"id":"' || ${id}::text || '","email":(?:[^{}"]|"(?:[^"\\\\]|\\\\.)*")*\\}'`
+/** Matches the public user in the JSON of events: an object without nested objects that starts with the id and the address. */
+const userPattern = (id: string) => sql`'\\{"id":"' || ${id}::text || '","email":(?:[^{}"]|"(?:[^"\\\\]|\\\\.)*")*\\}'`
 
-interface Stretch {
+interface RenameBatch {
   board_id: string
   user_id: string
-  shown: string
+  replacement: string
   after: number
 }
 const rename = statement(
   'rename_in_events',
-  (args: Stretch) => sql<{ seq: number }>`
-    update board_events set body = regexp_replace(body, ${shownUser(args.user_id)}, ${args.shown}, 'g')
+  (args: RenameBatch) => sql<{ seq: number }>`
+    update board_events set body = regexp_replace(body, ${userPattern(args.user_id)}, ${args.replacement}, 'g')
     where board_id = ${args.board_id} and seq > ${args.after} and seq <= ${args.after}::int8 + ${sql.lit(BATCH_ROWS)}
       and body like '%' || ${args.user_id}::text || '%'
     returning seq`,
@@ -76,17 +73,17 @@ const rename = statement(
 const head = statement('read_last_seq', (args: { board_id: string }, query) =>
   query.selectFrom('board_stream').select('last_seq').where('board_id', '=', args.board_id),
 )
-/** Puts what a user is called now in the place of what he was called, in the whole log of a board. Answers how often. */
-export async function renameInEvents(db: Db, board_id: string, user_id: string, shown: string): Promise<number> {
+/** Replaces the user's former profile in the whole log of a board. Returns the number of changed events. */
+export async function renameInEvents(db: Db, board_id: string, user_id: string, replacement: string): Promise<number> {
   const last_seq = (await db.run(head, { board_id }))[0]?.last_seq ?? 0
   let renamed = 0
   for (let after = 0; after < last_seq; after += BATCH_ROWS)
-    renamed += (await db.run(rename, { board_id, user_id, shown, after })).length
+    renamed += (await db.run(rename, { board_id, user_id, replacement, after })).length
   return renamed
 }
 
-const dropNaming = statement(
-  'drop_answers_that_name',
+const deleteNaming = statement(
+  'delete_responses_naming_user',
   (args: { board_id: string; user_id: string }) => sql`
     delete from stored_responses where board_id = ${args.board_id} and body like '%' || ${args.user_id}::text || '%'`,
 )
@@ -96,8 +93,8 @@ const restart = statement(
     update board_stream set epoch = greatest(epoch + 1, extract(epoch from now() - timestamptz '2026-01-01')::integer)
     where board_id = ${args.board_id}`,
 )
-/** What instances and clients keep in memory of a board they throw away with its epoch. */
-export async function forgetBoard(db: Db, key: { board_id: string; user_id: string }) {
-  await db.run(dropNaming, key)
+/** Deletes stored responses that name the user, and starts a new epoch: instances and clients then drop their cached board. */
+export async function invalidateCopies(db: Db, key: { board_id: string; user_id: string }) {
+  await db.run(deleteNaming, key)
   await db.run(restart, key)
 }

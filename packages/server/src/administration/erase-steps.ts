@@ -7,10 +7,16 @@ import { removeMember } from '../boards/member-steps.ts'
 import { changeBoardAsSystem, type SystemServices } from '../core/change-board.ts'
 import { readUser } from '../users/user-queries.ts'
 import { type Actor, administer, record } from './admin-steps.ts'
-import { buryUser, findBoardsLeft, findHeir, forgetBoard, listBoardsToLeave, renameInEvents } from './erase-queries.ts'
+import {
+  anonymizeUser,
+  findFormerBoards,
+  findNewOwner,
+  invalidateCopies,
+  listMemberships,
+  renameInEvents,
+} from './erase-queries.ts'
 
-/** What erasing rests on: the part of the service that changes boards, and how long events are kept. */
-export interface Eraser {
+export interface EraseDeps {
   core: SystemServices
   retentionDays: number
 }
@@ -22,11 +28,11 @@ export interface Erased {
 }
 
 /**
- * Erases a user, in this order: his row loses every name, and his tokens their force; he leaves his boards, one change
- * each; his name goes from their logs. Nothing that is written after the first step holds it, so a board once cleaned
- * stays clean. Whatever breaks it off, doing it again does the rest.
+ * Erases a user in three steps: anonymizes the account and revokes its tokens; removes the user from their boards, one change
+ * each; replaces the name in the logs of these boards. Nothing written after the first step contains the name, so a processed
+ * board stays clean. Idempotent: after an interruption, running it again completes it.
  */
-export async function eraseUser({ core, retentionDays }: Eraser, actor: Actor, user_id: string): Promise<Erased> {
+export async function eraseUser({ core, retentionDays }: EraseDeps, actor: Actor, user_id: string): Promise<Erased> {
   const { database } = core
   await administer(database, {
     actor,
@@ -34,45 +40,45 @@ export async function eraseUser({ core, retentionDays }: Eraser, actor: Actor, u
     target_id: user_id,
     allows: { erased: true },
     work: async (tx, { is_erased }) => {
-      // Nobody can take a name beforehand that nobody can foresee.
-      if (!is_erased) await buryUser(tx, user_id, `erased-${randomUUID()}`)
+      // Random, so that nobody can register the name first.
+      if (!is_erased) await anonymizeUser(tx, user_id, `erased-${randomUUID()}`)
       return { result: undefined, ...(!is_erased && { details: {} }) }
     },
   })
   const erased: Erased = { boards_left: 0, boards_handed_over: 0, boards_deleted: 0, events_renamed: 0 }
-  for (const board_id of await listBoardsToLeave(database, user_id)) {
-    const done = await leaveBoard(core, { board_id, user_id })
-    if (done) erased[done]++
+  for (const board_id of await listMemberships(database, user_id)) {
+    const outcome = await leaveBoard(core, { board_id, user_id })
+    if (outcome) erased[outcome]++
   }
-  const shown = (await readUser(database, user_id)) as string
-  for (const board_id of await findBoardsLeft(database, user_id, retentionDays)) {
-    erased.events_renamed += await renameInEvents(database, board_id, user_id, shown)
-    await forgetBoard(database, { board_id, user_id })
+  const profile = (await readUser(database, user_id)) as string
+  for (const board_id of await findFormerBoards(database, user_id, retentionDays)) {
+    erased.events_renamed += await renameInEvents(database, board_id, user_id, profile)
+    await invalidateCopies(database, { board_id, user_id })
   }
   await record(database, actor, 'erased', user_id, { ...erased })
   return erased
 }
 
-/** Alone, he takes the board with him; as its only owner he leaves it to whoever has been there the longest. */
-async function leaveBoard(core: Eraser['core'], key: { board_id: string; user_id: string }) {
+/** Removes the user from a board. Deletes the board if there is no other member; a last owner is replaced by the oldest member. */
+async function leaveBoard(core: EraseDeps['core'], key: { board_id: string; user_id: string }) {
   const { board_id } = key
-  let done: 'boards_left' | 'boards_handed_over' | 'boards_deleted' | undefined
+  let outcome: 'boards_left' | 'boards_handed_over' | 'boards_deleted' | undefined
   await changeBoardAsSystem(core, board_id, async ({ tx, at, emit }) => {
-    const [member, heirId] = await Promise.all([readMember(tx, key), findHeir(tx, key)])
+    const [member, newOwnerId] = await Promise.all([readMember(tx, key), findNewOwner(tx, key)])
     if (!member) return
-    if (heirId === undefined) {
+    if (newOwnerId === undefined) {
       await deleteBoard(tx, board_id)
       emit('board.deleted', { id: board_id })
-      done = 'boards_deleted'
+      outcome = 'boards_deleted'
       return
     }
     const isLastOwner = member.role === 'owner' && member.owners === 1
     if (isLastOwner) {
-      await setRole(tx, { board_id, user_id: heirId }, 'owner')
+      await setRole(tx, { board_id, user_id: newOwnerId }, 'owner')
       emit('board.updated', (await readBoard(tx, board_id)) as JsonText<Board>)
     }
     await removeMember(tx, key, member.json satisfies JsonText<BoardMember>, at, emit)
-    done = isLastOwner ? 'boards_handed_over' : 'boards_left'
+    outcome = isLastOwner ? 'boards_handed_over' : 'boards_left'
   })
-  return done
+  return outcome
 }

@@ -12,13 +12,13 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Names of his own, one of them with all that could break a text apart in which it is looked for. */
+/** Distinct names, one of which contains the characters that could break a search or a replacement. */
 const firstnameOf = ({ username }: TestUser) => `Zebulon${username}`
 const lastnameOf = ({ username }: TestUser) => `Quacken${username}"}{\\bush`
-// The address and both names hold the username, which nobody else has.
+// The address and both names contain the username, which is unique.
 const needles = ({ username }: TestUser) => [username]
 
-/** Every table that holds one of the words anywhere in a row, whatever tables there are. */
+/** Every table with a row that contains one of the words, in any column. */
 async function tablesWith(words: string[]): Promise<string[]> {
   const { rows } = await service.sql.query<{ tablename: string }>(
     `select tablename from pg_tables where schemaname = 'public' order by tablename`,
@@ -34,37 +34,40 @@ async function tablesWith(words: string[]): Promise<string[]> {
   return found
 }
 
-/** Somebody with a full name, on every kind of board that one can be on. */
-async function makeLife() {
-  const him = await service.user(`zeb-${crypto.randomUUID().slice(0, 8)}`)
-  await him.api.call('updateMe', { body: { firstname: firstnameOf(him), lastname: lastnameOf(him) } })
+/** A user with a full name, on every kind of board. */
+async function createUserWithBoards() {
+  const target = await service.user(`zeb-${crypto.randomUUID().slice(0, 8)}`)
+  await target.api.call('updateMe', { body: { firstname: firstnameOf(target), lastname: lastnameOf(target) } })
   const friends: [TestUser, TestUser] = [await service.user(), await service.user()]
-  const alone = await him.api.call('createBoard', { body: { title: 'Alone' } })
-  const owned = await him.api.call('createBoard', { body: { title: 'Owned' } })
+  const alone = await target.api.call('createBoard', { body: { title: 'Alone' } })
+  const owned = await target.api.call('createBoard', { body: { title: 'Owned' } })
   const params = { board_id: owned.id }
-  for (const { id } of friends) await him.api.call('inviteMember', { params, body: { user_id: id } })
-  const column = await him.api.call('createColumn', { params, body: { title: 'Column' } })
-  const card = await him.api.call('createCard', {
+  for (const { id } of friends) await target.api.call('inviteMember', { params, body: { user_id: id } })
+  const column = await target.api.call('createColumn', { params, body: { title: 'Column' } })
+  const card = await target.api.call('createCard', {
     params: { ...params, column_id: column.id },
     body: { title: 'Card' },
   })
   const headers = { 'idempotency-key': crypto.randomUUID() }
-  const user_ids = [him.id, friends[0].id]
+  const user_ids = [target.id, friends[0].id]
   await friends[0].api.call('assignCard', { params: { card_id: card.id }, body: { user_ids }, headers })
-  const list = await him.api.call('createChecklist', { params: { card_id: card.id }, body: { title: 'List' } })
-  const item = await him.api.call('createItem', { params: { checklist_id: list.id }, body: { content: 'Item' } })
-  await him.api.call('assignItem', { params: { item_id: item.id }, body: { user_ids: [him.id] } })
-  const file = await him.api.call('createAttachment', { params: { card_id: card.id }, body: { file: new Blob(['x']) } })
-  const rule = await him.api.call('createRule', {
+  const list = await target.api.call('createChecklist', { params: { card_id: card.id }, body: { title: 'List' } })
+  const item = await target.api.call('createItem', { params: { checklist_id: list.id }, body: { content: 'Item' } })
+  await target.api.call('assignItem', { params: { item_id: item.id }, body: { user_ids: [target.id] } })
+  const file = await target.api.call('createAttachment', {
+    params: { card_id: card.id },
+    body: { file: new Blob(['x']) },
+  })
+  const rule = await target.api.call('createRule', {
     params,
-    body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: him.id },
+    body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: target.id },
     headers: { 'idempotency-key': crypto.randomUUID() },
   })
   const [joined, left] = [await service.board(), await service.board()]
   for (const { id, owner } of [joined, left])
-    await owner.api.call('inviteMember', { params: { board_id: id }, body: { user_id: him.id } })
-  await him.api.call('removeMember', { params: { board_id: left.id, user_id: him.id } })
-  return { him, friends, alone, owned, card, item, file, rule, joined, left }
+    await owner.api.call('inviteMember', { params: { board_id: id }, body: { user_id: target.id } })
+  await target.api.call('removeMember', { params: { board_id: left.id, user_id: target.id } })
+  return { target, friends, alone, owned, card, item, file, rule, joined, left }
 }
 const erase = ({ id }: TestUser) => root.api.call('eraseAccount', { params: { user_id: id } })
 const eventsOf = (viewer: TestUser, board_id: string) =>
@@ -75,15 +78,15 @@ const positionOf = async (viewer: TestUser, board_id: string) => {
 }
 
 describe('an export', () => {
-  test('[ADMIN-8] holds all that is kept of a user, and is recorded', async () => {
-    const { him, alone, owned, card, item, file, rule, joined } = await makeLife()
-    const params = { user_id: him.id }
+  test('[ADMIN-8] contains all data about a user, and is recorded', async () => {
+    const { target, alone, owned, card, item, file, rule, joined } = await createUserWithBoards()
+    const params = { user_id: target.id }
     const { profile, ...found } = await root.api.call('exportAccount', { params })
     expect(profile).toMatchObject({
-      email: him.email,
-      username: him.username,
-      firstname: firstnameOf(him),
-      lastname: lastnameOf(him),
+      email: target.email,
+      username: target.username,
+      firstname: firstnameOf(target),
+      lastname: lastnameOf(target),
     })
     expect(found.memberships.map(({ board_id, role }) => [board_id, role])).toEqual([
       [alone.id, 'owner'],
@@ -103,21 +106,21 @@ describe('an export', () => {
 })
 
 describe('erasing', () => {
-  test('[ADMIN-9] [ADMIN-10] [ADMIN-11] leaves no name in any table, and boards in order', async () => {
-    const { him, friends, alone, owned, card, joined, left } = await makeLife()
+  test('[ADMIN-9] [ADMIN-10] [ADMIN-11] leaves no name in any table, and consistent boards', async () => {
+    const { target, friends, alone, owned, card, joined, left } = await createUserWithBoards()
     const [heir] = friends
-    // The search finds him where he is to be found.
-    expect(await tablesWith(needles(him))).toEqual(['board_events', 'stored_responses', 'users'])
+    // Check that the search finds the user before the erasure.
+    expect(await tablesWith(needles(target))).toEqual(['board_events', 'stored_responses', 'users'])
     const before = await eventsOf(heir, owned.id)
     const [epoch] = await positionOf(heir, owned.id)
     const watching = openSocket(heir.api, owned.id, { seq: true })
-    const his = openSocket(him.api, joined.id)
-    await Promise.all([watching.next('user_joined'), his.next('user_joined')])
+    const targetSocket = openSocket(target.api, joined.id)
+    await Promise.all([watching.next('user_joined'), targetSocket.next('user_joined')])
 
-    await erase(him)
-    expect(await tablesWith(needles(him))).toEqual([])
+    await erase(target)
+    expect(await tablesWith(needles(target))).toEqual([])
 
-    // Who looks at the board sees him go, and then begins anew.
+    // A client on the board receives the removal, and then starts a new epoch.
     await watching.next('resync')
     const seen = watching.events.map(({ type, user_id }) => [type, user_id])
     expect(seen).toEqual([
@@ -126,10 +129,10 @@ describe('erasing', () => {
       ['checklist_item.unassigned', null],
       ['board.member_removed', null],
     ])
-    expect((await his.closed).code).toBe(1008)
+    expect((await targetSocket.closed).code).toBe(1008)
     watching.terminate()
 
-    // Every event of before has its number still, and says the same but for the name.
+    // Every earlier event keeps its number and its content except the name.
     const after = await eventsOf(heir, owned.id)
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_, i) => i + 1))
     const nameless = (text: string) => text.replaceAll(/\{"id":"[^"]+","email":.*?"is_superuser":\w+\}/g, '{}')
@@ -143,7 +146,7 @@ describe('erasing', () => {
       [heir.id, 'owner'],
       [friends[1].id, 'member'],
     ])
-    expect(board.created_by).toBe(him.id)
+    expect(board.created_by).toBe(target.id)
     expect((await heir.api.call('getCard', { params: { card_id: card.id } })).assignees.map(({ id }) => id)).toEqual([
       heir.id,
     ])
@@ -153,18 +156,18 @@ describe('erasing', () => {
     expect(rowCount).toBe(0)
     for (const { id, owner } of [joined, left] satisfies TestBoard[])
       expect((await owner.api.call('listMembers', { params: { board_id: id } })).map((m) => m.user_id)).not.toContain(
-        him.id,
+        target.id,
       )
   })
 
-  test('[ADMIN-9] [ADMIN-14] ends the account for good, and frees its address and name', async () => {
-    const { him } = await makeLife()
-    await erase(him)
-    expect((await him.api.send('getMe', {})).status).toBe(401)
-    expect((await service.anybody.send('login', { body: { username: him.email, password: PASSWORD } })).status).toBe(
+  test('[ADMIN-9] [ADMIN-14] deactivates the account permanently, and frees its address and name', async () => {
+    const { target } = await createUserWithBoards()
+    await erase(target)
+    expect((await target.api.send('getMe', {})).status).toBe(401)
+    expect((await service.anybody.send('login', { body: { username: target.email, password: PASSWORD } })).status).toBe(
       401,
     )
-    const params = { user_id: him.id }
+    const params = { user_id: target.id }
     const shown = await root.api.call('getAccount', { params })
     expect(shown).toMatchObject({ firstname: null, lastname: null, is_active: false, erased_at: expect.any(String) })
     const login = { username: shown.email, password: '' }
@@ -174,36 +177,38 @@ describe('erasing', () => {
       await root.api.fail('resetPassword', { params, body: { new_password: PASSWORD } }),
     ])
       expect(problem).toMatchObject({ status: 409, code: 'user_erased' })
-    const again = await service.user(him.username)
-    expect([again.email, again.id === him.id]).toEqual([him.email, false])
-    // What is known of the erased one afterwards is that he was.
+    const again = await service.user(target.username)
+    expect([again.email, again.id === target.id]).toEqual([target.email, false])
+    // Only the fact of the erasure remains.
     const { profile, memberships, changes } = await root.api.call('exportAccount', { params })
     expect([profile, memberships, changes]).toEqual([shown, [], []])
   })
 
-  test('[ADMIN-11] [ADMIN-12] is completed by doing it again when it was broken off', async () => {
-    const { him, owned } = await makeLife()
+  test('[ADMIN-11] [ADMIN-12] is completed by a second run after an interruption', async () => {
+    const { target, owned } = await createUserWithBoards()
     {
       await using _held = await holdBoard(service.sql, owned.id)
-      expect(await root.api.fail('eraseAccount', { params: { user_id: him.id } })).toMatchObject({ code: 'board_busy' })
-      // From the first moment on nobody logs in with it.
-      expect((await him.api.send('getMe', {})).status).toBe(401)
+      expect(await root.api.fail('eraseAccount', { params: { user_id: target.id } })).toMatchObject({
+        code: 'board_busy',
+      })
+      // After the first step, nobody can log in to the account.
+      expect((await target.api.send('getMe', {})).status).toBe(401)
     }
-    expect(await tablesWith(needles(him))).not.toEqual([])
-    await erase(him)
-    expect(await tablesWith(needles(him))).toEqual([])
+    expect(await tablesWith(needles(target))).not.toEqual([])
+    await erase(target)
+    expect(await tablesWith(needles(target))).toEqual([])
     const { rows } = await service.sql.query(
       'select action, details from admin_actions where target_id = $1 order by id',
-      [him.id],
+      [target.id],
     )
     expect(rows.map(({ action }) => action)).toEqual(['erase', 'erased'])
     expect(rows[1]?.details).toMatchObject({ boards_handed_over: 1 })
-    expect((await service.sql.query('select from board_members where user_id = $1', [him.id])).rowCount).toBe(0)
+    expect((await service.sql.query('select from board_members where user_id = $1', [target.id])).rowCount).toBe(0)
   })
 
-  test('[QUOTA-9] the counters of the boards that were left, handed over or deleted are right', async () => {
-    const { him, owned, joined, alone } = await makeLife()
-    await erase(him)
+  test('[QUOTA-9] the counters of boards that were left, handed over or deleted are correct', async () => {
+    const { target, owned, joined, alone } = await createUserWithBoards()
+    await erase(target)
     const { rows } = await service.sql.query(
       `select stream.text_bytes is not distinct from coalesce(usage.text_bytes, 0) as is_right
       from board_stream stream left join board_usage usage using (board_id) where board_id = any ($1)`,

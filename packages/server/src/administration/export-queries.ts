@@ -5,10 +5,10 @@ import { type Db, statement, wireTime } from '../database/database.ts'
 import { accountJson, actionJson } from './admin-queries.ts'
 
 const listOf = (fields: RawBuilder<unknown>, from: RawBuilder<unknown>) =>
-  sql`(select coalesce(json_agg(row_to_json(shown)), '[]') from (select ${fields} from ${from}) shown)`
+  sql`(select coalesce(json_agg(row_to_json(fields)), '[]') from (select ${fields} from ${from}) fields)`
 
-/** Who did what is told by the log alone, for as long as it is kept; and only of boards on which he still is. */
-const doneBy = (user_id: string) => sql`board_members membership
+/** The events that the user caused, as far as the log is kept, on boards of which the user is still a member. */
+const eventsBy = (user_id: string) => sql`board_members membership
   join board_events event on event.board_id = membership.board_id and event.user_id = ${user_id}
   where membership.user_id = ${user_id}`
 
@@ -47,13 +47,13 @@ const read = statement(
         sql`file.board_id, file.id, file.card_id, file.name, file.mime_type, file.size,
           ${wireTime(sql`file.created_at`)} as uploaded_at`,
         sql`attachments file join (select event.board_id, (event.body::json -> 'data' ->> 'id')::uuid as id
-            from ${doneBy(args.id)} and event.type = 'attachment.created') uploaded
+            from ${eventsBy(args.id)} and event.type = 'attachment.created') uploaded
           on uploaded.board_id = file.board_id and uploaded.id = file.id order by file.id`,
       )},
       'changes', ${listOf(
         sql`event.board_id, event.seq, event.type, (event.body::json -> 'data' ->> 'id')::uuid as id,
           ${wireTime(sql`event.created_at`)} as at`,
-        sql`${doneBy(args.id)} order by event.created_at, event.board_id, event.seq`,
+        sql`${eventsBy(args.id)} order by event.created_at, event.board_id, event.seq`,
       )},
       'stored_answers', ${listOf(
         sql`key, board_id, status, ${wireTime(sql`created_at`)} as at`,
@@ -64,6 +64,6 @@ const read = statement(
     )::text as json
     from users person where person.id = ${args.id}`,
 )
-/** All that is kept of a user. Undefined when there is no such user. */
+/** All data about a user. Undefined when the user does not exist. */
 export const readExport = async (db: Db, id: string): Promise<JsonText<AccountExport> | undefined> =>
   (await db.run(read, { id }))[0]?.json

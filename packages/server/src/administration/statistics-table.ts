@@ -1,8 +1,8 @@
 import type { AdminAction, Statistics } from '@lockstep/contract/administration'
 
-/** Figures as an operator reads them: a line each, then a line for each day. */
+/** Statistics as text: one line per figure, then one line per day. */
 export function statisticsTable({ users, boards, cards, events, attachments, database_bytes, days }: Statistics) {
-  const oldest = events.oldest_at === null ? '' : `, the oldest of ${events.oldest_at.slice(0, 10)}`
+  const oldest = events.oldest_at === null ? '' : `, oldest from ${events.oldest_at.slice(0, 10)}`
   const figures: [string, string][] = [
     ['users', `${users.active} active, ${users.inactive} inactive, ${users.erased} erased`],
     ['superusers', String(users.superusers)],
@@ -18,7 +18,7 @@ export function statisticsTable({ users, boards, cards, events, attachments, dat
   return [...lines, '', `${'new'.padEnd(12)}${columns.map((name) => name.padStart(9)).join('')}`, ...perDay].join('\n')
 }
 
-/** One line for each entry: when, who, what, to whom, and how. */
+/** One line per entry: time, actor, action, target, details. */
 export const auditTable = (actions: AdminAction[]) =>
   actions
     .map(({ at, actor_id, operator, action, target_id, details }) =>

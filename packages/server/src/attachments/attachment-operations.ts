@@ -8,7 +8,7 @@ import type { FileStore } from './file-store.ts'
 export const attachmentHandlers = (files: FileStore): Handlers<typeof attachmentOperations> => ({
   async createAttachment({ db, board_id, params: { card_id }, newId, body: { file }, emit }) {
     const attachment = await insertAttachment(db, { ...file, board_id, id: newId, card_id })
-    if (!attachment) throw new Error('A file was swept away before it was claimed')
+    if (!attachment) throw new Error('The file was deleted before it was claimed')
     const { name, mime_type, size } = file
     emit('attachment.created', attachment, { growth: { text_bytes: objectBytes(name, mime_type), file_bytes: size } })
     return attachment
@@ -17,9 +17,9 @@ export const attachmentHandlers = (files: FileStore): Handlers<typeof attachment
   async getAttachment({ db, board_id, params, caller }) {
     const file = await readAttachedFile(db, { board_id, id: params.attachment_id })
     if (!file) throw new Problem('attachment_not_found')
-    const { file_id, content_hash, ...about } = file
+    const { file_id, content_hash, ...properties } = file
     return {
-      ...about,
+      ...properties,
       etag: `"${content_hash}"`,
       content: (start, end) => files.get({ board_id, file_id }, { start, end }, caller.id),
     }

@@ -1,20 +1,14 @@
 import type { Attachment } from '@lockstep/contract/attachments'
-import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { type Db, statement } from '../database/database.ts'
+import { type Db, type JsonRow, type ResourceKey, statement } from '../database/database.ts'
 
-/** What is known of a file, of the table `attachments` under the name `attachment`. */
-const attachmentJson = sql<Attachment>`(select row_to_json(shown) from (select
-  attachment.id, attachment.card_id, attachment.name, attachment.mime_type, attachment.size) shown)`
-/** All attachments of the card in the table `cards` under the name `card`, in the order in which they were added. */
+/** An attachment, of the row `attachment` of the table `attachments`. */
+const attachmentJson = sql<Attachment>`(select row_to_json(fields) from (select
+  attachment.id, attachment.card_id, attachment.name, attachment.mime_type, attachment.size) fields)`
+/** All attachments of the row `card` of the table `cards`, oldest first. */
 export const attachmentsJson = sql<Attachment[]>`(
   select coalesce(json_agg(${attachmentJson} order by attachment.created_at, attachment.id), '[]') from attachments attachment
   where attachment.board_id = card.board_id and attachment.card_id = card.id)`
-
-interface Shown {
-  json: JsonText<Attachment>
-}
-type Key = { board_id: string; id: string }
 
 /** The content of an attachment: its bytes are stored under `file_id`. */
 interface StoredFile {
@@ -27,7 +21,7 @@ interface StoredFile {
 
 const insert = statement(
   'insert_attachment',
-  (args: Key & StoredFile & { card_id: string }) => sql<Shown>`
+  (args: ResourceKey & StoredFile & { card_id: string }) => sql<JsonRow<Attachment>>`
     with claimed as (
       delete from unclaimed_files where board_id = ${args.board_id} and file_id = ${args.file_id} returning board_id, file_id
     )
@@ -35,31 +29,31 @@ const insert = statement(
     select board_id, ${args.id}, ${args.card_id}, file_id, ${args.name}, ${args.mime_type}, ${args.size}, ${args.content_hash} from claimed
     returning ${attachmentJson}::text as json`,
 )
-/** Makes a file that was taken in an attachment. Undefined when the file was swept away meanwhile. */
-export const insertAttachment = async (db: Db, attachment: Key & StoredFile & { card_id: string }) =>
+/** Attaches a stored file. Undefined when the file was deleted meanwhile. */
+export const insertAttachment = async (db: Db, attachment: ResourceKey & StoredFile & { card_id: string }) =>
   (await db.run(insert, attachment))[0]?.json
 
 const read = statement(
   'read_attachment',
-  (args: Key) => sql<Shown>`
+  (args: ResourceKey) => sql<JsonRow<Attachment>>`
     select ${attachmentJson}::text as json from attachments attachment
     where attachment.board_id = ${args.board_id} and attachment.id = ${args.id}`,
 )
 /** Undefined when the board has no such attachment. */
-export const readAttachment = async (db: Db, key: Key) => (await db.run(read, key))[0]?.json
+export const readAttachment = async (db: Db, key: ResourceKey) => (await db.run(read, key))[0]?.json
 
-const readRecord = statement('read_attachment_file', (args: Key, query) =>
+const readRecord = statement('read_attachment_file', (args: ResourceKey, query) =>
   query
     .selectFrom('attachments')
     .select(['file_id', 'name', 'mime_type', 'size', 'content_hash'])
     .where('board_id', '=', args.board_id)
     .where('id', '=', args.id),
 )
-/** What it takes to send the file. */
-export const readAttachedFile = async (db: Db, key: Key): Promise<StoredFile | undefined> =>
+/** What is needed to send the file. */
+export const readAttachedFile = async (db: Db, key: ResourceKey): Promise<StoredFile | undefined> =>
   (await db.run(readRecord, key))[0] as StoredFile | undefined
 
-const remove = statement('delete_attachment', (args: Key, query) =>
+const remove = statement('delete_attachment', (args: ResourceKey, query) =>
   query.deleteFrom('attachments').where('board_id', '=', args.board_id).where('id', '=', args.id),
 )
-export const deleteAttachment = async (db: Db, key: Key) => void (await db.run(remove, key))
+export const deleteAttachment = async (db: Db, key: ResourceKey) => void (await db.run(remove, key))

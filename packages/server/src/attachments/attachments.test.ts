@@ -10,7 +10,7 @@ import { parse } from 'content-disposition'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Database } from '../database/database.ts'
 import { ChunkStore } from './file-store.ts'
-import { sweepFiles } from './unclaimed-files.ts'
+import { deleteUnclaimedFiles } from './unclaimed-files.ts'
 
 const MAX = 300_000
 let service: TestService
@@ -32,10 +32,10 @@ const attach = (file: Blob, { id: card_id } = card) =>
 const download = ({ id }: Attachment, headers: Record<string, string> = {}) =>
   api.request('GET', `/attachments/${id}`, { headers })
 const rows = async (table: string) => (await service.sql.query(`select 1 from ${table}`)).rowCount
-/** Whatever is kept of files, by what belongs to it. */
+/** Stored files, chunks and attachments. */
 const kept = async () => ({ chunks: await rows('file_chunks'), unclaimed: await rows('unclaimed_files') })
 
-/** A form written by hand, byte by byte. */
+/** A multipart form, written by hand. */
 const BOUNDARY = 'a-boundary'
 const part = (headers: string, content: string | Buffer) =>
   Buffer.concat([Buffer.from(`--${BOUNDARY}\r\n${headers}\r\n\r\n`), Buffer.from(content), Buffer.from('\r\n')])
@@ -49,7 +49,7 @@ const send = (
 ) => api.request('POST', `/cards/${card.id}/attachments`, { raw: { type, content }, headers })
 
 describe('uploading', () => {
-  test('[ATT-1] [EVENT-1] the record comes back, on the card, and in the event', async () => {
+  test('[ATT-1] [EVENT-1] the attachment is returned, and is on the card and in the event', async () => {
     const own = await newCard()
     const file = new File(['Hello'], 'greeting.txt', { type: 'text/plain' })
     const { answer, events } = await witness(board, () =>
@@ -65,7 +65,7 @@ describe('uploading', () => {
     expect((await api.call('getCard', { params: { card_id: own.id } })).attachments).toEqual([answer.body, second])
   })
 
-  test('[ATT-1] [WRITE-2] a part may bring the id; one that is taken is 409, and one that is none 422', async () => {
+  test('[ATT-1] [WRITE-2] a part may contain the id; a taken one is 409, an invalid one 422', async () => {
     const id = randomUUID()
     const idPart = (value: string) => part('Content-Disposition: form-data; name="id"', value)
     const made = await send(formOf(idPart(id), filePart('a.txt')))
@@ -86,7 +86,7 @@ describe('uploading', () => {
     ['one that is none', 'not a mime\tx', 'application/octet-stream'],
     ['one with something behind it', 'text/html\u0001', 'application/octet-stream'],
     ['half of one', 'image/', 'application/octet-stream'],
-  ])('[ATT-1] the type is taken from the part, if it is one: %s', async (_, given, mime_type) => {
+  ])('[ATT-1] the type is taken from the part, if it is valid: %s', async (_, given, mime_type) => {
     const headers = `Content-Disposition: form-data; name="x"; filename="a"${given && `\r\nContent-Type: ${given}`}`
     const { body } = await send(formOf(part(headers, 'x')))
     expect(body).toMatchObject({ mime_type })
@@ -94,7 +94,7 @@ describe('uploading', () => {
   })
 
   const sizes = [0, 1, 65_535, 65_536, 65_537, 131_072, MAX]
-  test.each(sizes)('[ATT-1] [ATT-4] %i bytes come back as they were', async (size) => {
+  test.each(sizes)('[ATT-1] [ATT-4] %i bytes are returned unchanged', async (size) => {
     const content = randomBytes(size)
     const attachment = await attach(new File([content], 'bytes.bin'))
     expect(attachment.size).toBe(size)
@@ -104,7 +104,7 @@ describe('uploading', () => {
     expect(headers.get('etag')).toBe(`"${createHash('sha256').update(content).digest('base64url')}"`)
   })
 
-  test('[ATT-2] [ATT-9] one byte more than allowed is 400 with the number, and nothing of it is kept', async () => {
+  test('[ATT-2] [ATT-9] one byte above the limit is 400 with the limit, and nothing is stored', async () => {
     const before = await kept()
     const { answer, events } = await witness(board, () => send(formOf(filePart('big', Buffer.alloc(MAX + 1)))))
     expect(answer).toMatchObject({ status: 400, body: { code: 'file_too_large' } })
@@ -149,13 +149,13 @@ describe('uploading', () => {
     ['an endless boundary', formOf(filePart('a')), `multipart/form-data; boundary=${'x'.repeat(71)}`],
     ['another type', formOf(filePart('a')), 'application/json'],
     ['bytes that name nothing in UTF-8', formOf(filePart('a'), Buffer.from('')).fill(0xff, 70, 72)],
-  ])('[ATT-3] [ATT-9] [V32] a form with %s is 422, and nothing of it is kept', async (_, content, type) => {
+  ])('[ATT-3] [ATT-9] [V32] a form with %s is 422, and nothing is stored', async (_, content, type) => {
     const before = await kept()
     expect(await send(content, type)).toMatchObject({ status: 422, body: { code: 'invalid_input' } })
     await eventually('nothing is left', async () => JSON.stringify(await kept()) === JSON.stringify(before))
   })
 
-  test('[ATT-3] what stands before, between and behind the parts does not matter', async () => {
+  test('[ATT-3] bytes before, between and after the parts do not matter', async () => {
     const content = Buffer.concat([
       Buffer.from('preamble\r\n'),
       formOf(part('X-Y: z', 'ignored'), filePart('a')),
@@ -164,7 +164,7 @@ describe('uploading', () => {
     expect(await send(content)).toMatchObject({ status: 201, body: { name: 'a', size: 7 } })
   })
 
-  test('[ATT-2] a form that does not say how long it is may not be longer for it', async () => {
+  test('[ATT-2] the limit applies to a form without a Content-Length', async () => {
     async function* endless() {
       yield Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="x"\r\n\r\n`)
       for (let i = 0; i < 20; i++) yield Buffer.alloc(50_000)
@@ -179,12 +179,12 @@ describe('uploading', () => {
     expect(answer.status).toBe(400)
   })
 
-  test('[ATT-3] a compressed form is refused', async () => {
+  test('[ATT-3] a compressed form is rejected', async () => {
     const answer = await send(formOf(filePart('a')), undefined, { 'content-encoding': 'gzip' })
     expect(answer).toMatchObject({ status: 422 })
   })
 
-  test('[ATT-3] a file may look like a form itself', async () => {
+  test('[ATT-3] a file may contain a form', async () => {
     for (const content of [
       `\r\n--${BOUNDARY}x`.slice(0, -2),
       '--a-boundar\r\n',
@@ -197,7 +197,7 @@ describe('uploading', () => {
     }
   })
 
-  test('[ATT-8] [WRITE-3] a retry with its key is answered as the first time, and stored once', async () => {
+  test('[ATT-8] [WRITE-3] a retry with its key gets the stored response, and the file is stored once', async () => {
     const key = { 'idempotency-key': randomUUID() }
     const content = formOf(filePart('a.txt', randomBytes(100_000)))
     const first = await send(content, undefined, key)
@@ -209,14 +209,14 @@ describe('uploading', () => {
       status: 422,
       body: { code: 'idempotency_key_reused' },
     })
-    // Another boundary makes no other upload.
+    // Another boundary is still the same upload.
     const text = content.toString('latin1').replaceAll(BOUNDARY, 'another')
     const rewritten = await send(Buffer.from(text, 'latin1'), 'multipart/form-data; boundary=another', key)
     expect(rewritten).toMatchObject({ status: 201, body: first.body })
     expect(await kept()).toEqual(before)
   })
 
-  test('[ATT-8] of two at once with one key one is stored', async () => {
+  test('[ATT-8] of two concurrent uploads with one key, one is stored', async () => {
     const own = await newCard()
     const key = { 'idempotency-key': randomUUID() }
     const content = formOf(filePart('a.txt', randomBytes(100_000)))
@@ -243,7 +243,7 @@ describe('names', () => {
     ['percent signs', '100%25.txt'],
     ['spaces', ' a b '],
   ]
-  test.each(cases)('[ATT-5] [ATT-4] [V24] %s is kept and comes back', async (_, name) => {
+  test.each(cases)('[ATT-5] [ATT-4] [V24] %s is preserved', async (_, name) => {
     const attachment = await attach(new File(['x'], name.replace('%0D%0A', '\r\n')))
     const expected = name.replace('%0D%0A', '\r\n')
     expect(attachment.name).toBe(expected)
@@ -255,7 +255,7 @@ describe('names', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
-  test('[ATT-5] the extended form is understood', async () => {
+  test('[ATT-5] the extended notation is supported', async () => {
     const headers = `Content-Disposition: form-data; name="file"; filename="x"; filename*=UTF-8''na%C3%AFve%20%E2%82%AC.txt`
     expect(await send(formOf(part(headers, 'x')))).toMatchObject({ status: 201, body: { name: 'naïve €.txt' } })
   })
@@ -285,7 +285,7 @@ describe('names', () => {
 describe('downloading', () => {
   const wanted = ['script', 'style', 'worker', 'sharedworker', 'serviceworker', 'iframe', 'frame', 'object', 'embed']
   test.each([...wanted, 'audio', 'video', 'font', 'xslt', 'json', 'no such', 'empty, script'])(
-    '[ATT-11] [V41] a file that a browser wants as %s is 403, also one that it has kept',
+    '[ATT-11] [V41] a file requested as %s by a browser is 403, also one in its cache',
     async (destination) => {
       const attachment = await attach(new File(['alert(1)'], 'a.js', { type: 'text/javascript' }))
       const known = (await download(attachment)).headers.get('etag') ?? ''
@@ -298,7 +298,7 @@ describe('downloading', () => {
     },
   )
 
-  test('[ATT-11] a file can be read and opened, and a raster picture shown', async () => {
+  test('[ATT-11] a file can be fetched and opened, and a raster image shown', async () => {
     const png = await attach(new File(['png'], 'a.png', { type: 'image/PNG; x=y' }))
     const svg = await attach(new File(['<svg/>'], 'a.svg', { type: 'image/svg+xml' }))
     const statuses = async (attachment: Attachment) =>
@@ -318,7 +318,7 @@ describe('downloading', () => {
   })
 
   test.each(['image/svg+xml', 'text/html', 'application/xhtml+xml', 'text/javascript', 'application/pdf'])(
-    '[ATT-4] [V23] %s is never shown in place',
+    '[ATT-4] [V23] %s is never shown inline',
     async (type) => {
       const { headers } = await download(await attach(new File(['<script>alert(1)</script>'], 'a', { type })))
       expect(headers.get('content-type')).toBe(type)
@@ -339,7 +339,7 @@ describe('downloading', () => {
     ['bytes=-5', 199_995, 200_000],
     ['bytes=-900000', 0, 200_000],
     ['bytes=5-900000', 5, 200_000],
-  ])('[ATT-6] %s is a part of the file', async (range, start, end) => {
+  ])('[ATT-6] %s is a range of the file', async (range, start, end) => {
     const { status, bytes, headers } = await download(attachment, { range })
     expect(status).toBe(206)
     expect(headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/200000`)
@@ -347,20 +347,20 @@ describe('downloading', () => {
   })
 
   test.each(['bytes=0-1,5-6', 'bytes=5-4', 'lines=1-2', 'bytes=', 'bytes=a-b'])(
-    '[ATT-6] %s is not understood, and the whole file comes',
+    '[ATT-6] %s is ignored, and the whole file is sent',
     async (range) => {
       const { status, bytes } = await download(attachment, { range })
       expect({ status, size: bytes.length }).toEqual({ status: 200, size: 200_000 })
     },
   )
 
-  test.each(['bytes=200000-', 'bytes=300000-300001', 'bytes=-0'])('[ATT-6] %s is outside of it', async (range) => {
+  test.each(['bytes=200000-', 'bytes=300000-300001', 'bytes=-0'])('[ATT-6] %s is outside the file', async (range) => {
     const { status, headers, body } = await download(attachment, { range })
     expect({ status, body }).toMatchObject({ status: 416, body: { code: 'range_not_satisfiable' } })
     expect(headers.get('content-range')).toBe('bytes */200000')
   })
 
-  test('[ATT-6] a part is of the same file or it is the whole', async () => {
+  test('[ATT-6] If-Range with another ETag sends the whole file', async () => {
     const etag = (await download(attachment)).headers.get('etag') ?? ''
     const range = 'bytes=0-9'
     expect((await download(attachment, { range, 'if-range': etag })).status).toBe(206)
@@ -369,15 +369,15 @@ describe('downloading', () => {
     expect((await download(attachment, { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('[ATT-6] HEAD tells of the file and sends nothing', async () => {
+  test('[ATT-6] HEAD returns the headers and no content', async () => {
     const { status, headers, text } = await api.request('HEAD', `/attachments/${attachment.id}`)
     expect({ status, text, size: headers.get('content-length') }).toEqual({ status: 200, text: '', size: '200000' })
   })
 
-  test('[ACCESS-4] [V05] a foreign file is 403 without a byte of it', async () => {
-    const stranger = await service.user()
+  test('[ACCESS-4] [V05] a file of another board is 403 without any byte of it', async () => {
+    const nonMember = await service.user()
     for (const method of ['GET', 'DELETE']) {
-      const { status, text } = await stranger.api.request(method, `/attachments/${attachment.id}`)
+      const { status, text } = await nonMember.api.request(method, `/attachments/${attachment.id}`)
       expect({ method, status }).toEqual({ method, status: 403 })
       expect(Object.keys(JSON.parse(text))).toEqual(['detail', 'code'])
     }
@@ -385,7 +385,7 @@ describe('downloading', () => {
   })
 })
 
-test('[LOAD-11] chunks that wait for a connection are served in turn by user', async () => {
+test('[LOAD-11] chunks that wait for a connection are served fairly by user', async () => {
   const db = new Database({ url: service.database_url, size: 1, isFair: true, onError: () => {} })
   const files = new ChunkStore(db, 8)
   const other = await service.board()
@@ -402,7 +402,7 @@ test('[LOAD-11] chunks that wait for a connection are served in turn by user', a
     async () => {},
     () => gate.promise,
   )
-  // On several boards: that gives nobody more.
+  // On several boards, which gives a user no larger share.
   const puts = [board, board, other, other].map(({ id }) => put('greedy', id))
   puts.push(put('other', other.id))
   await eventually('all wait', () => db.waiting === 5)
@@ -416,12 +416,12 @@ test('[LOAD-11] chunks that wait for a connection are served in turn by user', a
 describe('removing', () => {
   const sweep = async () => {
     const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
-    const removed = await sweepFiles(db, new ChunkStore(db, 2))
+    const removed = await deleteUnclaimedFiles(db, new ChunkStore(db, 2))
     await db.close()
     return removed
   }
 
-  test('[ATT-7] the record goes at once, with its event; a second time is 404', async () => {
+  test('[ATT-7] the attachment is gone at once, with its event; a second delete is 404', async () => {
     const attachment = await attach(new File(['x'], 'a.txt'))
     const params = { attachment_id: attachment.id }
     const { answer, events } = await witness(board, () => api.send('deleteAttachment', { params }))
@@ -431,7 +431,7 @@ describe('removing', () => {
     expect((await download(attachment)).status).toBe(404)
   })
 
-  test('[ATT-9] the bytes are swept, however the attachment went, and those of others stay', async () => {
+  test('[ATT-9] the bytes are deleted by the background job, however the attachment was deleted, and other files stay', async () => {
     const other = await service.board()
     const params = { board_id: other.id, column_id: other.columns[0].id }
     const { api: owner } = other.owner
@@ -460,7 +460,7 @@ describe('removing', () => {
     expect((await download(staying)).text).toBe('stays')
   })
 
-  test('[ATT-9] what a crash left is swept when its time is up, and not before', async () => {
+  test('[ATT-9] files left by a crash are deleted when their time is up, and not before', async () => {
     const file_id = randomUUID()
     const insert = `insert into unclaimed_files values ($1, $2, now() + $3::interval)`
     await service.sql.query(insert, [board.id, file_id, '1 hour'])
@@ -472,7 +472,7 @@ describe('removing', () => {
     expect(rowCount).toBe(0)
   })
 
-  test('[ATT-9] an upload that is 503 before anything was committed leaves nothing', async () => {
+  test('[ATT-9] an upload that fails with 503 before COMMIT leaves nothing', async () => {
     const own = await newCard()
     const before = await kept()
     const client = await service.sql.connect()
@@ -508,7 +508,7 @@ describe('removing', () => {
     }
   })
 
-  test('[ATT-9] an upload that breaks off leaves nothing', async () => {
+  test('[ATT-9] an aborted upload leaves nothing', async () => {
     const before = await kept()
     const { hostname, port } = new URL(service.base_url)
     const socket = createConnection(Number(port), hostname)
@@ -522,7 +522,7 @@ describe('removing', () => {
     await eventually('nothing is left', async () => JSON.stringify(await kept()) === JSON.stringify(before))
   })
 
-  test('[ATT-9] an upload that breaks off behind its form leaves nothing either', async () => {
+  test('[ATT-9] an upload that is aborted after its form leaves nothing either', async () => {
     const before = await kept()
     const { hostname, port } = new URL(service.base_url)
     const form = formOf(filePart('a', Buffer.alloc(150_000)))
@@ -537,7 +537,7 @@ describe('removing', () => {
     await eventually('nothing is left', async () => JSON.stringify(await kept()) === JSON.stringify(before))
   })
 
-  test('[ATT-9] [CARD-4] who uploads to a card that is deleted meanwhile is told 404, and nothing is left', async () => {
+  test('[ATT-9] [CARD-4] an upload to a card that is deleted meanwhile is 404, and leaves nothing', async () => {
     const doomed = await newCard()
     const before = await kept()
     const { hostname, port } = new URL(service.base_url)
@@ -558,7 +558,7 @@ describe('removing', () => {
     await eventually('nothing is left', async () => JSON.stringify(await kept()) === JSON.stringify(before))
   })
 
-  test('[ATT-9] [MEMBER-5] who is removed while he uploads is told 403', async () => {
+  test('[ATT-9] [MEMBER-5] an upload by a member who is removed meanwhile is 403', async () => {
     const guest = await service.user()
     const member = { board_id: board.id, user_id: guest.id }
     await board.owner.api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: guest.id } })

@@ -7,17 +7,17 @@ export interface FileKey {
   file_id: string
 }
 
-/** Where the bytes of files are. PostgreSQL for now; an object store needs no more than this. */
+/** Stores the bytes of files. Small enough that an object store could implement it too. */
 export interface FileStore {
-  /** Keeps what comes until it ends. Transfers that wait for each other are served in turn by user. */
+  /** Stores the content. When many transfers wait, they are served fairly by user. */
   put(key: FileKey, content: AsyncIterable<Buffer>, user_id: string): Promise<void>
-  /** The bytes from `start` up to and without `end`, fetched as they are asked for. */
+  /** The bytes from `start` up to but not including `end`, read on demand. */
   get(key: FileKey, range: { start: number; end: number }, user_id: string): AsyncIterable<Buffer>
-  /** Removes a file, whatever there is of it. */
+  /** Removes a file, complete or not. */
   remove(key: FileKey): Promise<void>
 }
 
-/** Large enough to make statements few, small enough that a hundred uploads at once are nothing. */
+/** A compromise between the number of statements and the memory of concurrent uploads. */
 const CHUNK_BYTES = 65_536
 
 const write = statement(
@@ -30,57 +30,61 @@ const read = statement(
   (args: FileKey & { nth: number }) => sql<{ bytes: Buffer }>`
     select bytes from file_chunks where board_id = ${args.board_id} and file_id = ${args.file_id} and nth = ${args.nth}`,
 )
-const erase = statement('erase_file_chunks', (args: FileKey, query) =>
+const deleteChunks = statement('delete_file_chunks', (args: FileKey, query) =>
   query.deleteFrom('file_chunks').where('board_id', '=', args.board_id).where('file_id', '=', args.file_id),
 )
 
-/** Files in PostgreSQL, in chunks, each in a short statement of its own: between two of them no connection is held. */
+/** Stores files in PostgreSQL in chunks. Each chunk is a short statement; between two of them no connection is held. */
 export class ChunkStore implements FileStore {
   private readonly database: Pick<Database, 'forKey'>
   private readonly semaphore: Semaphore
-  private readonly moved: (direction: 'stored' | 'fetched', bytes: number) => void
+  private readonly onTransfer: (direction: 'stored' | 'fetched', bytes: number) => void
 
-  /** However many files come and go, no more chunks are on their way at once: other connections are left to others. */
-  constructor(database: Pick<Database, 'forKey'>, at_once: number, moved: ChunkStore['moved'] = () => {}) {
+  /** `maxConcurrent` limits the chunks that are read and written at once, to leave connections to other work. */
+  constructor(
+    database: Pick<Database, 'forKey'>,
+    maxConcurrent: number,
+    onTransfer: ChunkStore['onTransfer'] = () => {},
+  ) {
     this.database = database
-    this.semaphore = new Semaphore(at_once)
-    this.moved = moved
+    this.semaphore = new Semaphore(maxConcurrent)
+    this.onTransfer = onTransfer
   }
 
   async put(key: FileKey, content: AsyncIterable<Buffer>, user_id: string) {
     let nth = 0
     for await (const bytes of inChunks(content)) {
       const chunk = { ...key, nth: nth++, bytes }
-      await this.inTurn(user_id, (db) => db.run(write, chunk))
-      this.moved('stored', bytes.length)
+      await this.runFor(user_id, (db) => db.run(write, chunk))
+      this.onTransfer('stored', bytes.length)
     }
   }
 
   async *get(key: FileKey, { start, end }: { start: number; end: number }, user_id: string) {
     for (let from = start; from < end; ) {
       const nth = Math.floor(from / CHUNK_BYTES)
-      const [chunk] = await this.inTurn(user_id, (db) => db.run(read, { ...key, nth }))
-      if (!chunk) throw new Error('A file is not complete')
+      const [chunk] = await this.runFor(user_id, (db) => db.run(read, { ...key, nth }))
+      if (!chunk) throw new Error('A chunk of the file is missing')
       const offset = nth * CHUNK_BYTES
       const bytes = chunk.bytes.subarray(from - offset, end - offset)
-      this.moved('fetched', bytes.length)
+      this.onTransfer('fetched', bytes.length)
       yield bytes
       from = offset + CHUNK_BYTES
     }
   }
 
   async remove(key: FileKey) {
-    await this.database.forKey(key.board_id).run(erase, key)
+    await this.database.forKey(key.board_id).run(deleteChunks, key)
   }
 
-  private inTurn<T>(user_id: string, work: (db: Db) => Promise<T>): Promise<T> {
+  private runFor<T>(user_id: string, work: (db: Db) => Promise<T>): Promise<T> {
     return this.semaphore.run(() => work(this.database.forKey(user_id)), { key: user_id })
   }
 }
 
 /**
- * The same bytes in pieces of one size; only the last one may be smaller. They are copied together as they come: bytes
- * that arrive one by one would weigh a hundred times as much as a list.
+ * Splits content into chunks of equal size, except the last. Copies the bytes as they arrive: a list of many tiny buffers would
+ * take a hundred times their memory.
  */
 async function* inChunks(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let chunk = Buffer.allocUnsafe(CHUNK_BYTES)

@@ -25,7 +25,7 @@ import {
 } from '../users/user-queries.ts'
 import type { Passwords } from './passwords.ts'
 
-/** What makes a browser forget a cookie. */
+/** An expiry in the past makes the browser delete the cookie. */
 const LONG_AGO = new Date(1)
 
 export interface AuthSettings {
@@ -42,7 +42,7 @@ interface AuthDeps {
   limits: RateLimits
   settings: AuthSettings
   isOwnOrigin: (request: FastifyRequest) => boolean
-  /** Told when a user's tokens may have been revoked, so that his sockets are looked at. */
+  /** Called when a user's tokens may have been revoked, to check the user's sockets again. */
   userChanged: (user_id: string) => void
 }
 
@@ -65,7 +65,7 @@ export function authHandlers({
     reply.header('set-cookie', stringifySetCookie({ ...cookie, value: token, maxAge: tokens.lifetimeSeconds }))
   const clearCookie = (reply: FastifyReply) =>
     reply.header('set-cookie', stringifySetCookie({ ...cookie, value: '', expires: LONG_AGO }))
-  const tokenAnswer = (reply: FastifyReply, access_token: string) => {
+  const tokenResponse = (reply: FastifyReply, access_token: string) => {
     reply.header('cache-control', 'no-store')
     return { access_token, token_type: 'bearer' } as const
   }
@@ -90,15 +90,15 @@ export function authHandlers({
       const failures = limits.login(keyOf(body.username), user?.hashed_password ?? '', request.ip)
       await failures.require()
       const hashed_password = user?.is_active ? user.hashed_password : undefined
-      const isRight = await releaseSlotWhile(request, () =>
-        passwords.isRight(hashed_password, body.password, { failures, address: request.ip }),
+      const isCorrect = await releaseSlotWhile(request, () =>
+        passwords.isCorrect(hashed_password, body.password, { failures, address: request.ip }),
       )
-      if (!user || !isRight) throw new Problem('login_failed')
+      if (!user || !isCorrect) throw new Problem('login_failed')
       const current = await readTokenStart(db, user.id)
       if (!current?.is_active || current.hashed_password !== user.hashed_password) throw new Problem('login_failed')
       const token = await tokens.issue(user.id, current.issued_at)
       if (wantsCookie) setCookie(reply, token)
-      return tokenAnswer(reply, token)
+      return tokenResponse(reply, token)
     },
 
     async logout({ reply }) {
@@ -121,7 +121,7 @@ export function authHandlers({
       if (!current || isRevoked(credential, current)) throw new Problem('not_authenticated')
       const token = await tokens.issue(caller.id, current.issued_at, logged_in_at)
       if (hasCookie(request)) setCookie(reply, token)
-      return tokenAnswer(reply, token)
+      return tokenResponse(reply, token)
     },
 
     async createTicket({ caller, reply }) {
@@ -139,10 +139,10 @@ export function authHandlers({
       const { hashed_password: old_hash, ...user } = await readOwnPassword(db, caller.id)
       const failures = limits.passwordChange(caller.id, old_hash)
       await failures.require()
-      const isRight = await releaseSlotWhile(request, () =>
-        passwords.isRight(old_hash, body.current_password, { failures, address: request.ip }),
+      const isCorrect = await releaseSlotWhile(request, () =>
+        passwords.isCorrect(old_hash, body.current_password, { failures, address: request.ip }),
       )
-      if (!isRight) throw new Problem('wrong_password')
+      if (!isCorrect) throw new Problem('wrong_password')
       passwords.requireStrong(body.new_password, user)
       const new_hash = await releaseSlotWhile(request, () => passwords.hash(body.new_password, request.ip))
       const { token_hash } = caller.credential
@@ -154,7 +154,7 @@ export function authHandlers({
   }
 }
 
-/** The caller was there a moment ago, when he was authenticated. */
+/** The caller's account. It may have been deleted since the caller was authenticated. */
 async function readMe(db: Db, id: string): Promise<JsonText<User>> {
   const me = await readUser(db, id)
   if (!me) throw new Problem('not_authenticated')

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** The fields of somebody who is not registered yet. */
+/** The fields of a new user. */
 const newcomer = () => {
   const username = `new-${randomBytes(5).toString('hex')}`
   return { email: `${username}@example.com`, username, password: PASSWORD }
@@ -24,7 +24,7 @@ const wrongFields = (body: unknown) => (body as Failure).errors?.map(({ field })
 const storedUser = async (id: string) => (await service.sql.query('select * from users where id = $1', [id])).rows[0]
 
 describe('registering', () => {
-  test('[AUTH-1] [USER-2] answers the public user: active, not verified, no superuser', async () => {
+  test('[AUTH-1] [USER-2] returns the public user: active, not verified, not a superuser', async () => {
     const { password: _, ...fields } = newcomer()
     const user = await service.anybody.call('register', { body: { ...fields, password: PASSWORD, firstname: 'Ada' } })
     expect(user).toEqual({
@@ -38,7 +38,7 @@ describe('registering', () => {
     })
   })
 
-  test('[AUTH-1] [V19] whatever else the body claims is ignored and not stored', async () => {
+  test('[AUTH-1] [V19] other fields of the body are ignored and not stored', async () => {
     const claims = { id: crypto.randomUUID(), is_active: false, is_verified: true, is_superuser: true }
     const { status, body } = await register({ ...claims, hashed_password: 'mine', tokens_valid_from: '2100-01-01' })
     const { id, ...flags } = body as Record<string, unknown>
@@ -75,7 +75,7 @@ describe('registering', () => {
     5,
     null,
     ['a@x.example'],
-  ])('[AUTH-2] %j is no e-mail address', async (email) => {
+  ])('[AUTH-2] %j is not an e-mail address', async (email) => {
     const { status, body } = await register({ email })
     expect(status).toBe(422)
     expect(wrongFields(body)).toEqual(['email'])
@@ -89,7 +89,7 @@ describe('registering', () => {
   )
 
   test.each(['', 'ab', '   ', '\u200b\u200b\u200b', 'x'.repeat(51), 'a\u0000bc', null, 12345, undefined])(
-    '[AUTH-2] %j is no username',
+    '[AUTH-2] %j is not a username',
     async (username) => {
       const { status, body } = await register({ username })
       expect(status).toBe(422)
@@ -122,14 +122,14 @@ describe('registering', () => {
     ['Kana and Hangul', 'さくら은하'],
     ['Cyrillic and Han', 'Иван漢字'],
   ]
-  test('[AUTH-28] a long username of two scripts is refused without backtracking', async () => {
+  test('[AUTH-28] a long username of two scripts is rejected without backtracking', async () => {
     const began = performance.now()
     expect((await register({ username: `${'1'.repeat(48)}aя` })).status).toBe(422)
     // With backtracking it would take years.
     expect(performance.now() - began).toBeLessThan(20_000)
   })
 
-  test.each(deceptive)('[AUTH-28] a new username has not %s', async (_, username) => {
+  test.each(deceptive)('[AUTH-28] a new username must not have %s', async (_, username) => {
     const { status, body } = await register({ username })
     expect([status, wrongFields(body)]).toEqual([422, ['username']])
     const { api } = await service.user()
@@ -163,7 +163,7 @@ describe('registering', () => {
     expect((await register({ username })).body).toMatchObject({ username })
   })
 
-  test('[AUTH-28] who has such a name from before logs in and changes everything else', async () => {
+  test('[AUTH-28] a user with such a name from earlier can log in and change everything else', async () => {
     const { id, email, api } = await service.user()
     const username = '\u0430lice\u200b '
     await service.sql.query('update users set username = $2, username_key = $2 where id = $1', [id, username])
@@ -182,25 +182,25 @@ describe('registering', () => {
     ['a combining accent', 'Ren\u00e9', 'Rene\u0301'],
     ['a final sigma', 'ΟΔΟΣ', 'οδοσ'],
   ] as const
-  test.each(sameNames)('[AUTH-3] a username that differs by %s alone is taken', async (_, first, second) => {
+  test.each(sameNames)('[AUTH-3] a username that differs only by %s is taken', async (_, first, second) => {
     expect((await register({ username: first })).status).toBe(201)
     const again = await register({ username: second })
     expect([again.status, again.body]).toEqual([409, expect.objectContaining({ code: 'username_taken' })])
   })
-  test.each(sameNames)('[AUTH-3] an e-mail address that differs by %s alone is taken', async (_, first, second) => {
+  test.each(sameNames)('[AUTH-3] an e-mail address that differs only by %s is taken', async (_, first, second) => {
     expect((await register({ email: `${first}@mail.example` })).status).toBe(201)
     const again = await register({ email: `${second}@Mail.EXAMPLE` })
     expect([again.status, again.body]).toEqual([409, expect.objectContaining({ code: 'email_taken' })])
   })
 
-  test('[AUTH-3] the address is answered as typed, and logs in however it is typed', async () => {
+  test('[AUTH-3] the address is returned as typed, and accepted in any case at login', async () => {
     const email = 'MiXed.Case@Example.COM'
     expect((await register({ email })).body).toMatchObject({ email })
     expect((await logIn({ username: 'mixed.case@example.com' })).status).toBe(200)
     expect((await logIn({ username: 'MIXED.CASE@EXAMPLE.COM' })).status).toBe(200)
   })
 
-  test('[AUTH-3] of five who register with one address or one name at once, one succeeds', async () => {
+  test('[AUTH-3] of five concurrent registrations with one address or one name, one succeeds', async () => {
     const { email, username } = newcomer()
     for (const shared of [{ email }, { username }]) {
       const answers = await Promise.all([1, 2, 3, 4, 5].map(() => register(shared)))
@@ -208,7 +208,7 @@ describe('registering', () => {
     }
   })
 
-  test('[AUTH-6] [V19] a closed service refuses to register anybody', async () => {
+  test('[AUTH-6] [V19] a closed service rejects registrations', async () => {
     const closed = await startService({ REGISTRATION: 'closed' })
     try {
       const { status, code } = await closed.anybody.fail('register', { body: newcomer() })
@@ -221,7 +221,7 @@ describe('registering', () => {
 })
 
 describe('logging in', () => {
-  test('[AUTH-7] a form with the e-mail address answers a bearer token that works', async () => {
+  test('[AUTH-7] a form with the e-mail address returns a bearer token that works', async () => {
     const { email, id, api } = await service.user()
     const { status, body } = await logIn({ username: email })
     expect([status, body]).toEqual([200, { access_token: expect.any(String), token_type: 'bearer' }])
@@ -229,18 +229,18 @@ describe('logging in', () => {
     expect(await api.call('getMe', {})).toMatchObject({ id })
   })
 
-  test('[AUTH-7] further fields of the form are ignored', async () => {
+  test('[AUTH-7] additional fields of the form are ignored', async () => {
     const { email } = await service.user()
     const oauth = { grant_type: 'password', scope: '', client_id: 'docs', client_secret: '' }
     expect((await logIn({ username: email, ...oauth })).status).toBe(200)
   })
 
-  test('[AUTH-7] the username is not the e-mail address', async () => {
+  test('[AUTH-7] the username is not accepted instead of the e-mail address', async () => {
     const { username } = await service.user()
     expect((await logIn({ username })).status).toBe(401)
   })
 
-  test('[AUTH-7] anything but a form with both fields, once each, is 422', async () => {
+  test('[AUTH-7] anything other than a form with both fields, once each, is 422', async () => {
     const { email } = await service.user()
     const fields = { username: email, password: PASSWORD }
     const { content } = form(fields)
@@ -278,7 +278,7 @@ describe('a failed login', () => {
     }
   })
 
-  test('[AUTH-8] [V22] is one answer, whether the address is unknown, the password wrong or the user inactive', async () => {
+  test('[AUTH-8] [V22] has the same response for an unknown address, a wrong password and an inactive user', async () => {
     const answers = await Promise.all(Object.values(failures).map((fail) => fail()))
     const shown = answers.map(({ status, text, headers }) => [status, text, [...headers.keys()]])
     expect(shown[0]?.[0]).toBe(401)
@@ -288,7 +288,7 @@ describe('a failed login', () => {
 
   test('[AUTH-8] [V22] takes the same time for each', async () => {
     const times = { unknown: [] as number[], wrong: [] as number[], inactive: [] as number[] }
-    // Taken in turns, so that whatever else the machine does meanwhile meets all three alike.
+    // Measured alternately, so that other load of the machine affects all three alike.
     for (let round = 0; round < 11; round++) {
       for (const kind of ['unknown', 'wrong', 'inactive'] as const) {
         const start = performance.now()
@@ -297,19 +297,19 @@ describe('a failed login', () => {
       }
     }
     const medians = Object.values(times).map((all) => all.sort((a, b) => a - b)[5] as number)
-    // An answer that skips Argon2 comes about ten times sooner.
+    // A response without Argon2 would come about ten times sooner.
     expect(Math.min(...medians)).toBeGreaterThan(Math.max(...medians) / 2)
   })
 })
 
 describe('the own account', () => {
-  test('[AUTH-16] the caller reads his public user', async () => {
+  test('[AUTH-16] the caller reads their public user', async () => {
     const { api, id, email, username } = await service.user()
     const flags = { firstname: null, lastname: null, is_active: true, is_verified: false, is_superuser: false }
     expect(await api.call('getMe', {})).toEqual({ id, email, username, ...flags })
   })
 
-  test('[AUTH-17] names and username change, and what is not named stays', async () => {
+  test('[AUTH-17] names and username change, and fields that are not sent stay', async () => {
     const { api, id, email } = await service.user()
     const username = newcomer().username
     await api.call('updateMe', { body: { firstname: 'Ada', lastname: 'Byron' } })
@@ -338,7 +338,7 @@ describe('the own account', () => {
     expect((await logIn({ username: email })).status).toBe(200)
   })
 
-  test('[AUTH-17] [AUTH-3] a username that is taken, in whatever case, is 409', async () => {
+  test('[AUTH-17] [AUTH-3] a username that is taken, in any case, is 409', async () => {
     const [one, two] = await Promise.all([service.user(), service.user()])
     const { status, code } = await one.api.fail('updateMe', { body: { username: two.username.toUpperCase() } })
     expect([status, code]).toEqual([409, 'username_taken'])

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const APP = 'https://app.example'
 const EVIL = 'https://evil.example'
 
-/** One as developers start it, one as operators do, one that lets the pages of every site call. */
+/** One service as in development, one as in production, one that allows pages of all sites. */
 let service: TestService
 let production: TestService
 let open: TestService
@@ -31,7 +31,7 @@ const logIn = (at: TestService, { email }: TestUser, headers = {}, fields = {}) 
   at.anybody.send('login', { body: { username: email, password: PASSWORD, ...fields }, headers })
 const asking = { cookie: 'true' as const }
 
-/** The cookie that an answer sets, as its parts; undefined when it sets none. */
+/** The parts of the cookie that a response sets; undefined when it sets none. */
 function cookieOf({ headers }: Answer) {
   const [cookie, ...more] = headers.getSetCookie()
   expect(more).toEqual([])
@@ -42,16 +42,16 @@ function cookieOf({ headers }: Answer) {
 }
 const tokenOf = ({ body }: Answer) => (body as { access_token: string }).access_token
 
-/** The headers of a browser that holds the user's cookie. */
+/** The headers of a browser with the user's cookie. */
 const browser = (of = user, headers = {}) => ({ cookie: `svc_auth=${of.api.token}`, ...headers })
 
 describe('the cookie', () => {
-  test('[AUTH-13] is not set unless asked for', async () => {
+  test('[AUTH-13] is not set by default', async () => {
     expect(cookieOf(await logIn(service, user))).toBeUndefined()
     expect(cookieOf(await logIn(service, user, {}, { cookie: 'false' }))).toBeUndefined()
   })
 
-  test('[AUTH-13] is set when the form says so, and the body carries the token all the same', async () => {
+  test('[AUTH-13] is set with cookie=true, and the body still contains the token', async () => {
     const answer = await logIn(service, user, {}, asking)
     expect(cookieOf(answer)).toEqual({
       name: 'svc_auth',
@@ -69,16 +69,16 @@ describe('the cookie', () => {
     })
   })
 
-  test('[AUTH-13] a failed login sets none', async () => {
+  test('[AUTH-13] a failed login sets no cookie', async () => {
     expect(cookieOf(await logIn(service, { ...user, email: 'nobody@example.com' }, {}, asking))).toBeUndefined()
   })
 
-  test('[AUTH-10] authenticates, for reads and for writes', async () => {
+  test('[AUTH-10] authenticates reads and writes', async () => {
     expect(await service.anybody.call('getMe', { headers: browser() })).toMatchObject({ id: user.id })
     await service.anybody.call('createBoard', { body: { title: 'Plan' }, headers: browser() })
   })
 
-  test('[AUTH-10] a bearer wins over it, in whatever case its scheme is spelled', async () => {
+  test('[AUTH-10] a bearer token has priority over it, in any case of its scheme', async () => {
     const other = await service.user()
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const headers = browser(user, { authorization: `${scheme} ${other.api.token}` })
@@ -89,14 +89,14 @@ describe('the cookie', () => {
   })
 
   test.each(['Bearer broken', 'Bearer', 'Basic YTpi', ''])(
-    '[AUTH-10] the header %j is 401 even beside a good cookie',
+    '[AUTH-10] the header %j is 401 even with a valid cookie',
     async (authorization) => {
       const { status } = await service.anybody.send('getMe', { headers: browser(user, { authorization }) })
       expect(status).toBe(401)
     },
   )
 
-  test('[AUTH-26] two of them are 401, in whatever order or header, and a bearer beside them counts', async () => {
+  test('[AUTH-26] two of them are 401, in any order or header, unless there is a bearer token', async () => {
     const other = await service.user()
     const [mine, theirs] = [user, other].map(({ api }) => `svc_auth=${api.token}`)
     for (const cookie of [`${mine}; ${theirs}`, `${theirs};${mine}`, `${mine}; ${mine}`, `svc_auth=; a=b; ${mine}`]) {
@@ -111,7 +111,7 @@ describe('the cookie', () => {
     expect(await service.anybody.call('getMe', { headers: { cookie } })).toMatchObject({ id: user.id })
   })
 
-  test('[AUTH-14] logging out clears it with the attributes it was set with', async () => {
+  test('[AUTH-14] logout clears it with the attributes with which it was set', async () => {
     const answer = await service.anybody.send('logout', { headers: browser() })
     expect([answer.status, answer.body]).toEqual([200, { detail: expect.any(String) }])
     const { name, value, attributes = [] } = cookieOf(answer) ?? {}
@@ -121,13 +121,13 @@ describe('the cookie', () => {
     expect(attributes.includes('Max-Age=0') || Date.parse(expiry) <= 0).toBe(true)
   })
 
-  test('[AUTH-14] logging out leaves a bearer token valid, and needs one', async () => {
+  test('[AUTH-14] logout leaves a bearer token valid, and requires authentication', async () => {
     await user.api.call('logout', {})
     expect(await user.api.call('getMe', {})).toMatchObject({ id: user.id })
     expect((await service.anybody.fail('logout', {})).status).toBe(401)
   })
 
-  test('[AUTH-25] logging out everywhere clears it and ends every session, and a new login works at once', async () => {
+  test('[AUTH-25] logout everywhere clears it and revokes every session, and a new login works at once', async () => {
     const leaving = await service.user()
     const other = tokenOf(await logIn(service, leaving))
     const ticket = (await leaving.api.call('createTicket', {})).ticket
@@ -141,12 +141,12 @@ describe('the cookie', () => {
     }
     const renewed = tokenOf(await logIn(service, leaving))
     await service.anybody.call('getMe', { headers: { authorization: `Bearer ${renewed}` } })
-    // Nobody else is logged out.
+    // Other users stay logged in.
     await user.api.call('getMe', {})
     expect((await service.anybody.fail('logoutEverywhere', {})).status).toBe(401)
   })
 
-  test('[AUTH-20] is renewed by a refresh that it was sent with, and by no other', async () => {
+  test('[AUTH-20] is renewed by a refresh that was sent with it, and by no other', async () => {
     const renewed = await service.anybody.send('refresh', { headers: browser() })
     expect(cookieOf(renewed)).toEqual({
       name: 'svc_auth',
@@ -170,7 +170,7 @@ describe('requests that another site makes a browser send', () => {
   ]
   const refusal = { status: 403, code: 'foreign_origin' }
 
-  test.each(foreign)('[AUTH-15] a write that rests on the cookie is 403 with %j', async (said) => {
+  test.each(foreign)('[AUTH-15] a write with the cookie is 403 with %j', async (said) => {
     const headers = browser(user, said)
     const body = { title: 'Not wanted' }
     expect(await service.anybody.fail('createBoard', { body, headers })).toMatchObject(refusal)
@@ -188,19 +188,19 @@ describe('requests that another site makes a browser send', () => {
     expect((await logIn(service, user, said)).status).toBe(200)
   })
 
-  test('[AUTH-15] a login that sets the cookie unasked is 403 too', async () => {
+  test('[AUTH-15] a login that sets the cookie by default is 403 too', async () => {
     const operated = await production.user()
     expect((await logIn(production, operated, { origin: EVIL })).status).toBe(403)
     expect((await logIn(production, operated, { origin: APP })).status).toBe(200)
   })
 
-  test.each(foreign)('[AUTH-15] reads and bearer tokens are not concerned by %j', async (said) => {
+  test.each(foreign)('[AUTH-15] reads and bearer tokens are not affected by %j', async (said) => {
     await service.anybody.call('getMe', { headers: browser(user, said) })
     await user.api.call('updateMe', { body: {}, headers: said })
     await user.api.call('updateMe', { body: {}, headers: browser(user, said) })
   })
 
-  test('[AUTH-15] the own site may write and log in', async () => {
+  test('[AUTH-15] pages of the own site may write and log in', async () => {
     const friendly = [
       {},
       { origin: own },
@@ -214,7 +214,7 @@ describe('requests that another site makes a browser send', () => {
     }
   })
 
-  test('[AUTH-15] a site that the operator named may write, and its neighbour may not', async () => {
+  test('[AUTH-15] a configured site may write, and a similar one may not', async () => {
     const operated = await production.user()
     const write = async (origin: string) => {
       const headers = browser(operated, { origin, 'sec-fetch-site': 'cross-site' })
@@ -225,7 +225,7 @@ describe('requests that another site makes a browser send', () => {
       expect([origin, await write(origin)]).toEqual([origin, 403])
   })
 
-  test('[AUTH-15] where every site may call, every site may with the cookie too', async () => {
+  test('[AUTH-15] where every site may call the API, every site may use the cookie', async () => {
     const anyone = await open.user()
     for (const said of [{ origin: EVIL }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
       await open.anybody.call('updateMe', { body: {}, headers: browser(anyone, said) })
@@ -233,7 +233,7 @@ describe('requests that another site makes a browser send', () => {
     }
   })
 
-  test('[AUTH-15] the own site is what the Host header says, also behind a proxy, and X-Forwarded-Host is ignored', async () => {
+  test('[AUTH-15] the own site is the Host header, also behind a proxy, and X-Forwarded-Host is ignored', async () => {
     const proxied = await startService({ TRUST_PROXY: '1' })
     const visitor = await proxied.user()
     const write = async (said: Record<string, string>) =>
@@ -243,13 +243,13 @@ describe('requests that another site makes a browser send', () => {
     expect(await write(forged)).toBe(403)
     expect((await logIn(proxied, visitor, forged, asking)).status).toBe(403)
     expect(await write({ ...forged, origin: `https://${host}` })).toBe(200)
-    // A page that was fetched in the clear may be anybody's.
+    // A page that was loaded without TLS may have been changed.
     const https = { 'x-forwarded-proto': 'https' }
     expect(await write({ ...https, origin: `https://${host}` })).toBe(200)
     expect(await write({ ...https, origin: `http://${host}` })).toBe(403)
     expect(await write({ 'x-forwarded-proto': 'http', origin: `http://${host}` })).toBe(200)
     await proxied.stop()
-    // Without a trusted proxy the header says nothing.
+    // Without a trusted proxy the header is ignored.
     const headers = browser(user, { ...https, origin: own })
     await service.anybody.call('updateMe', { body: {}, headers })
   })
@@ -270,7 +270,7 @@ describe('pages of other sites', () => {
     headers.get('access-control-allow-credentials'),
   ]
 
-  test.each([APP, 'https://two.example'])('[REQ-18] may call from %s, which is named', async (origin) => {
+  test.each([APP, 'https://two.example'])('[REQ-18] may call from %s, which is configured', async (origin) => {
     const asked = await preflight(production, origin)
     expect(asked.status).toBeLessThan(300)
     expect(allowedBy(asked)).toEqual([origin, 'true'])
@@ -278,7 +278,7 @@ describe('pages of other sites', () => {
       expect.arrayContaining(['get', 'post', 'put', 'patch', 'delete']),
     )
     expect(words(asked, 'access-control-allow-headers')).toEqual(['authorization', 'content-type', 'idempotency-key'])
-    // An error must be readable by the page as well.
+    // Errors must be readable for the page as well.
     for (const path of ['/health', '/auth/me', '/nowhere'])
       expect(allowedBy(await production.anybody.request('GET', path, { headers: { origin } }))).toEqual([
         origin,
@@ -286,7 +286,7 @@ describe('pages of other sites', () => {
       ])
   })
 
-  test('[REQ-18] are shown the headers they need', async () => {
+  test('[REQ-18] can read the headers they need', async () => {
     for (const at of [production, open]) {
       const answer = await at.anybody.send('getHealth', { headers: { origin: APP } })
       const exposed = words(answer, 'access-control-expose-headers')
@@ -295,7 +295,7 @@ describe('pages of other sites', () => {
   })
 
   test.each([EVIL, 'null', 'http://app.example', `${APP}.evil.example`])(
-    '[REQ-18] may not call from %s, which is not named',
+    '[REQ-18] may not call from %s, which is not configured',
     async (origin) => {
       for (const at of [production, service]) {
         const answer = await at.anybody.send('getHealth', { headers: { origin } })
@@ -305,7 +305,7 @@ describe('pages of other sites', () => {
     },
   )
 
-  test('[REQ-18] may call from anywhere under the wildcard, with the cookie too', async () => {
+  test('[REQ-18] may call from any origin under the wildcard, with the cookie too', async () => {
     for (const origin of [EVIL, 'null', 'http://localhost:3000']) {
       expect(allowedBy(await preflight(open, origin))).toEqual([origin, 'true'])
       for (const path of ['/health', '/auth/me', '/nowhere'])
@@ -314,7 +314,7 @@ describe('pages of other sites', () => {
     expect(allowedBy(await open.anybody.send('getHealth', {}))).toEqual([null, 'true'])
   })
 
-  test('[REQ-18] under the wildcard a page of another origin logs in with the cookie, and writes with it, in a browser', async () => {
+  test('[REQ-18] under the wildcard, a page of another origin in a browser logs in with the cookie and writes with it', async () => {
     const visitor = await open.user()
     const site = createServer((_request, response) => response.end('<!doctype html>')).listen(0, '127.0.0.1')
     await once(site, 'listening')

@@ -4,7 +4,7 @@ import type { PasswordRules } from './passwords.ts'
 
 const FILE = new URL('common-passwords.txt', import.meta.url)
 
-/** The commonest passwords, in lower case. The file names their source. */
+/** The most common passwords, in lower case. The file names its source. */
 const readCommonPasswords = (): ReadonlySet<string> =>
   new Set(
     readFileSync(FILE, 'utf8')

@@ -19,7 +19,7 @@ const registerWith = (at: TestService, password: unknown) => {
     json: { email: `${username}@example.com`, username, password },
   })
 }
-/** A password of so many characters, each of which takes two code units. */
+/** A password with this many characters, each of two UTF-16 units. */
 const ofLength = (length: number) => MARK + '🐎'.repeat(length - MARK.length)
 const detailOf = ({ body }: Answer) => (body as Failure).detail
 
@@ -28,13 +28,13 @@ describe('rules', () => {
     const empty = await registerWith(service, '')
     expect([empty.status, detailOf(empty)]).toEqual([422, 'The password must have at least 1 character.'])
     expect((await registerWith(service, '🐎')).status).toBe(201)
-    // Too short for the mark of the tests' secrets, so a part of it has to do.
+    // Too short for the whole mark of test secrets, so it contains a part of it.
     const refused = await registerWith(production, MARK.slice(0, 7))
     expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at least 8 characters.'])
     expect((await registerWith(production, MARK.slice(0, 8))).status).toBe(201)
   })
 
-  test('[AUTH-29] in production a common password is refused, whatever its case, and in development it is not', async () => {
+  test('[AUTH-29] in production a common password is rejected, in any case of its letters; in development it is accepted', async () => {
     for (const password of ['password', '12345678', 'PassWord', 'TRUSTNO1', 'qwertyuiop', 'baseball1']) {
       const refused = await registerWith(production, password)
       expect([password, refused.status, refused.body]).toEqual([
@@ -49,7 +49,7 @@ describe('rules', () => {
     await lax.stop()
   })
 
-  test('[AUTH-29] nor is the own username or e-mail address a password there, at registration and at a change', async () => {
+  test('[AUTH-29] in production the user’s own username and e-mail address are rejected too, at registration and at a change', async () => {
     const username = `own-name-${crypto.randomUUID().slice(0, 8)}`
     const email = `Local.${username}@example.com`
     const { email: own, api } = await production.user(`${username}-2`)
@@ -78,13 +78,13 @@ describe('rules', () => {
   })
 
   test.each([`${MARK}\u0000`, `${MARK}\ud800`, 12345678, null, undefined, [PASSWORD]])(
-    '[AUTH-4] %j is no password',
+    '[AUTH-4] %j is not a password',
     async (password) => {
       expect((await registerWith(service, password)).status).toBe(422)
     },
   )
 
-  test('[AUTH-4] length and demands are configured, and a refusal names the rule', async () => {
+  test('[AUTH-4] length and required characters are configurable, and an error names the rule', async () => {
     const strict = await startService({
       PASSWORD_MIN_LENGTH: '20',
       PASSWORD_MAX_LENGTH: '64',
@@ -111,13 +111,13 @@ describe('rules', () => {
     ['upper', 'hush-hush 1', 'hush-hush É'],
     ['digit', 'hush-hush', 'hush-hush ٣'],
     ['symbol', 'hushHush1', 'hush-hush'],
-  ] as const)('[AUTH-4] a password without %s is refused when that is demanded', (kind, without, having) => {
+  ] as const)('[AUTH-4] a password without %s is rejected when it is required', (kind, without, having) => {
     const passwords = new Passwords({ ...usual, requires: [kind] })
     expect(() => passwords.requireStrong(without)).toThrow(Problem)
     expect(() => passwords.requireStrong(having)).not.toThrow()
   })
 
-  test('[AUTH-4] [AUTH-18] a change of password follows them too', async () => {
+  test('[AUTH-4] [AUTH-18] a change of password follows the rules too', async () => {
     const { api } = await production.user()
     const change = (new_password: string) =>
       api.send('changePassword', { body: { current_password: PASSWORD, new_password } })
@@ -132,7 +132,7 @@ describe('hashes', () => {
   const storedHash = async (id: string): Promise<string> =>
     (await service.sql.query('select hashed_password from users where id = $1', [id])).rows[0].hashed_password
 
-  test('[AUTH-5] a password is stored as an Argon2id hash of its own, and nowhere as it is', async () => {
+  test('[AUTH-5] a password is stored only as its own Argon2id hash', async () => {
     const [one, two] = await Promise.all([service.user(), service.user()])
     const hashes = await Promise.all([storedHash(one.id), storedHash(two.id)])
     expect(hashes[0]).toMatch(/^\$argon2id\$v=19\$m=\d{5,},t=\d+,p=\d+\$/)
@@ -142,7 +142,7 @@ describe('hashes', () => {
     expect(rows.map(({ row }) => row).join()).not.toContain(MARK)
   })
 
-  test('[AUTH-5] a changed password is, too', async () => {
+  test('[AUTH-5] so is a changed password', async () => {
     const { api, id } = await service.user()
     const new_password = `${MARK} another`
     await api.call('changePassword', { body: { current_password: PASSWORD, new_password } })
@@ -150,14 +150,14 @@ describe('hashes', () => {
     expect(await verify(await storedHash(id), new_password)).toBe(true)
   })
 
-  test('[AUTH-8] no password is right for a user who is not there', async () => {
+  test('[AUTH-8] no password is correct for an unknown user', async () => {
     const passwords = new Passwords(usual)
     for (const password of [PASSWORD, '', 'an unknown user has no password'])
-      expect(await passwords.isRight(undefined, password)).toBe(false)
-    expect(await passwords.isRight(await passwords.hash(PASSWORD), PASSWORD)).toBe(true)
+      expect(await passwords.isCorrect(undefined, password)).toBe(false)
+    expect(await passwords.isCorrect(await passwords.hash(PASSWORD), PASSWORD)).toBe(true)
   })
 
-  test('[REQ-17] [V17] no answer carries a hash or a password', async () => {
+  test('[REQ-17] [V17] no response contains a hash or a password', async () => {
     const { api, id, email } = await service.user()
     const answers = await Promise.all([
       api.send('getMe', {}),
@@ -188,7 +188,7 @@ describe('changing the password', () => {
     api.send('changePassword', { body: { current_password, new_password } })
   const logIn = (password: string) => service.anybody.send('login', { body: { username: user.email, password } })
 
-  test('[AUTH-18] the new password logs in from then on, the old one does not', async () => {
+  test('[AUTH-18] the new password works from then on, the old one does not', async () => {
     const { status, body } = await change(user.api, PASSWORD, NEW)
     expect([status, body]).toEqual([200, { detail: expect.any(String) }])
     expect((await logIn(PASSWORD)).status).toBe(401)
@@ -204,7 +204,7 @@ describe('changing the password', () => {
       expect((await user.api.request('POST', '/auth/change-password', { json })).status).toBe(422)
   })
 
-  test('[AUTH-18] of two changes at once one succeeds, and its password is the one that counts', async () => {
+  test('[AUTH-18] of two concurrent changes one succeeds, and its password is valid', async () => {
     const wanted = [`${MARK} first`, `${MARK} second`]
     const statuses = (await Promise.all(wanted.map((it) => change(user.api, PASSWORD, it)))).map((it) => it.status)
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400])
@@ -216,13 +216,13 @@ describe('changing the password', () => {
 const usual: PasswordRules = { minLength: 8, maxLength: 128, requires: [] }
 
 describe('the queue', () => {
-  /** Time stands still until the test moves it; hashing itself goes on. */
+  /** Time stands still until the test advances it; hashing continues. */
   const stopTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   afterEach(() => {
     vi.useRealTimers()
   })
 
-  test('[AUTH-21] two passwords are hashed at a time, and who has waited 10 seconds is told to come back', async () => {
+  test('[AUTH-21] two passwords are hashed at a time, and after 10 seconds of waiting a password is rejected with 503', async () => {
     stopTime()
     const passwords = new Passwords(usual)
     const results = Promise.allSettled([1, 2, 3, 4, 5].map(() => passwords.hash(PASSWORD)))
@@ -235,7 +235,7 @@ describe('the queue', () => {
     }
   })
 
-  test('[AUTH-21] who has waited less than 10 seconds gets his turn, and who gave up takes none', async () => {
+  test('[AUTH-21] a password that has waited less than 10 seconds is hashed, and a rejected one takes no permit', async () => {
     stopTime()
     const passwords = new Passwords(usual)
     const early = [1, 2, 3].map(() => passwords.hash(PASSWORD))
@@ -245,15 +245,15 @@ describe('the queue', () => {
     const results = await Promise.allSettled([...early, ...late])
     const [done, refused] = ['fulfilled', 'rejected']
     expect(results.map(({ status }) => status)).toEqual([done, done, refused, done, done])
-    // Nobody's place was lost on the way: again two are taken at once.
+    // No permit was lost: two are hashed at a time again.
     const after = Promise.allSettled([1, 2, 3].map(() => passwords.hash(PASSWORD)))
     vi.advanceTimersByTime(10_000)
     expect((await after).map(({ status }) => status)).toEqual([done, done, refused])
   })
 
-  test('[AUTH-21] a check that fails leaves its place to the next', async () => {
+  test('[AUTH-21] a check that fails releases its permit', async () => {
     const passwords = new Passwords(usual)
-    const broken = [1, 2, 3, 4].map(() => passwords.isRight('no hash at all', PASSWORD))
+    const broken = [1, 2, 3, 4].map(() => passwords.isCorrect('no hash at all', PASSWORD))
     expect((await Promise.allSettled(broken)).every(({ status }) => status === 'rejected')).toBe(true)
     expect(await passwords.hash(PASSWORD)).toMatch(/^\$argon2id\$/)
   })
@@ -263,7 +263,7 @@ describe('the queue', () => {
     const logIn = () => service.anybody.send('login', { body: { username: email, password: PASSWORD } })
     stopTime()
     const logins = Array.from({ length: 20 }, logIn)
-    // By the time the first password is checked the others have left the database behind and wait in the queue.
+    // When the first password is verified, the others have left the database and wait in the queue.
     await Promise.race(logins)
     vi.advanceTimersByTime(10_000)
     const busy = (await Promise.all(logins)).filter(({ body }) => (body as Failure).code === 'passwords_busy')
@@ -274,7 +274,7 @@ describe('the queue', () => {
     }
   })
 
-  test('[AUTH-21] other requests are answered while twenty log in', async () => {
+  test('[AUTH-21] other requests are handled while twenty users log in', async () => {
     const { email, api } = await service.user()
     let under_way = 0
     const logIn = async () => {

@@ -9,7 +9,7 @@ export interface PasswordRules {
   minLength: number
   maxLength: number
   requires: readonly ('lower' | 'upper' | 'digit' | 'symbol')[]
-  /** Passwords that are refused, in lower case, and with them the user's own names; undefined when all are allowed. */
+  /** Rejected passwords, in lower case; the user's own names are rejected too. Undefined when all are allowed. */
   common?: ReadonlySet<string> | undefined
 }
 
@@ -20,28 +20,28 @@ const kinds = {
   symbol: [/[^\p{L}\p{Nd}]/u, 'a character that is neither a letter nor a digit'],
 } as const
 
-const AT_ONCE = 2
+const MAX_CONCURRENT = 2
 const WAIT_MS = 10_000
-/** More than are hashed in that time. */
+/** More than can be hashed in that time. */
 const MAX_WAITING = 1_000
-/** How much work a hash is: memory in KiB, and passes over it. */
+/** Cost of a hash: memory in KiB, and passes over it. */
 export interface HashCost {
   memoryCost: number
   timeCost: number
   parallelism: number
 }
-/** As OWASP recommends. Argon2id is the library's default. */
+/** The recommendation of OWASP for Argon2id, the library's default. */
 export const HASH_COST: HashCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /**
- * Hashes and checks passwords, two at a time: each takes a thread and 19 MiB, and anybody can ask for one without a
- * credential. Who waits too long is told to come back.
+ * Hashes and verifies passwords, two at a time, because each takes a thread and 19 MiB and needs no credential. A request that
+ * waits too long is rejected with 503.
  */
 export class Passwords {
   private readonly rules: PasswordRules
   private readonly cost: HashCost
   private readonly semaphore: Semaphore
-  /** What the password of an unknown user is compared with, so that it takes as long as any other. */
+  /** Constant time: the password of an unknown user is verified against this hash. */
   private readonly decoy: Promise<string>
 
   /** `onWait` is called with the time each password waited. */
@@ -50,48 +50,48 @@ export class Passwords {
     this.cost = cost
     this.decoy = hash('an unknown user has no password', cost)
     const reject = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
-    this.semaphore = new Semaphore(AT_ONCE, { maxWaiting: MAX_WAITING, waitMs: WAIT_MS, reject }, onWait)
+    this.semaphore = new Semaphore(MAX_CONCURRENT, { maxWaiting: MAX_WAITING, waitMs: WAIT_MS, reject }, onWait)
   }
 
-  /** How many wait. */
+  /** How many passwords wait. */
   get waiting(): number {
     return this.semaphore.waiting
   }
 
-  /** Refuses a new password that breaks a rule, and says which. */
+  /** Rejects a new password that breaks a rule. The detail says which. */
   requireStrong(password: string, user?: { email: string; username: string }) {
     const { minLength, maxLength, requires, common } = this.rules
     const length = Array.from(password).length
-    const refuse = (rule: string) => new Problem('password_refused', { detail: `The password must ${rule}.` })
-    if (length < minLength) throw refuse(`have at least ${minLength} character${minLength === 1 ? '' : 's'}`)
-    if (length > maxLength) throw refuse(`have at most ${maxLength} characters`)
-    for (const kind of requires) if (!kinds[kind][0].test(password)) throw refuse(`contain ${kinds[kind][1]}`)
+    const reject = (rule: string) => new Problem('password_refused', { detail: `The password must ${rule}.` })
+    if (length < minLength) throw reject(`have at least ${minLength} character${minLength === 1 ? '' : 's'}`)
+    if (length > maxLength) throw reject(`have at most ${maxLength} characters`)
+    for (const kind of requires) if (!kinds[kind][0].test(password)) throw reject(`contain ${kinds[kind][1]}`)
     if (common?.has(password.toLowerCase()))
-      throw refuse('be less common: this one is among the first that are guessed')
-    if (common && user && isOwnName(password, user)) throw refuse('differ from the username and the e-mail address')
+      throw reject('be less common: this one is among the first that attackers try')
+    if (common && user && isOwnName(password, user)) throw reject('differ from the username and the e-mail address')
   }
 
-  /** `address` is where the request came from: each gets its turn, so a flood from one does not delay the others. */
+  /** `address` is that of the client. Addresses are served fairly, so that a flood from one does not delay others. */
   hash(password: string, address?: string): Promise<string> {
     return this.semaphore.run(() => hash(password, this.cost), { key: keyOf(address) })
   }
 
   /**
-   * Without a hash the answer is no, and takes just as long. Guesses are judged when their turn has come: of many that
-   * are sent at once, the later ones know how the first went.
+   * Verifies a password, in constant time also without a hash (false). The limit on failures is checked inside the semaphore,
+   * so that of many concurrent guesses the later ones count the earlier ones.
    */
-  async isRight(
+  async isCorrect(
     hashed_password: string | undefined,
     password: string,
     { failures, address }: { failures?: FailureCount; address?: string } = {},
   ): Promise<boolean> {
-    const against = hashed_password ?? (await this.decoy)
+    const hashOrDecoy = hashed_password ?? (await this.decoy)
     const check = async () => {
       await failures?.require()
-      const isEqual = await verify(against, password)
-      const isRight = isEqual && hashed_password !== undefined
-      await failures?.report(isRight)
-      return isRight
+      const isMatch = await verify(hashOrDecoy, password)
+      const isCorrect = isMatch && hashed_password !== undefined
+      await failures?.report(isCorrect)
+      return isCorrect
     }
     return this.semaphore.run(check, { key: keyOf(address) })
   }

@@ -28,7 +28,7 @@ const decoded = (token: string, part: 0 | 1) =>
 const claimsOf = (token = '') => decoded(token, 1) as Claims
 const now = () => Math.floor(Date.now() / 1000)
 
-/** A token such as the service makes, but for what is asked for. */
+/** A token like those of the service, with the given changes. */
 function forge(payload: Json, { header = {}, secret = SECRET, hash = 'sha256' } = {}) {
   const signed = `${encoded({ alg: 'HS256', typ: 'JWT', ...header })}.${encoded(payload)}`
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
@@ -49,7 +49,7 @@ describe('a token', () => {
     expect(forge(claimsOf(token), { header: decoded(token, 0) as Json })).toBe(token)
   })
 
-  test('[AUTH-9] names the same audience for everybody', async () => {
+  test('[AUTH-9] has the same audience for all users', async () => {
     const [one, two] = await Promise.all([service.user(), service.user()])
     expect(claimsOf(one.api.token).aud).toEqual(claimsOf(two.api.token).aud)
   })
@@ -71,7 +71,7 @@ describe('a token', () => {
     }
   })
 
-  test('[AUTH-9] ends in its second, also one that was let in a moment ago', async () => {
+  test('[AUTH-9] expires in its second, also if it was accepted a moment ago', async () => {
     const { api } = await service.user()
     const token = forge({ ...claimsOf(api.token), exp: now() + 2 })
     expect(await statusOf(token)).toBe(200)
@@ -93,7 +93,7 @@ describe('a token that is not ours', () => {
     parts = real.split('.') as [string, string, string]
   })
 
-  test('[AUTH-11] the forger of these tests can make one that is', async () => {
+  test('[AUTH-11] the forged tokens of these tests are accepted when nothing is wrong with them', async () => {
     expect(await statusOf(forge(claims))).toBe(200)
     expect((await withCookie(forge(claims))).status).toBe(200)
     expect(await statusOf(forge({ ...claims, exp: now() + 60, auth_time: claims.iat, extra: 'claim' }))).toBe(200)
@@ -114,12 +114,12 @@ describe('a token that is not ours', () => {
     { b64: false, crit: ['b64'] },
     { zip: 'DEF' },
   ]
-  test.each(headers)('[AUTH-11] [V35] is refused with the header %j', async (header) => {
+  test.each(headers)('[AUTH-11] [V35] is rejected with the header %j', async (header) => {
     expect(await statusOf(forge(claims, { header }))).toBe(401)
     expect(await statusOf(`${encoded({ typ: 'JWT', alg: 'HS256', ...header })}.${parts[1]}.`)).toBe(401)
   })
 
-  test('[AUTH-11] is refused with another HMAC of the same secret, or the same of another', async () => {
+  test('[AUTH-11] is rejected with another HMAC of the same secret, or the same HMAC of another secret', async () => {
     expect(await statusOf(forge(claims, { header: { alg: 'HS384' }, hash: 'sha384' }))).toBe(401)
     expect(await statusOf(forge(claims, { header: { alg: 'HS512' }, hash: 'sha512' }))).toBe(401)
     expect(await statusOf(forge(claims, { secret: `${SECRET}.` }))).toBe(401)
@@ -161,18 +161,18 @@ describe('a token that is not ours', () => {
     'a string as auth_time': (c) => ({ auth_time: String(c.iat) }),
     'nbf in the future': (c) => ({ nbf: c.exp }),
   }
-  test.each(Object.entries(changes))('[AUTH-11] [V13] [V35] is refused with %s', async (_, change) => {
+  test.each(Object.entries(changes))('[AUTH-11] [V13] [V35] is rejected with %s', async (_, change) => {
     expect(await statusOf(forge({ ...claims, ...change(claims) }))).toBe(401)
   })
 
-  test('[AUTH-11] is refused when it was altered after it was signed', async () => {
+  test('[AUTH-11] is rejected when it was altered after it was signed', async () => {
     const [header, payload, signature] = parts
-    const stranger = encoded({ ...claims, sub: (await service.user()).id })
-    // Of the last character two bits are no part of the signature: it decodes to the same bytes, and is altered all the same.
+    const otherUser = encoded({ ...claims, sub: (await service.user()).id })
+    // Two bits of the last character are not part of the signature: the token decodes to the same bytes, but is altered.
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const last = alphabet[alphabet.indexOf(signature.slice(-1)) ^ 1]
     const altered = [
-      [header, stranger, signature],
+      [header, otherUser, signature],
       [encoded({ typ: 'JWT', alg: 'HS256', x: 1 }), payload, signature],
       [header, payload, ''],
       [header, payload],
@@ -193,14 +193,14 @@ describe('a token that is not ours', () => {
     ].map((some) => some.join('.'))
     const accepted = []
     for (const token of altered) {
-      // In the cookie any character can be sent; a header takes visible ones only.
+      // A cookie can contain any character; a header only visible ones.
       const answers = [await withCookie(token), ...(/^[\x21-\x7e]+$/.test(token) ? [await me(token)] : [])]
       if (answers.some(({ status }) => status !== 401)) accepted.push(token)
     }
     expect(accepted).toEqual([])
   })
 
-  test('[AUTH-11] what is no token at all is refused', async () => {
+  test('[AUTH-11] a string that is not a token is rejected', async () => {
     const values = ['', 'Bearer', 'Bearer ', 'Bearer é', `Basic ${parts[1]}`, `Token ${real}`, real, `Bearer ${real} x`]
     const answers = [
       ...[...values, `Bearer ${real},${real}`, `Bearer "${real}"`, `Bearer ${'a'.repeat(8192)}`].map((authorization) =>
@@ -212,11 +212,11 @@ describe('a token that is not ours', () => {
     expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([401]))
   })
 
-  test('[AUTH-11] a token of 64 KiB is refused before it is read', async () => {
+  test('[AUTH-11] a token of 64 KiB is rejected before it is parsed', async () => {
     expect(await statusOf('a'.repeat(65_536))).toBe(431)
   })
 
-  test('[AUTH-11] no credential, or one in the address alone, is refused', async () => {
+  test('[AUTH-11] a request without a credential, or with one only in the URL, is rejected', async () => {
     expect((await service.anybody.send('getMe', {})).status).toBe(401)
     for (const name of ['token', 'access_token', 'svc_auth']) {
       expect((await service.anybody.request('GET', `/auth/me?${name}=${real}`)).status).toBe(401)
@@ -224,11 +224,11 @@ describe('a token that is not ours', () => {
   })
 })
 
-describe('a user who is gone', () => {
+describe('a user who no longer exists or is inactive', () => {
   test.each([
     ['deactivated', 'update users set is_active = false where id = $1'],
     ['deleted', 'delete from users where id = $1'],
-  ])('[AUTH-12] the token of a %s user is refused on the next request', async (_, change) => {
+  ])('[AUTH-12] the token of a %s user is rejected on the next request', async (_, change) => {
     const { id, api } = await service.user()
     await api.call('getMe', {})
     await service.sql.query(change, [id])
@@ -236,7 +236,7 @@ describe('a user who is gone', () => {
       expect(await api.fail(name, {})).toMatchObject({ status: 401, code: 'not_authenticated' })
   })
 
-  test('[AUTH-12] the token of a user who is active again works again', async () => {
+  test('[AUTH-12] the token of a reactivated user works again', async () => {
     const { id, api } = await service.user()
     await service.sql.query('update users set is_active = false where id = $1', [id])
     await api.fail('getMe', {})
@@ -246,7 +246,7 @@ describe('a user who is gone', () => {
 })
 
 describe('refreshing', () => {
-  test('[AUTH-20] answers a token of full lifetime that knows the time of the login', async () => {
+  test('[AUTH-20] returns a token with full lifetime and the time of the login', async () => {
     const { id, api } = await service.user()
     const claims = claimsOf(api.token)
     const logged_in_at = claims.iat - 1800
@@ -275,7 +275,7 @@ describe('refreshing', () => {
     }
   })
 
-  test('[AUTH-22] [AUTH-20] answers that carry a token are not to be cached', async () => {
+  test('[AUTH-22] [AUTH-20] responses with a token are not cacheable', async () => {
     const { api, email } = await service.user()
     const login = await service.anybody.send('login', { body: { username: email, password: PASSWORD } })
     const refresh = await api.send('refresh', {})
@@ -286,7 +286,7 @@ describe('refreshing', () => {
 describe('a change of the password', () => {
   const NEW = `${MARK} battery staple`
   let user: TestUser
-  /** Another session of the same user, begun ten seconds earlier. */
+  /** Another session of the same user, started ten seconds earlier. */
   let elsewhere: Client
   beforeEach(async () => {
     user = await service.user()
@@ -296,7 +296,7 @@ describe('a change of the password', () => {
   const change = (api: Client, current_password: string, new_password: string) =>
     api.send('changePassword', { body: { current_password, new_password } })
 
-  test('[AUTH-19] other tokens are refused on the next request, and the one that made the change is not', async () => {
+  test('[AUTH-19] other tokens are rejected on the next request, but not the one that made the change', async () => {
     await elsewhere.call('getMe', {})
     user.api.token = forge({ ...claimsOf(user.api.token), iat: now() - 20 })
     await change(user.api, PASSWORD, NEW)
@@ -307,7 +307,7 @@ describe('a change of the password', () => {
     await user.api.call('getMe', {})
   })
 
-  test('[AUTH-19] tokens of the second of the change are refused, those of the next are not', async () => {
+  test('[AUTH-19] tokens issued in the second of the change are rejected, those of the next second are not', async () => {
     const before = now()
     await change(user.api, PASSWORD, NEW)
     const { rows } = await service.sql.query(
@@ -321,12 +321,12 @@ describe('a change of the password', () => {
     expect(await statusOf(forge({ ...claims, iat: second - 1, n: 1 }))).toBe(401)
   })
 
-  test('[AUTH-19] of two changes in one second, the second ends the login after the first', async () => {
+  test('[AUTH-19] of two changes in one second, the second revokes a login after the first', async () => {
     const logIn = async (password: string) =>
       (await service.anybody.call('login', { body: { username: user.email, password } })).access_token
     await change(user.api, PASSWORD, NEW)
     const between = await logIn(NEW)
-    // As if the clock had not moved since.
+    // As if the clock had not moved.
     await service.sql.query(
       `update users set tokens_valid_from = clock_timestamp() + interval '1 hour' where id = $1`,
       [user.id],
@@ -338,12 +338,12 @@ describe('a change of the password', () => {
     await user.api.call('getMe', {})
   })
 
-  test('[AUTH-19] a refresh and a login that meet a change wait for it, and then obey it', async () => {
+  test('[AUTH-19] a concurrent refresh and a concurrent login wait for the change, and then respect it', async () => {
     const { token_hash = '' } = (await tokens.verify(user.api.token ?? '')) ?? {}
     const changing = await service.sql.connect()
     try {
       await changing.query('begin')
-      // The clock was read an hour ago, and the commit takes until now.
+      // The clock was read an hour ago, and the commit happens now.
       await changing.query(
         `update users set hashed_password = 'another', surviving_token_hash = $2, tokens_valid_from = now() - interval '1 hour' where id = $1`,
         [user.id, token_hash],
@@ -367,18 +367,18 @@ describe('a change of the password', () => {
     }
   })
 
-  test('[AUTH-19] the next change ends the token that survived the one before', async () => {
+  test('[AUTH-19] the next change revokes the token that survived the previous one', async () => {
     const survivor = new Client(service.base_url, forge({ ...claimsOf(user.api.token), iat: now() - 20 }))
     await change(survivor, PASSWORD, NEW)
     await survivor.call('getMe', {})
-    // The token from before the change may be of an earlier second by now.
+    // The earlier token may have been issued in an earlier second.
     user.api.token = (await user.api.call('login', { body: { username: user.email, password: NEW } })).access_token
     await change(user.api, NEW, PASSWORD)
     expect((await survivor.fail('getMe', {})).status).toBe(401)
     await user.api.call('getMe', {})
   })
 
-  test('[AUTH-19] a change ends nobody else’s tokens', async () => {
+  test('[AUTH-19] a change revokes no tokens of other users', async () => {
     const bystander = await service.user()
     bystander.api.token = forge({ ...claimsOf(bystander.api.token), iat: now() - 20 })
     await change(user.api, PASSWORD, NEW)
@@ -411,11 +411,11 @@ describe('a second secret', () => {
       await socket.next('user_joined')
       socket.terminate()
     }
-    // Whoever knows one secret alone refuses what the other signed.
+    // A service with only one secret rejects tokens signed with the other.
     expect(await statusOf(access_token)).toBe(401)
   })
 
-  test('[CONF-4] [AUTH-11] is held to the same rules', async () => {
+  test('[CONF-4] [AUTH-11] follows the same rules', async () => {
     const { api } = await service.user()
     const claims = claimsOf(api.token)
     const statusAt = async (token: string) => (await new Client(both.base_url, token).send('getMe', {})).status

@@ -6,7 +6,7 @@ import {
 } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import type { Db } from '../database/database.ts'
+import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { pathOf } from '../http/request-path.ts'
 import { Problem } from '../platform/problem.ts'
@@ -66,11 +66,11 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
   },
 }
 
-type References = Partial<
+type RuleReferences = Partial<
   Record<'trigger_column_id' | 'trigger_label_id' | 'action_column_id' | 'action_user_id', string | null>
 >
-/** Whatever a rule is given to refer to must be of its board (404, 403); null is fine. Returns how many rules there are. */
-async function requireReferences(db: Db, board_id: string, given: References) {
+/** Rejects references to columns, labels or users that do not belong to the board (404, 403). Returns the number of rules. */
+async function requireReferences(db: Db, board_id: string, given: RuleReferences) {
   const ids = (...some: (string | null | undefined)[]) => [...new Set(some.filter((id) => id != null))]
   const column_ids = ids(given.trigger_column_id, given.action_column_id)
   const label_ids = ids(given.trigger_label_id)
@@ -81,7 +81,7 @@ async function requireReferences(db: Db, board_id: string, given: References) {
   return { rules }
 }
 
-async function requireRule(db: Db, key: { board_id: string; id: string }): Promise<AutomationRule> {
+async function requireRule(db: Db, key: ResourceKey): Promise<AutomationRule> {
   const rule = await readRule(db, key)
   if (!rule) throw new Problem('rule_not_found')
   return rule

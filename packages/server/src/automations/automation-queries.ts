@@ -2,13 +2,12 @@ import type { AutomationRule, AutomationRun } from '@lockstep/contract/automatio
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { BATCH_ROWS, inBatches } from '../database/batches.ts'
-import { type Db, statement, wireTime } from '../database/database.ts'
+import { type Db, type ResourceKey, statement, wireTime } from '../database/database.ts'
 
-/** A rule, of the table `automation_rules` under the name `rule`. */
+/** A rule, of the row `rule` of the table `automation_rules`. */
 const ruleFields = sql`rule.id, rule.board_id, rule.name, rule.trigger_type, rule.trigger_column_id, rule.trigger_label_id,
   rule.action_type, rule.action_column_id, rule.action_user_id, rule.is_enabled`
-const ruleJson = sql<AutomationRule>`(select row_to_json(shown) from (select ${ruleFields}) shown)`
-type Key = { board_id: string; id: string }
+const ruleJson = sql<AutomationRule>`(select row_to_json(fields) from (select ${ruleFields}) fields)`
 
 const insert = statement(
   'insert_rule',
@@ -33,11 +32,12 @@ export async function listRules(db: Db, board_id: string): Promise<JsonText<Auto
 
 const read = statement(
   'read_rule',
-  (args: Key) => sql<AutomationRule>`
+  (args: ResourceKey) => sql<AutomationRule>`
     select ${ruleFields} from automation_rules rule where rule.board_id = ${args.board_id} and rule.id = ${args.id}`,
 )
 /** Undefined when the board has no such rule. */
-export const readRule = async (db: Db, key: Key): Promise<AutomationRule | undefined> => (await db.run(read, key))[0]
+export const readRule = async (db: Db, key: ResourceKey): Promise<AutomationRule | undefined> =>
+  (await db.run(read, key))[0]
 
 const replace = statement(
   'replace_rule',
@@ -50,12 +50,12 @@ const replace = statement(
 )
 export const replaceRule = async (db: Db, rule: AutomationRule) => void (await db.run(replace, rule))
 
-const remove = statement('delete_rule', (args: Key, query) =>
+const remove = statement('delete_rule', (args: ResourceKey, query) =>
   query.deleteFrom('automation_rules').where('board_id', '=', args.board_id).where('id', '=', args.id),
 )
-export const deleteRule = async (db: Db, key: Key) => void (await db.run(remove, key))
+export const deleteRule = async (db: Db, key: ResourceKey) => void (await db.run(remove, key))
 
-/** What happened to a card, as far as rules ask. */
+/** What happened to a card, in the terms of rules. */
 export interface Trigger {
   board_id: string
   type: 'CARD_MOVED' | 'LABEL_ADDED'
@@ -75,7 +75,7 @@ const match = statement(
         else rule.action_user_id is not null end
     order by rule.created_at, rule.id`,
 )
-/** The enabled rules that what happened sets off, in the order in which they were made. A rule without what it needs matches nothing. */
+/** The enabled rules that the trigger starts, oldest first. A rule without its column, label or user matches nothing. */
 export const matchRules = (db: Db, trigger: Trigger): Promise<AutomationRule[]> => db.run(match, trigger)
 
 const disable = statement(
@@ -85,7 +85,7 @@ const disable = statement(
       (trigger_type = 'CARD_MOVED' and trigger_column_id is null) or (trigger_type = 'LABEL_ADDED' and trigger_label_id is null)
       or (action_type = 'MOVE_TO_COLUMN' and action_column_id is null) or (action_type = 'ASSIGN_MEMBER' and action_user_id is null))`,
 )
-/** Rules whose column, label or member is gone do nothing any more. */
+/** Disables rules whose column, label or member no longer exists. */
 export const disableBrokenRules = async (db: Db, board_id: string) => void (await db.run(disable, { board_id }))
 
 interface NewRun {
@@ -98,13 +98,13 @@ interface NewRun {
   outcome: AutomationRun['outcome']
   at: string
 }
-const note = statement(
-  'note_run',
+const insertOne = statement(
+  'insert_run',
   (args: NewRun) => sql`
     insert into automation_runs (board_id, id, rule_id, rule_name, card_id, cause_seq, outcome, created_at)
     values (${args.board_id}, ${args.id}, ${args.rule_id}, ${args.rule_name}, ${args.card_id}, ${args.cause_seq}, ${args.outcome}, ${args.at})`,
 )
-export const noteRun = async (db: Db, run: NewRun) => void (await db.run(note, run))
+export const insertRun = async (db: Db, run: NewRun) => void (await db.run(insertOne, run))
 
 const runs = statement(
   'list_runs',
@@ -112,30 +112,30 @@ const runs = statement(
     id: string
     json: JsonText<AutomationRun>
   }>`
-    select run.id, (select row_to_json(shown) from (select run.id, run.rule_id, run.rule_name, run.card_id, run.cause_seq,
-      run.outcome, ${wireTime(sql`run.created_at`)} as created_at) shown)::text as json
+    select run.id, (select row_to_json(fields) from (select run.id, run.rule_id, run.rule_name, run.card_id, run.cause_seq,
+      run.outcome, ${wireTime(sql`run.created_at`)} as created_at) fields)::text as json
     from automation_runs run where run.board_id = ${args.board_id} and (${args.before}::uuid is null or run.id < ${args.before}::uuid)
     order by run.id desc limit ${args.limit}`,
 )
-/** Runs of a board, the newest first. */
+/** The runs of a board, newest first. */
 export const listRuns = (db: Db, board_id: string, before: string | null, limit: number) =>
   db.run(runs, { board_id, before, limit })
 
-interface Counts {
+interface ReferenceCounts {
   columns: number
   labels: number
   rules: number
 }
 const references = statement(
   'find_rule_references',
-  (args: { board_id: string; column_ids: string[]; label_ids: string[] }) => sql<Counts>`
+  (args: { board_id: string; column_ids: string[]; label_ids: string[] }) => sql<ReferenceCounts>`
     select (select count(*) from columns where board_id = ${args.board_id} and id = any (${args.column_ids}::uuid[])) as columns,
       (select count(*) from labels where board_id = ${args.board_id} and id = any (${args.label_ids}::uuid[])) as labels,
       (select count(*) from automation_rules where board_id = ${args.board_id}) as rules`,
 )
-/** How many of these columns and labels the board has, and how many rules. */
+/** How many of these columns and labels belong to the board, and how many rules the board has. */
 export async function countReferences(db: Db, board_id: string, column_ids: string[], label_ids: string[]) {
-  return (await db.run(references, { board_id, column_ids, label_ids }))[0] as Counts
+  return (await db.run(references, { board_id, column_ids, label_ids }))[0] as ReferenceCounts
 }
 
 const removeOld = statement(
@@ -145,5 +145,5 @@ const removeOld = statement(
       select ctid from automation_runs where created_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH_ROWS)})
     returning id`,
 )
-/** Removes runs older than the events that caused them are kept, in batches. Answers how many. */
+/** Deletes runs older than the retention of events. Returns how many. */
 export const deleteExpiredRuns = (db: Db, days: number): Promise<number> => inBatches(() => db.run(removeOld, { days }))

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** A board with two columns, a label, a card in the first column, and ways to make rules on it. */
+/** A board with two columns, a label, a card in the first column, and functions to create rules. */
 async function scene() {
   const board = await service.board()
   const { owner, member, columns } = board
@@ -61,10 +61,11 @@ async function scene() {
     runs,
   }
 }
-const told = (events: { type: string; user_id: string | null }[]) => events.map(({ type, user_id }) => [type, user_id])
+const typesAndUsers = (events: { type: string; user_id: string | null }[]) =>
+  events.map(({ type, user_id }) => [type, user_id])
 
 describe('rules', () => {
-  test('[AUTO-1] are made, listed, changed and deleted by owners, and read by members', async () => {
+  test('[AUTO-1] are created, listed, changed and deleted by owners, and read by members', async () => {
     const s = await scene()
     const first = await s.rule({ ...s.onMove, ...s.assign })
     expect(first).toMatchObject({
@@ -83,7 +84,7 @@ describe('rules', () => {
     expect(await s.owner.api.fail('deleteRule', { params })).toMatchObject({ status: 404, code: 'rule_not_found' })
   })
 
-  test('[AUTO-1] [REQ-19] types are accepted in lower case, and answered as specified', async () => {
+  test('[AUTO-1] [REQ-19] types are accepted in lower case, and returned as specified', async () => {
     const s = await scene()
     const lower = { trigger_type: 'card_moved', action_type: 'assign_member' } as unknown as Partial<AutomationRule>
     expect(await s.rule({ ...s.onMove, ...s.assign, ...lower })).toMatchObject({
@@ -92,7 +93,7 @@ describe('rules', () => {
     })
   })
 
-  test('[AUTO-12] without what they need are accepted, and match nothing', async () => {
+  test('[AUTO-12] without a required reference are accepted, and match nothing', async () => {
     const s = await scene()
     const incomplete = [
       { ...s.onMove, ...s.assign, trigger_column_id: null },
@@ -109,7 +110,7 @@ describe('rules', () => {
       await s.move()
       return s.addLabel()
     })
-    expect(told(events)).toEqual([
+    expect(typesAndUsers(events)).toEqual([
       ['card.moved', s.member.id],
       ['card.labeled', s.member.id],
     ])
@@ -117,7 +118,7 @@ describe('rules', () => {
     expect(await s.rules()).toHaveLength(incomplete.length)
   })
 
-  test('[AUTO-13] a PATCH validates what it sends: a rule whose references are gone is renamed, enabled, disabled', async () => {
+  test('[AUTO-13] a PATCH validates only what it sends: a rule with missing references can be renamed, enabled, disabled', async () => {
     const s = await scene()
     const guest = await service.user()
     await s.owner.api.call('inviteMember', { params: s.params, body: { user_id: guest.id } })
@@ -137,7 +138,7 @@ describe('rules', () => {
     expect((await s.rules())[0]).toMatchObject({ name: 'Renamed', trigger_column_id: null })
   })
 
-  test('[AUTO-2] [ACCESS-5] name nothing of another board, needed or not', async () => {
+  test('[AUTO-2] [ACCESS-5] refer to nothing of another board, needed or not', async () => {
     const s = await scene()
     const create = (fields: object) =>
       s.owner.api.fail('createRule', { params: s.params, body: { name: 'Rule', ...s.onMove, ...s.assign, ...fields } })
@@ -156,7 +157,7 @@ describe('rules', () => {
   })
 })
 
-test('[AUTO-10] a board has at most 100 rules, also when several are made at once', async () => {
+test('[AUTO-10] a board has at most 100 rules, also when several are created concurrently', async () => {
   const s = await scene()
   // Each of them would move every card that enters the column, while the board is locked.
   const many = `insert into automation_rules
@@ -181,7 +182,7 @@ test('[AUTO-14] the card is read for rules that change it, and not for those tha
   const proxy = await startProxy(service.database_url)
   const quotas = { QUOTAS: 'on', MAX_BOARD_TEXT_BYTES: '100000', MAX_BOARD_LOG_BYTES_PER_MINUTE: '250000' }
   const counted = await startService({ DATABASE_URL: proxy.url, ...quotas }, { beside: service })
-  /** How many times the card was sent by the database when a move set 50 rules off, and what each of them did. */
+  /** How many times the database returned the card when a move triggered 50 rules, and the outcome of each rule. */
   const moveWith = async (actions: (s: Awaited<ReturnType<typeof scene>>) => object[], filled = 0) => {
     const s = await scene()
     const api = new Client(counted.base_url, s.member.api.token as string)
@@ -210,7 +211,7 @@ test('[AUTO-14] the card is read for rules that change it, and not for those tha
       outcomes: { already_assigned: 25, already_there: 25 },
     })
     expect(await moveWith((s) => [assign(s.owner.id)], 60_000)).toEqual({ times: 1, outcomes: { failed: 50 } })
-    // The events of the user and of three rules fit into the log.
+    // The events of the user and of three rules fit into the log quota.
     expect(await moveWith((s) => [moveTo(s.todo.id), moveTo(s.done.id)])).toEqual({
       times: 4,
       outcomes: { moved: 3, already_there: 23, failed: 24 },
@@ -221,13 +222,13 @@ test('[AUTO-14] the card is read for rules that change it, and not for those tha
   }
 })
 
-describe('what sets rules off', () => {
-  test('[AUTO-3] [AUTO-4] [AUTO-5] a move into the column: the rule answers after the user, and the answer is the final card', async () => {
+describe('triggers', () => {
+  test('[AUTO-3] [AUTO-4] [AUTO-5] a move into the column: the event of the rule follows that of the user, and the response is the final card', async () => {
     const s = await scene()
     await s.rule({ ...s.onMove, ...s.toTodo })
     await s.rule({ ...s.onMove, ...s.assign })
     const { answer, events } = await witness(s.board, () => s.move())
-    expect(told(events)).toEqual([
+    expect(typesAndUsers(events)).toEqual([
       ['card.moved', s.member.id],
       ['card.moved', null],
       ['card.assigned', null],
@@ -241,7 +242,7 @@ describe('what sets rules off', () => {
     const s = await scene()
     await s.rule({ ...s.onLabel, ...s.assign })
     const { answer, events } = await witness(s.board, s.addLabel)
-    expect(told(events)).toEqual([
+    expect(typesAndUsers(events)).toEqual([
       ['card.labeled', s.member.id],
       ['card.assigned', null],
     ])
@@ -249,31 +250,33 @@ describe('what sets rules off', () => {
     expect((await witness(s.board, s.addLabel)).events).toEqual([])
   })
 
-  test('[AUTO-3] neither a move within the column, nor a creation, nor a disabled rule, nor another column', async () => {
+  test('[AUTO-3] no trigger: a move within the column, a creation, a disabled rule, another column', async () => {
     const s = await scene()
     await s.rule({ ...s.onMove, ...s.assign, is_enabled: false })
     await s.rule({ trigger_type: 'CARD_MOVED', trigger_column_id: s.todo.id, ...s.assign })
     await s.rule({ trigger_type: 'CARD_CREATED', ...s.assign })
     const create = { params: { ...s.params, column_id: s.todo.id }, body: { title: 'New' } }
-    expect(told((await witness(s.board, () => s.member.api.send('createCard', create))).events)).toEqual([
+    expect(typesAndUsers((await witness(s.board, () => s.member.api.send('createCard', create))).events)).toEqual([
       ['card.created', s.member.id],
     ])
-    expect(told((await witness(s.board, () => s.move(s.todo.id))).events)).toEqual([['card.moved', s.member.id]])
-    expect(told((await witness(s.board, () => s.move())).events)).toEqual([['card.moved', s.member.id]])
+    expect(typesAndUsers((await witness(s.board, () => s.move(s.todo.id))).events)).toEqual([
+      ['card.moved', s.member.id],
+    ])
+    expect(typesAndUsers((await witness(s.board, () => s.move())).events)).toEqual([['card.moved', s.member.id]])
     expect(await s.runs()).toEqual([])
   })
 
-  test('[AUTO-4] [AUTO-9] what is so already is left alone, and the run says so', async () => {
+  test('[AUTO-4] [AUTO-9] an action without an effect changes nothing, and the run says so', async () => {
     const s = await scene()
     await s.rule({ ...s.onMove, action_type: 'MOVE_TO_COLUMN', action_column_id: s.done.id })
     await s.rule({ ...s.onMove, ...s.assign })
     await s.owner.api.call('assignCard', { params: { card_id: s.card.id }, body: { user_ids: [s.owner.id] } })
     const { events } = await witness(s.board, () => s.move())
-    expect(told(events)).toEqual([['card.moved', s.member.id]])
+    expect(typesAndUsers(events)).toEqual([['card.moved', s.member.id]])
     expect((await s.runs()).map(({ outcome }) => outcome)).toEqual(['already_assigned', 'already_there'])
   })
 
-  test('[AUTO-6] what a rule does sets off no other rule', async () => {
+  test('[AUTO-6] the action of a rule triggers no other rule', async () => {
     const s = await scene()
     await s.rule({ ...s.onMove, ...s.toTodo })
     await s.rule({
@@ -287,19 +290,19 @@ describe('what sets rules off', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  test('[AUTO-7] [AUTO-9] a rule that fails leaves neither change nor event, and others go on', async () => {
+describe('failures', () => {
+  test('[AUTO-7] [AUTO-9] a rule that fails leaves neither change nor event, and other rules run', async () => {
     const s = await scene()
     const bad = await s.rule({ ...s.onMove, ...s.toTodo, name: 'Bad' })
     await s.rule({ ...s.onMove, ...s.assign, name: 'Good' })
-    // The database refuses the first action after it has begun: the card's place is taken away under it.
+    // The database rejects the first action after it has started.
     await service.sql.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
       create trigger refuse after update on cards for each row when (new.column_id = '${s.todo.id}') execute function refuse()`)
     const { answer, events } = await witness(s.board, () => s.move())
     await service.sql.query('drop trigger refuse on cards; drop function refuse')
     expect(answer.status).toBe(200)
-    expect(told(events)).toEqual([
+    expect(typesAndUsers(events)).toEqual([
       ['card.moved', s.member.id],
       ['card.assigned', null],
     ])
@@ -309,7 +312,7 @@ describe('what goes wrong', () => {
     expect(failed).toMatchObject({ rule_id: bad.id, card_id: s.card.id, outcome: 'failed', cause_seq: good?.cause_seq })
   })
 
-  test('[AUTO-8] a rule whose column, label or member is gone is disabled', async () => {
+  test('[AUTO-8] a rule whose column, label or member is deleted is disabled', async () => {
     const s = await scene()
     const guest = await service.user()
     await s.owner.api.call('inviteMember', { params: s.params, body: { user_id: guest.id } })
@@ -326,7 +329,7 @@ describe('what goes wrong', () => {
     expect(rules.at(-1)).toEqual(kept)
   })
 
-  test('[AUTO-7] [WRITE-6] rules racing with moves, deletions and removals fail no request and act once for each cause', async () => {
+  test('[AUTO-7] [WRITE-6] rules racing with moves, deletions and removals fail no request and run once for each cause', async () => {
     const s = await scene()
     await s.rule({ ...s.onMove, ...s.toTodo })
     await s.rule({ ...s.onMove, ...s.assign })
@@ -351,7 +354,7 @@ describe('what goes wrong', () => {
   })
 })
 
-test('[AUTO-9] runs are listed the newest first, page by page', async () => {
+test('[AUTO-9] runs are listed newest first, page by page', async () => {
   const s = await scene()
   await s.rule({ ...s.onMove, ...s.toTodo })
   for (let i = 0; i < 3; i++) await s.move()
@@ -364,7 +367,7 @@ test('[AUTO-9] runs are listed the newest first, page by page', async () => {
   expect([...(first.body as unknown[]), ...(rest.body as unknown[])]).toEqual(all)
 })
 
-test('[AUTO-11] runs leave with the events of their time', async () => {
+test('[AUTO-11] runs are deleted with the events of their time', async () => {
   const s = await scene()
   await s.rule({ ...s.onMove, ...s.toTodo })
   for (let i = 0; i < 3; i++) await s.move()

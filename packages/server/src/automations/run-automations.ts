@@ -1,47 +1,48 @@
 import type { AutomationRule, AutomationRun } from '@lockstep/contract/automations'
 import type { Card } from '@lockstep/contract/cards'
 import { v7 as newUuid } from 'uuid'
-import { readStanding } from '../cards/card-queries.ts'
+import { readCardState } from '../cards/card-queries.ts'
 import { assignToCard, moveCardTo } from '../cards/card-steps.ts'
 import type { PendingEvent, Reaction } from '../core/change-board.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
-import { disableBrokenRules, matchRules, noteRun } from './automation-queries.ts'
+import { disableBrokenRules, insertRun, matchRules } from './automation-queries.ts'
 
-const breaking = new Set(['column.deleted', 'label.deleted', 'board.member_removed'])
+/** Events that remove something a rule may refer to. */
+const breakingEvents = new Set(['column.deleted', 'label.deleted', 'board.member_removed'])
 
 /**
- * The automation engine: answers what a user did on a board, inside his transaction and lock. Rules run in the order in
- * which they were made, each in a savepoint: one that fails leaves neither change nor event, and never fails the request.
- * What rules do sets off no further rules.
+ * The automation engine: reacts to a user's change inside its transaction and lock. Rules run oldest first, each in a savepoint:
+ * a rule that fails leaves neither change nor event, and does not fail the request. Actions of rules trigger no further
+ * rules.
  */
 export const automationEngine =
-  (ran: (outcome: AutomationRun['outcome']) => void): Reaction =>
+  (onRun: (outcome: AutomationRun['outcome']) => void): Reaction =>
   async (change) => {
-    const { tx, board_id, pendingEvents: told, log } = change
-    if (told.some(({ type }) => breaking.has(type))) await disableBrokenRules(tx, board_id)
-    let answer: string | undefined
-    for (const event of told) {
+    const { tx, board_id, pendingEvents, log } = change
+    if (pendingEvents.some(({ type }) => breakingEvents.has(type))) await disableBrokenRules(tx, board_id)
+    let body: string | undefined
+    for (const event of pendingEvents) {
       const trigger = triggerOf(board_id, event)
       if (!trigger) continue
       const { card_id } = trigger
       let card = event.data
       for (const rule of await matchRules(tx, trigger)) {
         const { result, error } = await change.attempt(() => act(change, rule, { card_id, card }))
-        if (error) log.warn({ err: error, rule_id: rule.id }, 'a rule failed')
+        if (error) log.warn({ err: error, rule_id: rule.id }, 'automation rule failed')
         const outcome = result?.outcome ?? 'failed'
         const run = { board_id, id: newUuid(), rule_id: rule.id, rule_name: rule.name, card_id, at: change.at }
-        await noteRun(tx, { ...run, cause_seq: event.seq, outcome })
+        await insertRun(tx, { ...run, cause_seq: event.seq, outcome })
         change.countWritten(objectBytes(rule.name))
-        ran(outcome)
-        if (result?.card) answer = card = result.card
+        onRun(outcome)
+        if (result?.card) body = card = result.card
       }
     }
-    return answer
+    return body
   }
 
 /**
- * What happened, as rules see it. Neighbours that made room were moved by nobody, and count as nothing. No rule matches the
- * creation of a card: the specification has the trigger, and nothing that it could ask.
+ * The trigger of an event, if there is one. Neighbours that were re-spaced have no user, and trigger nothing. Neither does the
+ * creation of a card: the API has this trigger type, but no condition for it.
  */
 function triggerOf(board_id: string, { type, user_id, from_id, subject_id, data }: PendingEvent) {
   if (user_id === null || (type !== 'card.labeled' && type !== 'card.moved')) return undefined
@@ -52,12 +53,12 @@ function triggerOf(board_id: string, { type, user_id, from_id, subject_id, data 
   return { card_id, board_id, type: 'CARD_MOVED', column_id, label_id: null } as const
 }
 
-/** A card that is moved can lose digits of its rank; nothing else that a rule does makes it smaller. */
+/** The JSON of a moved card can shrink by the digits of its rank. No other action makes it smaller. */
 const MAX_RANK_DIGITS = 20
 
 /**
- * What a rule did, and the card after it if it changed. A card can be large, and a hundred rules may match: it is read only
- * for an event, and not for one that would exceed a quota.
+ * Runs the action of a rule. Returns the outcome, and the card if it changed. A card can be large and a hundred rules may match,
+ * so the card is read only if there is an event, and after the quota is checked.
  */
 async function act(
   { tx, board_id, at, emit, requireQuota }: Parameters<Reaction>[0],
@@ -66,14 +67,14 @@ async function act(
 ): Promise<{ outcome: AutomationRun['outcome']; card?: string }> {
   const step = { db: tx, board_id, card_id, at, by: { by: null } }
   const minBytes = Buffer.byteLength(card) - MAX_RANK_DIGITS
-  const standing = await readStanding(tx, { board_id, id: card_id }, rule.action_user_id)
+  const state = await readCardState(tx, { board_id, id: card_id }, rule.action_user_id)
   if (rule.action_type === 'MOVE_TO_COLUMN') {
     const column_id = rule.action_column_id as string
-    if (standing.column_id === column_id) return { outcome: 'already_there' }
+    if (state.column_id === column_id) return { outcome: 'already_there' }
     requireQuota({}, minBytes)
-    return { outcome: 'moved', card: await moveCardTo(step, emit, { from_id: standing.column_id, column_id }, {}) }
+    return { outcome: 'moved', card: await moveCardTo(step, emit, { from_id: state.column_id, column_id }, {}) }
   }
-  if (standing.is_assigned) return { outcome: 'already_assigned' }
+  if (state.is_assigned) return { outcome: 'already_assigned' }
   requireQuota({ text_bytes: PERSON_BYTES }, minBytes)
   return { outcome: 'assigned', card: await assignToCard(step, emit, [rule.action_user_id as string]) }
 }

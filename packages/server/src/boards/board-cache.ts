@@ -28,7 +28,7 @@ interface CachedBoard extends BoardVersion {
 }
 
 interface LoadRequest {
-  /** The user: builds take turns by user. */
+  /** The user. Builds are started fairly by user. */
   key?: string | undefined
   /** The concurrency slot, released while the request waits for the semaphore or for the build of another request. */
   slot?: ReleasableSlot | undefined
@@ -69,7 +69,7 @@ export class BoardCache {
     const name = `${board_id} ${etagOfBoard(version)}`
     const other = this.building.get(name)
     if (other) return waitWithout(load.slot, () => other)
-    const building = this.buildInTurn(db, board_id, version, load)
+    const building = this.buildLimited(db, board_id, version, load)
     this.building.set(name, building)
     try {
       return await building
@@ -78,7 +78,12 @@ export class BoardCache {
     }
   }
 
-  private buildInTurn(db: Db, board_id: string, { text_bytes }: BoardVersion, load: LoadRequest): Promise<CachedBoard> {
+  private buildLimited(
+    db: Db,
+    board_id: string,
+    { text_bytes }: BoardVersion,
+    load: LoadRequest,
+  ): Promise<CachedBoard> {
     const build = () => this.build(db, board_id)
     const known = this.large.get(board_id)
     // Small objects take more as JSON than they count, but never twice as much.

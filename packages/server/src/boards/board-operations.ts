@@ -27,13 +27,13 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
   },
 
   async getBoard({ db, caller, board_id, version, request, reply }) {
-    const known = request.headers['if-none-match']
-    const isKnown = known !== undefined && isSame(known, etagOfBoard(version))
-    const shown = isKnown
+    const expected = request.headers['if-none-match']
+    const isUnchanged = expected !== undefined && isSame(expected, etagOfBoard(version))
+    const board = isUnchanged
       ? { ...version, bytes: undefined, text_bytes: 0 }
       : await cache.get(db, board_id, version, { key: caller.id, slot: slotOf(request) })
-    reply.header('board-position', shown.position)
-    return new CompressedJson(etagOfBoard(shown), shown.bytes, shown.text_bytes)
+    reply.header('board-position', board.position)
+    return new CompressedJson(etagOfBoard(board), board.bytes, board.text_bytes)
   },
 
   async updateBoard({ db, caller, board_id, body, emit }) {
@@ -53,17 +53,17 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
     const usage = await readUsage(db, board_id)
     if (!usage) throw new Problem('board_not_found')
     const { isOn, limits, logBytesPerMinute } = quotas
-    const shown = (used: number | null, limit: number) => ({ used: used ?? 0, limit: isOn ? limit : null })
+    const withLimit = (used: number | null, limit: number) => ({ used: used ?? 0, limit: isOn ? limit : null })
     return {
-      text_bytes: shown(usage.text_bytes, limits.text_bytes),
-      cards: shown(usage.card_count, limits.card_count),
-      file_bytes: shown(usage.file_bytes, limits.file_bytes),
-      log_bytes_per_minute: shown(quotas.logLevel(usage, usage.now), logBytesPerMinute),
+      text_bytes: withLimit(usage.text_bytes, limits.text_bytes),
+      cards: withLimit(usage.card_count, limits.card_count),
+      file_bytes: withLimit(usage.file_bytes, limits.file_bytes),
+      log_bytes_per_minute: withLimit(quotas.logLevel(usage, usage.now), logBytesPerMinute),
     }
   },
 })
 
-/** A list of boards that is too long for one statement, a page at a time. Between two pages no connection is held. */
+/** The following pages of a list that is too long for one statement. Between two pages no connection is held. */
 async function* pagesAfter(db: Db, user_id: string, first: Awaited<ReturnType<typeof listBoards>>) {
   for (let page = first; page.has_more; ) {
     page = await listBoards(db, user_id, page)

@@ -3,21 +3,17 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { columnJson } from '../columns/column-queries.ts'
 import { type BoardVersion, profilesOfBoard } from '../core/board-version.ts'
-import { type Db, statement } from '../database/database.ts'
+import { type Db, type JsonRow, statement } from '../database/database.ts'
 import { labelsJson } from '../labels/label-queries.ts'
 import { membersJson } from './member-queries.ts'
 
-/** What a board always shows, of the table `boards` under the name `board`. */
+/** The fields of a board without its columns, of the row `board` of the table `boards`. */
 const boardFields = sql`board.id, board.title, board.description, board.created_by, board.updated_by,
   ${labelsJson} as labels, ${membersJson} as members`
-const boardJson = sql<Board>`(select row_to_json(shown) from (select ${boardFields}) shown)`
-const fullBoardJson = sql<FullBoard>`(select row_to_json(shown) from (select ${boardFields},
+const boardJson = sql<Board>`(select row_to_json(fields) from (select ${boardFields}) fields)`
+const fullBoardJson = sql<FullBoard>`(select row_to_json(fields) from (select ${boardFields},
   (select coalesce(json_agg(${columnJson} order by board_column.rank, board_column.id), '[]')
-    from columns board_column where board_column.board_id = board.id) as columns) shown)`
-
-interface Shown {
-  json: JsonText<Board>
-}
+    from columns board_column where board_column.board_id = board.id) as columns) fields)`
 
 const insert = statement(
   'insert_board',
@@ -36,9 +32,10 @@ export const insertBoard = async (
 
 const read = statement(
   'read_board',
-  (args: { id: string }) => sql<Shown>`select ${boardJson}::text as json from boards board where board.id = ${args.id}`,
+  (args: { id: string }) =>
+    sql<JsonRow<Board>>`select ${boardJson}::text as json from boards board where board.id = ${args.id}`,
 )
-/** Undefined when there is no such board. */
+/** Undefined when the board does not exist. */
 export const readBoard = async (db: Db, id: string): Promise<JsonText<Board> | undefined> =>
   (await db.run(read, { id }))[0]?.json
 
@@ -49,7 +46,7 @@ const readVersion = statement(
   (args: { id: string }) => sql<BoardVersion>`
     select ${boardVersion} from board_stream stream where stream.board_id = ${args.id}`,
 )
-/** Undefined when there never was such a board. */
+/** Undefined when the board never existed. */
 export const readBoardVersion = async (db: Db, id: string): Promise<BoardVersion | undefined> =>
   (await db.run(readVersion, { id }))[0]
 
@@ -59,11 +56,11 @@ const readFull = statement(
     select ${fullBoardJson}::text as json, ${boardVersion}
     from boards board join board_stream stream on stream.board_id = board.id where board.id = ${args.id}`,
 )
-/** The board and its version, as of one snapshot. Undefined when there is no such board. */
+/** The board and its version in one snapshot. Undefined when the board does not exist. */
 export const readFullBoard = async (db: Db, id: string) => (await db.run(readFull, { id }))[0]
 
 const PAGE_BYTES = 1_048_576
-/** About how long a board is in a list, without building it. */
+/** The estimated size of a board in a list, without building it. */
 const listedBytes = sql`500 + octet_length(coalesce(board.description, ''))
   + 500 * (select count(*) from board_members other where other.board_id = board.id)
   + (select coalesce(sum(200 + octet_length(label.name)), 0) from labels label where label.board_id = board.id)`
@@ -75,10 +72,10 @@ interface BoardsPage {
   last_at: string | null
   last_id: string | null
 }
-type After = Pick<BoardsPage, 'last_at' | 'last_id'>
+type BoardsCursor = Pick<BoardsPage, 'last_at' | 'last_id'>
 const list = statement(
   'list_boards',
-  (args: { user_id: string } & After) => sql<BoardsPage>`
+  (args: { user_id: string } & BoardsCursor) => sql<BoardsPage>`
     select coalesce(string_agg(${boardJson}::text, ',' order by board.created_at, board.id), '') as json,
       count(*) < max(board.total) as has_more, max(board.created_at)::text as last_at,
       (array_agg(board.id order by board.created_at desc, board.id desc))[1] as last_id
@@ -93,15 +90,15 @@ const list = statement(
     ) board
     where board.bytes_before < ${sql.lit(PAGE_BYTES)}`,
 )
-/** The boards of a user from oldest to newest, after one of them: a page that is bounded in size. */
-export async function listBoards(db: Db, user_id: string, { last_at, last_id }: After): Promise<BoardsPage> {
+/** A page of a user's boards after the cursor, oldest first, limited in size. */
+export async function listBoards(db: Db, user_id: string, { last_at, last_id }: BoardsCursor): Promise<BoardsPage> {
   const [page] = await db.run(list, { user_id, last_at, last_id })
   return page as BoardsPage
 }
 
 const update = statement(
   'update_board',
-  (args: { id: string; changes: string; user_id: string }) => sql<Shown & { text_bytes: number }>`
+  (args: { id: string; changes: string; user_id: string }) => sql<JsonRow<Board> & { text_bytes: number }>`
     with changed as (
       select board.title as old_title, board.description as old_description, (jsonb_populate_record(board, ${args.changes}::jsonb)).*
       from boards board where board.id = ${args.id}
@@ -112,7 +109,7 @@ const update = statement(
     returning ${boardJson}::text as json,
       object_bytes(board.title, board.description) - object_bytes(changed.old_title, changed.old_description) as text_bytes`,
 )
-/** The board after the change, and by how much its text has grown; undefined when nothing changed. */
+/** The board after the change, and the growth of its text; undefined when nothing changed. */
 export async function updateBoard(
   db: Db,
   id: string,
@@ -133,10 +130,10 @@ const remove = statement(
 const purgeEvents = statement('purge_board_events', (args: { id: string }, query) =>
   query.deleteFrom('board_events').where('board_id', '=', args.id),
 )
-const purgeAnswers = statement('purge_board_answers', (args: { id: string }, query) =>
+const purgeResponses = statement('purge_board_responses', (args: { id: string }, query) =>
   query.deleteFrom('stored_responses').where('board_id', '=', args.id),
 )
-/** Removes a board and all that is related to it. Its stream stays: the id is never free again. */
+/** Deletes a board with its contents, events and stored responses. Its stream stays, so that the id is never used again. */
 export async function deleteBoard(db: Db, id: string) {
-  await Promise.all([db.run(remove, { id }), db.run(purgeEvents, { id }), db.run(purgeAnswers, { id })])
+  await Promise.all([db.run(remove, { id }), db.run(purgeEvents, { id }), db.run(purgeResponses, { id })])
 }

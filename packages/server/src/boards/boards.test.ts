@@ -10,12 +10,12 @@ let service: TestService
 let board: TestBoard
 let owner: TestUser
 let member: TestUser
-let stranger: TestUser
+let nonMember: TestUser
 beforeAll(async () => {
   service = await startService()
   board = await service.board()
   ;({ owner, member } = board)
-  stranger = await service.user()
+  nonMember = await service.user()
 })
 afterAll(() => service.stop())
 
@@ -33,7 +33,7 @@ interface Message {
   timestamp: string
   version: string
 }
-/** The messages of a board's log, whole. */
+/** The complete messages of a board's log. */
 const messages = async (board_id: string): Promise<Message[]> => {
   const { rows } = await service.sql.query(
     'select seq::int, body::json as message from board_events where board_id = $1 order by seq',
@@ -43,7 +43,7 @@ const messages = async (board_id: string): Promise<Message[]> => {
 }
 
 describe('creating', () => {
-  test('[BOARD-1] [WRITE-1] the creator is the owner, the author, and alone', async () => {
+  test('[BOARD-1] [WRITE-1] the creator is the owner, the author, and the only member', async () => {
     const { status, body, headers } = await owner.api.send('createBoard', {
       body: { title: 'Plan', description: 'For the spring' },
     })
@@ -64,12 +64,12 @@ describe('creating', () => {
     expect(await messages(created.id)).toEqual([])
   })
 
-  test('[BOARD-1] [REQ-8] a description and an id that are null were left out', async () => {
+  test('[BOARD-1] [REQ-8] null is the same as leaving out description and id', async () => {
     const created = await owner.api.call('createBoard', { body: { title: 'Plan', description: null, id: null } })
     expect(created).toMatchObject({ description: null, id: expect.any(String) })
   })
 
-  test('[REQ-5] whatever else the body says is ignored', async () => {
+  test('[REQ-5] other fields of the body are ignored', async () => {
     const claims = { created_by: member.id, members: [], labels: [1], columns: [1], created_at: '1999', nonsense: true }
     const { status, body } = await owner.api.request('POST', '/boards', { json: { title: 'Plan', ...claims } })
     expect({ status, body }).toMatchObject({ status: 201, body: { created_by: owner.id, labels: [] } })
@@ -78,7 +78,7 @@ describe('creating', () => {
 })
 
 describe('reading', () => {
-  test('[BOARD-2] the list shows the boards of which I am a member, oldest first', async () => {
+  test('[BOARD-2] the list has the boards of which the user is a member, oldest first', async () => {
     const me = await service.user()
     const theirs = await newBoard()
     const mine = await newBoard(me)
@@ -90,11 +90,11 @@ describe('reading', () => {
     expect(listed[0]).toEqual(withoutColumns(await getBoard(theirs.id)))
   })
 
-  test('[BOARD-2] who has no board sees an empty list', async () => {
-    expect(await stranger.api.call('listBoards', {})).toEqual([])
+  test('[BOARD-2] a user without boards gets an empty list', async () => {
+    expect(await nonMember.api.call('listBoards', {})).toEqual([])
   })
 
-  test('[BOARD-3] [WRITE-1] the full board has everything in its order, and its position', async () => {
+  test('[BOARD-3] [WRITE-1] the full board has everything in order, and its position', async () => {
     const { id, owner: first, member: second, columns, events } = await service.board()
     const at = (column: Column) => ({ board_id: id, column_id: column.id })
     const one = await second.api.call('createCard', { params: at(columns[0]), body: { title: 'One' } })
@@ -131,7 +131,7 @@ describe('reading', () => {
 })
 
 describe('changing', () => {
-  test('[BOARD-4] [EVENT-5] title and description change, by the owner who changes them', async () => {
+  test('[BOARD-4] [EVENT-5] an owner changes title and description, and becomes its last author', async () => {
     const { id, owner: first, member: second, events } = await service.board()
     const params = { board_id: id }
     await first.api.call('updateMember', { params: { ...params, user_id: second.id }, body: { role: 'owner' } })
@@ -146,7 +146,7 @@ describe('changing', () => {
     expect(emitted[0]?.data).toEqual(shown)
   })
 
-  test('[BOARD-4] nothing else changes, whatever the body says', async () => {
+  test('[BOARD-4] nothing else changes, whatever the body contains', async () => {
     const claims = { id: randomUUID(), created_by: member.id, updated_by: member.id, members: [], epoch: 9 }
     const json = { title: 'Mine', ...claims }
     const { body } = await owner.api.request('PATCH', `/boards/${board.id}`, { json })
@@ -156,7 +156,7 @@ describe('changing', () => {
 })
 
 describe('deleting', () => {
-  /** How many rows of each table belong to a board, without the tables that have none. */
+  /** The number of rows of a board in each table, without empty tables. */
   async function rowsOf(board_id: string): Promise<Record<string, number>> {
     const { rows: tables } = await service.sql.query(
       `select table_name as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
@@ -171,7 +171,7 @@ describe('deleting', () => {
     return Object.fromEntries(counted.filter(([, count]) => count > 0))
   }
 
-  test('[BOARD-5] [EVENT-1] everything goes; board.deleted with the id alone remains', async () => {
+  test('[BOARD-5] [EVENT-1] everything is deleted; board.deleted with the id remains', async () => {
     const doomed = await service.board()
     const { id, columns, member: second } = doomed
     const params = { board_id: id }
@@ -209,10 +209,10 @@ describe('deleting', () => {
     expect(await second.api.call('listBoards', {})).toEqual([])
   })
 
-  test('[BOARD-6] [WRITE-2] its id is never free again, for nobody', async () => {
+  test('[BOARD-6] [WRITE-2] its id can never be used again, by any user', async () => {
     const { id } = await newBoard()
     await owner.api.call('deleteBoard', { params: { board_id: id } })
-    for (const { api } of [owner, stranger])
+    for (const { api } of [owner, nonMember])
       for (const taken of [id, id.toUpperCase()])
         expect(await api.fail('createBoard', { body: { title: 'Again', id: taken } })).toMatchObject({
           status: 409,

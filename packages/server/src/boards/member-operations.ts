@@ -1,4 +1,4 @@
-import type { Board, BoardMember, memberOperations } from '@lockstep/contract/boards'
+import type { Board, memberOperations } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import type { Db } from '../database/database.ts'
@@ -6,7 +6,7 @@ import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
 import { readUser } from '../users/user-queries.ts'
 import { readBoard } from './board-queries.ts'
-import { addMember, listMembers, readMember, setRole } from './member-queries.ts'
+import { addMember, listMembers, type MemberKey, type Membership, readMember, setRole } from './member-queries.ts'
 import { removeMember } from './member-steps.ts'
 
 export const memberHandlers: Handlers<typeof memberOperations> = {
@@ -41,14 +41,9 @@ export const memberHandlers: Handlers<typeof memberOperations> = {
   },
 }
 
-interface Member {
-  role: BoardMember['role']
-  owners: number
-  json: JsonText<BoardMember>
-}
-const isLastOwner = ({ role, owners }: Member) => role === 'owner' && owners === 1
+const isLastOwner = ({ role, owners }: Membership) => role === 'owner' && owners === 1
 
-async function requireMember(db: Db, key: { board_id: string; user_id: string }): Promise<Member> {
+async function requireMember(db: Db, key: MemberKey): Promise<Membership> {
   const member = await readMember(db, key)
   if (!member) throw new Problem('member_not_found')
   return member

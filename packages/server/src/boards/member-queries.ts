@@ -5,27 +5,30 @@ import { type Db, statement } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 import { userJson } from '../users/user-queries.ts'
 
-/** A board member, of `board_members` under the name `membership` and `users` under the name `person`. */
-const memberJson = sql<BoardMember>`(select row_to_json(shown) from (select
-  membership.board_id, membership.user_id, membership.role, ${userJson} as "user") shown)`
-/** All members of the board in the table `boards` under the name `board`, in the order in which they came. */
+/** A board member, of the row `membership` of `board_members` and the row `person` of `users`. */
+const memberJson = sql<BoardMember>`(select row_to_json(fields) from (select
+  membership.board_id, membership.user_id, membership.role, ${userJson} as "user") fields)`
+/** All members of the row `board` of the table `boards`, in the order in which they joined. */
 export const membersJson = sql<BoardMember[]>`(
   select coalesce(json_agg(${memberJson} order by membership.joined_at, membership.user_id), '[]')
   from board_members membership join users person on person.id = membership.user_id where membership.board_id = board.id)`
 
-type Key = { board_id: string; user_id: string }
+export interface MemberKey {
+  board_id: string
+  user_id: string
+}
 
 const list = statement(
   'list_members',
   (args: { board_id: string }) => sql<{ json: JsonText<BoardMember[]> }>`
     select ${membersJson}::text as json from boards board where board.id = ${args.board_id}`,
 )
-/** Undefined when there is no such board. */
+/** Undefined when the board does not exist. */
 export async function listMembers(db: Db, board_id: string): Promise<JsonText<BoardMember[]> | undefined> {
   return (await db.run(list, { board_id }))[0]?.json
 }
 
-interface Standing {
+export interface Membership {
   role: Role
   /** How many owners the board has. */
   owners: number
@@ -33,44 +36,46 @@ interface Standing {
 }
 const read = statement(
   'read_member',
-  (args: Key) => sql<Standing>`
+  (args: MemberKey) => sql<Membership>`
     select membership.role, ${memberJson}::text as json,
       (select count(*) from board_members other where other.board_id = membership.board_id and other.role = 'owner') as owners
     from board_members membership join users person on person.id = membership.user_id
     where membership.board_id = ${args.board_id} and membership.user_id = ${args.user_id}`,
 )
-/** Undefined when the user is no member of the board. */
-export const readMember = async (db: Db, key: Key): Promise<Standing | undefined> => (await db.run(read, key))[0]
+/** Undefined when the user is not a member of the board. */
+export const readMember = async (db: Db, key: MemberKey): Promise<Membership | undefined> =>
+  (await db.run(read, key))[0]
 
-const add = statement('add_member', (args: Key & { role: Role }, query) =>
+const add = statement('add_member', (args: MemberKey & { role: Role }, query) =>
   query
     .insertInto('board_members')
     .values({ board_id: args.board_id, user_id: args.user_id, role: args.role })
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id'),
 )
-/** False when he was a member already. */
-export const addMember = async (db: Db, key: Key, role: Role) => (await db.run(add, { ...key, role })).length === 1
+/** False when the user was a member already. */
+export const addMember = async (db: Db, key: MemberKey, role: Role) =>
+  (await db.run(add, { ...key, role })).length === 1
 
-const changeRole = statement('set_member_role', (args: Key & { role: Role }, query) =>
+const changeRole = statement('set_member_role', (args: MemberKey & { role: Role }, query) =>
   query
     .updateTable('board_members')
     .set({ role: args.role })
     .where('board_id', '=', args.board_id)
     .where('user_id', '=', args.user_id),
 )
-export const setRole = async (db: Db, key: Key, role: Role) => void (await db.run(changeRole, { ...key, role }))
+export const setRole = async (db: Db, key: MemberKey, role: Role) => void (await db.run(changeRole, { ...key, role }))
 
-const remove = statement('delete_member', (args: Key, query) =>
+const remove = statement('delete_member', (args: MemberKey, query) =>
   query.deleteFrom('board_members').where('board_id', '=', args.board_id).where('user_id', '=', args.user_id),
 )
-export const deleteMember = async (db: Db, key: Key) => void (await db.run(remove, key))
+export const deleteMember = async (db: Db, key: MemberKey) => void (await db.run(remove, key))
 
-const dropStored = statement('drop_answers_of_member', (args: Key, query) =>
+const deleteStored = statement('delete_responses_of_member', (args: MemberKey, query) =>
   query.deleteFrom('stored_responses').where('board_id', '=', args.board_id).where('user_id', '=', args.user_id),
 )
-/** Forgets the answers that are stored for a user's retries on a board. */
-export const dropAnswers = async (db: Db, key: Key) => void (await db.run(dropStored, key))
+/** Deletes the responses that are stored for a user's retries on a board. */
+export const deleteStoredResponses = async (db: Db, key: MemberKey) => void (await db.run(deleteStored, key))
 
 const find = statement(
   'find_members',
@@ -80,7 +85,7 @@ const find = statement(
     left join users person on person.id = wanted.id
     left join board_members membership on membership.board_id = ${args.board_id} and membership.user_id = wanted.id`,
 )
-/** Refuses a list with an unknown user (404) or with one who is no member of the board (403), before anything is written. */
+/** Rejects a list with an unknown user (404) or with a user who is not a member of the board (403). */
 export async function requireMembers(db: Db, board_id: string, user_ids: string[]) {
   const found = await db.run(find, { board_id, user_ids })
   if (found.some((user) => !user.exists)) throw new Problem('user_not_found')

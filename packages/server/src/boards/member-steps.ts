@@ -5,15 +5,15 @@ import { readItems, unassignItemsOnBoard } from '../checklists/item-queries.ts'
 import type { Emit } from '../core/event-log.ts'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import type { Db } from '../database/database.ts'
-import { deleteMember, dropAnswers } from './member-queries.ts'
+import { deleteMember, deleteStoredResponses, type MemberKey } from './member-queries.ts'
 
 /**
- * Takes a member from a board, and from all they were assigned to there: first each assignment, then the membership. Answers
- * that were stored for their retries go too: a former member gets no stored answers.
+ * Removes a member from a board: first each of their assignments, then the membership. Also deletes the responses stored for
+ * their retries, so that a former member cannot read them.
  */
 export async function removeMember(
   db: Db,
-  key: { board_id: string; user_id: string },
+  key: MemberKey,
   member: JsonText<BoardMember>,
   at: string,
   emit: Emit<'card.unassigned' | 'checklist_item.unassigned' | 'board.member_removed'>,
@@ -25,10 +25,10 @@ export async function removeMember(
   ])
   const cards = await touchCards(db, board_id, card_ids, at)
   const growth = { text_bytes: -PERSON_BYTES }
-  const aside = { subject_id, isConsequence: true, growth } as const
-  for (const card of cards) emit('card.unassigned', card.json, aside)
+  const metadata = { subject_id, isConsequence: true, growth } as const
+  for (const card of cards) emit('card.unassigned', card.json, metadata)
   const items = await readItems(db, board_id, item_ids)
-  for (const item of items) emit('checklist_item.unassigned', item.json, aside)
-  await Promise.all([deleteMember(db, key), dropAnswers(db, key)])
+  for (const item of items) emit('checklist_item.unassigned', item.json, metadata)
+  await Promise.all([deleteMember(db, key), deleteStoredResponses(db, key)])
   emit('board.member_removed', member, { subject_id, growth })
 }

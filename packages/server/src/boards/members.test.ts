@@ -38,7 +38,7 @@ const memberOf = async ({ id }: TestUser, role: 'owner' | 'member' = 'member'): 
 const problem = (status: number, code: string) => ({ status, body: { code } })
 
 describe('inviting', () => {
-  test('[MEMBER-1] [EVENT-1] [EVENT-5] an owner invites a user, and he is a member', async () => {
+  test('[MEMBER-1] [EVENT-1] [EVENT-5] an owner invites a user, who becomes a member', async () => {
     const { answer, events } = await witness(board, () => invite(guest.id))
     expect(answer).toMatchObject({ status: 201, body: { user_id: guest.id, role: 'member' } })
     expect(events).toMatchObject([{ type: 'board.member_added', user_id: owner.id, subject_id: guest.id }])
@@ -46,14 +46,14 @@ describe('inviting', () => {
     expect((await guest.api.call('getBoard', { params })).id).toBe(board.id)
   })
 
-  test('[MEMBER-1] [REQ-5] he is no more than a member, whatever role was asked for', async () => {
+  test('[MEMBER-1] [REQ-5] an invited user is only a member, whatever role was requested', async () => {
     const json = { user_id: guest.id, role: 'owner' }
     const { status, body } = await owner.api.request('POST', `/boards/${board.id}/invite`, { json })
     expect({ status, body }).toEqual({ status: 201, body: { user_id: guest.id, role: 'member' } })
     expect(owners(await listMembers())).toEqual([owner.id])
   })
 
-  test('[MEMBER-2] an unknown user is 404, a member or the owner himself 409, and nothing is emitted', async () => {
+  test('[MEMBER-2] an unknown user is 404, a member or the owner 409, and nothing is emitted', async () => {
     const { events } = await witness(board, async () => {
       expect(await invite(randomUUID())).toMatchObject(problem(404, 'user_not_found'))
       expect(await invite(member.id)).toMatchObject(problem(409, 'already_a_member'))
@@ -63,7 +63,7 @@ describe('inviting', () => {
     expect(await listMembers()).toHaveLength(2)
   })
 
-  test('[MEMBER-2] of two invitations at once one succeeds', async () => {
+  test('[MEMBER-2] of two concurrent invitations one succeeds', async () => {
     const { events } = await witness(board, async () => {
       const answers = await Promise.all([invite(guest.id), invite(guest.id)])
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
@@ -74,7 +74,7 @@ describe('inviting', () => {
 })
 
 describe('listing', () => {
-  test('[MEMBER-3] members list the members in the order in which they came, each with the public user', async () => {
+  test('[MEMBER-3] members list the members in the order in which they joined, each with the public user', async () => {
     const others = await Promise.all([service.user(), service.user(), service.user()])
     for (const { id } of others) await invite(id)
     const expected = await Promise.all([memberOf(owner, 'owner'), ...[member, ...others].map((user) => memberOf(user))])
@@ -84,17 +84,17 @@ describe('listing', () => {
 })
 
 describe('changing a role', () => {
-  test('[MEMBER-4] [EVENT-1] an owner makes a member an owner, and board.updated tells it', async () => {
+  test('[MEMBER-4] [EVENT-1] an owner makes a member an owner, with the event board.updated', async () => {
     const { answer, events } = await witness(board, () => setRole(member, 'owner'))
     expect(answer).toMatchObject({ status: 200, body: await memberOf(member, 'owner') })
-    const { columns: _, ...shown } = await owner.api.call('getBoard', { params })
+    const { columns: _, ...current } = await owner.api.call('getBoard', { params })
     expect(events).toMatchObject([{ type: 'board.updated', user_id: owner.id }])
-    expect(events[0]?.data).toEqual(shown)
-    expect(owners(shown.members)).toEqual([owner.id, member.id])
+    expect(events[0]?.data).toEqual(current)
+    expect(owners(current.members)).toEqual([owner.id, member.id])
     expect(await member.api.call('updateBoard', { params, body: { title: 'Ours' } })).toMatchObject({ title: 'Ours' })
   })
 
-  test('[MEMBER-4] [BOARD-4] it leaves updated_by alone: only a PATCH of the board changes that', async () => {
+  test('[MEMBER-4] [BOARD-4] updated_by does not change: only a PATCH of the board changes it', async () => {
     await setRole(member, 'owner')
     await setRole(owner, 'member', member)
     expect((await owner.api.call('getBoard', { params })).updated_by).toBe(owner.id)
@@ -103,7 +103,7 @@ describe('changing a role', () => {
     })
   })
 
-  test('[MEMBER-4] [REQ-19] the role is accepted in upper or lower case and answered in lower case', async () => {
+  test('[MEMBER-4] [REQ-19] the role is accepted in upper or lower case and returned in lower case', async () => {
     for (const role of ['OWNER', 'Member', 'owner']) {
       const { status, body } = await owner.api.request('PATCH', `/boards/${board.id}/members/${member.id}`, {
         json: { role },
@@ -112,7 +112,7 @@ describe('changing a role', () => {
     }
   })
 
-  test('[REQ-10] [WRITE-1] the role he has already, or none, changes nothing and emits nothing', async () => {
+  test('[REQ-10] [WRITE-1] the current role, or none, changes nothing and emits nothing', async () => {
     const path = { params: { ...params, user_id: member.id } }
     for (const body of [{ role: 'member' as const }, {}]) {
       const { answer, events } = await witness(board, () => owner.api.send('updateMember', { ...path, body }))
@@ -121,7 +121,7 @@ describe('changing a role', () => {
     }
   })
 
-  test('[REQ-9] null and what is no role is 422', async () => {
+  test('[REQ-9] null and unknown roles are 422', async () => {
     for (const role of [null, 'admin', '', 1, ['owner']]) {
       const json = { role }
       const { status, body } = await owner.api.request('PATCH', `/boards/${board.id}/members/${member.id}`, { json })
@@ -130,7 +130,7 @@ describe('changing a role', () => {
     expect(await listMembers()).toMatchObject([{ role: 'owner' }, { role: 'member' }])
   })
 
-  test('[MEMBER-4] who is no member, known or not, is 404', async () => {
+  test('[MEMBER-4] a user who is not a member, existing or not, is 404', async () => {
     expect(await setRole(guest, 'owner')).toMatchObject(problem(404, 'member_not_found'))
     expect(await setRole({ id: randomUUID() }, 'owner')).toMatchObject(problem(404, 'member_not_found'))
   })
@@ -146,28 +146,28 @@ describe('removing', () => {
     })
   }
 
-  test('[MEMBER-5] [CARD-9] [EVENT-1] [V08] first his assignments are lost, one by one, then the membership', async () => {
-    await assignTo(owner, 'Not his')
-    const his = [await assignTo(member, 'One'), await assignTo(member, 'Two'), await assignTo(member, 'Three')]
+  test('[MEMBER-5] [CARD-9] [EVENT-1] [V08] first each assignment of the member is removed, then the membership', async () => {
+    await assignTo(owner, 'Not assigned')
+    const assigned = [await assignTo(member, 'One'), await assignTo(member, 'Two'), await assignTo(member, 'Three')]
     const removed = await memberOf(member)
 
     const { answer, events } = await witness(board, () => remove(member))
 
     expect(answer).toMatchObject({ status: 204, text: '' })
-    expect(events.map(({ type }) => type)).toEqual([...his.map(() => 'card.unassigned'), 'board.member_removed'])
+    expect(events.map(({ type }) => type)).toEqual([...assigned.map(() => 'card.unassigned'), 'board.member_removed'])
     for (const event of events) expect(event).toMatchObject({ subject_id: member.id })
-    expect(events.map(({ user_id }) => user_id)).toEqual([...his.map(() => null), owner.id])
+    expect(events.map(({ user_id }) => user_id)).toEqual([...assigned.map(() => null), owner.id])
     expect(events.at(-1)?.data).toEqual(removed)
-    const shown = await Promise.all(his.map(({ id }) => owner.api.call('getCard', { params: { card_id: id } })))
-    const told = events.slice(0, -1).map(({ data }) => data)
-    expect(new Map(told.map((card) => [card['id'], card]))).toEqual(new Map(shown.map((card) => [card.id, card])))
-    for (const [i, card] of shown.entries()) {
+    const current = await Promise.all(assigned.map(({ id }) => owner.api.call('getCard', { params: { card_id: id } })))
+    const cards = events.slice(0, -1).map(({ data }) => data)
+    expect(new Map(cards.map((card) => [card['id'], card]))).toEqual(new Map(current.map((card) => [card.id, card])))
+    for (const [i, card] of current.entries()) {
       expect(card.assignees.map(({ id }) => id)).toEqual([owner.id])
-      expect(card.updated_at > (his[i]?.updated_at as string)).toBe(true)
+      expect(card.updated_at > (assigned[i]?.updated_at as string)).toBe(true)
     }
   })
 
-  test('[MEMBER-5] [V11] the removed one is out at once, and can be invited again', async () => {
+  test('[MEMBER-5] [V11] a removed member has no access at once, and can be invited again', async () => {
     await remove(member)
     expect(await member.api.fail('getBoard', { params })).toMatchObject({ status: 403, code: 'not_a_member' })
     expect(await member.api.call('listBoards', {})).toEqual([])
@@ -175,7 +175,7 @@ describe('removing', () => {
     expect((await member.api.call('getBoard', { params })).columns).toHaveLength(2)
   })
 
-  test('[MEMBER-5] [EVENT-5] a member leaves by himself, and may remove nobody else', async () => {
+  test('[MEMBER-5] [EVENT-5] a member can leave, and cannot remove others', async () => {
     await invite(guest.id)
     expect(await remove(guest, member)).toMatchObject(problem(403, 'role_too_low'))
     expect(await remove(owner, member)).toMatchObject(problem(403, 'role_too_low'))
@@ -184,13 +184,13 @@ describe('removing', () => {
     expect(events).toMatchObject([{ type: 'board.member_removed', user_id: member.id, data: { user_id: member.id } }])
   })
 
-  test('[MEMBER-5] an owner leaves a board that has another one', async () => {
+  test('[MEMBER-5] an owner can leave a board that has another owner', async () => {
     await setRole(member, 'owner')
     expect((await remove(owner)).status).toBe(204)
     expect(owners(await listMembers(member))).toEqual([member.id])
   })
 
-  test('[MEMBER-7] who is no member, was removed already or never existed is 404, and nothing is emitted', async () => {
+  test('[MEMBER-7] a user who is not a member, was removed or never existed is 404, and nothing is emitted', async () => {
     await remove(member)
     const { events } = await witness(board, async () => {
       expect(await remove(guest)).toMatchObject(problem(404, 'member_not_found'))
@@ -202,7 +202,7 @@ describe('removing', () => {
   })
 })
 
-describe('what a removal takes along', () => {
+describe('consequences of a removal', () => {
   /** A card and an item to which the member is assigned. */
   async function assignments() {
     const [{ id: column_id }] = board.columns
@@ -218,7 +218,7 @@ describe('what a removal takes along', () => {
   }
 
   test.each(['removes the member', 'leaves'])(
-    '[MEMBER-8] when somebody %s, the events of lost assignments have no user, so that a client that skips its own events stays right; the log knows who caused it',
+    '[MEMBER-8] when someone %s, the events of lost assignments have no user, so that a client that skips its own events stays right; the log stores who caused it',
     async (how) => {
       await assignments()
       const actor = how === 'leaves' ? member : owner
@@ -246,7 +246,7 @@ describe('what a removal takes along', () => {
   const again = (by: TestUser, key: string, path: string, method: 'POST' | 'DELETE', json?: object) =>
     by.api.request(method, path, { headers: { 'idempotency-key': key }, ...(json && { json }) })
 
-  test('[MEMBER-9] the stored answers of a member go with the membership: a retry afterwards is 403', async () => {
+  test('[MEMBER-9] the stored responses of a member are deleted with the membership: a retry afterwards is 403', async () => {
     const create = () => again(member, 'made-before', `/boards/${board.id}/columns`, 'POST', { title: 'Mine' })
     const first = await create()
     expect([first.status, (await create()).headers.get('idempotent-replayed')]).toEqual([201, 'true'])
@@ -254,7 +254,7 @@ describe('what a removal takes along', () => {
     expect(await create()).toMatchObject({ status: 403, body: { code: 'not_a_member' } })
   })
 
-  test('[MEMBER-9] [WRITE-3] the answer of a leave itself is kept for its retry', async () => {
+  test('[MEMBER-9] [WRITE-3] the response to leaving a board is stored for a retry', async () => {
     const path = `/boards/${board.id}/members/${member.id}`
     const leave = () => again(member, 'leaving', path, 'DELETE')
     expect((await leave()).status).toBe(204)
@@ -264,7 +264,7 @@ describe('what a removal takes along', () => {
 })
 
 describe('the last owner', () => {
-  test('[MEMBER-6] he can neither leave nor be demoted, and nothing is emitted', async () => {
+  test('[MEMBER-6] can neither leave nor be demoted, and nothing is emitted', async () => {
     const { events } = await witness(board, async () => {
       expect(await setRole(owner, 'member')).toMatchObject(problem(409, 'last_owner'))
       return remove(owner)

@@ -32,8 +32,8 @@ const etagOf = ({ headers }: Answer) => headers.get('etag') ?? ''
 const getBoard = ({ id, member }: TestBoard, headers: Record<string, string> = {}) =>
   member.api.send('getBoard', { params: { board_id: id }, headers })
 
-describe('what is known already', () => {
-  test('[READ-1] a card is 304 until it changes, and back again when it is as it was', async () => {
+describe('conditional reads', () => {
+  test('[READ-1] a card is 304 until it changes, and again when it is as it was', async () => {
     const own = await newCard(board)
     const params = { card_id: own.id }
     const { api } = board.member
@@ -50,7 +50,7 @@ describe('what is known already', () => {
     expect(etagOf(second)).not.toBe(first)
   })
 
-  test('[READ-1] lists have an ETag too, and it is not the one of another list', async () => {
+  test('[READ-1] lists have an ETag too, which differs from that of other lists', async () => {
     const { api } = board.member
     const params = { board_id: board.id }
     const lists = ['listLabels', 'listMembers', 'listRules', 'countLabels', 'listEvents'] as const
@@ -64,14 +64,14 @@ describe('what is known already', () => {
     expect(await api.send('listLabels', { params, headers })).toMatchObject({ status: 200 })
   })
 
-  test('[READ-1] what is refused is refused, whatever is known', async () => {
+  test('[READ-1] a rejected request is rejected, whatever its If-None-Match', async () => {
     const etag = etagOf(await getBoard(board))
-    const stranger = await service.user()
+    const nonMember = await service.user()
     const known = { params: { board_id: board.id }, headers: { 'if-none-match': etag } }
-    expect(await stranger.api.fail('getBoard', known)).toMatchObject({ status: 403 })
+    expect(await nonMember.api.fail('getBoard', known)).toMatchObject({ status: 403 })
   })
 
-  test('[READ-2] a full board is known until anything on it changes', async () => {
+  test('[READ-2] a full board is 304 until anything on it changes', async () => {
     const own = await service.board()
     const etag = etagOf(await getBoard(own))
     const again = await getBoard(own, { 'if-none-match': etag })
@@ -84,7 +84,7 @@ describe('what is known already', () => {
     expect(next.headers.get('board-position')).toBe(`1.${(await own.events()).length}`)
   })
 
-  test('[READ-2] a changed profile of a member is seen on the next load, whoever changed it', async () => {
+  test('[READ-2] a changed profile of a member is visible on the next load, whoever changed it', async () => {
     const own = await service.board()
     const load = async () => {
       const { body } = await getBoard(own)
@@ -103,8 +103,8 @@ describe('what is known already', () => {
   })
 })
 
-describe('boards that are kept ready', () => {
-  test('[READ-3] the cache never exceeds its bound, keeps what was asked for last, and builds nothing twice', async () => {
+describe('the board cache', () => {
+  test('[READ-3] the cache never exceeds its limit, keeps the most recently used boards, and builds no board twice', async () => {
     const boards = await Promise.all(Array.from({ length: 8 }, () => service.board()))
     for (const own of boards) for (let i = 0; i < 5; i++) await newCard(own, randomUUID())
     const database = new Database({ url: service.database_url, size: 2, onError: () => {} })
@@ -123,7 +123,7 @@ describe('boards that are kept ready', () => {
       const version = (await readBoardVersion(db, id)) as { position: string; profiles: string }
       const kept = await cache.get(db, id, version)
       expect(cache.sizeBytes).toBeLessThanOrEqual(bound)
-      // What is kept holds no more memory than what is counted.
+      // The cache holds no more memory than it counts.
       expect(kept.bytes.buffer.byteLength).toBe(kept.bytes.length)
       return JSON.parse(gunzipSync(kept.bytes).toString())
     }
@@ -144,7 +144,7 @@ describe('boards that are kept ready', () => {
     await database.close()
   })
 
-  test('[LOAD-6] boards that turned out large are built a few at a time, and small ones do not wait for them', async () => {
+  test('[LOAD-6] boards known to be large are built a few at a time, and small ones do not wait for them', async () => {
     const boards = await Promise.all(Array.from({ length: 3 }, () => service.board()))
     const small = await service.board()
     const grow = async ({ id, columns: [column], owner }: TestBoard) => {
@@ -180,7 +180,7 @@ describe('boards that are kept ready', () => {
     await database.close()
   })
 
-  test('[LOAD-5] no place is held by a request that waits for a large board to be built', async () => {
+  test('[LOAD-5] a request that waits for a large board to be built holds no slot', async () => {
     const database = new Database({ url: service.database_url, size: 2, onError: () => {} })
     const [one, other] = await Promise.all([service.board(), service.board()])
     const admission = new AdmissionController({ slots: 3, now: () => performance.now() })
@@ -197,7 +197,7 @@ describe('boards that are kept ready', () => {
     const versions = await Promise.all(
       [one, other, one].map(async ({ id }) => (await readBoardVersion(database, id)) as BoardVersion),
     )
-    // The first is built, the second waits for its turn, the third for the first.
+    // The first is being built, the second waits for the semaphore, the third for the first.
     const builds = [one, other, one].map(({ id }, i) =>
       cache.get(database, id, { ...(versions[i] as BoardVersion), text_bytes: 9_000_000 }, { slot: admitted[i] }),
     )
@@ -209,7 +209,7 @@ describe('boards that are kept ready', () => {
     await database.close()
   })
 
-  test('[LOAD-6] a board whose size is not known yet counts twice its text, and one that was too large to build is built alone', async () => {
+  test('[LOAD-6] a board of unknown size counts twice its text, and one that was too large to build is built alone', async () => {
     const database = new Database({ url: service.database_url, size: 4, onError: () => {} })
     const boards = await Promise.all(Array.from({ length: 2 }, () => service.board()))
     let [running, most, isTooLarge] = [0, 0, false]
@@ -230,7 +230,7 @@ describe('boards that are kept ready', () => {
     const versions = await Promise.all(
       boards.map(async ({ id }) => (await readBoardVersion(database, id)) as BoardVersion),
     )
-    /** How many are built at once when their texts count so many bytes. */
+    /** How many are built at once when their texts count this many bytes. */
     const atOnce = async (cache: BoardCache, text_bytes: number) => {
       most = 0
       const builds = boards.map(({ id }, i) => cache.get(db, id, { ...(versions[i] as BoardVersion), text_bytes }))
@@ -249,7 +249,7 @@ describe('boards that are kept ready', () => {
     await database.close()
   })
 
-  test('[READ-3] many who ask at once for a board that changes see it as it was at some moment, never going back', async () => {
+  test('[READ-3] many concurrent reads of a changing board each see a consistent version, and never an older one', async () => {
     const own = await service.board()
     const positions: string[][] = []
     const reader = async () => {
@@ -257,7 +257,7 @@ describe('boards that are kept ready', () => {
       for (let i = 0; i < 15; i++) {
         const { body, headers } = await getBoard(own)
         const position = headers.get('board-position') ?? ''
-        // Each card is one event: the position and the content belong together.
+        // Each card is one event, so the position tells the content.
         const cards = (body as FullBoard).columns[0]?.cards.length ?? 0
         expect(position).toBe(`1.${3 + cards}`)
         seen.push(position)
@@ -272,7 +272,7 @@ describe('boards that are kept ready', () => {
     for (const seen of numbers) expect(seen).toEqual(seen.toSorted((a, b) => a - b))
   })
 
-  test('[READ-5] large answers are compressed for who accepts it, and are the same', async () => {
+  test('[READ-5] large responses are compressed if the client accepts it, with the same content', async () => {
     const own = await service.board()
     for (let i = 0; i < 20; i++) await newCard(own)
     const accepts = async (encoding: string) => {
@@ -298,8 +298,8 @@ describe('boards that are kept ready', () => {
   })
 })
 
-describe('a change of what was seen', () => {
-  test('[READ-4] is refused when it looks different by now, and told how', async () => {
+describe('a conditional change', () => {
+  test('[READ-4] is rejected with the current state when the resource has changed', async () => {
     const own = await newCard(board)
     const params = { card_id: own.id }
     const { api } = board.member
@@ -318,7 +318,7 @@ describe('a change of what was seen', () => {
     expect((await api.send('deleteCard', { params, headers: { 'if-match': '*' } })).status).toBe(404)
   })
 
-  test('[READ-4] of many who change what they all saw, one succeeds', async () => {
+  test('[READ-4] of many concurrent changes of the same version, one succeeds', async () => {
     const own = await newCard(board)
     const params = { card_id: own.id }
     const { api } = board.member
@@ -330,7 +330,7 @@ describe('a change of what was seen', () => {
     expect(statuses).toEqual([200, ...Array(9).fill(412)])
   })
 
-  test('[READ-4] a board is known by the answer of its change, and by the full board', async () => {
+  test('[READ-4] a board has the ETag of the response to its change, and that of the full board', async () => {
     const own = await service.board()
     const { api } = own.owner
     const params = { board_id: own.id }
@@ -340,12 +340,12 @@ describe('a change of what was seen', () => {
     const changed = await change('One', full)
     expect(changed.status).toBe(200)
     expect((await change('Two', full)).status).toBe(412)
-    // A card changes the full board, and not what the board itself says.
+    // A card changes the full board, but not the board itself.
     await newCard(own)
     expect((await change('Two', etagOf(changed))).status).toBe(200)
   })
 
-  test('[READ-4] everything that can be changed or deleted can be changed and deleted so', async () => {
+  test('[READ-4] works for everything that can be changed or deleted', async () => {
     const { owner, member, id: board_id, columns } = await service.board()
     const { api } = owner
     const own = await api.call('createCard', {
@@ -387,7 +387,7 @@ describe('a change of what was seen', () => {
       const { current } = refused.body as { current: object }
       expect(current, name).toBeTypeOf('object')
     }
-    // What each create answered is what its change is held against.
+    // The ETag of each create response is used for the change.
     const expected: [OperationName, Answer][] = [
       ['updateLabel', label],
       ['updateItem', item],

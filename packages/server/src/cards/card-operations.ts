@@ -3,7 +3,7 @@ import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
-import type { Db } from '../database/database.ts'
+import type { Db, ResourceKey } from '../database/database.ts'
 import { type Handlers, withPrefetch } from '../http/handler.ts'
 import { pathOf } from '../http/request-path.ts'
 import { readLabel } from '../labels/label-queries.ts'
@@ -11,14 +11,14 @@ import { Problem } from '../platform/problem.ts'
 import {
   addCardLabel,
   deleteCard,
-  findCardPlace,
+  findCardRank,
   hasColumn,
   insertCard,
-  placeCard,
-  placeCards,
   readCard,
-  readMove,
+  readCardMove,
   removeCardLabel,
+  setCardRank,
+  setCardRanks,
   touchCards,
   unassignCard,
   updateCard,
@@ -31,14 +31,14 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     ({ db, board_id, params: { column_id }, body }) =>
       Promise.all([
         hasColumn(db, { board_id, id: column_id }),
-        findCardPlace(db, { board_id, parent_id: column_id, moved_id: null }, body),
+        findCardRank(db, { board_id, parent_id: column_id, moved_id: null }, body),
       ]),
-    async ({ db, board_id, params: { column_id }, newId, at, body, emit }, [isThere, { rank, others }]) => {
-      if (!isThere) throw new Problem('column_not_found')
+    async ({ db, board_id, params: { column_id }, newId, at, body, emit }, [columnExists, { rank, others }]) => {
+      if (!columnExists) throw new Problem('column_not_found')
       if (others.length > 0) {
-        const placed = await placeCards(db, { board_id, column_id, moved_id: null, at }, others)
+        const moved = await setCardRanks(db, { board_id, column_id, moved_id: null, at }, others)
         for (const { id } of others)
-          emit('card.moved', placed.get(id) as JsonText<Card>, { by: null, from_id: column_id })
+          emit('card.moved', moved.get(id) as JsonText<Card>, { by: null, from_id: column_id })
       }
       const { title, description = null } = body
       const card = insertCard(db, { board_id, id: newId, column_id, title, description, rank, at })
@@ -49,7 +49,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
 
   async findCards({ db, board_id, query, request, reply }) {
     const limit = query.limit ?? 50
-    // One more than asked for tells whether there is a next page.
+    // One more than requested, to know whether there is a next page.
     const found = await findCards(db, board_id, query, { after: query.after ?? null, limit: limit + 1 })
     const cards = found.slice(0, limit)
     const last = cards.at(-1)
@@ -80,18 +80,18 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
   moveCard: withPrefetch(
     async ({ db, board_id, params: { card_id: id }, body }) => {
       const { column_id } = body
-      const [move, place] = await Promise.all([
-        readMove(db, { board_id, id }, column_id ?? null),
-        column_id && findCardPlace(db, { board_id, parent_id: column_id, moved_id: id }, body),
+      const [move, target] = await Promise.all([
+        readCardMove(db, { board_id, id }, column_id ?? null),
+        column_id && findCardRank(db, { board_id, parent_id: column_id, moved_id: id }, body),
       ])
-      return { move, place }
+      return { move, target }
     },
-    async ({ db, board_id, params: { card_id: id }, body, at, emit }, { move, place }) => {
+    async ({ db, board_id, params: { card_id: id }, body, at, emit }, { move, target }) => {
       if (!move?.column_id) throw new Problem('column_not_found')
       const { from_id, column_id, json } = move
-      if (!place || place.others.length > 0)
+      if (!target || target.others.length > 0)
         return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
-      const card = placeCard(db, { board_id, card: json, at }, { column_id, rank: place.rank })
+      const card = setCardRank(db, { board_id, card: json, at }, { column_id, rank: target.rank })
       emit('card.moved', card, { from_id })
       return card
     },
@@ -130,25 +130,21 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
   },
 }
 
-/** What a label counts on a card. */
-async function labelBytes(db: Db, key: { board_id: string; id: string }): Promise<number> {
+/** The counted size of a label on a card. */
+async function labelBytes(db: Db, key: ResourceKey): Promise<number> {
   const label = await readLabel(db, key)
   if (!label) throw new Problem('label_not_found')
   const { name, color } = JSON.parse(label) as Label
   return objectBytes(name, color)
 }
 
-async function requireCard(db: Db, key: { board_id: string; id: string }): Promise<JsonText<Card>> {
+async function requireCard(db: Db, key: ResourceKey): Promise<JsonText<Card>> {
   const card = await readCard(db, key)
   if (!card) throw new Problem('card_not_found')
   return card
 }
 
-async function touchCard(
-  db: Db,
-  { board_id, id }: { board_id: string; id: string },
-  at: string,
-): Promise<JsonText<Card>> {
+async function touchCard(db: Db, { board_id, id }: ResourceKey, at: string): Promise<JsonText<Card>> {
   const [card] = await touchCards(db, board_id, [id], at)
   if (!card) throw new Problem('card_not_found')
   return card.json

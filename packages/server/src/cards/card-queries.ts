@@ -5,34 +5,32 @@ import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
-import { type Db, statement, type Tx, wireTime } from '../database/database.ts'
+import { type Db, type JsonRow, type ResourceKey, statement, type Tx, wireTime } from '../database/database.ts'
 import { labelJson } from '../labels/label-queries.ts'
 import { userJson } from '../users/user-queries.ts'
 
-/** A card with all that hangs on it, of the table `cards` under the name `card`. */
-export const cardJson = sql<Card>`(select row_to_json(shown) from (select
+/** A card with its labels, assignees, checklists and attachments, of the row `card` of the table `cards`. */
+export const cardJson = sql<Card>`(select row_to_json(fields) from (select
   card.id, card.column_id, card.title, card.description, card.rank,
-  (select coalesce(json_agg(${labelJson} order by marked.added_at, marked.label_id), '[]')
-    from card_labels marked join labels label on label.board_id = marked.board_id and label.id = marked.label_id
-    where marked.board_id = card.board_id and marked.card_id = card.id) as labels,
+  (select coalesce(json_agg(${labelJson} order by card_label.added_at, card_label.label_id), '[]')
+    from card_labels card_label join labels label on label.board_id = card_label.board_id and label.id = card_label.label_id
+    where card_label.board_id = card.board_id and card_label.card_id = card.id) as labels,
   (select coalesce(json_agg(${userJson} order by assignee.assigned_at, assignee.user_id), '[]')
     from card_assignees assignee join users person on person.id = assignee.user_id
     where assignee.board_id = card.board_id and assignee.card_id = card.id) as assignees,
   (select coalesce(json_agg(${checklistJson} order by checklist.rank, checklist.id), '[]') from checklists checklist
     where checklist.board_id = card.board_id and checklist.card_id = card.id) as checklists,
   ${attachmentsJson} as attachments,
-  ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at) shown)`
+  ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at) fields)`
 
-interface Shown {
+interface CardRow extends JsonRow<Card> {
   id: string
-  json: JsonText<Card>
 }
-type Key = { board_id: string; id: string }
 const asText = (card: Card) => JSON.stringify(card) as JsonText<Card>
 
-export const findCardPlace = rankedLists('cards', 'column_id')
+export const findCardRank = rankedLists('cards', 'column_id')
 
-interface NewCard extends Key {
+interface NewCard extends ResourceKey {
   column_id: string
   title: string
   description: string | null
@@ -51,43 +49,43 @@ const insert = statement('insert_card', (args: NewCard, query) =>
     updated_at: args.at,
   }),
 )
-/** Nothing hangs on a new card, so it is known without asking; its fields are in the order in which it will be read. */
+/** Inserts a card. Its JSON is built here, without a read, with the fields in the order of `cardJson`. */
 export function insertCard(tx: Tx, card: NewCard): JsonText<Card> {
   const { id, column_id, title, description, rank, at } = card
   tx.defer(insert, card)
-  const nothing = { labels: [], assignees: [], checklists: [], attachments: [] }
-  return asText({ id, column_id, title, description, rank, ...nothing, created_at: at, updated_at: at })
+  const empty = { labels: [], assignees: [], checklists: [], attachments: [] }
+  return asText({ id, column_id, title, description, rank, ...empty, created_at: at, updated_at: at })
 }
 
 const read = statement(
   'read_card',
-  (args: Key) => sql<Shown>`
+  (args: ResourceKey) => sql<CardRow>`
     select card.id, ${cardJson}::text as json from cards card where card.board_id = ${args.board_id} and card.id = ${args.id}`,
 )
 /** Undefined when the board has no such card. */
-export async function readCard(db: Db, key: Key): Promise<JsonText<Card> | undefined> {
+export async function readCard(db: Db, key: ResourceKey): Promise<JsonText<Card> | undefined> {
   return (await db.run(read, key))[0]?.json
 }
 
-interface Standing {
+interface CardState {
   column_id: string
   is_assigned: boolean
 }
-const standing = statement(
-  'read_card_standing',
-  (args: Key & { user_id: string | null }) => sql<Standing>`
+const readState = statement(
+  'read_card_state',
+  (args: ResourceKey & { user_id: string | null }) => sql<CardState>`
     select card.column_id, exists (select from card_assignees assignee
       where assignee.board_id = card.board_id and assignee.card_id = card.id and assignee.user_id = ${args.user_id}) as is_assigned
     from cards card where card.board_id = ${args.board_id} and card.id = ${args.id}`,
 )
-/** In which column a card is, and whether a user is assigned to it. The whole card can be large. */
-export async function readStanding(db: Db, key: Key, user_id: string | null): Promise<Standing> {
-  return (await db.run(standing, { ...key, user_id }))[0] as Standing
+/** The column of a card, and whether a user is assigned to it, without reading the whole card, which can be large. */
+export async function readCardState(db: Db, key: ResourceKey, user_id: string | null): Promise<CardState> {
+  return (await db.run(readState, { ...key, user_id }))[0] as CardState
 }
 
 const update = statement(
   'update_card',
-  (args: Key & { changes: string; at: string }) => sql<Shown & { text_bytes: number }>`
+  (args: ResourceKey & { changes: string; at: string }) => sql<CardRow & { text_bytes: number }>`
     with changed as (
       select card.title as old_title, card.description as old_description, (jsonb_populate_record(card, ${args.changes}::jsonb)).*
       from cards card
@@ -100,31 +98,37 @@ const update = statement(
     returning card.id, ${cardJson}::text as json,
       object_bytes(card.title, card.description) - object_bytes(changed.old_title, changed.old_description) as text_bytes`,
 )
-/** The card after the change, and by how much its text has grown; undefined when nothing changed. */
-export async function updateCard(db: Db, key: Key, changes: Partial<Pick<Card, 'title' | 'description'>>, at: string) {
+/** The card after the change, and the growth of its text; undefined when nothing changed. */
+export async function updateCard(
+  db: Db,
+  key: ResourceKey,
+  changes: Partial<Pick<Card, 'title' | 'description'>>,
+  at: string,
+) {
   return (await db.run(update, { ...key, changes: JSON.stringify(changes), at }))[0]
 }
 
 const remove = statement(
   'delete_card',
-  (args: Key) => sql<Required<Growth>>`
+  (args: ResourceKey) => sql<Required<Growth>>`
     with gone as materialized (
       select text_bytes, file_bytes from card_usage where board_id = ${args.board_id} and id = ${args.id}
     )
     delete from cards using gone where board_id = ${args.board_id} and id = ${args.id}
     returning -gone.text_bytes as text_bytes, -gone.file_bytes as file_bytes, -1 as card_count`,
 )
-/** Deletes a card with all that hangs on it; returns what its board lost. */
-export const deleteCard = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]
+/** Deletes a card with its contents. Returns the (negative) growth of the board. */
+export const deleteCard = async (db: Db, key: ResourceKey): Promise<Growth | undefined> =>
+  (await db.run(remove, key))[0]
 
-const columnExists = statement('column_exists', (args: Key, query) =>
+const columnExists = statement('column_exists', (args: ResourceKey, query) =>
   query.selectFrom('columns').select('id').where('board_id', '=', args.board_id).where('id', '=', args.id),
 )
-export const hasColumn = async (db: Db, key: Key) => (await db.run(columnExists, key)).length === 1
+export const hasColumn = async (db: Db, key: ResourceKey) => (await db.run(columnExists, key)).length === 1
 
 const move = statement(
   'read_card_move',
-  (args: Key & { column_id: string | null }) => sql<{
+  (args: ResourceKey & { column_id: string | null }) => sql<{
     from_id: string
     column_id: string | null
     json: JsonText<Card>
@@ -134,78 +138,81 @@ const move = statement(
     left join columns target on target.board_id = card.board_id and target.id = coalesce(${args.column_id}, card.column_id)
     where card.board_id = ${args.board_id} and card.id = ${args.id}`,
 )
-/** A card, and from where to where it would move; `column_id` is null when the board has no such column. */
-export async function readMove(db: Db, key: Key, column_id: string | null) {
+/** A card with its current column and the target column; `column_id` is null when the board has no such column. */
+export async function readCardMove(db: Db, key: ResourceKey, column_id: string | null) {
   return (await db.run(move, { ...key, column_id }))[0]
 }
 
-interface Placing {
+interface RankUpdate {
   board_id: string
   column_id: string
-  /** The card that the user moved: it alone changed, its neighbours only made room. */
+  /** The card that the user moved. Only its `updated_at` changes; its neighbours are only re-spaced. */
   moved_id: string | null
   at: string
 }
-const place = statement(
-  'place_cards',
-  (args: Placing & { ids: string[]; ranks: number[] }) => sql<Shown>`
-    update cards card set column_id = ${args.column_id}, rank = placed.rank,
+const setRanks = statement(
+  'set_card_ranks',
+  (args: RankUpdate & { ids: string[]; ranks: number[] }) => sql<CardRow>`
+    update cards card set column_id = ${args.column_id}, rank = ranked.rank,
       updated_at = case when card.id = ${args.moved_id} then ${args.at}::timestamptz else card.updated_at end
-    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) placed (id, rank)
-    where card.board_id = ${args.board_id} and card.id = placed.id
+    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) ranked (id, rank)
+    where card.board_id = ${args.board_id} and card.id = ranked.id
     returning card.id, ${cardJson}::text as json`,
 )
-/** Gives cards of one column their ranks, in one statement; answers them by id. */
-export async function placeCards(db: Db, placing: Placing, placed: { id: string; rank: number }[]) {
-  const rows = await db.run(place, { ...placing, ids: placed.map((p) => p.id), ranks: placed.map((p) => p.rank) })
+/** Sets the ranks of cards of one column, in one statement. Returns the cards by id. */
+export async function setCardRanks(db: Db, update: RankUpdate, cards: { id: string; rank: number }[]) {
+  const [ids, ranks] = [cards.map((card) => card.id), cards.map((card) => card.rank)]
+  const rows = await db.run(setRanks, { ...update, ids, ranks })
   return new Map(rows.map((row) => [row.id, row.json]))
 }
 
-const placeOne = statement('place_card', (args: Key & { column_id: string; rank: number; at: string }, query) =>
-  query
-    .updateTable('cards')
-    .set({ column_id: args.column_id, rank: args.rank, updated_at: args.at })
-    .where('board_id', '=', args.board_id)
-    .where('id', '=', args.id),
+const setRank = statement(
+  'set_card_rank',
+  (args: ResourceKey & { column_id: string; rank: number; at: string }, query) =>
+    query
+      .updateTable('cards')
+      .set({ column_id: args.column_id, rank: args.rank, updated_at: args.at })
+      .where('board_id', '=', args.board_id)
+      .where('id', '=', args.id),
 )
-/** Gives a card its place where there is room for it. Nothing else of it changes, so what it then looks like is known. */
-export function placeCard(
+/** Sets the column and rank of a card. Its new JSON is built from the old one, without a read. */
+export function setCardRank(
   tx: Tx,
   { board_id, card, at }: { board_id: string; card: JsonText<Card>; at: string },
-  place: Pick<Card, 'column_id' | 'rank'>,
+  target: Pick<Card, 'column_id' | 'rank'>,
 ): JsonText<Card> {
-  const shown = JSON.parse(card) as Card
-  tx.defer(placeOne, { board_id, id: shown.id, at, ...place })
-  return asText({ ...shown, ...place, updated_at: at })
+  const before = JSON.parse(card) as Card
+  tx.defer(setRank, { board_id, id: before.id, at, ...target })
+  return asText({ ...before, ...target, updated_at: at })
 }
 
 const touch = statement(
   'touch_cards',
-  (args: { board_id: string; ids: string[]; at: string }) => sql<Shown>`
+  (args: { board_id: string; ids: string[]; at: string }) => sql<CardRow>`
     update cards card set updated_at = ${args.at} where card.board_id = ${args.board_id} and card.id = any (${args.ids}::uuid[])
     returning card.id, ${cardJson}::text as json`,
 )
-/** Marks cards as changed, after what hangs on them changed; answers them in the order of their ids. */
-export async function touchCards(db: Db, board_id: string, ids: string[], at: string): Promise<Shown[]> {
+/** Sets `updated_at` of cards whose contents changed. Returns them in the order of their ids. */
+export async function touchCards(db: Db, board_id: string, ids: string[], at: string): Promise<CardRow[]> {
   const rows = await db.run(touch, { board_id, ids, at })
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 const assign = statement(
   'assign_card',
-  (args: Key & { user_ids: string[] }) => sql`
+  (args: ResourceKey & { user_ids: string[] }) => sql`
     insert into card_assignees (board_id, card_id, user_id, assigned_at)
-    select ${args.board_id}, ${args.id}, wanted.user_id, clock_timestamp() + wanted.nth * interval '1 microsecond'
-    from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
+    select ${args.board_id}, ${args.id}, added.user_id, clock_timestamp() + added.nth * interval '1 microsecond'
+    from unnest(${args.user_ids}::uuid[]) with ordinality added (user_id, nth)
     on conflict do nothing returning user_id`,
 )
-/** Assigns users; returns what those who were not assigned yet add to the board. */
-export async function assignCard(db: Db, key: Key, user_ids: string[]): Promise<Growth> {
+/** Assigns users. Returns the growth by those who were not assigned yet. */
+export async function assignCard(db: Db, key: ResourceKey, user_ids: string[]): Promise<Growth> {
   const added = await db.run(assign, { ...key, user_ids })
   return { text_bytes: PERSON_BYTES * added.length }
 }
 
-const unassign = statement('unassign_card', (args: Key & { user_id: string }, query) =>
+const unassign = statement('unassign_card', (args: ResourceKey & { user_id: string }, query) =>
   query
     .deleteFrom('card_assignees')
     .where('board_id', '=', args.board_id)
@@ -213,8 +220,8 @@ const unassign = statement('unassign_card', (args: Key & { user_id: string }, qu
     .where('user_id', '=', args.user_id)
     .returning('user_id'),
 )
-/** False when he was not assigned. */
-export const unassignCard = async (db: Db, key: Key, user_id: string) =>
+/** False when the user was not assigned. */
+export const unassignCard = async (db: Db, key: ResourceKey, user_id: string) =>
   (await db.run(unassign, { ...key, user_id })).length === 1
 
 const unassignEverywhere = statement('unassign_cards', (args: { board_id: string; user_id: string }, query) =>
@@ -224,12 +231,12 @@ const unassignEverywhere = statement('unassign_cards', (args: { board_id: string
     .where('user_id', '=', args.user_id)
     .returning('card_id'),
 )
-/** Takes a user off every card of a board; answers which. */
+/** Removes a user from every card of a board. Returns the ids of these cards. */
 export async function unassignFromBoard(db: Db, board_id: string, user_id: string): Promise<string[]> {
   return (await db.run(unassignEverywhere, { board_id, user_id })).map((row) => row.card_id)
 }
 
-const addMark = statement('add_card_label', (args: Key & { label_id: string }, query) =>
+const addLabel = statement('add_card_label', (args: ResourceKey & { label_id: string }, query) =>
   query
     .insertInto('card_labels')
     .values({ board_id: args.board_id, card_id: args.id, label_id: args.label_id })
@@ -237,10 +244,10 @@ const addMark = statement('add_card_label', (args: Key & { label_id: string }, q
     .returning('label_id'),
 )
 /** False when the card has the label already. */
-export const addCardLabel = async (db: Db, key: Key, label_id: string) =>
-  (await db.run(addMark, { ...key, label_id })).length === 1
+export const addCardLabel = async (db: Db, key: ResourceKey, label_id: string) =>
+  (await db.run(addLabel, { ...key, label_id })).length === 1
 
-const removeMark = statement('remove_card_label', (args: Key & { label_id: string }, query) =>
+const removeLabel = statement('remove_card_label', (args: ResourceKey & { label_id: string }, query) =>
   query
     .deleteFrom('card_labels')
     .where('board_id', '=', args.board_id)
@@ -248,6 +255,6 @@ const removeMark = statement('remove_card_label', (args: Key & { label_id: strin
     .where('label_id', '=', args.label_id)
     .returning('label_id'),
 )
-/** False when the card does not have it. */
-export const removeCardLabel = async (db: Db, key: Key, label_id: string) =>
-  (await db.run(removeMark, { ...key, label_id })).length === 1
+/** False when the card does not have the label. */
+export const removeCardLabel = async (db: Db, key: ResourceKey, label_id: string) =>
+  (await db.run(removeLabel, { ...key, label_id })).length === 1

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { type Db, type Statement, statement } from '../database/database.ts'
 import { cardJson } from './card-queries.ts'
 
-/** What a card must have to be found; what is left out does not matter. */
+/** Filters of a search. A card must match all that are given. */
 export interface CardFilters {
   search?: string
   label?: string
@@ -12,52 +12,52 @@ export interface CardFilters {
   column?: string
 }
 type Filter = keyof CardFilters
-interface Search extends Required<CardFilters> {
+interface CardSearch extends Required<CardFilters> {
   board_id: string
   after: string | null
   limit: number
 }
-interface Found {
+interface FoundCard {
   id: string
-  /** How many there are up to the limit, also those that do not fit this page. */
+  /** How many cards there are up to the limit, including those that do not fit on this page. */
   total: number
   json: JsonText<Card>
 }
 
-/** A page ends with the card that fills this much, by the texts of descriptions and of items. */
+/** A page ends with the card that reaches this size, counting descriptions and items. */
 const PAGE_BYTES = 1_048_576
-/** What an item takes as JSON beside its text. */
+/** JSON size of an item without its text. */
 const ITEM_BYTES = 300
 
-/** Where the first page begins: no id is greater. */
+/** The cursor of the first page: no id is greater. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * One statement for each combination of filters: they decide the plan, and a prepared statement keeps its plan whatever
- * it is given later. A label, else an assignee, leads: its index has its cards in the order of their ids. Otherwise the
- * cards of the board are walked in that order until the page is full. What does not lead is asked of one card at a time:
- * PostgreSQL takes any filter for so rare that it would rather read all cards of two filters, and compare each with each.
+ * One statement for each combination of filters, because a prepared statement keeps its plan. The statement is driven by the
+ * label or else by the assignee, whose index has the cards in the order of their ids; without either, by the cards of the board.
+ * Other filters are written so that they are checked for one card at a time: the planner would otherwise assume that they are
+ * very selective, read all cards of both filters and join them.
  */
 const findBy = (given: readonly Filter[]) =>
-  statement(['find_cards', ...given].join('_by_'), (args: Search) => {
+  statement(['find_cards', ...given].join('_by_'), (args: CardSearch) => {
     const has = (filter: Filter) => given.includes(filter)
     const lead = has('label')
       ? sql`join card_labels lead on lead.board_id = card.board_id and lead.card_id = card.id and lead.label_id = ${args.label}`
       : sql`join card_assignees lead on lead.board_id = card.board_id and lead.card_id = card.id and lead.user_id = ${args.assignee}`
-    const isLed = has('label') || has('assignee')
-    const id = sql.ref(isLed ? 'lead.card_id' : 'card.id')
+    const isIndexed = has('label') || has('assignee')
+    const id = sql.ref(isIndexed ? 'lead.card_id' : 'card.id')
     const isAssigned = sql`exists (select from card_assignees assigned
       where assigned.board_id = card.board_id and assigned.card_id = card.id and assigned.user_id = ${args.assignee} offset 0)`
-    return sql<Found>`
+    return sql<FoundCard>`
       select card.id, card.total, ${cardJson}::text as json from (
         select found.*, count(*) over () as total,
           coalesce(sum(size.bytes) over (order by found.id desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
         from (
-        select card.* from cards card ${isLed ? lead : sql``}
+        select card.* from cards card ${isIndexed ? lead : sql``}
         where card.board_id = ${args.board_id}
           and ${id} <= coalesce(${args.after}, ${sql.lit(LAST_ID)}::uuid) and ${id} is distinct from ${args.after}
           ${has('label') && has('assignee') ? sql`and ${isAssigned}` : sql``}
-          ${has('column') ? sql`and card.column_id ${sql.raw(isLed ? 'is not distinct from' : '=')} ${args.column}` : sql``}
+          ${has('column') ? sql`and card.column_id ${sql.raw(isIndexed ? 'is not distinct from' : '=')} ${args.column}` : sql``}
           ${has('search') ? sql`and strpos(card.search_key, (select search_key(${args.search}))) > 0` : sql``}
         order by ${id} desc limit ${args.limit}
         ) found cross join lateral (
@@ -72,16 +72,18 @@ const findBy = (given: readonly Filter[]) =>
 
 const FILTERS: readonly Filter[] = ['search', 'label', 'assignee', 'column']
 const combinations = FILTERS.reduce<Filter[][]>((all, filter) => all.concat(all.map((some) => [...some, filter])), [[]])
-const statements = new Map<string, Statement<Search, Found>>(combinations.map((given) => [given.join(), findBy(given)]))
+const statements = new Map<string, Statement<CardSearch, FoundCard>>(
+  combinations.map((given) => [given.join(), findBy(given)]),
+)
 
-/** Cards of a board that have all that is asked for, by id downwards, behind the card `after`. */
+/** The cards of a board that match all filters, by descending id, after the card `after`. */
 export function findCards(
   db: Db,
   board_id: string,
   filters: CardFilters,
   { after, limit }: { after: string | null; limit: number },
-): Promise<Found[]> {
+): Promise<FoundCard[]> {
   const given = FILTERS.filter((filter) => filters[filter])
-  const found = statements.get(given.join()) as Statement<Search, Found>
+  const found = statements.get(given.join()) as Statement<CardSearch, FoundCard>
   return db.run(found, { ...(filters as Required<CardFilters>), board_id, after, limit })
 }

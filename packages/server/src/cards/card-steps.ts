@@ -3,35 +3,35 @@ import type { JsonText } from '@lockstep/contract/operation'
 import type { Emit, EventMetadata } from '../core/event-log.ts'
 import type { PositionInput } from '../core/ordering/placement.ts'
 import type { Db } from '../database/database.ts'
-import { assignCard, findCardPlace, placeCards, touchCards } from './card-queries.ts'
+import { assignCard, findCardRank, setCardRanks, touchCards } from './card-queries.ts'
 
-/** A change to a card as part of a larger one: the transaction, the moment, and who is told. */
+/** The context of a change to a card that is part of a larger change. */
 export interface CardStep {
   db: Db
   board_id: string
   card_id: string
   at: string
-  /** Who acts: the caller unless it is nobody. */
+  /** `{ by: null }` when the service acts; otherwise the caller does. */
   by?: Pick<EventMetadata, 'by'>
 }
 
-/** Moves a card to a place in a column; the neighbours that make room are told of first. */
+/** Moves a card to a position in a column. Events of re-spaced neighbours come first. */
 export async function moveCardTo(
   { db, board_id, card_id: id, at, by }: CardStep,
   emit: Emit<'card.moved'>,
   { from_id, column_id }: { from_id: string; column_id: string },
-  place: PositionInput,
+  position: PositionInput,
 ): Promise<JsonText<Card>> {
-  const { rank, others } = await findCardPlace(db, { board_id, parent_id: column_id, moved_id: id }, place)
-  const placed = await placeCards(db, { board_id, column_id, moved_id: id, at }, [...others, { id, rank }])
+  const { rank, others } = await findCardRank(db, { board_id, parent_id: column_id, moved_id: id }, position)
+  const moved = await setCardRanks(db, { board_id, column_id, moved_id: id, at }, [...others, { id, rank }])
   for (const other of others)
-    emit('card.moved', placed.get(other.id) as JsonText<Card>, { by: null, from_id: column_id })
-  const card = placed.get(id) as JsonText<Card>
+    emit('card.moved', moved.get(other.id) as JsonText<Card>, { by: null, from_id: column_id })
+  const card = moved.get(id) as JsonText<Card>
   emit('card.moved', card, { ...by, from_id })
   return card
 }
 
-/** Assigns members to a card and tells of each. */
+/** Assigns members to a card, with one event for each. */
 export async function assignToCard(
   { db, board_id, card_id: id, at, by }: CardStep,
   emit: Emit<'card.assigned'>,

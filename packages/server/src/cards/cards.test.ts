@@ -32,7 +32,7 @@ const cardsIn = async ({ id }: Column): Promise<Card[]> => {
 }
 const titles = async (column: Column) => (await cardsIn(column)).map(({ title }) => title)
 
-/** The times of the last messages, which the log's rows do not show. */
+/** The timestamps of the last messages, which the rows of the log do not show. */
 async function lastTimes(count: number): Promise<string[]> {
   const { rows } = await service.sql.query(
     `select body::json ->> 'timestamp' as at from board_events where board_id = $1 order by seq desc limit $2`,
@@ -40,7 +40,7 @@ async function lastTimes(count: number): Promise<string[]> {
   )
   return rows.map(({ at }) => at)
 }
-/** One event, of this kind and by the member, with the card as it is now, changed at the event's own time. */
+/** Exactly one event of this type, by the member, with the current card, changed at the time of the event. */
 async function expectTold(type: string, { answer, events }: Awaited<ReturnType<typeof witness>>): Promise<Card> {
   expect(answer.status, answer.text).toBeLessThan(300)
   expect(events).toMatchObject([{ type, user_id: member.id }])
@@ -52,7 +52,7 @@ async function expectTold(type: string, { answer, events }: Awaited<ReturnType<t
 }
 
 describe('creating', () => {
-  test('[CARD-1] [CARD-2] [EVENT-1] [EVENT-5] a card is last unless placed, and has every field from the first day on', async () => {
+  test('[CARD-1] [CARD-2] [EVENT-1] [EVENT-5] a new card is last unless a position is given, and has every field', async () => {
     await newCard('Before')
     const body = { title: 'One', description: 'What to do' }
     const witnessed = await witness(board, () => member.api.send('createCard', { ...inColumn(todo), body }))
@@ -73,14 +73,14 @@ describe('creating', () => {
     expect((await cardsIn(todo)).at(-1)).toEqual(card)
   })
 
-  test('[CARD-1] [REQ-8] null is as good as left out', async () => {
+  test('[CARD-1] [REQ-8] null is the same as leaving a field out', async () => {
     const body = { title: 'Nulls', id: null, description: null, position: null }
     const card = await member.api.call('createCard', { ...inColumn(todo), body })
     expect(card.description).toBeNull()
     expect((await cardsIn(todo)).at(-1)).toEqual(card)
   })
 
-  test('[REQ-5] whatever else the body says is ignored', async () => {
+  test('[REQ-5] other fields of the body are ignored', async () => {
     const path = `/boards/${board.id}/columns/${todo.id}/cards`
     const claims = { column_id: done.id, rank: 7, assignees: [owner.id], created_at: '1999-01-01T00:00:00.000Z' }
     const { status, body } = await member.api.request('POST', path, { json: { title: 'Claims', ...claims } })
@@ -89,7 +89,7 @@ describe('creating', () => {
     expect((await cardsIn(todo)).at(-1)).toEqual(body)
   })
 
-  test('[CARD-1] a column that is not of the board is 404', async () => {
+  test('[CARD-1] a column of another board is 404', async () => {
     for (const column of [elsewhere.columns[0], { ...todo, id: randomUUID() }]) {
       const failure = await member.api.fail('createCard', { ...inColumn(column), body: { title: 'Lost' } })
       expect(failure).toMatchObject({ status: 404, code: 'column_not_found' })
@@ -113,7 +113,7 @@ describe('changing', () => {
     expect(await expectTold('card.updated', witnessed)).toMatchObject({ title: before.title, description: null })
   })
 
-  test('[CARD-3] [REQ-5] column, rank, assignees and times never change by it', async () => {
+  test('[CARD-3] [REQ-5] column, rank, assignees and times never change', async () => {
     const before = await newCard()
     const time = '1999-01-01T00:00:00.000Z'
     const claims = {
@@ -133,7 +133,7 @@ describe('changing', () => {
 })
 
 describe('deleting', () => {
-  test('[CARD-4] it goes, and card.deleted shows it as it was; a second time is 404', async () => {
+  test('[CARD-4] the card is gone, card.deleted contains its last state, and a second delete is 404', async () => {
     const card = await newCard()
     const assigned = await member.api.call('assignCard', { ...of(card), body: { user_ids: [owner.id] } })
     const { answer, events } = await witness(board, () => member.api.send('deleteCard', of(card)))
@@ -167,7 +167,7 @@ describe('moving', () => {
     expect((await cardsIn(todo)).map(({ id }) => id)).not.toContain(card.id)
   })
 
-  test('[CARD-5] [REQ-8] within its column when none is given, last unless placed', async () => {
+  test('[CARD-5] [REQ-8] without a column it moves within its own, last unless a position is given', async () => {
     const card = await newCard('Wanders')
     await newCard('Stays')
     expect(await expectTold('card.moved', await witness(board, () => move(card, { position: 0 })))).toBeDefined()
@@ -176,14 +176,14 @@ describe('moving', () => {
     expect((await titles(todo)).at(-1)).toBe('Wanders')
   })
 
-  test('[CARD-5] [CARD-9] a move to where it stands emits its event all the same', async () => {
+  test('[CARD-5] [CARD-9] a move to its current position emits its event all the same', async () => {
     const before = await newCard()
     const order = await titles(todo)
     await expectTold('card.moved', await witness(board, () => move(before, { column_id: todo.id })))
     expect(await titles(todo)).toEqual(order)
   })
 
-  test('[CARD-5] a column that is not of the board is 404, and the card stays', async () => {
+  test('[CARD-5] a column of another board is 404, and the card stays', async () => {
     const card = await newCard()
     for (const column_id of [elsewhere.columns[0].id, randomUUID()]) {
       const { answer, events } = await witness(board, () => move(card, { column_id }))
@@ -193,7 +193,7 @@ describe('moving', () => {
     expect(await read(card)).toEqual(card)
   })
 
-  test('[ORDER-4] [CARD-9] cards that make room for one from another column stay in theirs, and unchanged', async () => {
+  test('[ORDER-4] [CARD-9] cards that are re-spaced for one from another column stay in their column, and are otherwise unchanged', async () => {
     const target = await owner.api.call('createColumn', { params: { board_id: board.id }, body: { title: 'Crowded' } })
     for (const title of ['A', 'B', 'C']) await newCard(title, target)
     await service.sql.query('update cards set rank = rank / (1 << 20) where column_id = $1', [target.id])
@@ -222,7 +222,7 @@ describe('assigning', () => {
     member.api.send('assignCard', { ...of(card), body: { user_ids } })
   const assignees = async (card: Card) => (await read(card)).assignees.map(({ id }) => id)
 
-  test('[CARD-6] [CARD-9] the users of the list are added in its order, each with an event, and nobody is taken off', async () => {
+  test('[CARD-6] [CARD-9] the users of the list are added in its order, each with an event, and no user is removed', async () => {
     const card = await newCard()
     await expectTold('card.assigned', await witness(board, () => assign(card, [member.id])))
     const { answer, events } = await witness(board, () => assign(card, [owner.id, member.id]))
@@ -237,14 +237,14 @@ describe('assigning', () => {
     expect(await lastTimes(2)).toEqual([shown.updated_at, shown.updated_at])
   })
 
-  test('[CARD-6] a user assigned before gets an event again, and changes the time', async () => {
+  test('[CARD-6] a user who is already assigned gets an event again, and updates the time', async () => {
     const card = await newCard()
     await assign(card, [member.id])
     await expectTold('card.assigned', await witness(board, () => assign(card, [member.id])))
     expect(await assignees(card)).toEqual([member.id])
   })
 
-  test('[CARD-6] duplicates count once, however they are written', async () => {
+  test('[CARD-6] duplicates count once, in any spelling', async () => {
     const card = await newCard()
     await expectTold(
       'card.assigned',
@@ -278,7 +278,7 @@ describe('assigning', () => {
     expect(await assignees(card)).toEqual(ids)
   })
 
-  test('[CARD-7] [V08] an unknown user is 404, one who is no member 403, and then nobody is assigned', async () => {
+  test('[CARD-7] [V08] an unknown user is 404, a user who is not a member 403, and then no user is assigned', async () => {
     const card = await newCard()
     const outsider = elsewhere.member.id
     const { events } = await witness(board, async () => {
@@ -294,7 +294,7 @@ describe('assigning', () => {
     expect(await read(card)).toEqual(card)
   })
 
-  test('[CARD-8] [CARD-9] a user is taken off; when he was not assigned, nothing happens', async () => {
+  test('[CARD-8] [CARD-9] a user is unassigned; nothing happens if the user was not assigned', async () => {
     const card = await newCard()
     await assign(card, [owner.id, member.id])
     const params = { card_id: card.id, user_id: owner.id }

@@ -77,12 +77,9 @@ describe('text', () => {
     ['oo', ['Clean the pool']],
     ['walrus is', ['Buy fish']],
     ['no such thing', []],
-  ])(
-    '[SEARCH-1] [SEARCH-4] the part %j of title or description is found, the newest first',
-    async (search, expected) => {
-      expect(await titles({ search })).toEqual(expected)
-    },
-  )
+  ])('[SEARCH-1] [SEARCH-4] the part %j of title or description is found, newest first', async (search, expected) => {
+    expect(await titles({ search })).toEqual(expected)
+  })
 
   test.each([
     ['100%', ['100% done']],
@@ -91,22 +88,22 @@ describe('text', () => {
     ['e_c', ['snake_case']],
     ['\\', ['C:\\temp']],
     [':\\T', ['C:\\temp']],
-  ])('[SEARCH-2] the characters of %j are plain ones', async (search, expected) => {
+  ])('[SEARCH-2] the characters of %j are plain', async (search, expected) => {
     expect(await titles({ search })).toEqual(expected)
   })
 
   test.each(['éclair', 'ÉCL', 'σίσυφος', 'ΣΊΣΥΦΟΣ', 'ΦΟΣ', 'STRASSE', 'Straße', 'STRAẞE'])(
-    '[SEARCH-2] %j is found, also where letters have two lower cases or none',
+    '[SEARCH-2] %j is found, also where letters have two lower-case forms or none',
     async (search) => expect(await titles({ search })).toEqual(['ÉCLAIR']),
   )
 
-  test('[SEARCH-1] a term does not match the end of a title and the beginning of the description together', async () => {
+  test('[SEARCH-1] a term does not match across the end of the title and the beginning of the description', async () => {
     await newCard('Left', 'right')
     expect(await titles({ search: 'left' })).toEqual(['Left'])
     for (const search of ['leftright', 'left right', 'left\nright']) expect(await titles({ search })).toEqual([])
   })
 
-  test('[SEARCH-1] what was changed is found as it is now', async () => {
+  test('[SEARCH-1] changed cards are found by their new text', async () => {
     const card = await newCard('Xylophone', 'tuned')
     await board.member.api.call('updateCard', { params: { card_id: card.id }, body: { title: 'Zither' } })
     expect([await titles({ search: 'xylo' }), await titles({ search: 'zith' })]).toEqual([[], ['Zither']])
@@ -116,7 +113,7 @@ describe('text', () => {
     expect(await titles({ search: 'zith' })).toEqual([])
   })
 
-  test('[SEARCH-1] found cards are shown with all that hangs on them, as a read shows them', async () => {
+  test('[SEARCH-1] found cards are complete, as a read returns them', async () => {
     const card = await newCard('Quokka', 'smiles')
     await Promise.all([mark(card, await newLabel('Fauna')), assign(card, board.owner)])
     await board.member.api.call('createChecklist', { params: { card_id: card.id }, body: { title: 'Steps' } })
@@ -132,7 +129,7 @@ describe('text', () => {
   })
 
   check.prop([fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), fc.nat(), fc.nat()], { numRuns: 60 })(
-    '[SEARCH-2] every part of any title finds it',
+    '[SEARCH-2] every part of any title is found',
     async (text, from, length) => {
       const title = `x${text.replaceAll('\0', '')}`
       const { id } = await newCard(title)
@@ -146,7 +143,7 @@ describe('text', () => {
 })
 
 describe('label, assignee and column', () => {
-  test('[SEARCH-3] each filter, and all together, find the cards that have everything', async () => {
+  test('[SEARCH-3] each filter, and all together, return the cards that match', async () => {
     const [red, blue] = [await newLabel('Red'), await newLabel('Blue')]
     const { owner, member, columns } = board
     const cards: Card[] = []
@@ -169,13 +166,13 @@ describe('label, assignee and column', () => {
     }
   })
 
-  test('[SEARCH-3] what is not of the board matches nothing', async () => {
-    const [foreign, stranger] = await Promise.all([newLabel('Foreign', elsewhere), service.user()])
+  test('[SEARCH-3] a label, user or column of another board matches nothing', async () => {
+    const [foreign, nonMember] = await Promise.all([newLabel('Foreign', elsewhere), service.user()])
     const [column] = elsewhere.columns
     for (const query of [
       { label: foreign.id },
       { column: column.id },
-      { assignee: stranger.id },
+      { assignee: nonMember.id },
       { assignee: elsewhere.owner.id },
       { label: crypto.randomUUID(), search: 'walrus' },
     ])
@@ -183,7 +180,7 @@ describe('label, assignee and column', () => {
   })
 
   test.each(['label', 'assignee', 'column', 'after'])(
-    '[SEARCH-3] [REQ-11] a %s that is no UUID is 422',
+    '[SEARCH-3] [REQ-11] a %s that is not a UUID is 422',
     async (name) => {
       const failure = await board.member.api.fail('findCards', {
         params: { board_id: board.id },
@@ -195,7 +192,7 @@ describe('label, assignee and column', () => {
 })
 
 describe('pages', () => {
-  test('[SEARCH-4] links lead through every card once, with the filters that were asked for', async () => {
+  test('[SEARCH-4] links lead through every card once, with the same filters', async () => {
     const label = await newLabel('50 % & more')
     for (let n = 0; n < 7; n++) await mark(await newCard(`Paged ${n} & 100 % =+ö`), label)
     const expected = ['6', '5', '4', '3', '2', '1', '0'].map((n) => `Paged ${n} & 100 % =+ö`)
@@ -208,7 +205,7 @@ describe('pages', () => {
     expect(exact.map((page) => page.length)).toEqual([7])
   })
 
-  test('[SEARCH-4] a card that moves, changes or goes between two pages costs no other card', async () => {
+  test('[SEARCH-4] a card that moves, changes or is deleted between two pages does not affect other cards', async () => {
     const label = await newLabel('Restless')
     const cards: Card[] = []
     for (let n = 0; n < 6; n++) cards.push(await mark(await newCard(`Restless ${n}`), label))
@@ -219,14 +216,14 @@ describe('pages', () => {
     const at = (n: number) => ({ params: { card_id: (cards[n] as Card).id } })
     await board.member.api.call('moveCard', { ...at(0), body: { position: 0 } })
     await board.member.api.call('updateCard', { ...at(5), body: { title: 'Restless still' } })
-    // The very card that the link names.
+    // The card that the link refers to.
     await board.member.api.call('deleteCard', at(4))
     const second = await board.member.api.request('GET', nextOf(first.headers) as string)
     const ids = [...(first.body as Card[]), ...(second.body as Card[])].map((card) => card.id)
     expect(ids).toEqual([5, 4, 3, 2].map((n) => cards[n]?.id))
   })
 
-  test('[SEARCH-4] ids at either end of all ids have their place too', async () => {
+  test('[SEARCH-4] the smallest and the largest id are listed too', async () => {
     const ids = ['ffffffff-ffff-ffff-ffff-ffffffffffff', '00000000-0000-0000-0000-000000000000']
     for (const id of ids) {
       const params = { board_id: board.id, column_id: board.columns[0].id }
@@ -236,7 +233,7 @@ describe('pages', () => {
     expect(found.flat().map((card) => card.id)).toEqual(ids)
   })
 
-  test('[SEARCH-5] a page has 50 cards unless said, and at most 200', async () => {
+  test('[SEARCH-5] a page has 50 cards by default, and at most 200', async () => {
     const column = await board.member.api.call('createColumn', {
       params: { board_id: board.id },
       body: { title: 'Long' },
@@ -255,7 +252,7 @@ describe('pages', () => {
   })
 })
 
-test('[READ-7] a page ends with the card that fills a mebibyte, and Link leads through all of them', async () => {
+test('[READ-7] a page ends with the card that reaches one mebibyte, and Link leads through all of them', async () => {
   const text = `gigantic ${'x'.repeat(65_000)}`
   const ids: string[] = []
   for (let i = 0; i < 20; i++) ids.unshift((await newCard(`Long ${i}`, text)).id)
@@ -264,7 +261,7 @@ test('[READ-7] a page ends with the card that fills a mebibyte, and Link leads t
   expect(found.flat().map(({ id }) => id)).toEqual(ids)
 })
 
-test('[READ-7] the items of checklists count for the size of a page', async () => {
+test('[READ-7] the items of checklists count towards the size of a page', async () => {
   for (let i = 0; i < 3; i++) {
     const { id: card_id } = await newCard(`Listed ${i}`)
     const { api } = board.member

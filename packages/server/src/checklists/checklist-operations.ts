@@ -1,21 +1,21 @@
 import type { Checklist, checklistOperations } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { objectBytes } from '../core/quotas.ts'
-import type { Db } from '../database/database.ts'
+import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   deleteChecklist,
-  findChecklistPlace,
+  findChecklistRank,
   insertChecklist,
-  placeChecklists,
   readChecklist,
   renameChecklist,
+  setChecklistRanks,
 } from './checklist-queries.ts'
 
 export const checklistHandlers: Handlers<typeof checklistOperations> = {
   async createChecklist({ db, board_id, params: { card_id }, newId, body: { title }, emit }) {
-    const { rank } = await findChecklistPlace(db, { board_id, parent_id: card_id, moved_id: null }, {})
+    const { rank } = await findChecklistRank(db, { board_id, parent_id: card_id, moved_id: null }, {})
     const checklist = await insertChecklist(db, { board_id, id: newId, card_id, title, rank })
     emit('checklist.created', checklist, { growth: { text_bytes: objectBytes(title) } })
     return checklist
@@ -38,16 +38,16 @@ export const checklistHandlers: Handlers<typeof checklistOperations> = {
 
   async moveChecklist({ db, board_id, params: { checklist_id: id }, body, emit }) {
     const { card_id } = await requireChecklist(db, { board_id, id })
-    const { rank, others } = await findChecklistPlace(db, { board_id, parent_id: card_id, moved_id: id }, body)
-    const placed = await placeChecklists(db, board_id, [...others, { id, rank }])
-    for (const other of others) emit('checklist.moved', placed.get(other.id) as JsonText<Checklist>, { by: null })
-    const checklist = placed.get(id) as JsonText<Checklist>
+    const { rank, others } = await findChecklistRank(db, { board_id, parent_id: card_id, moved_id: id }, body)
+    const moved = await setChecklistRanks(db, board_id, [...others, { id, rank }])
+    for (const other of others) emit('checklist.moved', moved.get(other.id) as JsonText<Checklist>, { by: null })
+    const checklist = moved.get(id) as JsonText<Checklist>
     emit('checklist.moved', checklist)
     return checklist
   },
 }
 
-async function requireChecklist(db: Db, key: { board_id: string; id: string }) {
+async function requireChecklist(db: Db, key: ResourceKey) {
   const checklist = await readChecklist(db, key)
   if (!checklist) throw new Problem('checklist_not_found')
   return checklist

@@ -32,8 +32,8 @@ const at = (item: { id: string }) => ({ params: { item_id: item.id } })
 const listsOn = async ({ id }: Card) => (await member.api.call('getCard', { params: { card_id: id } })).checklists
 const itemsOf = async ({ id }: Checklist) => (await listsOn(card)).find((list) => list.id === id)?.items ?? []
 
-/** Does one thing; what is told must be one event of the kind, by the member, with the answer as its data. */
-async function told(type: string, act: () => Promise<Answer>) {
+/** Runs a change that must emit exactly one event of this type, by the member, with the response body as its data. */
+async function emitsOne(type: string, act: () => Promise<Answer>) {
   const { answer, events } = await witness(board, act)
   expect(events, answer.text).toMatchObject([{ type, user_id: member.id }])
   if (answer.status !== 204) expect(events[0]?.data).toEqual(answer.body)
@@ -41,10 +41,10 @@ async function told(type: string, act: () => Promise<Answer>) {
 }
 
 describe('checklists', () => {
-  test('[CHECK-1] are added last, and stand in their order on the card', async () => {
+  test('[CHECK-1] are added last, and listed in order on the card', async () => {
     const own = await newCard()
     const params = { card_id: own.id }
-    const { body } = await told('checklist.created', () =>
+    const { body } = await emitsOne('checklist.created', () =>
       member.api.send('createChecklist', { params, body: { title: 'A' } }),
     )
     expect(body).toMatchObject({ card_id: own.id, title: 'A', items: [] })
@@ -52,11 +52,11 @@ describe('checklists', () => {
     expect(await listsOn(own)).toEqual([body, second])
   })
 
-  test('[CHECK-2] [REQ-5] [REQ-10] are renamed, and nothing else changes by it', async () => {
+  test('[CHECK-2] [REQ-5] [REQ-10] can be renamed, which changes nothing else', async () => {
     const list = await newChecklist()
     await newItem(list)
     const change = { title: 'Renamed', rank: 1, card_id: crypto.randomUUID(), items: [] }
-    const { body } = await told('checklist.updated', () =>
+    const { body } = await emitsOne('checklist.updated', () =>
       member.api.send('updateChecklist', { ...of(list), body: change }),
     )
     expect(body).toEqual({ ...list, title: 'Renamed', items: await itemsOf(list) })
@@ -69,7 +69,7 @@ describe('checklists', () => {
   test('[CHECK-3] are deleted with their items, with one event', async () => {
     const list = await newChecklist()
     const item = await newItem(list)
-    const { data } = await told('checklist.deleted', () => member.api.send('deleteChecklist', of(list)))
+    const { data } = await emitsOne('checklist.deleted', () => member.api.send('deleteChecklist', of(list)))
     expect(data).toEqual({ ...list, items: [item] })
     expect(await member.api.fail('updateItem', { ...at(item), body: {} })).toMatchObject({
       status: 404,
@@ -81,21 +81,21 @@ describe('checklists', () => {
     })
   })
 
-  test('[CHECK-4] [ORDER-1] [ORDER-2] are moved to a position or behind an anchor, and one of them must be given', async () => {
+  test('[CHECK-4] [ORDER-1] [ORDER-2] are moved to a position or after an anchor, one of which is required', async () => {
     const own = await newCard()
     const [a, b, c] = [await newChecklist('A', own), await newChecklist('B', own), await newChecklist('C', own)]
-    await told('checklist.moved', () => member.api.send('moveChecklist', { ...of(c), body: { position: 0 } }))
-    await told('checklist.moved', () => member.api.send('moveChecklist', { ...of(a), body: { after_id: b.id } }))
+    await emitsOne('checklist.moved', () => member.api.send('moveChecklist', { ...of(c), body: { position: 0 } }))
+    await emitsOne('checklist.moved', () => member.api.send('moveChecklist', { ...of(a), body: { after_id: b.id } }))
     expect((await listsOn(own)).map(({ title }) => title)).toEqual(['C', 'B', 'A'])
     expect(await member.api.fail('moveChecklist', { ...of(a), body: {} })).toMatchObject({ status: 422 })
   })
 })
 
 describe('items', () => {
-  test('[CHECK-5] are added last, not done, with something to read', async () => {
+  test('[CHECK-5] are added last and not done, and need visible content', async () => {
     const list = await newChecklist()
     const body = { content: 'First' }
-    const first = await told('checklist_item.created', () => member.api.send('createItem', { ...of(list), body }))
+    const first = await emitsOne('checklist_item.created', () => member.api.send('createItem', { ...of(list), body }))
     expect(first.body).toMatchObject({ checklist_id: list.id, content: 'First', is_done: false, assignees: [] })
     const second = await newItem(list, 'Second')
     expect(await itemsOf(list)).toEqual([first.body, second])
@@ -103,27 +103,27 @@ describe('items', () => {
       expect(await member.api.fail('createItem', { ...of(list), body: { content } })).toMatchObject({ status: 422 })
   })
 
-  test('[CHECK-6] are ticked, rewritten and deleted', async () => {
+  test('[CHECK-6] are checked off, changed and deleted', async () => {
     const list = await newChecklist()
     const item = await newItem(list)
-    const ticked = await told('checklist_item.updated', () =>
+    const ticked = await emitsOne('checklist_item.updated', () =>
       member.api.send('updateItem', { ...at(item), body: { is_done: true } }),
     )
     expect(ticked.body).toEqual({ ...item, is_done: true })
-    const { body } = await told('checklist_item.updated', () =>
+    const { body } = await emitsOne('checklist_item.updated', () =>
       member.api.send('updateItem', { ...at(item), body: { content: 'New' } }),
     )
     expect(body).toEqual({ ...item, is_done: true, content: 'New' })
-    const { data } = await told('checklist_item.deleted', () => member.api.send('deleteItem', at(item)))
+    const { data } = await emitsOne('checklist_item.deleted', () => member.api.send('deleteItem', at(item)))
     expect(data).toEqual(body)
     expect(await itemsOf(list)).toEqual([])
   })
 
-  test('[CHECK-7] [ORDER-1] are moved within their checklist and to another one of the board', async () => {
+  test('[CHECK-7] [ORDER-1] are moved within their checklist and to another checklist of the board', async () => {
     const [from, to] = [await newChecklist('From'), await newChecklist('To')]
     const [a, b, c] = [await newItem(from, 'A'), await newItem(from, 'B'), await newItem(to, 'C')]
     const send = (item: ChecklistItem, body: object) =>
-      told('checklist_item.moved', () => member.api.send('moveItem', { ...at(item), body }))
+      emitsOne('checklist_item.moved', () => member.api.send('moveItem', { ...at(item), body }))
     await send(b, { position: 0 })
     expect((await itemsOf(from)).map(({ content }) => content)).toEqual(['B', 'A'])
     await send(a, { checklist_id: to.id, position: 0 })
@@ -132,7 +132,7 @@ describe('items', () => {
     expect((await itemsOf(to)).map(({ id }) => id)).toEqual([a.id, c.id, b.id])
   })
 
-  test('[CHECK-7] [ACCESS-5] never to a checklist of another board', async () => {
+  test('[CHECK-7] [ACCESS-5] are never moved to a checklist of another board', async () => {
     const item = await newItem(await newChecklist())
     const foreign = await newChecklist('Foreign', await newCard(elsewhere), elsewhere.member)
     for (const checklist_id of [foreign.id, crypto.randomUUID()]) {
@@ -141,7 +141,7 @@ describe('items', () => {
     }
   })
 
-  test('[ORDER-4] where there is no room, the others are told of first, by nobody', async () => {
+  test('[ORDER-4] without a gap between ranks, events of re-spaced neighbours come first, without a user', async () => {
     const list = await newChecklist()
     const [a, b, c] = [await newItem(list, 'A'), await newItem(list, 'B'), await newItem(list, 'C')]
     await service.sql.query(
@@ -156,7 +156,7 @@ describe('items', () => {
 })
 
 describe('assignees of an item', () => {
-  test('[CHECK-8] are added, one event for each user of the list, and taken off', async () => {
+  test('[CHECK-8] are added with one event for each user of the list, and removed', async () => {
     const item = await newItem(await newChecklist())
     const user_ids = [board.owner.id, member.id, board.owner.id]
     const { answer, events } = await witness(board, () =>
@@ -168,14 +168,14 @@ describe('assignees of an item', () => {
       ['checklist_item.assigned', member.id],
     ])
     const off = { params: { item_id: item.id, user_id: board.owner.id } }
-    await told('checklist_item.unassigned', () => member.api.send('unassignItem', off))
+    await emitsOne('checklist_item.unassigned', () => member.api.send('unassignItem', off))
     expect(await witness(board, () => member.api.send('unassignItem', off))).toMatchObject({
       answer: { status: 204 },
       events: [],
     })
   })
 
-  test('[CHECK-8] [ACCESS-4] an unknown user is 404, a stranger 403, and then nobody is assigned', async () => {
+  test('[CHECK-8] [ACCESS-4] an unknown user is 404, a user who is not a member 403, and then no user is assigned', async () => {
     const item = await newItem(await newChecklist())
     const send = (user_id: string) =>
       member.api.fail('assignItem', { ...at(item), body: { user_ids: [member.id, user_id] } })
@@ -185,7 +185,7 @@ describe('assignees of an item', () => {
     expect((body as ChecklistItem).assignees).toEqual([])
   })
 
-  test('[CHECK-8] [MEMBER-5] a removed member is off every item, each with its event, before he is gone', async () => {
+  test('[CHECK-8] [MEMBER-5] a removed member is unassigned from every item, each with its event, before the event of the removal', async () => {
     const guest = await service.user()
     const params = { board_id: board.id }
     await board.owner.api.call('inviteMember', { params, body: { user_id: guest.id } })

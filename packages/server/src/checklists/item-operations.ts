@@ -2,24 +2,24 @@ import type { ChecklistItem, itemOperations } from '@lockstep/contract/checklist
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
-import type { Db } from '../database/database.ts'
+import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   assignItem,
   deleteItem,
-  findItemPlace,
+  findItemRank,
   insertItem,
-  placeItems,
   readItemMove,
   readItems,
+  setItemRanks,
   unassignItem,
   updateItem,
 } from './item-queries.ts'
 
 export const itemHandlers: Handlers<typeof itemOperations> = {
   async createItem({ db, board_id, params: { checklist_id }, newId, body: { content }, emit }) {
-    const { rank } = await findItemPlace(db, { board_id, parent_id: checklist_id, moved_id: null }, {})
+    const { rank } = await findItemRank(db, { board_id, parent_id: checklist_id, moved_id: null }, {})
     const item = await insertItem(db, { board_id, id: newId, checklist_id, content, rank })
     emit('checklist_item.created', item, { growth: { text_bytes: objectBytes(content) } })
     return item
@@ -44,11 +44,11 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     const move = await readItemMove(db, { board_id, id }, body.checklist_id ?? null)
     if (!move?.checklist_id) throw new Problem('checklist_not_found')
     const { from_id, checklist_id } = move
-    const { rank, others } = await findItemPlace(db, { board_id, parent_id: checklist_id, moved_id: id }, body)
-    const placed = await placeItems(db, board_id, checklist_id, [...others, { id, rank }])
+    const { rank, others } = await findItemRank(db, { board_id, parent_id: checklist_id, moved_id: id }, body)
+    const moved = await setItemRanks(db, board_id, checklist_id, [...others, { id, rank }])
     for (const other of others)
-      emit('checklist_item.moved', placed.get(other.id) as JsonText<ChecklistItem>, { by: null })
-    const item = placed.get(id) as JsonText<ChecklistItem>
+      emit('checklist_item.moved', moved.get(other.id) as JsonText<ChecklistItem>, { by: null })
+    const item = moved.get(id) as JsonText<ChecklistItem>
     emit('checklist_item.moved', item, { from_id })
     return item
   },
@@ -73,10 +73,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 }
 
-async function requireItem(
-  db: Db,
-  { board_id, id }: { board_id: string; id: string },
-): Promise<JsonText<ChecklistItem>> {
+async function requireItem(db: Db, { board_id, id }: ResourceKey): Promise<JsonText<ChecklistItem>> {
   const [item] = await readItems(db, board_id, [id])
   if (!item) throw new Problem('item_not_found')
   return item.json

@@ -3,53 +3,52 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { rankedLists } from '../core/ordering/placement.ts'
 import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
-import { type Db, statement } from '../database/database.ts'
+import { type Db, type JsonRow, type ResourceKey, statement } from '../database/database.ts'
 import { userJson } from '../users/user-queries.ts'
 
-/** An item with its assignees, of the table `checklist_items` under the name `item`. */
-export const itemJson = sql<ChecklistItem>`(select row_to_json(shown) from (select
+/** A checklist item with its assignees, of the row `item` of the table `checklist_items`. */
+export const itemJson = sql<ChecklistItem>`(select row_to_json(fields) from (select
   item.id, item.checklist_id, item.content, item.rank, item.is_done,
   (select coalesce(json_agg(${userJson} order by assignee.assigned_at, assignee.user_id), '[]')
     from item_assignees assignee join users person on person.id = assignee.user_id
-    where assignee.board_id = item.board_id and assignee.item_id = item.id) as assignees) shown)`
+    where assignee.board_id = item.board_id and assignee.item_id = item.id) as assignees) fields)`
 
-interface Shown {
+interface ItemRow extends JsonRow<ChecklistItem> {
   id: string
-  json: JsonText<ChecklistItem>
 }
-type Key = { board_id: string; id: string }
 
-export const findItemPlace = rankedLists('checklist_items', 'checklist_id')
+export const findItemRank = rankedLists('checklist_items', 'checklist_id')
 
-interface NewItem extends Key {
+interface NewItem extends ResourceKey {
   checklist_id: string
   content: string
   rank: number
 }
 const insert = statement(
   'insert_item',
-  (args: NewItem) => sql<Shown>`
+  (args: NewItem) => sql<ItemRow>`
     insert into checklist_items as item (board_id, id, checklist_id, content, rank)
     values (${args.board_id}, ${args.id}, ${args.checklist_id}, ${args.content}, ${args.rank})
     returning item.id, ${itemJson}::text as json`,
 )
 export async function insertItem(db: Db, item: NewItem): Promise<JsonText<ChecklistItem>> {
   const [row] = await db.run(insert, item)
-  return (row as Shown).json
+  return (row as ItemRow).json
 }
 
 const read = statement(
   'read_items',
-  (args: { board_id: string; ids: string[] }) => sql<Shown>`
+  (args: { board_id: string; ids: string[] }) => sql<ItemRow>`
     select item.id, ${itemJson}::text as json from checklist_items item
     where item.board_id = ${args.board_id} and item.id = any (${args.ids}::uuid[]) order by item.id`,
 )
-/** The items of a board that are asked for, in the order of their ids. */
-export const readItems = (db: Db, board_id: string, ids: string[]): Promise<Shown[]> => db.run(read, { board_id, ids })
+/** The given items of a board, in the order of their ids. */
+export const readItems = (db: Db, board_id: string, ids: string[]): Promise<ItemRow[]> =>
+  db.run(read, { board_id, ids })
 
 const update = statement(
   'update_item',
-  (args: Key & { changes: string }) => sql<Shown & { text_bytes: number }>`
+  (args: ResourceKey & { changes: string }) => sql<ItemRow & { text_bytes: number }>`
     with changed as (
       select item.content as old_content, (jsonb_populate_record(item, ${args.changes}::jsonb)).* from checklist_items item
       where item.board_id = ${args.board_id} and item.id = ${args.id}
@@ -60,69 +59,74 @@ const update = statement(
       and (item.content, item.is_done) is distinct from (changed.content, changed.is_done)
     returning item.id, ${itemJson}::text as json, object_bytes(item.content) - object_bytes(changed.old_content) as text_bytes`,
 )
-/** The item after the change, and by how much its text has grown; undefined when nothing changed. */
-export async function updateItem(db: Db, key: Key, changes: Partial<Pick<ChecklistItem, 'content' | 'is_done'>>) {
+/** The item after the change, and the growth of its text; undefined when nothing changed. */
+export async function updateItem(
+  db: Db,
+  key: ResourceKey,
+  changes: Partial<Pick<ChecklistItem, 'content' | 'is_done'>>,
+) {
   return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]
 }
 
 const remove = statement(
   'delete_item',
-  (args: Key) => sql<{ text_bytes: number }>`
+  (args: ResourceKey) => sql<{ text_bytes: number }>`
     with gone as materialized (select text_bytes from item_usage where board_id = ${args.board_id} and id = ${args.id})
     delete from checklist_items using gone where board_id = ${args.board_id} and id = ${args.id}
     returning -gone.text_bytes as text_bytes`,
 )
-/** Deletes an item; returns what the board lost. */
-export const deleteItem = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]
+/** Deletes an item. Returns the (negative) growth of the board. */
+export const deleteItem = async (db: Db, key: ResourceKey): Promise<Growth | undefined> =>
+  (await db.run(remove, key))[0]
 
 const move = statement(
   'read_item_move',
-  (args: Key & { checklist_id: string | null }) => sql<{ from_id: string; checklist_id: string | null }>`
+  (args: ResourceKey & { checklist_id: string | null }) => sql<{ from_id: string; checklist_id: string | null }>`
     select item.checklist_id as from_id, target.id as checklist_id
     from checklist_items item
     left join checklists target on target.board_id = item.board_id and target.id = coalesce(${args.checklist_id}, item.checklist_id)
     where item.board_id = ${args.board_id} and item.id = ${args.id}`,
 )
-/** From where to where an item would move; `checklist_id` is null when the board has no such checklist. */
-export async function readItemMove(db: Db, key: Key, checklist_id: string | null) {
+/** The current and the target checklist of an item; `checklist_id` is null when the board has no such checklist. */
+export async function readItemMove(db: Db, key: ResourceKey, checklist_id: string | null) {
   return (await db.run(move, { ...key, checklist_id }))[0]
 }
 
-const place = statement(
-  'place_items',
-  (args: { board_id: string; checklist_id: string; ids: string[]; ranks: number[] }) => sql<Shown>`
-    update checklist_items item set checklist_id = ${args.checklist_id}, rank = placed.rank
-    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) placed (id, rank)
-    where item.board_id = ${args.board_id} and item.id = placed.id
+const setRanks = statement(
+  'set_item_ranks',
+  (args: { board_id: string; checklist_id: string; ids: string[]; ranks: number[] }) => sql<ItemRow>`
+    update checklist_items item set checklist_id = ${args.checklist_id}, rank = ranked.rank
+    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) ranked (id, rank)
+    where item.board_id = ${args.board_id} and item.id = ranked.id
     returning item.id, ${itemJson}::text as json`,
 )
-/** Gives items of one checklist their ranks, in one statement; answers them by id. */
-export async function placeItems(
+/** Sets the ranks of items of one checklist, in one statement. Returns the items by id. */
+export async function setItemRanks(
   db: Db,
   board_id: string,
   checklist_id: string,
-  placed: { id: string; rank: number }[],
+  items: { id: string; rank: number }[],
 ) {
-  const [ids, ranks] = [placed.map((p) => p.id), placed.map((p) => p.rank)]
-  const rows = await db.run(place, { board_id, checklist_id, ids, ranks })
+  const [ids, ranks] = [items.map((item) => item.id), items.map((item) => item.rank)]
+  const rows = await db.run(setRanks, { board_id, checklist_id, ids, ranks })
   return new Map(rows.map((row) => [row.id, row.json]))
 }
 
 const assign = statement(
   'assign_item',
-  (args: Key & { user_ids: string[] }) => sql`
+  (args: ResourceKey & { user_ids: string[] }) => sql`
     insert into item_assignees (board_id, item_id, user_id, assigned_at)
-    select ${args.board_id}, ${args.id}, wanted.user_id, clock_timestamp() + wanted.nth * interval '1 microsecond'
-    from unnest(${args.user_ids}::uuid[]) with ordinality wanted (user_id, nth)
+    select ${args.board_id}, ${args.id}, added.user_id, clock_timestamp() + added.nth * interval '1 microsecond'
+    from unnest(${args.user_ids}::uuid[]) with ordinality added (user_id, nth)
     on conflict do nothing returning user_id`,
 )
-/** Assigns users; returns what those who were not assigned yet add to the board. */
-export async function assignItem(db: Db, key: Key, user_ids: string[]): Promise<Growth> {
+/** Assigns users. Returns the growth by those who were not assigned yet. */
+export async function assignItem(db: Db, key: ResourceKey, user_ids: string[]): Promise<Growth> {
   const added = await db.run(assign, { ...key, user_ids })
   return { text_bytes: PERSON_BYTES * added.length }
 }
 
-const unassign = statement('unassign_item', (args: Key & { user_id: string }, query) =>
+const unassign = statement('unassign_item', (args: ResourceKey & { user_id: string }, query) =>
   query
     .deleteFrom('item_assignees')
     .where('board_id', '=', args.board_id)
@@ -130,8 +134,8 @@ const unassign = statement('unassign_item', (args: Key & { user_id: string }, qu
     .where('user_id', '=', args.user_id)
     .returning('user_id'),
 )
-/** False when he was not assigned. */
-export const unassignItem = async (db: Db, key: Key, user_id: string) =>
+/** False when the user was not assigned. */
+export const unassignItem = async (db: Db, key: ResourceKey, user_id: string) =>
   (await db.run(unassign, { ...key, user_id })).length === 1
 
 const unassignEverywhere = statement('unassign_items', (args: { board_id: string; user_id: string }, query) =>
@@ -141,7 +145,7 @@ const unassignEverywhere = statement('unassign_items', (args: { board_id: string
     .where('user_id', '=', args.user_id)
     .returning('item_id'),
 )
-/** Takes a user off every item of a board; answers which. */
+/** Removes a user from every item of a board. Returns the ids of these items. */
 export async function unassignItemsOnBoard(db: Db, board_id: string, user_id: string): Promise<string[]> {
   return (await db.run(unassignEverywhere, { board_id, user_id })).map((row) => row.item_id)
 }

@@ -26,7 +26,7 @@ const newCard = (column: Column, title: string) =>
 /** The columns as `GET` shows them. */
 const columns = async () => (await owner.api.call('getBoard', { params: here() })).columns
 const shown = async ({ id }: Column) => (await columns()).find((column) => column.id === id)
-/** A column with a card that somebody is assigned to. */
+/** A column with a card that has an assignee. */
 async function newColumnWithCards(): Promise<Column> {
   const column = await newColumn()
   const one = await newCard(column, 'One')
@@ -36,7 +36,7 @@ async function newColumnWithCards(): Promise<Column> {
 }
 
 describe('creating', () => {
-  test('[COL-1] [EVENT-1] [EVENT-5] a column is last, grey and not done unless said otherwise', async () => {
+  test('[COL-1] [EVENT-1] [EVENT-5] a new column is last, grey and not done by default', async () => {
     const last = (await columns()).at(-1) as Column
     const { answer, events } = await witness(board, () =>
       member.api.send('createColumn', { params: here(), body: { title: 'Review' } }),
@@ -50,21 +50,21 @@ describe('creating', () => {
     expect((await columns()).at(-1)).toEqual(created)
   })
 
-  test('[COL-1] it takes its colour, its done mark and its place', async () => {
+  test('[COL-1] color, done mark and position can be given', async () => {
     const body = { title: 'Shipped', color: 'rebeccapurple', is_done_column: true, position: 0 }
     const { position: _, ...said } = body
     expect(await member.api.call('createColumn', { params: here(), body })).toMatchObject(said)
     expect((await columns())[0]).toMatchObject(said)
   })
 
-  test('[COL-1] [REQ-8] null is as good as left out', async () => {
+  test('[COL-1] [REQ-8] null is the same as leaving a field out', async () => {
     const body = { title: 'Nulls', id: null, color: null, is_done_column: null, position: null }
     const created = await member.api.call('createColumn', { params: here(), body })
     expect(created).toMatchObject({ color: '#6b7280', is_done_column: false })
     expect((await columns()).at(-1)).toEqual(created)
   })
 
-  test('[REQ-5] whatever else the body says is ignored', async () => {
+  test('[REQ-5] other fields of the body are ignored', async () => {
     const json = { title: 'Claims', board_id: elsewhere.id, rank: -5, cards: [{ title: 'Mine' }], nonsense: 1 }
     const { status, body } = await member.api.request('POST', `/boards/${board.id}/columns`, { json })
     expect({ status, body }).toMatchObject({ status: 201, body: { ...here(), cards: [] } })
@@ -73,7 +73,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('[COL-2] [COL-5] title, colour and done mark change; column.updated carries the cards too', async () => {
+  test('[COL-2] [COL-5] title, color and done mark change; column.updated contains the cards too', async () => {
     const column = await newColumnWithCards()
     const body = { title: 'Doing', color: '#fff', is_done_column: true }
     const { answer, events } = await witness(board, () =>
@@ -86,7 +86,7 @@ describe('changing', () => {
     expect(await shown(column)).toEqual(answer.body)
   })
 
-  test('[COL-2] [REQ-5] board, rank, id and cards never change by it', async () => {
+  test('[COL-2] [REQ-5] board, rank, id and cards never change', async () => {
     const column = await newColumnWithCards()
     const json = { title: 'Claims', id: randomUUID(), board_id: elsewhere.id, rank: 7, cards: [], position: 0 }
     const { body } = await member.api.request('PATCH', `/columns/${column.id}`, { json })
@@ -96,7 +96,7 @@ describe('changing', () => {
 })
 
 describe('deleting', () => {
-  test('[COL-3] [COL-5] it goes with its cards, in one event that shows it as it was', async () => {
+  test('[COL-3] [COL-5] the column is deleted with its cards, in one event with its last state', async () => {
     const column = await newColumnWithCards()
     const params = { column_id: column.id }
     const { answer, events } = await witness(board, () => member.api.send('deleteColumn', { params }))
@@ -111,7 +111,7 @@ describe('deleting', () => {
 })
 
 describe('moving', () => {
-  test('[COL-4] [COL-5] it changes its place, and column.moved carries the cards too', async () => {
+  test('[COL-4] [COL-5] its position changes, and column.moved contains the cards too', async () => {
     const column = await newColumnWithCards()
     const { answer, events } = await witness(board, () =>
       member.api.send('moveColumn', { params: { column_id: column.id }, body: { position: 0 } }),
@@ -124,7 +124,7 @@ describe('moving', () => {
     expect((await columns())[0]).toEqual(moved)
   })
 
-  test('[COL-4] a move to where it stands emits its event all the same', async () => {
+  test('[COL-4] a move to its current position emits its event all the same', async () => {
     const column = await newColumn()
     const order = (await columns()).map(({ id }) => id)
     const { answer, events } = await witness(board, () =>
@@ -147,7 +147,7 @@ describe('moving', () => {
   )
 })
 
-/** What can be written and changed later, on boards, columns and cards alike. */
+/** The fields that can be written and changed, of boards, columns and cards. */
 type Write = (fields: object) => Promise<Answer>
 interface Written {
   create: Write
@@ -196,7 +196,7 @@ describe.each(fields)('the $field of a $on', ({ on, field, max }) => {
     '\u0001\u007f!\ufeff',
   ]
 
-  test('[REQ-6] keeps every character', async () => {
+  test('[REQ-6] preserves every character', async () => {
     const { create, patch, read } = await written[on]()
     for (const text of texts) {
       expect((await create({ [field]: text })).body).toMatchObject({ [field]: text })
@@ -205,7 +205,7 @@ describe.each(fields)('the $field of a $on', ({ on, field, max }) => {
     }
   })
 
-  test('[REQ-6] [REQ-7] refuses what cannot be kept, and what is too long', async () => {
+  test('[REQ-6] [REQ-7] rejects text that cannot be stored or is too long', async () => {
     const { create, patch } = await written[on]()
     const wide = '𝒳'
     const invisible = field === 'title' ? ['', '   ', '\u200b\u00a0\n'] : []
@@ -225,7 +225,7 @@ const changes: [keyof typeof written, Record<string, unknown>][] = [
   ['card', { title: 'Changed', description: 'Changed' }],
 ]
 describe.each(changes)('a PATCH of a %s', (on, all) => {
-  test('[REQ-9] leaves alone what it does not name', async () => {
+  test('[REQ-9] leaves other fields unchanged', async () => {
     const { patch, read } = await written[on]()
     for (const [field, value] of Object.entries(all)) {
       const { updated_at: _, ...before } = (await read()) as Card
@@ -244,7 +244,7 @@ describe.each(changes)('a PATCH of a %s', (on, all) => {
     }
   })
 
-  test('[REQ-10] [WRITE-1] [CARD-9] that changes nothing answers 200 and emits nothing', async () => {
+  test('[REQ-10] [WRITE-1] [CARD-9] that changes nothing returns 200 and emits nothing', async () => {
     const { patch, read } = await written[on]()
     await patch(all)
     const before = await read()

@@ -15,7 +15,7 @@ const PLACEHOLDER = 'change-me-this-placeholder-is-public'
 const inProduction = (settings: Record<string, string> = {}) =>
   readSettings({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings })
 
-/** The sentence with which settings are refused. */
+/** The message with which settings are rejected. */
 function refusal(read: () => unknown): string {
   try {
     read()
@@ -43,11 +43,11 @@ describe('development', () => {
     })
   })
 
-  test('[RUN-1] allows what production refuses', () => {
+  test('[RUN-1] accepts settings that production rejects', () => {
     expect(readSettings({ JWT_SECRET: 'short', CORS_ORIGINS: '*' })).toMatchObject({ JWT_SECRET: 'short' })
   })
 
-  test('[RUN-1] settings are read from their text, and unknown ones left alone', () => {
+  test('[RUN-1] settings are parsed, and unknown variables are ignored', () => {
     const settings = { PORT: '9000', AUTH_COOKIE: 'true', PASSWORD_REQUIRES: 'upper,digit', HOME: '/' }
     expect(readSettings({ ...settings, CORS_ORIGINS: ' https://a.example ,https://b.example,' })).toMatchObject({
       PORT: 9000,
@@ -59,7 +59,7 @@ describe('development', () => {
 })
 
 describe('production', () => {
-  test('[RUN-1] starts with a secret of 32 characters and no origins unless named', () => {
+  test('[RUN-1] starts with a secret of 32 characters, and has no CORS origins by default', () => {
     const JWT_SECRET = SECRET.slice(0, 32)
     expect(inProduction({ JWT_SECRET })).toMatchObject({ IS_PRODUCTION: true, CORS_ORIGINS: [] })
     expect(inProduction({ JWT_SECRET })).toMatchObject({ PASSWORD_MIN_LENGTH: 8, REFUSE_COMMON_PASSWORDS: 'on' })
@@ -79,13 +79,13 @@ describe('production', () => {
     ['the placeholder as second', { JWT_SECRET_PREVIOUS: PLACEHOLDER }, /^JWT_SECRET_PREVIOUS is the documented/],
     ['the wildcard', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS is the wildcard/],
     ['the wildcard among others', { CORS_ORIGINS: 'https://a.example, *' }, /^CORS_ORIGINS is the wildcard/],
-  ])('[RUN-1] [CONF-3] [V39] refuses %s in a sentence that names the setting', (_, settings, sentence) => {
+  ])('[RUN-1] [CONF-3] [V39] rejects %s with a message that names the setting', (_, settings, sentence) => {
     const said = refusal(() => readSettings({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings }))
     expect(said).toMatch(sentence)
     expect(said).not.toContain(MARK)
   })
 
-  test('[RUN-1] [V39] the process ends with 1 and the sentence, and does nothing else', async () => {
+  test('[RUN-1] [V39] the process exits with status 1 and the message, and does nothing else', async () => {
     const main = fileURLToPath(new URL('../main.ts', import.meta.url))
     const env = { ENVIRONMENT: 'production', JWT_SECRET: PLACEHOLDER, DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' }
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -95,7 +95,7 @@ describe('production', () => {
   })
 })
 
-test('[CONF-3] production takes what openssl makes, and a second secret like it', () => {
+test('[CONF-3] production accepts the output of openssl, also as a second secret', () => {
   const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48)))
   for (let i = 0; i < 20; i++) {
     const JWT_SECRET = random().toString('base64')
@@ -104,7 +104,7 @@ test('[CONF-3] production takes what openssl makes, and a second secret like it'
   }
 })
 
-test('[CONF-3] a second secret that is the first is refused, in development too', () => {
+test('[CONF-3] a second secret that equals the first is rejected, also in development', () => {
   const said = refusal(() => readSettings({ JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: SECRET }))
   expect(said).toMatch(/^JWT_SECRET_PREVIOUS is the same as JWT_SECRET/)
   expect(said).not.toContain(MARK)
@@ -126,25 +126,28 @@ describe('secrets from files', () => {
     METRICS_TOKEN: `${MARK}-for-the-scraper`,
   }
 
-  test.each(SECRETS)('[CONF-1] %s_FILE names a file that holds the value, with or without a line break', (name) => {
+  test.each(SECRETS)('[CONF-1] %s_FILE names a file with the value, with or without a line break', (name) => {
     for (const end of ['', '\n', '\r\n'])
       expect(readSettings({ [`${name}_FILE`]: file(values[name] + end) })[name]).toBe(values[name])
-    // Only one is not of the secret.
+    // Only one line break is removed.
     expect(readSettings({ JWT_SECRET_FILE: file(' a b \n\n') }).JWT_SECRET).toBe(' a b \n')
   })
 
-  test.each(SECRETS)('[CONF-1] [CONF-2] %s and %s_FILE together are refused', (name) => {
+  test.each(SECRETS)('[CONF-1] [CONF-2] %s and %s_FILE together are rejected', (name) => {
     const said = refusal(() => readSettings({ [name]: values[name], [`${name}_FILE`]: file(values[name]) }))
     expect(said).toBe(`${name} and ${name}_FILE are both set: leave one out.`)
   })
 
-  test.each(SECRETS)('[CONF-1] [CONF-2] a %s_FILE that is empty, absent or a folder is refused by name', (name) => {
-    const said = (path: string) => refusal(() => readSettings({ [`${name}_FILE`]: path }))
-    expect(said(file('\n'))).toBe(`${name}_FILE names a file that is empty.`)
-    expect(said(join(folder, MARK))).toBe(`${name}_FILE names a file that cannot be read (ENOENT).`)
-    expect(said(folder)).toBe(`${name}_FILE names a file that cannot be read (EISDIR).`)
-    expect(said('')).toBe(`${name}_FILE names a file that cannot be read (ENOENT).`)
-  })
+  test.each(SECRETS)(
+    '[CONF-1] [CONF-2] a %s_FILE that is empty, missing or a directory is rejected by name',
+    (name) => {
+      const said = (path: string) => refusal(() => readSettings({ [`${name}_FILE`]: path }))
+      expect(said(file('\n'))).toBe(`${name}_FILE names a file that is empty.`)
+      expect(said(join(folder, MARK))).toBe(`${name}_FILE names a file that cannot be read (ENOENT).`)
+      expect(said(folder)).toBe(`${name}_FILE names a file that cannot be read (EISDIR).`)
+      expect(said('')).toBe(`${name}_FILE names a file that cannot be read (ENOENT).`)
+    },
+  )
 
   test.each([
     ['DATABASE_URL', `postgres://lockstep:${MARK}@[::1/lockstep`],
@@ -152,7 +155,7 @@ describe('secrets from files', () => {
     ['REDIS_URL', `redis://:${MARK}@redis:port`],
     ['REDIS_URL', `redis://a:6379,redis://:${MARK}@b:99999`],
     ['REDIS_URL', `http://:${MARK}@redis`],
-  ])('[CONF-2] what is wrong with %s is said without it, also when it comes from a file', (name, value) => {
+  ])('[CONF-2] an error about %s does not contain its value, also when it comes from a file', (name, value) => {
     for (const settings of [{ [name]: value }, { [`${name}_FILE`]: file(value) }]) {
       const said = refusal(() => readSettings(settings))
       expect(said).toContain(name)
@@ -160,7 +163,7 @@ describe('secrets from files', () => {
     }
   })
 
-  test('[CONF-2] the process says the name alone, too', async () => {
+  test('[CONF-2] the process prints only the name, too', async () => {
     const env = { JWT_SECRET: SECRET, DATABASE_URL_FILE: file(`postgres://lockstep:${MARK}@[::1/lockstep`) }
     const main = fileURLToPath(new URL('../main.ts', import.meta.url))
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -168,7 +171,7 @@ describe('secrets from files', () => {
     expect([code, stdout, stderr]).toEqual([1, '', 'DATABASE_URL is no valid address.\n'])
   })
 
-  test('[CONF-1] the table of settings names the file of each secret, and of nothing else', () => {
+  test('[CONF-1] the settings page lists the file variable of each secret, and of no other setting', () => {
     const table = readFileSync('docs/settings.md', 'utf8')
     expect([...table.matchAll(/`(\w+)_FILE`/g)].map(([, name]) => name)).toEqual(
       Object.keys(Settings.properties).filter((name) => SECRETS.some((secret) => secret === name)),
@@ -178,7 +181,7 @@ describe('secrets from files', () => {
   })
 })
 
-test('[LIMIT-1] limits hold in production, not in development, unless said otherwise', () => {
+test('[LIMIT-1] rate limits are on in production and off in development by default', () => {
   expect([inProduction().RATE_LIMITS, inProduction({ RATE_LIMITS: 'off' }).RATE_LIMITS]).toEqual(['on', 'off'])
   expect([readSettings({}).RATE_LIMITS, readSettings({ RATE_LIMITS: 'on' }).RATE_LIMITS]).toEqual(['off', 'on'])
 })
@@ -212,14 +215,14 @@ describe('a setting of the wrong form', () => {
     ['RATE_LIMITS', 'maybe'],
     ['MAX_FAILED_LOGINS', '0'],
     ['LOG_LEVEL', 'loud'],
-  ])('[RUN-2] %s=%j is refused in a sentence that names it', (name, value) => {
+  ])('[RUN-2] %s=%j is rejected with a message that names it', (name, value) => {
     const said = refusal(() => readSettings({ [name]: value }))
     expect(said).toContain(name)
-    // A setting can be a secret: what it is set to is never repeated.
+    // The value is never repeated, because it may be a secret.
     if (value !== '') expect(said).not.toContain(`"${value}"`)
   })
 
-  test('[RUN-2] every wrong one is named', () => {
+  test('[RUN-2] every invalid setting is named', () => {
     const said = refusal(() => readSettings({ PORT: 'http', LOG_LEVEL: 'loud' }))
     expect(said).toContain('PORT')
     expect(said).toContain('LOG_LEVEL')

@@ -32,15 +32,15 @@ export interface ResolvedSettings
 /** An invalid setting. The message names the setting and says what to do. */
 export class BadSetting extends Error {}
 
-interface Use {
+interface ReadOptions {
   /** Whether the process signs tokens. One that does not needs no signing secret. */
   signsTokens?: boolean
 }
 
 /** The configuration of this process. An invalid setting ends the process with its message. */
-export function configOrExit(use: Use = {}): Config {
+export function configOrExit(options: ReadOptions = {}): Config {
   try {
-    return readConfig(process.env, use)
+    return readConfig(process.env, options)
   } catch (error) {
     if (!(error instanceof BadSetting)) throw error
     console.error(error.message)
@@ -50,10 +50,11 @@ export function configOrExit(use: Use = {}): Config {
 
 type Environment = Record<string, string | undefined>
 
-export const readConfig = (environment: Environment, use: Use = {}): Config => nest(readSettings(environment, use))
+export const readConfig = (environment: Environment, options: ReadOptions = {}): Config =>
+  nest(readSettings(environment, options))
 
 /** Parses and validates the environment. */
-export function readSettings(environment: Environment, { signsTokens = true }: Use = {}): ResolvedSettings {
+export function readSettings(environment: Environment, { signsTokens = true }: ReadOptions = {}): ResolvedSettings {
   const values = readValues(withFiles(environment))
   const IS_PRODUCTION = values.ENVIRONMENT === 'production'
   const settings: ResolvedSettings = {
@@ -70,8 +71,8 @@ export function readSettings(environment: Environment, { signsTokens = true }: U
     CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
     PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as ResolvedSettings['PASSWORD_REQUIRES'],
   }
-  const stray = settings.CORS_ORIGINS.find((origin) => origin !== '*' && !isOrigin(origin))
-  if (stray !== undefined)
+  const invalidOrigin = settings.CORS_ORIGINS.find((origin) => origin !== '*' && !isOrigin(origin))
+  if (invalidOrigin !== undefined)
     throw new BadSetting('CORS_ORIGINS must be a comma-separated list of origins, such as https://app.example.')
   if (settings.PASSWORD_MIN_LENGTH > settings.PASSWORD_MAX_LENGTH) {
     throw new BadSetting('PASSWORD_MIN_LENGTH is greater than PASSWORD_MAX_LENGTH: no password could satisfy both.')
@@ -127,7 +128,7 @@ function readValues(environment: Environment): SettingValues {
 function requireSafeSettings({ JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN }: ResolvedSettings) {
   if (JWT_SECRET_PREVIOUS !== '') requireStrongSecret('JWT_SECRET_PREVIOUS', JWT_SECRET_PREVIOUS)
   if (CORS_ORIGINS.includes('*')) throw unsafe('CORS_ORIGINS is the wildcard: list the origins you trust.')
-  if (LOG_FORMAT !== 'json') throw unsafe('LOG_FORMAT is pretty, which no program can read: leave it out.')
+  if (LOG_FORMAT !== 'json') throw unsafe('LOG_FORMAT is pretty, which programs cannot parse: leave it out.')
   if (METRICS_TOKEN !== '' && METRICS_TOKEN.length < 16)
     throw unsafe('METRICS_TOKEN is shorter than 16 characters: set a longer one, or none.')
 }
@@ -139,8 +140,8 @@ function requireStrongSecret(name: string, secret: string) {
   if (new Set(secret).size < 8) throw unsafe(`${name} repeats a few characters: set a random one.`)
   if (/change.?me|placeholder|example/i.test(secret)) throw unsafe(`${name} looks like an example: set a random one.`)
 }
-const unsafe = (sentence: string) =>
-  new BadSetting(`${sentence} The service does not start in production with this setting.`)
+const unsafe = (message: string) =>
+  new BadSetting(`${message} The service does not start in production with this setting.`)
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
 const list = (text: string) => text.split(',').flatMap((part) => part.trim() || [])

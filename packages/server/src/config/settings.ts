@@ -6,7 +6,7 @@ export const PLACEHOLDER_SECRET = 'change-me-this-placeholder-is-public'
 export const Settings = Type.Object({
   ENVIRONMENT: Type.Enum(['development', 'production'], {
     default: 'development',
-    description: '`production` refuses unsafe settings, creates no database and marks cookies Secure.',
+    description: '`production` rejects unsafe settings, does not create the database, and sets Secure cookies.',
   }),
   HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on; `0.0.0.0` in a container.' }),
   PORT: Type.Integer({ default: 8000, minimum: 0, maximum: 65535, description: 'Port to listen on.' }),
@@ -19,164 +19,167 @@ export const Settings = Type.Object({
     default: 10,
     minimum: 2,
     maximum: 200,
-    description: 'Connections to PostgreSQL, for each instance. All together must stay below its `max_connections`.',
+    description:
+      'Connections to PostgreSQL per instance. The sum over all instances must be below its `max_connections`.',
   }),
   MIGRATE_ON_START: Type.Boolean({
     default: true,
-    description: 'Bring the schema up to date before listening. Instances that start together take turns.',
+    description:
+      'Migrate the schema before listening. If several instances start together, one migrates and the others wait.',
   }),
   REDIS_URL: Type.String({
     default: 'redis://127.0.0.1:6379',
     pattern: '^(rediss?://[^,]+(,(?=r)|$))*$',
     description:
-      'Carries events between instances, and counts for the limits. Several addresses, with commas, are a cluster. Empty: one instance without Redis.',
+      'Redis distributes events between instances and counts rate limits. Several URLs, separated by commas, are a cluster. Empty: a single instance without Redis.',
   }),
   JWT_SECRET: Type.String({
     default: PLACEHOLDER_SECRET,
     minLength: 1,
     description:
-      'Signs access tokens. Production wants a random one of at least 32 characters, and neither the placeholder nor an example.',
+      'Signs access tokens. Production requires a random secret of at least 32 characters, and rejects the placeholder and examples.',
   }),
   JWT_SECRET_PREVIOUS: Type.String({
     default: '',
     description:
-      'A second secret whose tokens are accepted and that signs none: the next one, then the last one, while the secret is [replaced](administering.md#replacing-the-signing-secret). Empty: none.',
+      'A second secret whose tokens are accepted, while the secret is [replaced](administering.md#replacing-the-signing-secret): first the next one, then the previous one. It signs no tokens. Empty: none.',
   }),
   JWT_ALGORITHM: Type.Enum(['HS256', 'HS384', 'HS512'], {
     default: 'HS256',
-    description: 'How tokens are signed. Only this one is accepted.',
+    description: 'Signature algorithm of tokens. No other algorithm is accepted.',
   }),
   TOKEN_LIFETIME_SECONDS: Type.Integer({
     default: 3600,
     minimum: 1,
-    description: 'How long an access token, and the cookie that carries it, is valid.',
+    description: 'Lifetime of an access token and of its cookie.',
   }),
   SESSION_MAX_AGE_SECONDS: Type.Integer({
     default: 2_592_000,
     minimum: 1,
-    description: 'How long after its login a session can be renewed.',
+    description: 'How long after the login a session can be renewed.',
   }),
   AUTH_COOKIE: Type.Boolean({
     default: false,
-    description: 'Set the cookie `svc_auth` at every login, not only when the form says `cookie=true`.',
+    description: 'Set the cookie `svc_auth` at every login, not only with `cookie=true`.',
   }),
   REGISTRATION: Type.Enum(['open', 'closed'], {
     default: 'open',
-    description: 'Whether anybody may create an account, or only `npm run admin`.',
+    description: 'Whether anyone can create an account, or only the operator with `npm run admin`.',
   }),
   USER_SEARCH: Type.Enum(['open', 'limited'], {
     description:
-      'Whether users are found by a part of any e-mail address, or only by the whole address and by a part for people on a common board. Default: `open` in development, `limited` in production.',
+      '`open`: a search matches a part of any e-mail address. `limited`: it matches only a full address, or a part of it for members of common boards. Default: `open` in development, `limited` in production.',
   }),
   ADMIN_API: Type.Enum(['on', 'off'], {
     default: 'off',
     description:
-      'Whether superusers may administer over HTTP, under `/admin`. Off, those paths do not exist; `npm run admin` works in any case.',
+      'Whether superusers can use the administration API under `/admin`. If off, these paths do not exist; `npm run admin` always works.',
   }),
   PASSWORD_MIN_LENGTH: Type.Integer({
     minimum: 1,
     maximum: 1024,
-    description: 'Shortest new password, in characters. Default: 1 in development, 8 in production.',
+    description: 'Minimum length of a new password, in characters. Default: 1 in development, 8 in production.',
   }),
   PASSWORD_MAX_LENGTH: Type.Integer({
     default: 128,
     minimum: 64,
     maximum: 1024,
-    description: 'Longest new password, in characters.',
+    description: 'Maximum length of a new password, in characters.',
   }),
   PASSWORD_REQUIRES: Type.String({
     default: '',
     pattern: '^((lower|upper|digit|symbol)(,(?=.)|$))*$',
-    description: 'What a new password must contain: a list of `lower`, `upper`, `digit`, `symbol`, with commas.',
+    description: 'What a new password must contain: `lower`, `upper`, `digit`, `symbol`, separated by commas.',
   }),
   REFUSE_COMMON_PASSWORDS: Type.Enum(['on', 'off'], {
     description:
-      'Whether a new password may be neither one of the 13,000 commonest nor the own username or e-mail address. Default: `off` in development, `on` in production.',
+      'Whether the 13,000 most common passwords, and the user’s own username and e-mail address, are rejected as new passwords. Default: `off` in development, `on` in production.',
   }),
   CORS_ORIGINS: Type.String({
     description:
-      'Origins of other sites whose pages may call the API, with commas. Default: `*` in development, which is any, with cookies too; none in production, where `*` is refused.',
+      'Origins of other sites whose pages may call the API, separated by commas. Default: `*` (any origin, also with cookies) in development; none in production, where `*` is rejected.',
   }),
   TRUST_PROXY: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 10,
-    description: 'How many proxies stand before the service and may tell the address of a client.',
+    description:
+      'Number of trusted proxies in front of the service, which report the client address in `X-Forwarded-For`.',
   }),
   MAX_REQUESTS_AT_ONCE: Type.Integer({
     minimum: 1,
     description:
-      'Requests that are worked on at once; more wait for a moment, and get 503 when it does not pass. Default: eight for each connection to PostgreSQL.',
+      'Maximum number of concurrent requests. More requests wait briefly, and get 503 if no slot becomes free. Default: eight per connection to PostgreSQL.',
   }),
   FAIR_SHARES: Type.Enum(['on', 'off'], {
     description:
-      'Whether users and addresses are limited to a share. Queues (requests, connections to PostgreSQL, lists and searches, sockets to be admitted) are served in turn; of what is held (open requests, bodies without a credential, TCP connections, uploads, unread responses) each gets a share once half is in use; sockets have fixed numbers. Default: `off` in development, `on` in production.',
+      'Whether users and addresses are limited to a fair share. Queues (requests, connections to PostgreSQL, lists and searches, new sockets) are served fairly. Of other resources (open requests, bodies without a credential, TCP connections, uploads, unread responses), each user or address gets a share once half is in use. Sockets have fixed limits. Default: `off` in development, `on` in production.',
   }),
   MAX_UPLOADS_AT_ONCE: Type.Integer({
     default: 64,
     minimum: 2,
     description:
-      'Uploads in progress; more get 503. Above half of it, one user may have a sixteenth, and the users of one address a quarter together. With `FAIR_SHARES`.',
+      'Maximum number of concurrent uploads; more get 503. Once half are in use, a user may have a sixteenth, and all users of an address together a quarter. With `FAIR_SHARES`.',
   }),
   MIN_UPLOAD_BYTES_PER_SECOND: Type.Integer({
     default: 1_638,
     minimum: 0,
     description:
-      'The slowest upload, measured over 10 seconds in which the service waits for the client; a slower one gets 408. With `FAIR_SHARES`.',
+      'Minimum rate of an upload, measured over 10 seconds of waiting for the client; a slower upload gets 408. With `FAIR_SHARES`.',
   }),
   MAX_UNREAD_RESPONSE_BYTES: Type.Integer({
     default: 134_217_728,
     minimum: 1_048_576,
     description:
-      'How much memory large responses may take until clients have read them; more get 503. Above half of it, one user may have an eighth, and the users of one address half of it together. With `FAIR_SHARES`.',
+      'Maximum memory of large responses that clients have not read yet; more get 503. Once half is in use, a user may have an eighth, and all users of an address together half. With `FAIR_SHARES`.',
   }),
   BOARD_WAIT_MS: Type.Integer({
     default: 5_000,
     minimum: 1,
-    description: 'How long a change waits for the changes of the same board before it; then 503.',
+    description: 'How long a change waits for earlier changes of the same board; then it gets 503.',
   }),
   MAX_SOCKETS: Type.Integer({
     default: 20_000,
     minimum: 1,
     description:
-      'Connections that one instance takes; more are closed with 1013. The system must allow a quarter more open files.',
+      'Maximum number of WebSocket connections per instance; more are closed with 1013. The limit of open files must be at least a quarter higher.',
   }),
   MAX_SOCKETS_PER_USER: Type.Integer({
     default: 200,
     minimum: 1,
     description:
-      'Connections for real time that one user has to one instance; more are closed with 1013. With `FAIR_SHARES`.',
+      'Maximum number of WebSocket connections of one user per instance; more are closed with 1013. With `FAIR_SHARES`.',
   }),
   MAX_SOCKETS_PER_USER_AND_BOARD: Type.Integer({
     default: 20,
     minimum: 1,
-    description: 'The same to one board. With `FAIR_SHARES`.',
+    description: 'Maximum number of WebSocket connections of one user to one board, per instance. With `FAIR_SHARES`.',
   }),
   MAX_SOCKETS_PER_ADDRESS: Type.Integer({
     default: 2_000,
     minimum: 1,
     description:
-      'Connections for real time that one address has to one instance; more are closed with 1013. With `FAIR_SHARES`.',
+      'Maximum number of WebSocket connections of one address per instance; more are closed with 1013. With `FAIR_SHARES`.',
   }),
   RATE_LIMITS: Type.Enum(['on', 'off'], {
     description:
-      'Whether the limits below hold. They are counted in Redis, for all instances together, and in the process without Redis. Default: `off` in development, `on` in production.',
+      'Whether the rate limits below apply. They are counted in Redis for all instances together; without Redis, by each instance. Default: `off` in development, `on` in production.',
   }),
   MAX_LOGINS_PER_MINUTE: Type.Integer({
     default: 20,
     minimum: 1,
-    description: 'Logins to one account from one address, right or wrong; then 429 for that pair.',
+    description: 'Login attempts for one account from one address, successful or not; then 429.',
   }),
   MAX_FAILED_LOGINS: Type.Integer({
     default: 10,
     minimum: 1,
     description:
-      'Failed logins in 15 minutes to one account from one address; then 429 for that pair. Also wrong current passwords of one user.',
+      'Failed logins for one account from one address in 15 minutes; then 429. Also the limit of wrong current passwords of one user.',
   }),
   MAX_FAILED_LOGINS_PER_ADDRESS: Type.Integer({
     default: 100,
     minimum: 1,
-    description: 'Failed logins in 15 minutes from one address to whatever accounts.',
+    description: 'Failed logins from one address in 15 minutes, for all accounts together; then 429.',
   }),
   MAX_REGISTRATIONS_PER_HOUR: Type.Integer({
     default: 20,
@@ -186,7 +189,7 @@ export const Settings = Type.Object({
   MAX_BAD_PAYLOADS_PER_MINUTE: Type.Integer({
     default: 300,
     minimum: 1,
-    description: 'Logins and registrations from one address that are rejected with 422; then 429.',
+    description: 'Logins and registrations with status 422 from one address; then 429.',
   }),
   MAX_REQUESTS_PER_MINUTE: Type.Integer({
     default: 6_000,
@@ -196,108 +199,109 @@ export const Settings = Type.Object({
   MAX_REQUESTS_PER_MINUTE_PER_ADDRESS: Type.Integer({
     default: 30_000,
     minimum: 1,
-    description: 'Requests of all users from one address to one instance; then 429.',
+    description: 'Requests from one address, of all users together, per instance; then 429.',
   }),
   MAX_UPGRADES_PER_MINUTE: Type.Integer({
     default: 3_000,
     minimum: 1,
-    description: 'New connections for real time from one address; more are closed with 1013.',
+    description: 'New WebSocket connections from one address; more are closed with 1013.',
   }),
   MAX_USER_SEARCHES_PER_MINUTE: Type.Integer({
     default: 30,
     minimum: 1,
-    description: 'Searches for users by one user; then 429.',
+    description: 'User searches by one user; then 429.',
   }),
   MAX_USER_SEARCHES_PER_DAY: Type.Integer({
     default: 500,
     minimum: 1,
-    description: 'Searches for users by one user in 24 hours; then 429.',
+    description: 'User searches by one user in 24 hours; then 429.',
   }),
   QUOTAS: Type.Enum(['on', 'off'], {
     description:
-      'Whether the five quotas below hold. Boards that were counted stay counted when they are off. Default: `off` in development, `on` in production.',
+      'Whether the five quotas below apply. Boards are counted also while quotas are off, once they were counted. Default: `off` in development, `on` in production.',
   }),
   MAX_BOARD_TEXT_BYTES: Type.Integer({
     default: 8_388_608,
     minimum: 1,
     description:
-      'How much text a board may hold, as bytes of JSON and 200 bytes for each object, 640 for each member and assignee; then 409 for whatever adds more.',
+      'Maximum text of a board: its bytes as JSON, plus 200 for each object and 640 for each member and assignee; then 409 for changes that add text.',
   }),
   MAX_CARDS_PER_BOARD: Type.Integer({
     default: 10_000,
     minimum: 1,
-    description: 'Cards of one board; then 409.',
+    description: 'Maximum number of cards of a board; then 409.',
   }),
   MAX_BOARD_FILE_BYTES: Type.Integer({
     default: 1_073_741_824,
     minimum: 1,
-    description: 'The size of all files of one board together; then 409.',
+    description: 'Maximum size of all files of a board together; then 409.',
   }),
   MAX_OWNED_BOARDS_PER_USER: Type.Integer({
     default: 500,
     minimum: 1,
     description:
-      'Boards that one user has created and nobody has deleted; then 409. Boards of others do not count, also as an owner.',
+      'Maximum number of existing boards that one user has created; then 409. Boards created by others do not count, even if the user owns them.',
   }),
   MAX_BOARD_LOG_BYTES_PER_MINUTE: Type.Integer({
     default: 67_108_864,
     minimum: 1,
     description:
-      'How much the changes of one board may write to its log in a minute; then 429 for everything but deletes that free as much as they write. Renaming a column writes the whole column.',
+      'Maximum bytes that the changes of one board write to its log in a minute; then 429, except for deletions that free as much as they write. Renaming a column writes the whole column.',
   }),
   UNREADY_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 600,
     description:
-      'How long an instance that got SIGTERM serves on while `/ready` says 503: longer than a balancer takes to notice.',
+      'How long an instance keeps serving after SIGTERM while `/ready` returns 503. Set it longer than a load balancer takes to notice.',
   }),
   DRAIN_SECONDS: Type.Integer({
     default: 5,
     minimum: 0,
     maximum: 600,
-    description: 'Over how long SIGTERM spreads the closing of connections.',
+    description: 'Period over which WebSocket connections are closed after SIGTERM.',
   }),
   MAX_ATTACHMENT_BYTES: Type.Integer({
     default: 10_485_760,
     minimum: 1,
     maximum: 1_073_741_824,
-    description: 'The largest file that can be attached to a card.',
+    description: 'Maximum size of an attachment.',
   }),
   BOARD_CACHE_BYTES: Type.Integer({
     default: 67_108_864,
     minimum: 1,
-    description: 'How much memory full boards may take that are kept ready to be sent, compressed.',
+    description: 'Memory for the cache of full boards, which are stored compressed.',
   }),
   EVENT_RETENTION_DAYS: Type.Integer({
     default: 90,
     minimum: 1,
-    description: 'How long events are kept: how long a client can be away and still resume.',
+    description: 'Retention of events. A client can resume after being offline for this long.',
   }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
     default: 'info',
-    description: 'How much is logged. One line for each request at `info`.',
+    description: 'Log level. At `info`, every request is one line.',
   }),
   LOG_FORMAT: Type.Enum(['json', 'pretty'], {
     description:
-      'Lines of JSON, or lines for a person to read. Default: `pretty` in development at a terminal, else `json`. Production refuses `pretty`.',
+      'Log lines as JSON, or in readable form. Default: `pretty` in development on a terminal, otherwise `json`. Production rejects `pretty`.',
   }),
   METRICS_PORT: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 65535,
-    description: 'A port of its own for `/metrics`. 0: none.',
+    description: 'Separate port for `/metrics`. 0: none.',
   }),
   METRICS_HOST: Type.String({
     default: '127.0.0.1',
     minLength: 1,
-    description: 'The address that port listens on. Whoever reaches it can read the metrics.',
+    description:
+      'Address of the metrics port. Without `METRICS_TOKEN`, every client that can reach it can read the metrics.',
   }),
   METRICS_TOKEN: Type.String({
     default: '',
     pattern: '^[!-~]*$',
     description:
-      'With it, `/metrics` is also on the port of the service, for whoever sends it as a bearer token; the port of its own asks for it too. Production wants at least 16 characters.',
+      'Bearer token that `/metrics` requires. If set, `/metrics` is also available on the port of the service. Production requires at least 16 characters.',
   }),
 })
 export type SettingValues = Static<typeof Settings>

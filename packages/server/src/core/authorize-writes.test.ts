@@ -103,6 +103,6 @@ test('[WRITE-9] the response and the event of a new or moved card equal a later 
   await owner.api.call('createChecklist', { params, body: { title: 'Steps' } })
   const moved = await owner.api.send('moveCard', { params, body: { column_id: to, position: 0 } })
   expect(moved.text).toBe(await read())
-  const told = (await board.events()).filter(({ data }) => data['id'] === params.card_id).at(-1)
-  expect(told).toMatchObject({ type: 'card.moved', data: JSON.parse(moved.text) as object })
+  const event = (await board.events()).filter(({ data }) => data['id'] === params.card_id).at(-1)
+  expect(event).toMatchObject({ type: 'card.moved', data: JSON.parse(moved.text) as object })
 })

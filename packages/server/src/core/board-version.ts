@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 
-/** The state that a full board shows. Its members' profiles change without an event, so they count beside its position. */
+/** The version of a full board: its position, and its members' profiles, which change without an event. */
 export interface BoardVersion {
   position: string
   profiles: string
-  /** About how large it is, as the quotas count it; null or missing when it was not counted. */
+  /** Its text size as counted for the quotas; null or missing when it was not counted. */
   text_bytes?: number | null
 }
 
 /**
- * The profiles of the members of the board in the table `board_stream` under the name `stream`. All of them and not the
- * newest: a change can be committed after one that is younger.
+ * A hash of the members' profiles, for the row `stream` of the table `board_stream`. It covers all change times and not only the
+ * latest: a change can be committed after one with a later time.
  */
 export const profilesOfBoard = sql<string>`(
   select left(md5(string_agg(person.profile_changed_at::text, ',' order by person.id)), 16)

@@ -34,12 +34,12 @@ const createCard = (body: { title: string; id?: string }, headers: Headers = {},
   by.api.send('createCard', { params: { ...here(), column_id }, body, headers })
 const position = ({ headers }: Answer) => headers.get('board-position')
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed')
-/** What of an answer must come back when the request is sent again. */
+/** The parts of a response that a retry must return. */
 const essence = (answer: Answer) => ({ status: answer.status, text: answer.text, position: position(answer) })
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b)
 const cards = async () => (await owner.api.call('getBoard', { params: here() })).columns.flatMap((c) => c.cards)
 
-test('[WRITE-3] a large response is the same again', async () => {
+test('[WRITE-3] the stored response is the same for a large body', async () => {
   for (const title of ['One', 'Two'])
     await owner.api.call('createCard', {
       params: { ...here(), column_id },
@@ -60,7 +60,7 @@ test('[WRITE-3] a large response is the same again', async () => {
 })
 
 describe('the position', () => {
-  test('[WRITE-1] every write answers it, also one that changes nothing, and so does GET', async () => {
+  test('[WRITE-1] is returned by every write, also one that changes nothing, and by GET', async () => {
     const { api, id } = owner
     const user = await service.user()
     const of_card = { card_id: card.id }
@@ -104,36 +104,42 @@ describe('an id of the client', () => {
     expect(await create(two.toUpperCase())).toMatchObject({ status: 201, body: { id: two } })
   })
 
-  test.for(Object.entries(creates))('[WRITE-2] that is taken by a %s is 409, over all boards', async ([, create]) => {
-    const id = randomUUID()
-    expect((await create(id)).status).toBe(201)
-    const { events } = await witness(board, async () => {
-      for (const taken of [id, id.toUpperCase()]) {
-        expect(await create(taken)).toMatchObject({ status: 409, body: { code: 'id_taken' } })
-        expect(await create(taken, elsewhere.member, elsewhere)).toMatchObject({
-          status: 409,
-          body: { code: 'id_taken' },
-        })
-      }
-      return create(id)
-    })
-    expect(events).toEqual([])
-  })
+  test.for(Object.entries(creates))(
+    '[WRITE-2] that is taken by a %s is 409, also on another board',
+    async ([, create]) => {
+      const id = randomUUID()
+      expect((await create(id)).status).toBe(201)
+      const { events } = await witness(board, async () => {
+        for (const taken of [id, id.toUpperCase()]) {
+          expect(await create(taken)).toMatchObject({ status: 409, body: { code: 'id_taken' } })
+          expect(await create(taken, elsewhere.member, elsewhere)).toMatchObject({
+            status: 409,
+            body: { code: 'id_taken' },
+          })
+        }
+        return create(id)
+      })
+      expect(events).toEqual([])
+    },
+  )
 
-  test.for(Object.entries(creates))('[WRITE-2] makes one %s when it is sent twice at once', async ([, create]) => {
-    const id = randomUUID()
-    const answers = await Promise.all([create(id), create(id, elsewhere.member, elsewhere)])
-    expect(statuses(answers)).toEqual([201, 409])
-  })
+  test.for(Object.entries(creates))(
+    '[WRITE-2] creates one %s when it is sent twice concurrently',
+    async ([, create]) => {
+      const id = randomUUID()
+      const answers = await Promise.all([create(id), create(id, elsewhere.member, elsewhere)])
+      expect(statuses(answers)).toEqual([201, 409])
+    },
+  )
 
-  test('[WRITE-2] that is no UUID is 422', async () => {
+  test('[WRITE-2] that is not a UUID is 422', async () => {
     for (const create of Object.values(creates))
       expect(await create('mine')).toMatchObject({ status: 422, body: { errors: [{ field: 'id' }] } })
   })
 })
 
-describe('the same request again', () => {
-  /** Each write, and what takes away, or changes, what it was about before it is sent again. */
+describe('a retry with the same key', () => {
+  /** Each write, and a change that removes or changes its target before the retry. */
   const writes: Record<string, { send: (headers: Headers) => Promise<Answer>; meanwhile?: () => Promise<unknown> }> = {
     'create a column': {
       send: (headers) => member.api.send('createColumn', { params: here(), body: { title: 'New' }, headers }),
@@ -232,10 +238,10 @@ describe('the same request again', () => {
   })
 })
 
-describe('a key', () => {
+describe('an Idempotency-Key', () => {
   const reused = { status: 422, body: { code: 'idempotency_key_reused' } }
 
-  test('[WRITE-4] that comes back with another content, path or method is 422, and nothing happens', async () => {
+  test('[WRITE-4] that is reused with another content, path or method is 422, and nothing changes', async () => {
     const { api } = member
     const headers = newKey()
     const params = { card_id: card.id }
@@ -246,7 +252,7 @@ describe('a key', () => {
       expect(await api.send('updateCard', { params, body: { title: 'Theirs' }, headers })).toMatchObject(reused)
       expect(await api.send('updateCard', { params: { card_id: other.id }, body, headers })).toMatchObject(reused)
       expect(await api.send('createBoard', { body, headers })).toMatchObject(reused)
-      // The same bytes to the same address: the method alone tells them apart.
+      // The same bytes to the same path: only the method differs.
       const deleting = await api.request('DELETE', `/cards/${card.id}`, { json: body, headers })
       expect(deleting).toMatchObject(reused)
       return deleting
@@ -255,7 +261,7 @@ describe('a key', () => {
     expect((await cards()).map(({ title }) => title)).toEqual(['Mine', 'Other'])
   })
 
-  test('[WRITE-4] that is used on two boards at once counts on one of them', async () => {
+  test('[WRITE-4] that is used on two boards concurrently takes effect on one of them', async () => {
     const headers = newKey()
     const { id: board_id } = await member.api.call('createBoard', { body: { title: 'Second' } })
     const create = (id: string) =>
@@ -269,7 +275,7 @@ describe('a key', () => {
     expect(rows).toEqual([{ count: 1 }])
   })
 
-  test('[WRITE-5] belongs to its user: the same one of another user is another', async () => {
+  test('[WRITE-5] belongs to its user: the same key of another user is a different key', async () => {
     const headers = newKey()
     const mine = await createCard({ title: 'New' }, headers, member)
     const theirs = await createCard({ title: 'New' }, headers, owner)
@@ -277,7 +283,7 @@ describe('a key', () => {
     expect((theirs.body as Card).id).not.toBe((mine.body as Card).id)
   })
 
-  test('[WRITE-5] is free again after a request that failed', async () => {
+  test('[WRITE-5] can be used again after a request that failed', async () => {
     const headers = newKey()
     const { api } = member
     const refused = [
@@ -313,7 +319,7 @@ describe('a key', () => {
     }
   })
 
-  test('[WRITE-3] counts as new after 24 hours, and not before', async () => {
+  test('[WRITE-3] expires after 24 hours, and not before', async () => {
     const headers = newKey()
     const age = (by: string) =>
       service.sql.query(`update stored_responses set created_at = now() - $2::interval where user_id = $1`, [
@@ -330,7 +336,7 @@ describe('a key', () => {
     expect(essence(await createCard({ title: 'New' }, headers))).toEqual(essence(later))
   })
 
-  test('[UPG-13] an answer leaves after 24 hours, though its user does not come back, and never lacks a board', async () => {
+  test('[UPG-13] a stored response is deleted after 24 hours, even if its user does not return, and always has a board', async () => {
     await createCard({ title: 'Kept' }, newKey(), owner)
     await createCard({ title: 'Left' }, newKey())
     const count = async ({ id }: TestUser) =>

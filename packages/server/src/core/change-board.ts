@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Database, type Db, statement, type Tx } from '../database/database.ts'
 import type { KeyedQueue } from '../platform/keyed-queue.ts'
 import type { ReleasableSlot } from '../platform/slot.ts'
+import type { Log } from '../telemetry/log.ts'
 import {
   type AccessCheck,
   type AccessRequest,
@@ -57,7 +58,7 @@ export type Reaction = (change: {
   requireQuota: (growth: Growth, bytes: number) => void
   /** Counts bytes that were stored beside the events against the log quota. */
   countWritten: (bytes: number) => void
-  log: { warn: (details: object, message: string) => void }
+  log: Pick<Log, 'warn'>
 }) => Promise<string | undefined>
 
 /** What changes depend on. */
@@ -68,7 +69,7 @@ export interface CoreServices {
   /** Publishes the events to the sockets. Never awaited: the log is the source of truth, and a missed message is read from it. */
   announce: (committed: CommittedChange) => void
   reaction: Reaction
-  log: { warn: (details: object, message: string) => void }
+  log: Pick<Log, 'warn'>
 }
 
 export interface BoardChange {

@@ -4,41 +4,41 @@ import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { type ReleasableSlot, waitWithout } from '../platform/slot.ts'
 
-/** What a change costs. It is filled in while the change runs, so that one that is rejected counts too. */
+/** The cost of a change. It is added up while the change runs, so that a rejected change counts too. */
 export interface ChangeCost {
-  /** What it read, wrote and returns of objects that can be large. */
+  /** Bytes of large objects that it read, wrote and returns. */
   bytes: number
-  /** How much text its board has. */
+  /** Text bytes of its board. */
   boardBytes: number
 }
 
-/** A cheaper change is not charged. */
+/** Smaller changes are not charged. */
 const LARGE_CHANGE_BYTES = 262_144
 const BYTES_PER_SECOND = 2 * 1_048_576
-/** A debt below this is not waited for, so that a user with a column of a megabyte notices nothing. */
+/** A change does not wait for a smaller debt, so that a user with a column of a megabyte notices nothing. */
 const FREE_MS = 1_000
-/** Changes of a user who has changed a board with more text run one at a time. */
+/** Once a user has changed a board with more text, their changes run one at a time. */
 const LARGE_BOARD_BYTES = 1_048_576
 const MAX_USERS = 10_000
 
 const MAX_WAIT_MS = 5_000
 const limit = { maxWaiting: 500, waitMs: MAX_WAIT_MS, reject: () => new Problem('overloaded') }
 
-interface Account {
-  /** When the large changes of the user are paid off, by `performance.now`. */
+interface ChangeAccount {
+  /** When the debt of the user is paid off, by `performance.now`. */
   paidAt: number
   mutex: Semaphore
 }
 
 /**
- * Paces the changes of a user who makes large ones: they run one at a time, and the next waits for a time that grows with
- * the cost of the last. Building, logging and sending an event blocks the event loop for about 20 ms per megabyte and
- * takes several times its size in memory, so one user could slow down everybody, or fill the memory from several boards.
+ * Paces users who make large changes: their changes run one at a time, and the next one waits for a time that grows with the
+ * cost of the last. Building, logging and sending an event blocks the event loop for about 20 ms per megabyte and takes
+ * several times its size in memory, so a single user could slow down the service or exhaust its memory.
  */
 export class ChangePacer {
-  private readonly accounts = new LRUCache<string, Account>({ max: MAX_USERS })
+  private readonly accounts = new LRUCache<string, ChangeAccount>({ max: MAX_USERS })
 
-  /** `board_bytes` is what is known of the board before the change, if anything. */
+  /** `boardBytes` is the known size of the board before the change, or 0. */
   run<T>(
     user_id: string,
     { boardBytes, slot }: { boardBytes: number; slot: ReleasableSlot | undefined },
@@ -64,8 +64,8 @@ export class ChangePacer {
     }
   }
 
-  /** Of a user who makes large changes; undefined for all others. */
-  private accountOf(user_id: string, { bytes, boardBytes }: ChangeCost): Account | undefined {
+  /** The account of a user who makes large changes; undefined for other users. */
+  private accountOf(user_id: string, { bytes, boardBytes }: ChangeCost): ChangeAccount | undefined {
     const known = this.accounts.get(user_id)
     if (known || (bytes <= LARGE_CHANGE_BYTES && boardBytes <= LARGE_BOARD_BYTES)) return known
     const account = { paidAt: 0, mutex: new Semaphore(1, limit) }
@@ -74,7 +74,7 @@ export class ChangePacer {
   }
 }
 
-async function payOff({ paidAt }: Account, slot: ReleasableSlot | undefined) {
+async function payOff({ paidAt }: ChangeAccount, slot: ReleasableSlot | undefined) {
   const ms = paidAt - FREE_MS - performance.now()
   if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retry_after_seconds: Math.ceil(ms / 1_000) })
   if (ms > 0) await waitWithout(slot, () => pause(ms))

@@ -18,7 +18,7 @@ interface Place {
 }
 let service: TestService
 let mine: TestBoard
-/** My board, my other board, and one that is none of my business. */
+/** My board, my other board, and a board of another user. */
 let places: Record<'here' | 'other' | 'foreign', Place>
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ interface Reference {
   field: string
   place: 'path' | 'body'
 }
-/** Every id that an operation takes besides the one it is authorized by, and besides the one of what it creates. */
+/** Every id that an operation takes, besides the one it is authorized by and the one of the new resource. */
 const references = Object.entries<Operation>(operations).flatMap(([name, operation]): Reference[] => {
   const { access, params, body } = operation
   if (typeof access === 'string') return []
@@ -76,7 +76,7 @@ const references = Object.entries<Operation>(operations).flatMap(([name, operati
   return [...second.map(about('path')), ...fields(body).map(about('body'))]
 })
 
-/** References that rules of their own speak of. What is not named here is 404 for whatever is not of the board. */
+/** References with their own rules. All others are 404 unless they belong to the board. */
 const exceptions: Record<string, string> = {
   'createColumn.after_id': 'ORDER-2: an anchor that is not in the list falls back',
   'moveColumn.after_id': 'ORDER-2',
@@ -94,7 +94,7 @@ const exceptions: Record<string, string> = {
 }
 const isException = ({ name, field }: Reference) => `${name}.${field}` in exceptions
 
-/** Calls an operation on my board, with one reference to somewhere else. */
+/** Calls an operation on my board, with one reference to another board. */
 async function refer({ name, operation, field, place }: Reference, id: string) {
   const { method, path, body } = operation
   const params: Record<string, string> = { ...places.here, ...(place === 'path' && { [field]: id }) }
@@ -130,7 +130,7 @@ describe('references over HTTP', () => {
       .filter((reference) => !isException(reference))
       .map((reference) => [reference.name, reference.field, reference] as const),
   )(
-    '[ACCESS-5] [ACCESS-4] [V01] [V03] [V09] %s takes no %s that is absent or of another board',
+    '[ACCESS-5] [ACCESS-4] [V01] [V03] [V09] %s accepts no %s that is missing or of another board',
     async (name, field, reference) => {
       const before = await content()
       const ids = [randomUUID(), idOf(places.other, field), idOf(places.foreign, field)]
@@ -155,7 +155,7 @@ describe('references over HTTP', () => {
       .filter(({ field, place }) => place === 'body' && field === 'after_id')
       .map((reference) => [reference.name, reference] as const),
   )(
-    '[ACCESS-5] [ORDER-2] %s learns nothing from an anchor of another board: it is as one that vanished',
+    '[ACCESS-5] [ORDER-2] %s learns nothing from an anchor of another board: it is the same as a deleted one',
     async (name, reference) => {
       const item = `${name.replace(/^(create|move)/, '').toLowerCase()}_id` as keyof Place
       const ids = [randomUUID(), places.other[item], places.foreign[item]]
@@ -164,7 +164,7 @@ describe('references over HTTP', () => {
     },
   )
 
-  test('[ACCESS-5] people are of no board: unknown ones are 404, members of other boards 403 or as their rule says', async () => {
+  test('[ACCESS-5] users belong to no board: unknown ones are 404, members of other boards 403 or as their rule says', async () => {
     const { board_id, card_id } = places.here
     const { api } = mine.owner
     const assign = (user_id: string) => api.fail('assignCard', { params: { card_id }, body: { user_ids: [user_id] } })
@@ -178,7 +178,7 @@ describe('references over HTTP', () => {
     expect(await api.fail('inviteMember', invitation)).toMatchObject({ status: 404, code: 'user_not_found' })
   })
 
-  test('[ACCESS-5] [WRITE-2] the id of something on another board is taken, and that thing stays as it is', async () => {
+  test('[ACCESS-5] [WRITE-2] the id of a resource on another board is taken, and that resource is not changed', async () => {
     const { board_id, column_id } = places.here
     const { api } = mine.owner
     const before = await content()
@@ -197,7 +197,7 @@ describe('references over HTTP', () => {
 describe('references in the database', () => {
   const refused = { code: '23503' }
 
-  test.each(['other', 'foreign'] as const)('[ACCESS-6] no row can point to the %s board', async (whose) => {
+  test.each(['other', 'foreign'] as const)('[ACCESS-6] no row can refer to the %s board', async (whose) => {
     const { here, [whose]: there } = places
     const run = (text: string, ...values: string[]) => service.sql.query(text, values)
     const toColumn = 'update cards set column_id = $2 where id = $1'
@@ -228,7 +228,7 @@ describe('references in the database', () => {
     await expect(run(assignItem, here.board_id, there.item_id, here.user_id)).rejects.toMatchObject(refused)
     await expect(run(assignItem, here.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
     await expect(run(assignItem, there.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
-    // What others point to cannot be carried to another board either, nor what points to something.
+    // Rows cannot be moved to another board either, whether others refer to them or they refer to others.
     for (const [table, id] of [
       ['columns', here.column_id],
       ['checklists', here.checklist_id],
@@ -242,14 +242,14 @@ describe('references in the database', () => {
       const point = `update automation_rules set ${field} = $2 where id = $1`
       await expect(run(point, here.rule_id, idOf(there, field))).rejects.toMatchObject(refused)
     }
-    // The same rows within one board are fine: what was refused above is the other board.
+    // The same rows within one board are valid: only the other board was rejected above.
     await run(toColumn, here.card_id, mine.columns[1].id)
     await run(toColumn, here.card_id, here.column_id)
     await run(assign, here.board_id, here.card_id, here.user_id)
     await run('delete from card_assignees')
   })
 
-  test('[ACCESS-6] every foreign key between tables of boards carries the board along', async () => {
+  test('[ACCESS-6] every foreign key between tables of boards includes the board', async () => {
     const { rows } = await service.sql.query<{ name: string; columns: string[]; targets: string[] }>(`
       with board_scoped as (
         select attrelid from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind = 'r'

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../config/read-config.ts'
 import { objectBytes } from './quotas.ts'
 
-/** Without quotas: what fills boards beyond any limit. */
+/** Without quotas, to fill boards beyond any limit. */
 let service: TestService
-/** Each on the same database, with one quota that is small. */
+/** Each on the same database, with one small quota. */
 let fewCards: TestService
 let littleText: TestService
 let smallFiles: TestService
@@ -31,7 +31,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** A board, its owner at an instance, and what is asked of it again and again. */
+/** A board, its owner on an instance, and common requests. */
 async function boardAt(instance: TestService) {
   const board = await service.board()
   const { token } = board.owner.api
@@ -58,7 +58,7 @@ const idOf = (answer: { body: unknown } | undefined) => ((answer as { body: unkn
 const codeOf = ({ status, body }: { status: number; body: unknown }) =>
   status < 400 ? String(status) : `${status} ${(body as Failure).code}`
 
-/** What the tables say, whatever the counters say. */
+/** A recount from the tables, independent of the counters. */
 async function recount({ id }: TestBoard) {
   const { rows } = await service.sql.query(
     `select usage.text_bytes::int, usage.card_count::int as cards, usage.file_bytes::int from board_usage usage where board_id = $1`,
@@ -72,7 +72,7 @@ const used = ({ text_bytes, cards, file_bytes }: BoardUsage) => ({
   file_bytes: file_bytes.used,
 })
 
-test('[QUOTA-1] quotas hold in production and not in development, unless the setting says otherwise', () => {
+test('[QUOTA-1] quotas are on in production and off in development by default', () => {
   const inProduction = (settings = {}) =>
     readConfig({ ENVIRONMENT: 'production', JWT_SECRET: 'k3J9-x0aQ_72mPzR4bT6vY8wE1uI5oLs', ...settings })
   expect([inProduction().quotas.isOn, inProduction({ QUOTAS: 'off' }).quotas.isOn]).toEqual([true, false])
@@ -107,7 +107,7 @@ test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has
 })
 
 describe('[QUOTA-3] cards', () => {
-  test('at the limit the next card is 409 board_card_limit; a delete makes room', async () => {
+  test('at the limit the next card is 409 board_card_limit; a deletion frees space', async () => {
     const at = await boardAt(fewCards)
     const answers = []
     for (let i = 0; i < 6; i++) answers.push(await at.addCard({ title: `Card ${i}` }))
@@ -118,7 +118,7 @@ describe('[QUOTA-3] cards', () => {
     expect(codeOf(await at.addCard({ title: 'Instead' }))).toBe('201')
   })
 
-  test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
+  test('[QUOTA-8] of 20 concurrent requests for the last card, one succeeds', async () => {
     const at = await boardAt(fewCards)
     for (let i = 0; i < 4; i++) await at.fill()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => at.addCard({ title: `Card ${i}` })))
@@ -144,7 +144,7 @@ describe('[QUOTA-3] cards', () => {
     expect((await at.usage()).cards.used).toBe(0)
   })
 
-  test('[QUOTA-9] a repeated request counts once, and is answered when the board is full', async () => {
+  test('[QUOTA-9] a retry counts once, and is answered when the board is full', async () => {
     const at = await boardAt(fewCards)
     for (let i = 0; i < 4; i++) await at.fill()
     const key = { 'idempotency-key': 'the-last-one' }
@@ -154,7 +154,7 @@ describe('[QUOTA-3] cards', () => {
     expect((await at.usage()).cards.used).toBe(5)
   })
 
-  test('[REQ-1] a reference that does not exist is told before a quota', async () => {
+  test('[REQ-1] a reference that does not exist is reported before a quota', async () => {
     const at = await boardAt(fewCards)
     for (let i = 0; i < 5; i++) await at.fill()
     const params = { ...at.params, column_id: at.board.id }
@@ -177,7 +177,7 @@ describe('[QUOTA-2] text', () => {
     expect((await at.usage()).text_bytes).toEqual({ used: 20_000, limit: 20_000 })
   })
 
-  test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
+  test('[QUOTA-8] of 20 concurrent requests for the last bytes, one succeeds', async () => {
     const at = await boardAt(littleText)
     const one = objectBytes('Card', null)
     await at.fill('Fill', 'x'.repeat(20_000 - (await textOf(at)) - objectBytes('Fill', '') - one))
@@ -186,7 +186,7 @@ describe('[QUOTA-2] text', () => {
     expect(await recount(at.board)).toMatchObject({ text_bytes: 20_000 })
   })
 
-  test('[QUOTA-7] a full board can shrink: shorter texts and deletes work, and make room', async () => {
+  test('[QUOTA-7] a full board can shrink: shorter texts and deletions work, and free space', async () => {
     const at = await boardAt(littleText)
     const card = await at.fill('Card', 'x'.repeat(30_000))
     const params = { card_id: card.id }
@@ -202,7 +202,7 @@ describe('[QUOTA-2] text', () => {
     expect(answers.map(codeOf)).toEqual(['200', '409 board_text_limit', '200', '409 board_text_limit', '200', '201'])
   })
 
-  test('every object takes part of the quota, also an empty one: nothing can be made without end', async () => {
+  test('every object takes part of the quota, also an empty one, so that their number is limited', async () => {
     const at = await boardAt(littleText)
     const { id: card_id } = await at.fill()
     const { id: checklist_id } = await at.api.call('createChecklist', { params: { card_id }, body: { title: 'List' } })
@@ -232,7 +232,7 @@ describe('[QUOTA-2] text', () => {
     expect(rows).toEqual([])
   })
 
-  test('a member and an assignee count at least half of what the longest profile takes as JSON', async () => {
+  test('a member and an assignee count at least half of the longest profile as JSON', async () => {
     const { owner, id: board_id, columns } = await service.board()
     const user = await service.user()
     const name = '山'.repeat(85)
@@ -266,7 +266,7 @@ describe('[QUOTA-2] text', () => {
     }
   })
 
-  test('[QUOTA-11] a rule that would exceed a quota fails; the change that set it off stands', async () => {
+  test('[QUOTA-11] a rule that would exceed a quota fails; the change that triggered it is kept', async () => {
     const at = await boardAt(littleText)
     const { id: card_id } = await at.fill()
     const [, second] = at.board.columns
@@ -288,7 +288,7 @@ describe('[QUOTA-2] text', () => {
 })
 
 describe('[QUOTA-4] files', () => {
-  test('below, at and above the limit; a delete makes room', async () => {
+  test('below, at and above the limit; a deletion frees space', async () => {
     const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     const answers = [await at.upload(card_id, 600), await at.upload(card_id, 400), await at.upload(card_id, 1)]
@@ -301,7 +301,7 @@ describe('[QUOTA-4] files', () => {
     expect(codeOf(await at.upload(card_id, 400))).toBe('201')
   })
 
-  test('[QUOTA-8] uploads at once do not exceed it, and what is rejected leaves no bytes', async () => {
+  test('[QUOTA-8] concurrent uploads do not exceed it, and rejected ones leave no bytes', async () => {
     const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     const answers = await Promise.all(Array.from({ length: 20 }, () => at.upload(card_id, 501)))
@@ -314,11 +314,11 @@ describe('[QUOTA-4] files', () => {
     expect(rows).toEqual([{ bytes: 501 }])
   })
 
-  test('nothing of a file is stored on a board that is full', async () => {
+  test('no bytes of a file are stored on a full board', async () => {
     const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     await at.upload(card_id, 1_000)
-    // A table that refuses every write shows that none was tried.
+    // A trigger that rejects every write shows that none was attempted.
     await service.sql.query(
       `alter table file_chunks add constraint refused check (board_id <> '${at.board.id}') not valid`,
     )
@@ -329,7 +329,7 @@ describe('[QUOTA-4] files', () => {
     }
   })
 
-  test('[QUOTA-7] above the limit files can be read and deleted, and go with their card and column', async () => {
+  test('[QUOTA-7] above the limit files can be read and deleted, also with their card and column', async () => {
     const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
     const other = await at.fill()
@@ -352,7 +352,7 @@ describe('[QUOTA-5] created boards', () => {
   const atLimited = ({ api }: TestUser) => new Client(fewBoards.base_url, api.token as string)
   const create = (user: TestUser) => atLimited(user).send('createBoard', { body: { title: 'Mine' } })
 
-  test('memberships do not count; at the limit the next board is 409 owned_board_limit; a deleted one makes room', async () => {
+  test('memberships do not count; at the limit the next board is 409 owned_board_limit; a deletion frees space', async () => {
     const user = await service.user()
     const host = await service.board()
     await host.owner.api.call('inviteMember', { params: { board_id: host.id }, body: { user_id: user.id } })
@@ -363,7 +363,7 @@ describe('[QUOTA-5] created boards', () => {
     expect(codeOf(await create(user))).toBe('201')
   })
 
-  test('being made an owner does not count, so that nobody uses up the quota of another; handing a board over does not free it', async () => {
+  test('ownership does not count, so that users cannot use up the quota of others; handing over a board does not free it', async () => {
     const [user, heir] = [await service.user(), await service.user()]
     const handOver = async (owner: TestUser, board_id: string, to: TestUser) => {
       await owner.api.call('inviteMember', { params: { board_id }, body: { user_id: to.id } })
@@ -383,7 +383,7 @@ describe('[QUOTA-5] created boards', () => {
     expect(codeOf(await create(user))).toBe('409 owned_board_limit')
   })
 
-  test('[QUOTA-8] of 20 at once that want the last place one gets it', async () => {
+  test('[QUOTA-8] of 20 concurrent requests for the last board, one succeeds', async () => {
     const user = await service.user()
     for (let i = 0; i < 2; i++) await create(user)
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(user)))
@@ -392,11 +392,11 @@ describe('[QUOTA-5] created boards', () => {
 })
 
 describe('[QUOTA-6] log bytes', () => {
-  /** Sets the level of the bucket: a test that waits for it to fill or drain would depend on the speed of the machine. */
+  /** Sets the level of the bucket directly: waiting for it to fill or drain would depend on the speed of the machine. */
   const setLevel = ({ board }: At, bytes: number) =>
     service.sql.query('update board_stream set log_bytes = $2 where board_id = $1', [board.id, bytes])
 
-  test('renaming a large column over and over is 429 board_log_limit with Retry-After', async () => {
+  test('repeatedly renaming a large column is 429 board_log_limit with Retry-After', async () => {
     const at = await boardAt(slowLog)
     await at.fill('Card', 'x'.repeat(30_000))
     const codes: string[] = []
@@ -415,7 +415,7 @@ describe('[QUOTA-6] log bytes', () => {
     const { log_bytes_per_minute } = await at.usage()
     expect(log_bytes_per_minute.limit).toBe(LOG_BYTES)
     expect(log_bytes_per_minute.used).toBeGreaterThan(LOG_BYTES / 2)
-    // Other boards are not concerned.
+    // Other boards are not affected.
     const other = await boardAt(slowLog)
     expect(codeOf(await other.addCard({ title: 'Card' }))).toBe('201')
   })
@@ -433,7 +433,7 @@ describe('[QUOTA-6] log bytes', () => {
     expect(await used()).toBeGreaterThan(before + 20_000)
   })
 
-  test('[QUOTA-7] deletes work all the same; everything else works again when the minute has drained', async () => {
+  test('[QUOTA-7] deletions still work; everything else works again when the bucket has drained', async () => {
     const at = await boardAt(slowLog)
     const card = await at.fill('Card', 'x'.repeat(30_000))
     await setLevel(at, 2 * LOG_BYTES)
@@ -448,14 +448,14 @@ describe('[QUOTA-6] log bytes', () => {
     expect(codeOf(await at.addCard({ title: 'Card' }))).toBe('201')
   })
 
-  describe('[QUOTA-13] deletes while the log is full', () => {
+  describe('[QUOTA-13] deletions while the log quota is used up', () => {
     const DESCRIPTION = 'é'.repeat(45_000)
 
-    test('what frees about as much as it logs, or logs little, works', async () => {
+    test('a deletion that frees about as much as it logs, or logs little, works', async () => {
       const at = await boardAt(slowLog)
       const { api, params } = at
       const [large, small, other] = [await at.fill('Large', DESCRIPTION), await at.fill(), await at.fill()]
-      // A small card takes more as JSON than its texts count.
+      // A small card is larger as JSON than its counted size.
       for (let i = 0; i < 250; i++) await at.fill('-')
       const label = await api.call('createLabel', { params, body: { name: 'L' } })
       const marked = { card_id: small.id, label_id: label.id }
@@ -478,7 +478,7 @@ describe('[QUOTA-6] log bytes', () => {
       expect(answers.map(codeOf)).toEqual(answers.map(() => '204'))
     })
 
-    test('what frees little and logs a large card is rejected as other changes are', async () => {
+    test('a deletion that frees little and logs a large card is rejected like other changes', async () => {
       const at = await boardAt(slowLog)
       const { api, params } = at
       const { id: card_id } = await at.fill('Card', DESCRIPTION)
@@ -499,7 +499,7 @@ describe('[QUOTA-6] log bytes', () => {
       expect(await takeOff()).toEqual(['204', '204'])
     })
 
-    test('a member can be removed whatever other changes have logged, but not one large card after the other', async () => {
+    test('a member can be removed whatever other changes have logged, but not with one large card after the other', async () => {
       const at = await boardAt(slowLog)
       const { api, params } = at
       const { id: card_id } = await at.fill('Card', DESCRIPTION)
@@ -540,7 +540,7 @@ describe('[QUOTA-6] log bytes', () => {
     expect(await spent(ruled)).toBeGreaterThan(once + 10 * 255)
   })
 
-  test('[QUOTA-12] one change that would write more than a minute may is 409 change_too_large, but a delete that frees as much', async () => {
+  test('[QUOTA-12] one change that would write more than the quota of a minute is 409 change_too_large, except a deletion that frees as much', async () => {
     const at = await boardAt(slowLog)
     const card = await at.fill('Card', 'x'.repeat(50_000))
     const user_ids = [at.board.owner.id, at.board.member.id]
@@ -559,7 +559,7 @@ describe('[QUOTA-6] log bytes', () => {
 })
 
 describe('[QUOTA-9] the counters', () => {
-  test('equal a recount after every kind of change, and after what cascades', async () => {
+  test('equal a recount after every kind of change, including cascades', async () => {
     const board = await service.board()
     const { api, id: owner_id } = board.owner
     const member_id = board.member.id
@@ -639,7 +639,7 @@ describe('[QUOTA-9] the counters', () => {
   })
 })
 
-test('[QUOTA-10] the usage is for members, and in no board and no event', async () => {
+test('[QUOTA-10] the usage is for members, and part of no board and no event', async () => {
   const at = await boardAt(fewCards)
   const card = await at.addCard({ title: 'Card' })
   const outsider = await service.user()

@@ -3,29 +3,29 @@ import { inBatches } from '../database/batches.ts'
 import { type Db, statement } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 
-/** What an object counts beside its texts, for its ids and field names. `object_bytes` in SQL counts the same. */
+/** Added to the texts of an object, for its ids and field names. `object_bytes` in SQL is the same function. */
 const OBJECT_BYTES = 200
 
 /**
- * What a member or an assignee counts, at least half of what the longest profile takes as JSON: `person_bytes` in SQL. A
- * profile changes without a change of the board, so its texts cannot be counted.
+ * The size that is counted for a member or an assignee: at least half of the longest profile as JSON; `person_bytes` in SQL.
+ * A constant, because a profile changes without a change of the board.
  */
 export const PERSON_BYTES = 640
 
-/** What an object counts as text: its texts as JSON, in which a control character takes six bytes. */
+/** The counted size of an object: its texts as JSON, in which a control character takes six bytes, plus `OBJECT_BYTES`. */
 export function objectBytes(...texts: (string | null)[]): number {
   let bytes = OBJECT_BYTES
   for (const text of texts) if (text !== null) bytes += Buffer.byteLength(JSON.stringify(text))
   return bytes
 }
 
-/** What a change adds to the counters of its board; negative for what it removes. */
+/** How much a change adds to the counters of its board; negative for a removal. */
 export interface Growth {
   text_bytes?: number
   card_count?: number
   file_bytes?: number
 }
-/** The counters of a board. The first three are null while the board was never counted. */
+/** The counters of a board. The first three are null until the board is counted. */
 export interface Usage {
   text_bytes: number | null
   card_count: number | null
@@ -35,10 +35,10 @@ export interface Usage {
   log_at: number
 }
 export const NO_USAGE: Usage = { text_bytes: 0, card_count: 0, file_bytes: 0, log_bytes: 0, log_at: 0 }
-/** The columns of `board_stream` that hold them. */
+/** The columns of `Usage` in `board_stream`. */
 export const usageColumns = sql`text_bytes, card_count, file_bytes, log_bytes, log_at`
 
-/** The three counters that can only be lowered by deleting something. */
+/** The counters with a fixed maximum, and their problems. */
 const totals = {
   text_bytes: 'board_text_limit',
   card_count: 'board_card_limit',
@@ -47,11 +47,11 @@ const totals = {
 
 const MINUTE_MS = 60_000
 /**
- * To what changes fill the bucket at most, so that nobody waits longer than a minute. Only the removal of members fills it
- * further: so a member cannot keep it so full that they cannot be removed.
+ * Maximum level of the bucket, so that no change waits longer than a minute. Only the removal of members may exceed it: a
+ * member cannot prevent their own removal by keeping the bucket full.
  */
 const MAX_LEVEL_MINUTES = 2
-/** What a delete may log that frees nothing. */
+/** How much a deletion may log without freeing anything. */
 const SMALL_REMOVAL_BYTES = 65_536
 
 export interface QuotaSettings {
@@ -63,7 +63,7 @@ export interface QuotaSettings {
   logBytesPerMinute: number
 }
 
-/** How much a board may hold, how fast it may write its log, and how many boards a user may create. */
+/** Quotas: the size of a board, the rate at which its log grows, and the number of boards that a user may create. */
 export class Quotas {
   readonly isOn: boolean
   readonly limits: Record<keyof typeof totals, number>
@@ -81,23 +81,23 @@ export class Quotas {
     this.ownedBoards = settings.ownedBoards
   }
 
-  /** Rejects growth beyond a limit. What does not grow is never rejected, however full the board is. */
+  /** Rejects growth beyond a limit. A change without growth is never rejected, even if the board is over its limit. */
   requireQuota(usage: Usage, growth: Required<Growth>) {
     if (!this.isOn) return
     for (const name of Object.keys(totals) as (keyof typeof totals)[])
       if (growth[name] > 0 && (usage[name] ?? 0) + growth[name] > this.limits[name]) throw new Problem(totals[name])
   }
 
-  /** How many bytes of files still fit on a board. */
-  async fileRoom(db: Db, board_id: string): Promise<number> {
+  /** How many bytes of files the board can still take. */
+  async remainingFileBytes(db: Db, board_id: string): Promise<number> {
     if (!this.isOn) return Number.POSITIVE_INFINITY
     const usage = await readUsage(db, board_id)
     return this.limits.file_bytes - (usage?.file_bytes ?? 0)
   }
 
-  /** The level of the bucket: what was written, less what has drained since at the allowed rate. */
+  /** The level of the leaky bucket: bytes written, minus what has drained at the allowed rate. */
   logLevel({ log_bytes, log_at }: Usage, now: number): number {
-    // A clock that was set back, as after a failover, must not keep the bucket full until it has caught up.
+    // Absolute, so that a clock that was set back, as after a failover, does not keep the bucket full.
     const drained = (Math.abs(now - log_at) / MINUTE_MS) * this.logBytesPerMinute
     return Math.max(0, Math.round(log_bytes - drained))
   }
@@ -116,28 +116,28 @@ export class Quotas {
     throw new Problem('board_log_limit', { retry_after_seconds })
   }
 
-  /** Rejects a change that alone writes more than a minute's share: one request can log a large card a hundred times. */
+  /** Rejects a change that alone writes more than the quota of a minute: one request can log a large card a hundred times. */
   requireLogSize(bytes: number) {
     if (this.isOn && bytes > this.logBytesPerMinute) throw new Problem('change_too_large')
   }
 
   /**
-   * Rejects a delete as any other change, unless it logs little or about what it frees: the JSON of small objects is larger
-   * than what they count, but never twice as large. Without this, every label that is taken off a large card would log
-   * the card for free.
+   * Checks a deletion like any other change, unless it logs little or at most twice what it frees. (The JSON of small objects is
+   * larger than their counted size, but never twice as large.) Removing a label from a large card, for example, logs the whole
+   * card and frees little.
    */
   requireRemovalQuota(usage: Usage, now: number, removal: { freed: number; bytes: number; removesMember: boolean }) {
     const { freed, bytes, removesMember } = removal
     if (bytes <= 2 * freed + SMALL_REMOVAL_BYTES) return
-    // Other changes cannot fill it that far.
+    // Other changes cannot fill the bucket to this level.
     if (removesMember) return this.requireLogQuota(usage, now, MAX_LEVEL_MINUTES * this.logBytesPerMinute + 1)
     this.requireLogQuota(usage, now)
     this.requireLogSize(bytes)
   }
 
   /**
-   * Rejects one more board of a user. Counts under a lock of the user's row, so that two at once cannot both be the last. The
-   * creator counts and not the owners: otherwise anybody could use up the quota of others by making them owners.
+   * Rejects a new board when its creator has too many. Counts under a lock of the user's row, so that two concurrent requests
+   * cannot both pass. Only the creator counts: users could otherwise use up the quota of others by making them owners.
    */
   async requireOwnedBoardQuota(tx: Db, user_id: string) {
     if (!this.isOn) return
@@ -150,7 +150,7 @@ const lockUser = statement(
   'lock_creator',
   (args: { user_id: string }) => sql`select from users where id = ${args.user_id} for no key update`,
 )
-/** In a statement after the lock: it sees what was committed while that was waited for. */
+/** In a statement after the lock, so that it sees what was committed while the lock was awaited. */
 const countCreated = statement(
   'count_created_boards',
   (args: { user_id: string }) => sql<{ boards: number }>`
@@ -164,7 +164,7 @@ const count = statement(
     from board_usage usage where stream.board_id = ${args.board_id} and usage.board_id = stream.board_id
     returning stream.text_bytes, stream.card_count, stream.file_bytes, stream.log_bytes, stream.log_at`,
 )
-/** Counts a board that was never counted. Call it under the board's lock. */
+/** Counts a board that was never counted. Call it under the board lock. */
 export const countBoard = async (tx: Db, board_id: string): Promise<Usage> =>
   (await tx.run(count, { board_id }))[0] ?? NO_USAGE
 
@@ -178,7 +178,7 @@ const read = statement(
     left join board_usage counted on stream.text_bytes is null and counted.board_id = stream.board_id
     where stream.board_id = ${args.board_id}`,
 )
-/** The counters of a board without its lock, and the database's clock. A board that was never counted is counted. */
+/** The counters of a board, read without its lock, and the database's clock. Counts a board that was never counted. */
 export const readUsage = async (db: Db, board_id: string) => (await db.run(read, { board_id }))[0]
 
 const CLEARED_PER_BATCH = 500
@@ -189,5 +189,5 @@ const clear = statement(
       select board_id from board_stream where text_bytes is not null limit ${sql.lit(CLEARED_PER_BATCH)})
     returning board_id`,
 )
-/** Marks every board as not counted, so that it is counted again when its counters are next needed. Returns how many. */
+/** Marks every board as not counted, so that it is counted again at its next change. Returns the number of boards. */
 export const clearUsage = (db: Db): Promise<number> => inBatches(() => db.run(clear, {}), CLEARED_PER_BATCH)

@@ -29,12 +29,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** What the process takes for the difference between its own time and ours. */
+/** The clock skew that the process reports. */
 async function setClock(offset: string) {
   await writeFile(join(folder, 'next'), offset)
   await rename(join(folder, 'next'), join(folder, 'clock'))
 }
-/** An instance whose clock is wrong, while the database and this test have the right one. */
+/** An instance with a wrong clock. The clocks of the database and this test are right. */
 async function startWithClock(offset: string) {
   const [library] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')
   assert(library, 'apt-get install faketime')
@@ -60,7 +60,7 @@ const linesAbout = ({ output }: ServiceProcess, word: string) =>
     .filter((line) => line.includes(`of the database ${word}`))
     .map((line) => JSON.parse(line) as { level: string | number; skewSeconds: number })
 
-test('[AUTH-27] [OBS-14] [OBS-15] whatever the clock of an instance says, tokens and tickets begin and end by the database, and the skew is told', {
+test('[AUTH-27] [OBS-14] [OBS-15] tokens and tickets are issued and expire by the database clock, and a skewed instance clock is logged and measured', {
   timeout: 120_000,
 }, async () => {
   const { member, id } = board
@@ -87,13 +87,13 @@ test('[AUTH-27] [OBS-14] [OBS-15] whatever the clock of an instance says, tokens
     using socket = openSocket(api, id)
     await socket.next('user_joined')
     const { code } = await socket.closed
-    // A whole second after its last one, by the turn of the wheel.
+    // Checked once per second.
     expect([code, Math.abs(Date.now() / 1_000 - (issued_at + 3.5)) < 2.5]).toEqual([1008, true])
     await expect.poll(nowSeconds).toBeGreaterThanOrEqual(issued_at + 3)
     for (const name of ['getMe', 'refresh', 'createTicket'] as const)
       expect(await api.fail(name, {})).toMatchObject({ status: 401, code: 'not_authenticated' })
     expect((await openSocket(api, id).closed).code).toBe(1008)
-    // A ticket of half a minute ago, for a token that is still good.
+    // A ticket that was issued half a minute ago, for a token that is still valid.
     const tokens = tokensOf(3600)
     const credential = await tokens.verify(await tokens.issue(member.id, nowSeconds()))
     assert(credential)
@@ -112,7 +112,7 @@ test('[AUTH-27] [OBS-14] [OBS-15] whatever the clock of an instance says, tokens
   ;(await goesOn()).terminate()
   await ends()
 
-  // It is told when it appears and when it is gone, and not all the time.
+  // It is logged when the skew appears and when it is gone, and not in between.
   await setClock('+0s')
   await eventually('the clocks agree', () => linesAbout(wrong, 'agree').length === 1)
   await setClock('-30s')

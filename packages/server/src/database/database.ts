@@ -1,3 +1,4 @@
+import type { JsonText } from '@lockstep/contract/operation'
 import {
   type CompiledQuery,
   DummyDriver,
@@ -9,8 +10,9 @@ import {
   sql,
 } from 'kysely'
 import type pg from 'pg'
-import { Problem, problemOfDatabase } from '../platform/problem.ts'
+import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
+import { isConnectionError, isLockTimeout, isServerError, isStorageFull, problemOfDatabase } from './errors.ts'
 import { PipelinedConnection, type StatementCall } from './pipeline.ts'
 import { type DatabaseObserver, openPool, type PoolOptions } from './pool.ts'
 import type { DB as Tables } from './tables.gen.ts'
@@ -28,10 +30,20 @@ export interface Db {
   run<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): Promise<Row[]>
 }
 
+/** The key of an object that belongs to a board. */
+export interface ResourceKey {
+  board_id: string
+  id: string
+}
+/** A row with a resource as JSON text, which is passed on without parsing. */
+export interface JsonRow<T> {
+  json: JsonText<T>
+}
+
 /** The connection of a transaction. */
 export interface Tx extends Db {
   /**
-   * A write whose result nobody needs. It is not awaited: it is sent with the next statements, or with COMMIT. If it fails,
+   * A write whose result is not needed. It is not awaited: it is sent with the next statements, or with COMMIT. If it fails,
    * the transaction fails with its error.
    */
   defer<Args, Row>(statement: Statement<Args, Row>, args: NoInfer<Args>): void
@@ -91,7 +103,7 @@ export class Database implements Db {
   private readonly connections: Semaphore
   private readonly isFair: boolean
   /** When a statement or a transaction last succeeded. */
-  answeredAt = Number.NEGATIVE_INFINITY
+  succeededAt = Number.NEGATIVE_INFINITY
   /** Whether the last transaction failed because the disk is full. */
   isFull = false
 
@@ -118,7 +130,7 @@ export class Database implements Db {
     return this.runFor('', statement, args)
   }
 
-  /** The same for a user, an address or a board: when connections are scarce, keys take turns. */
+  /** Runs statements for a user, an address or a board. When connections are scarce, they are shared fairly between keys. */
   forKey(key: string): Db {
     return { run: (statement, args) => this.runFor(key, statement, args) }
   }
@@ -129,7 +141,7 @@ export class Database implements Db {
 
   /**
    * One transaction on one connection. `open` and `close` are sent in one batch with BEGIN and COMMIT, so that neither costs a
-   * round trip of its own. An error rolls everything back. `onCommit` is called when COMMIT is sent, before PostgreSQL answers.
+   * round trip of its own. An error rolls everything back. `onCommit` is called when COMMIT is sent, before its result is known.
    */
   transaction<Opened, T>(
     open: (tx: Db) => Promise<Opened>,
@@ -153,7 +165,7 @@ export class Database implements Db {
         return result
       } catch (error) {
         await connection.rollBack()
-        if (problemOfDatabase(error)?.code === 'storage_full') this.isFull = true
+        if (isStorageFull(error)) this.isFull = true
         throw error
       }
     })
@@ -170,7 +182,7 @@ export class Database implements Db {
       client = await this.pool.connect()
       connection = new PipelinedConnection(client)
       const result = await work(connection)
-      this.answeredAt = performance.now()
+      this.succeededAt = performance.now()
       return result
     } catch (error) {
       this.observe(error)
@@ -188,15 +200,11 @@ export class Database implements Db {
   /** Counts errors of the database. Errors that a client caused, such as a name that is taken, do not count. */
   private observe(error: unknown) {
     if (!this.observer || error instanceof Problem) return
-    const code = problemOfDatabase(error)?.code
-    if (code === 'unavailable') this.observer.onError('unreachable')
-    else if (code === 'storage_full') this.observer.onError('storage_full')
-    else if (code === 'board_busy') this.observer.onError('lock_timeout')
-    else if (code === undefined && isServerError.test((error as { code?: string }).code ?? ''))
-      this.observer.onError('other')
+    if (isConnectionError(error)) this.observer.onError('unreachable')
+    else if (isStorageFull(error)) this.observer.onError('storage_full')
+    else if (isLockTimeout(error)) this.observer.onError('lock_timeout')
+    else if (!problemOfDatabase(error) && isServerError(error)) this.observer.onError('other')
   }
 }
-/** An error code of PostgreSQL, except constraint violations, which concurrent clients can cause. */
-const isServerError = /^(?!23)[0-9A-Z]{5}$/
 const BEGIN = { name: 'begin', text: 'begin', values: [] }
 const COMMIT = { name: 'commit', text: 'commit', values: [] }

@@ -1,14 +1,14 @@
 import pg from 'pg'
 
-/** Ways of `synchronous_commit` by which an acknowledged write is where it should be: on disk, on a standby, or on both. */
+/** Values of `synchronous_commit` that do not lose acknowledged writes. */
 const SAFE = ['on', 'remote_apply', 'remote_write']
 
-/** A PostgreSQL that would lose what it acknowledged. Its sentence says what to set. */
+/** PostgreSQL could lose acknowledged writes. The message says what to set. */
 export class NotDurable extends Error {}
 
 /**
- * Refuses a PostgreSQL that is told to lose acknowledged writes. How commits are acknowledged is a setting of our own
- * sessions; what the whole server does with its disk may be somebody's deliberate choice, and is only said.
+ * Throws if acknowledged writes can be lost by a setting of our own sessions. Settings of the whole server may be a deliberate
+ * choice of its administrator, so they only cause a warning.
  */
 export async function requireDurability(url: string, log: { warn: (message: string) => void }) {
   const client = new pg.Client({ connectionString: url })
@@ -21,11 +21,11 @@ export async function requireDurability(url: string, log: { warn: (message: stri
     const { synchronous_commit = '' } = settings
     if (!SAFE.includes(synchronous_commit))
       throw new NotDurable(
-        `synchronous_commit is ${synchronous_commit} for the user of DATABASE_URL: a write that was acknowledged could be lost. Set it to on. The service does not start in production like this.`,
+        `synchronous_commit is ${synchronous_commit} for the user of DATABASE_URL: an acknowledged write could be lost. Set it to on. The service does not start in production with this setting.`,
       )
     for (const name of ['fsync', 'full_page_writes'])
       if (settings[name] === 'off')
-        log.warn(`PostgreSQL runs with ${name} off: when its machine stops, the database may be lost`)
+        log.warn(`PostgreSQL runs with ${name} off: a crash of its machine can lose the database`)
   } finally {
     await client.end()
   }

@@ -3,8 +3,8 @@ import { startService, type TestService } from '@lockstep/testing/service'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { problemOfDatabase } from '../platform/problem.ts'
 import { Database, statement } from './database.ts'
+import { problemOfDatabase } from './errors.ts'
 import { PipelinedConnection } from './pipeline.ts'
 
 let service: TestService
@@ -28,14 +28,14 @@ beforeEach(async () => {
 const insert = (n: unknown) => ({ name: 'insert', text: 'insert into marks values ($1) returning n', values: [n] })
 const command = (text: string) => ({ name: text, text, values: [] })
 const kept = async () => (await client.query<{ n: number }>('select n from marks order by n')).rows.map(({ n }) => n)
-/** What became of each: its rows, or what was wrong. */
+/** The outcome of each statement: its rows or its error. */
 const settled = async (outcomes: Promise<{ rows: object[] }>[]) =>
   (await Promise.allSettled(outcomes)).map((one) =>
     one.status === 'fulfilled' ? one.value.rows : (one.reason as { code: string }).code,
   )
 
-describe('statements of one flight', () => {
-  test('[WRITE-8] have each its own rows, by name and type, and its tag', async () => {
+describe('statements of one batch', () => {
+  test('[WRITE-8] have their own rows, by name and type, and their own tag', async () => {
     const typed = `select 1::int2 as small, 9007199254740991::int8 as large, true as yes, null as none, '{"a":1}'::json as json, '{b,c}'::text[] as list`
     const [first, none, second] = await Promise.all([
       flights.run({ ...command(typed), name: 'typed' }),
@@ -49,7 +49,7 @@ describe('statements of one flight', () => {
     expect(second).toEqual({ rows: [{ n: '1' }, { n: '2' }, { n: '3' }], tag: 'SELECT 3' })
   })
 
-  test('[WRITE-10] fail with the first of them that fails, and nothing of them stays', async () => {
+  test('[WRITE-10] fail with the first error, and nothing is written', async () => {
     const outcomes = await settled([1, 2, 2, 3].map((n) => flights.run(insert(n))))
     expect(outcomes).toEqual([[{ n: 1 }], [{ n: 2 }], '23505', '23505'])
     expect(await kept()).toEqual([])
@@ -57,7 +57,7 @@ describe('statements of one flight', () => {
     expect(await kept()).toEqual([4])
   })
 
-  test('[WRITE-10] fail with one for which nobody waited, also when it left behind the last that was waited for', async () => {
+  test('[WRITE-10] fail with the error of a deferred statement, also when it is sent with the last awaited one', async () => {
     await flights.run(command('begin'))
     const before = flights.run(insert(1))
     flights.defer(insert('x'))
@@ -76,7 +76,7 @@ describe('statements of one flight', () => {
     expect(await kept()).toEqual([])
   })
 
-  test('[WRITE-10] are not sent at all when a value cannot be, and the connection goes on', async () => {
+  test('[WRITE-10] are not sent when a value cannot be serialized, and the connection stays usable', async () => {
     const circular: unknown[] = []
     circular.push({ circular })
     const outcomes = await Promise.allSettled([flights.run(insert(1)), flights.run(insert({ circular }))])
@@ -86,7 +86,7 @@ describe('statements of one flight', () => {
     expect(await kept()).toEqual([2])
   })
 
-  test('[WRITE-10] what nobody waits for travels before the next, which fails with it', async () => {
+  test('[WRITE-10] a deferred statement is sent before the next one, which fails with its error', async () => {
     flights.defer(insert(1))
     expect(await kept()).toEqual([])
     await flights.run(insert(2))
@@ -96,14 +96,14 @@ describe('statements of one flight', () => {
     expect(await kept()).toEqual([1, 2])
   })
 
-  test('[WRITE-10] what is called while others are underway leaves when they are back', async () => {
+  test('[WRITE-10] a statement that is called while others are in flight is sent when their results are back', async () => {
     const first = flights.run(command('select pg_sleep(0.05)'))
     await new Promise((resolve) => setTimeout(resolve, 10))
     const outcomes = await settled([first, flights.run(insert(1)), flights.run(insert(2))])
     expect(outcomes).toEqual([[{ pg_sleep: '' }], [{ n: 1 }], [{ n: 2 }]])
   })
 
-  test('[WRITE-10] nothing reaches a connection that is no longer theirs', async () => {
+  test('[WRITE-10] nothing is sent on a connection that was released', async () => {
     const left = flights.run(insert(1))
     flights.end()
     await expect(left).rejects.toThrow('over')
@@ -114,7 +114,7 @@ describe('statements of one flight', () => {
 })
 
 describe('a prepared statement', () => {
-  test('[UPG-11] whose rows have changed shape is prepared anew, after one failure', async () => {
+  test('[UPG-11] whose row type has changed is prepared again, after one failure', async () => {
     const read = () => flights.run({ name: 'shape', text: 'select * from shapes', values: [] })
     await client.query('create table shapes as select 1 as a')
     expect((await read()).rows).toEqual([{ a: 1 }])
@@ -123,7 +123,7 @@ describe('a prepared statement', () => {
     expect((await read()).rows).toEqual([{ a: 1, b: 'x' }])
   })
 
-  test('[WRITE-10] that was prepared in a flight that failed can be used', async () => {
+  test('[WRITE-10] that was prepared in a failed batch can be used', async () => {
     const late = { name: 'late', text: 'select 7 as seven', values: [] }
     const early = { name: 'early', text: 'select $1::int as one', values: ['x'] }
     expect(await settled([flights.run(early), flights.run(late)])).toEqual(['22P02', '22P02'])
@@ -134,7 +134,7 @@ describe('a prepared statement', () => {
   })
 })
 
-test('[RUN-4] a server that does not answer in time is given up, with its connection', async () => {
+test('[RUN-4] a server that does not respond in time is given up, and its connection is closed', async () => {
   const slow = new pg.Client({ connectionString: service.database_url, query_timeout: 100 })
   slow.on('error', () => {})
   await slow.connect()
@@ -144,7 +144,7 @@ test('[RUN-4] a server that does not answer in time is given up, with its connec
   await slow.end()
 })
 
-test('[WRITE-10] a refusal keeps the connection, and a lost one leaves the pool', async () => {
+test('[WRITE-10] an SQL error keeps the connection, and a lost connection leaves the pool', async () => {
   const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
   const me = statement('who_am_i', (_, query) => query.selectNoFrom((e) => e.fn<number>('pg_backend_pid').as('pid')))
   const fail = statement('fail', (args: { n: string }, query) =>
@@ -187,7 +187,7 @@ describe('a result that cannot be read', () => {
     select repeat('x', ${args.length}::int) as text`,
   )
 
-  test('[RUN-7] fails its statement alone, and the pool replaces its connection', async () => {
+  test('[RUN-7] fails only its own statement, and the pool replaces its connection', async () => {
     const options = { url: service.database_url, size: 1, onError: () => {}, maxResultBytes: 1_000_000 }
     const database = new Database(options)
     const pid = async () => (await database.run(backend, {}))[0]?.pid
@@ -199,7 +199,7 @@ describe('a result that cannot be read', () => {
     await database.close()
   })
 
-  test('[RUN-7] so does one on which the parser throws', async () => {
+  test('[RUN-7] the same when the parser throws', async () => {
     const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
     const failing = new Database({ url: service.database_url, size: 1, onError: () => {} })
     failing.pool.on('connect', (client) => {
@@ -214,7 +214,7 @@ describe('a result that cannot be read', () => {
   })
 })
 
-test('[RUN-8] a statement that takes too long is told as such, and its connection is kept', async () => {
+test('[RUN-8] a statement timeout is reported as such, and its connection is kept', async () => {
   const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
   const pid = async () => (await database.run(backend, {}))[0]?.pid
   const before = await pid()

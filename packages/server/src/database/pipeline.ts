@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
-import { problemOfDatabase } from '../platform/problem.ts'
+import { isConnectionError } from './errors.ts'
 
 /** A statement with its values. It is named, so that PostgreSQL parses and plans it once per connection. */
 export interface StatementCall {
@@ -61,7 +61,7 @@ class StatementBatch implements pg.Submittable {
     const messages: Buffer[] = []
     for (const [i, { name, text }] of this.calls.entries()) {
       if (!this.prepared.has(name)) {
-        // After a failed batch the server may have it nevertheless.
+        // Close first: after a failed batch the server may already have a statement of this name.
         messages.push(
           serialize.close({ type: 'S', name }),
           serialize.parse({ name, text, types: [] }),
@@ -97,7 +97,7 @@ class StatementBatch implements pg.Submittable {
     this.rows = []
   }
   handleError(error: Error) {
-    // Prepare the failed statement again, in case that was the reason, and those that were perhaps never reached.
+    // Prepare again: the failed statement, in case its plan was the reason, and later ones that may not have been prepared.
     this.prepared.delete(this.current?.name ?? '')
     for (const { name } of this.calls.slice(this.outcomes.length)) if (this.fresh.has(name)) this.prepared.delete(name)
     this.callback(error)
@@ -128,7 +128,7 @@ export class PipelinedConnection {
   private isOver = false
   /** The error of a deferred statement. */
   private deferredError: Error | undefined
-  /** Why the connection cannot be used any more: it is lost, or the server takes no writes. */
+  /** Why the connection can no longer be used: it is lost, or the server is read-only. */
   broken: Error | undefined
 
   constructor(client: pg.ClientBase) {
@@ -181,7 +181,7 @@ export class PipelinedConnection {
     this.isInFlight = true
     const complete = (outcomes: StatementResult[], error?: Error) => {
       this.isInFlight = false
-      if (problemOfDatabase(error)?.code === 'unavailable') this.broken = error
+      if (isConnectionError(error)) this.broken = error
       for (const [i, pending] of batch.entries()) {
         const outcome = outcomes[i]
         if (outcome) pending.onComplete?.(outcome)

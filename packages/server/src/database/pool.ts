@@ -7,13 +7,10 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
 }
 
-/**
- * The most that is read as the result of one statement, or of statements that were sent together: a quarter of what V8 can
- * hold as one string.
- */
+/** Maximum size of the result of one batch of statements: a quarter of the longest string of V8. */
 const MAX_RESULT_BYTES = 134_217_728
 
-/** The part of pg's connection that bytes arrive at. */
+/** The part of pg's connection that receives bytes. It is not in its types. */
 interface Incoming {
   attachListeners: (stream: Socket) => void
 }
@@ -22,13 +19,16 @@ interface GuardedConfig extends pg.PoolConfig {
   maxResultBytes?: number | undefined
 }
 
-/** A client that knows whether it speaks to a standby: PostgreSQL says so unasked, at the start and when it changes. */
+/**
+ * A client with two guards: it knows whether the server is a standby, which PostgreSQL reports on connecting and when it
+ * changes, and it limits the size of results.
+ */
 class GuardedClient extends pg.Client {
   isStandby = false
   constructor(config?: pg.ClientConfig) {
     super(config)
-    this.connection.on('parameterStatus', (told: { parameterName: string; parameterValue: string }) => {
-      if (told.parameterName === 'in_hot_standby') this.isStandby = told.parameterValue === 'on'
+    this.connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) => {
+      if (status.parameterName === 'in_hot_standby') this.isStandby = status.parameterValue === 'on'
     })
     this.guardResults((config as GuardedConfig | undefined)?.maxResultBytes ?? MAX_RESULT_BYTES)
   }
@@ -60,16 +60,16 @@ class GuardedClient extends pg.Client {
   }
 }
 
-/** A standby would answer with boards of the past, and their numbers would seem to go back. The pool drops what this refuses. */
+/** Rejects a connection to a standby, which would return outdated boards, with sequence numbers that go back. */
 function requirePrimary(client: pg.ClientBase) {
   if (client instanceof GuardedClient && client.isStandby)
     throw Object.assign(new Error('The database is a standby'), { code: '25006' })
 }
 
-/** What can go wrong with PostgreSQL, as far as it is not the doing of a client. */
+/** Errors of PostgreSQL that no client caused. */
 export type DatabaseErrorKind = 'connection_lost' | 'unreachable' | 'lock_timeout' | 'storage_full' | 'other'
 
-/** Who is told how it goes. */
+/** Callbacks for metrics. */
 export interface DatabaseObserver {
   /** Called with the time that each statement or transaction waited for a connection. */
   onWait: (seconds: number) => void
@@ -80,22 +80,22 @@ export interface PoolOptions {
   size: number
   onError: (error: Error) => void
   observer?: DatabaseObserver
-  /** Replaced by tests that cannot read so much. */
+  /** Lowered by tests. */
   maxResultBytes?: number
 }
 
-/** Connections to the primary that stay open, with limits on all that can take long. */
+/** Opens a pool of connections to the primary. Every wait has a timeout. */
 export function openPool({ url, size, onError, observer, maxResultBytes }: PoolOptions): pg.Pool {
   const config: GuardedConfig = {
     connectionString: url,
     application_name: 'lockstep',
     max: size,
     types,
-    // Connections stay: a closed one takes its prepared statements and plans with it.
+    // Idle connections stay open, to keep their prepared statements and plans.
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    // The server's own limits come first; this one is for a server that does not even answer any more.
+    // Longer than the timeouts of the server below: for a server that no longer responds.
     query_timeout: 10_000,
     statement_timeout: 5_000,
     lock_timeout: 2_000,
@@ -105,12 +105,12 @@ export function openPool({ url, size, onError, observer, maxResultBytes }: PoolO
     maxResultBytes,
   }
   const pool = new pg.Pool(config)
-  // Without a listener a PostgreSQL that goes away would end this process too.
+  // Without a listener, a lost connection would end the process.
   pool.on('error', (error) => {
     observer?.onError('connection_lost')
     onError(error)
   })
-  // The same for a connection that is in use just now: its statements fail, and that is enough.
+  // The same for a connection that is in use. Its statements fail, so the error is reported already.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

@@ -4,37 +4,37 @@ import { type Database, statement } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
 
-const PATIENCE_MS = 500
+const TIMEOUT_MS = 500
 
 interface HealthDeps {
   database: Database
-  /** Of the bus: rejects when Redis does not answer; without a bus there is nothing to ask. */
+  /** Rejects when Redis does not respond; undefined without Redis. */
   ping: (() => Promise<void>) | undefined
-  /** Whether the instance is about to stop, and wants no more requests. */
+  /** Whether the instance is shutting down. */
   isClosing: () => boolean
 }
 
 export function healthHandlers({ database, ping, isClosing }: HealthDeps): Handlers<typeof healthOperations> {
-  let question: Promise<boolean> | undefined
-  /** All who ask at once ask one question: however many they are, they stand in nobody's way. */
-  const isDatabaseThere = () => {
-    question ??= askDatabase(database).finally(() => {
-      question = undefined
+  let check: Promise<boolean> | undefined
+  /** Concurrent requests share one check, so that many health checks cost one statement. */
+  const isDatabaseUp = () => {
+    check ??= checkDatabase(database).finally(() => {
+      check = undefined
     })
-    return question
+    return check
   }
   return {
     async getHealth() {
-      const [isThere, isRedisThere] = await Promise.all([isDatabaseThere(), ping && answersInTime(ping())])
-      const redis = isRedisThere === undefined ? 'disabled' : isRedisThere ? 'connected' : 'disconnected'
-      if (!isThere) throw new Problem('unavailable', { fields: { status: 'error', database: 'disconnected', redis } })
+      const [isUp, isRedisUp] = await Promise.all([isDatabaseUp(), ping && succeedsInTime(ping())])
+      const redis = isRedisUp === undefined ? 'disabled' : isRedisUp ? 'connected' : 'disconnected'
+      if (!isUp) throw new Problem('unavailable', { fields: { status: 'error', database: 'disconnected', redis } })
       const isDegraded = redis === 'disconnected' || database.isFull
       const writes = database.isFull ? ({ writes: 'refused' } as const) : {}
       return { status: isDegraded ? 'degraded' : 'ok', database: 'connected', redis, ...writes }
     },
     async getReadiness() {
-      if (isClosing()) throw new Problem('unavailable', { detail: 'This instance is about to stop.' })
-      if (!(await isDatabaseThere())) throw new Problem('unavailable')
+      if (isClosing()) throw new Problem('unavailable', { detail: 'This instance is shutting down.' })
+      if (!(await isDatabaseUp())) throw new Problem('unavailable')
       return { status: 'ready' }
     },
     async getLiveness() {
@@ -45,22 +45,22 @@ export function healthHandlers({ database, ping, isClosing }: HealthDeps): Handl
 
 const probe = statement('probe', () => sql`select 1`)
 
-/** When all connections are busy the question waits; then it is enough that the database answered somebody meanwhile. */
-async function askDatabase(database: Database): Promise<boolean> {
-  const asked_at = performance.now()
-  return (await answersInTime(database.run(probe, {}))) || database.answeredAt > asked_at
+/** While all connections are busy the probe waits. Then it is enough that another statement succeeded in the meantime. */
+async function checkDatabase(database: Database): Promise<boolean> {
+  const startedAt = performance.now()
+  return (await succeedsInTime(database.run(probe, {}))) || database.succeededAt > startedAt
 }
 
-/** Whatever hangs, the answer comes within a second. */
-async function answersInTime(question: Promise<unknown>): Promise<boolean> {
-  const { promise: silence, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(resolve, PATIENCE_MS, false)
-  const answer = question.then(
+/** Whether a promise is fulfilled before the timeout. Never rejects. */
+async function succeedsInTime(promise: Promise<unknown>): Promise<boolean> {
+  const { promise: timeout, resolve } = Promise.withResolvers<false>()
+  const timer = setTimeout(resolve, TIMEOUT_MS, false)
+  const outcome = promise.then(
     () => true,
     () => false,
   )
   try {
-    return await Promise.race([answer, silence])
+    return await Promise.race([outcome, timeout])
   } finally {
     clearTimeout(timer)
   }

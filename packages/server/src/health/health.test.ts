@@ -12,7 +12,7 @@ const fine = { http: 200, status: 'ok', database: 'connected', redis: 'connected
 const degraded = { ...fine, status: 'degraded', redis: 'disconnected' }
 const failing = { ...fine, http: 503, status: 'error', database: 'disconnected' }
 
-describe('stores that are there or not', () => {
+describe('reachable and unreachable stores', () => {
   const shown = async (settings: Record<string, string>, expected: object) => {
     const at = await startService(settings)
     try {
@@ -23,14 +23,14 @@ describe('stores that are there or not', () => {
   }
   const nowhere = async (scheme: string) => `${scheme}://127.0.0.1:${await freePort()}`
 
-  test('[HEALTH-1] with both it is ok, and says so to anybody', () => shown({}, fine))
+  test('[HEALTH-1] with both stores it is ok, for everyone', () => shown({}, fine))
 
   test('[HEALTH-1] without Redis it is degraded', async () => shown({ REDIS_URL: await nowhere('redis') }, degraded))
 
-  test('[HEALTH-1] where no Redis is configured it is disabled', () =>
+  test('[HEALTH-1] if Redis is not configured it is disabled', () =>
     shown({ REDIS_URL: '' }, { ...fine, redis: 'disabled' }))
 
-  test('[SHIP-14] without the database it is alive, and not ready', async () => {
+  test('[SHIP-14] without the database the instance is alive, but not ready', async () => {
     const at = await startService({ DATABASE_URL: `${await nowhere('postgres')}/lost` })
     const { status, code } = await at.anybody.fail('getReadiness', {})
     expect([status, code]).toEqual([503, 'unavailable'])
@@ -38,7 +38,7 @@ describe('stores that are there or not', () => {
     await at.stop()
   })
 
-  test('[SHIP-14] without Redis it is ready all the same', async () => {
+  test('[SHIP-14] without Redis the instance is ready', async () => {
     const at = await startService({ REDIS_URL: await nowhere('redis') })
     expect(await at.anybody.call('getReadiness', {})).toEqual({ status: 'ready' })
     await at.stop()
@@ -69,7 +69,7 @@ describe('stores that hang', () => {
     await expect.poll(() => health(service), { timeout: 10_000 }).toEqual(fine)
   })
 
-  /** What it answers, if that comes within a second. */
+  /** The response, if it comes within a second. */
   const withinASecond = async (at = service) => {
     const start = performance.now()
     const answer = await health(at)
@@ -77,23 +77,23 @@ describe('stores that hang', () => {
     return answer
   }
 
-  test('[HEALTH-2] it answers within a second when Redis stops answering', async () => {
+  test('[HEALTH-2] it responds within a second when Redis hangs', async () => {
     redis.freeze()
     expect(await withinASecond()).toEqual(degraded)
   })
 
-  test('[HEALTH-2] it answers within a second when the database stops answering', async () => {
+  test('[HEALTH-2] it responds within a second when the database hangs', async () => {
     database.freeze()
     expect(await withinASecond()).toMatchObject(failing)
   })
 
-  test('[HEALTH-2] it answers within a second when neither answers', async () => {
+  test('[HEALTH-2] it responds within a second when both hang', async () => {
     database.freeze()
     redis.freeze()
     expect(await withinASecond()).toMatchObject({ ...failing, redis: 'disconnected' })
   })
 
-  test('[HEALTH-2] it answers within a second when they hang from the start', async () => {
+  test('[HEALTH-2] it responds within a second when they hang from the start', async () => {
     const stores = await Promise.all([startProxy(POSTGRES), startProxy(REDIS)])
     for (const store of stores) store.freeze()
     const hung = await startService({ DATABASE_URL: stores[0].url, REDIS_URL: stores[1].url })
@@ -106,7 +106,7 @@ describe('stores that hang', () => {
   })
 })
 
-test('[HEALTH-3] while the disk of the database is full, writes are refused and it says so', async () => {
+test('[HEALTH-3] while the disk of the database is full, writes are rejected and the health check says so', async () => {
   const at = await startService()
   const user = await at.user()
   const create = () => user.api.send('createBoard', { body: { title: 'Plan' } })

@@ -4,10 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { Problem } from '../platform/problem.ts'
 import { send } from './error-handler.ts'
 
-/**
- * One line for each request, with the id that the answer carries too. It names the route and never the address: an
- * address can hold a token.
- */
+/** Logs one line per request, with the id of the response. It contains the route, not the URL, which can contain a token. */
 export function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply)
@@ -28,13 +25,13 @@ function logRequest(request: FastifyRequest, reply: FastifyReply) {
   )
 }
 
-/** An answer that the framework gives before any hook runs, with its id and its line all the same. */
+/** Sends and logs an error that the framework raises before any hook runs. */
 export function sendEarlyProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply) {
   void send(reply.header('x-request-id', request.id), problem)
   logRequest(request, reply)
 }
 
-/** The same for an expectation that Node itself hands over: there is no route, and no framework yet. */
+/** Rejects an unknown `Expect` header. Node reports it before the framework sees the request, so there is no route. */
 export const rejectExpectation = (log: FastifyBaseLogger) => (request: IncomingMessage, response: ServerResponse) => {
   const problem = new Problem('expectation_failed')
   const { status } = problem

@@ -2,35 +2,36 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ProblemCode } from '@lockstep/contract/problems'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Problem, problemOfDatabase } from '../platform/problem.ts'
+import { problemOfDatabase } from '../database/errors.ts'
+import { Problem } from '../platform/problem.ts'
 import { invalid } from './validation.ts'
 
-/** Renders every error of every path, the framework's own included. Nothing of a request or of our insides is repeated. */
-export function installErrorHandler(app: FastifyInstance, told: (problem: Problem) => void = () => {}) {
-  const methodsAt = rememberMethods(app)
+/** Renders every error, including those of the framework. A response reveals neither input nor internals. */
+export function installErrorHandler(app: FastifyInstance, onProblem: (problem: Problem) => void = () => {}) {
+  const methodsAt = recordMethods(app)
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error)
-    told(problem)
-    // Who is one too many is no error, and there may be many.
+    onProblem(problem)
+    // Load shedding is not an error, and can be frequent.
     if (problem.status >= 500 && problem.code !== 'overloaded') request.log.error({ err: error }, problem.message)
     return send(reply, problem)
   })
-  const answerNowhere = (request: FastifyRequest, reply: FastifyReply) => {
+  const sendNotFound = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = methodsAt(request.url.split('?')[0] as string)
     const problem = new Problem(allowed.length === 0 ? 'not_found' : 'method_not_allowed')
-    told(problem)
+    onProblem(problem)
     return send(allowed.length === 0 ? reply : reply.header('allow', allowed.join(', ')), problem)
   }
-  // Before the body, which nobody reads: whoever sends none of it would hold his place until it comes.
+  // In onRequest, before the body is read: a client that does not send it would hold its slot.
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) void answerNowhere(request, reply)
+    if (request.is404) void sendNotFound(request, reply)
     else done()
   })
-  app.setNotFoundHandler(answerNowhere)
+  app.setNotFoundHandler(sendNotFound)
 }
 
-/** The methods that a path answers to, whatever stands for its parameters. */
-function rememberMethods(app: FastifyInstance) {
+/** Records all routes. Returns the methods of a path, for 405. */
+function recordMethods(app: FastifyInstance) {
   const routes: { method: string | string[]; form: RegExp }[] = []
   app.addHook('onRoute', ({ method, url }) => {
     const isForAll = url === '*' || url === '/*'
@@ -51,11 +52,11 @@ export function problemOf(error: unknown): Problem {
   return problemOfFramework(error) ?? problemOfDatabase(error) ?? new Problem('internal')
 }
 
-/** Fastify's own refusals, in our words. */
+/** Maps errors of Fastify to problems. */
 function problemOfFramework(error: unknown): Problem | undefined {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Problem('body_too_large')
-  // The client hung up in the middle of its body. The code alone could also be that of a lost database.
+  // The client disconnected while sending its body. Without the status it could be a lost database connection.
   if (code === 'ECONNRESET' && statusCode === 400) return new Problem('request_incomplete')
   if (code === 'FST_ERR_BAD_URL') return new Problem('not_found')
   if (code === 'FST_ERR_MAX_PARAM_LENGTH' || statusCode === 414) return new Problem('uri_too_long')
@@ -65,20 +66,20 @@ function problemOfFramework(error: unknown): Problem | undefined {
   return undefined
 }
 
-/** As long as a client may take to read why it is refused. */
-const READING_MS = 2_000
+/** How long a client may take to read the error and close the connection. */
+const CLOSE_TIMEOUT_MS = 2_000
 
-/** Answers on a bare connection, without a framework, and leaves it, also when nobody at the other end does. */
+/** Sends an error on a raw connection, without the framework, and closes it. */
 export function endConnection(socket: Duplex, problem: Problem, headers = '') {
   const body = problem.text()
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.code}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
   )
-  const timer = setTimeout(() => socket.destroy(), READING_MS)
+  const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS)
   socket.once('close', () => clearTimeout(timer))
 }
 
-/** What the HTTP parser refuses before there is a request: answered on the bare connection. */
+/** Rejects what the HTTP parser could not read as a request. */
 export function rejectConnection(error: Error & { code?: string }, socket: Socket) {
   if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
   const code: ProblemCode =

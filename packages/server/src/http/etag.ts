@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 
-/** Names exactly this text. */
+/** Strong ETag of a response body. */
 export const etagOf = (text: string | Buffer) => `"${hash('sha256', text, 'base64url').slice(0, 27)}"`
 
-/** Whether a header that lists entity tags names this one, or anything at all. A weak tag is as good as a strong one. */
+/** Whether an If-Match or If-None-Match header matches the ETag. Weak tags are compared like strong ones. */
 export const isSame = (header: string, etag: string) =>
-  header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+  header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)

@@ -16,7 +16,7 @@ beforeAll(async () => {
     TRUST_PROXY: '1',
     MAX_UNREAD_RESPONSE_BYTES: '4194304',
     MAX_REQUESTS_AT_ONCE: '4',
-    // Checked in Redis before a body is read; nothing here comes near a limit.
+    // Checked in Redis before a body is read; no test here reaches a limit.
     RATE_LIMITS: 'on',
     ...Object.fromEntries(
       ['REQUESTS_PER_MINUTE', 'REQUESTS_PER_MINUTE_PER_ADDRESS', 'BAD_PAYLOADS_PER_MINUTE'].map((limit) => [
@@ -35,14 +35,14 @@ const newCard = (description?: string) =>
     body: { title: 'One', ...(description && { description }) },
   })
 
-/** Adds cards with descriptions of 64 KiB of one character, which would take long by requests. */
+/** Adds cards with descriptions of 64 KiB of one character directly: by requests it would take long. */
 const fill = (to: TestBoard, column_id: string, count: number, character: string) =>
   service.sql.query(
     `insert into cards select $1, gen_random_uuid(), $2, 'Card', repeat($4, 65536), n, now(), now() from generate_series(1, $3::int) n`,
     [to.id, column_id, count, character],
   )
 
-/** A connection that sends what it is given, and collects what comes back until it is told to stop reading. */
+/** A connection that sends the given data, and collects what it receives until it is told to stop reading. */
 function rawConnection() {
   const { hostname, port } = new URL(service.base_url)
   const socket: Socket = connect(Number(port), hostname)
@@ -79,16 +79,16 @@ describe('lengths are checked before contents', () => {
         { field: 'title', message: 'must be a string' },
       ],
     })
-    // Checking each item took a hundred times as long as parsing.
+    // Validating each item took a hundred times as long as parsing.
     expect(checking).toBeLessThan(parsing * 5 + 20)
   })
 
-  test('[REQ-25] a text that is far too long is not searched for a format', () => {
+  test('[REQ-25] a text that is far too long is rejected before its format is checked', () => {
     const read = inputReader(Type.Object({ email: Type.String({ maxLength: 254, format: 'email' }) }))
     expect(() => read({ email: `${'a'.repeat(1_000_000)}@example.com` })).toThrow('at most 254 characters')
   })
 
-  test('[REQ-15] operations that carry no text, or that anybody may call, take 16 KiB', async () => {
+  test('[REQ-15] operations without texts, and public operations, accept 16 KiB', async () => {
     const card = await newCard()
     const padding = 'x'.repeat(17_000)
     const { api } = board.owner
@@ -104,14 +104,14 @@ describe('lengths are checked before contents', () => {
     expect(tried).toEqual([413, 413, 413, 413, 200])
   })
 
-  test('[REQ-15] the longest texts fit, however they are escaped', async () => {
+  test('[REQ-15] the longest texts fit, in any escaping', async () => {
     const description = '\u0001'.repeat(65_536)
     expect((await newCard(description)).description).toBe(description)
   })
 })
 
 describe('memory for responses', () => {
-  test('[READ-6] a client that takes no compressed response and reads nothing holds a piece of it', async () => {
+  test('[READ-6] an uncompressed response that the client does not read holds one chunk of memory', async () => {
     const text = 'y'.repeat(65_000)
     for (let i = 0; i < 60; i++) await newCard(text)
     const { token } = board.owner.api
@@ -133,16 +133,16 @@ describe('memory for responses', () => {
       socket.write(request)
     }
     await new Promise((resolve) => setTimeout(resolve, 1_000))
-    // Each has four megabytes coming.
+    // Each has four megabytes pending.
     expect(used() - before).toBeLessThan(60_000_000)
     for (const { socket } of readers) socket.destroy()
   })
 })
 
-describe('what a client leaves behind that hangs up', () => {
+describe('after a client disconnects', () => {
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
   const pathOfCard = async (bytes: number) => `/cards/${(await newCard('z'.repeat(bytes))).id}`
-  /** Sends the head of a request, waits a moment, and hangs up. */
+  /** Sends the head of a request, waits a moment, and disconnects. */
   const hangUp = async (head: string, ms: number) => {
     const { socket } = rawConnection()
     await new Promise((resolve) => socket.once('connect', resolve))
@@ -151,9 +151,9 @@ describe('what a client leaves behind that hangs up', () => {
     socket.destroy()
   }
 
-  test('[LOAD-11] memory for a response is given back when its client hung up while it was made', async () => {
+  test('[LOAD-11] the memory of a response is released when its client disconnected while it was built', async () => {
     const path = await pathOfCard(65_536)
-    // Until half a megabyte is held for nobody, in which case the share of the user is used up.
+    // If the memory were not released, the share of the user would be used up after half a megabyte.
     for (let i = 0; i < 200; i++)
       await hangUp(
         `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${board.owner.api.token}\r\n\r\n`,
@@ -163,10 +163,10 @@ describe('what a client leaves behind that hangs up', () => {
     expect((await board.owner.api.request('GET', path)).status).toBe(200)
   }, 30_000)
 
-  test('[LOAD-6] so is room for the body of somebody without a credential', async () => {
+  test('[LOAD-6] so is the share for an unauthenticated body', async () => {
     const head =
       'POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n'
-    // There is room for 64: 16 for each request that may be worked on.
+    // The limit is 64: 16 for each slot.
     for (let i = 0; i < 300; i++) await hangUp(head, i % 3)
     await pause(300)
     const { status } = await service.anybody.request('POST', '/auth/login', {
@@ -176,10 +176,10 @@ describe('what a client leaves behind that hangs up', () => {
   }, 30_000)
 })
 
-describe('what a client does not read', () => {
+describe('responses that the client does not read', () => {
   const request = (line: string, headers = '', user = board.owner) =>
     `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${user.api.token}\r\n${headers}\r\n`
-  /** How often each status is answered to clients that read no more than the head. */
+  /** How often clients that read only the head get each status. */
   const statusesOf = async (texts: string[]) => {
     const readers = texts.map((text) => {
       const reader = rawConnection()
@@ -212,7 +212,7 @@ describe('what a client does not read', () => {
     expect([status, body]).toEqual([412, { detail: expect.any(String), code: 'precondition_failed', current }])
   })
 
-  test('[LOAD-11] a change is made although there is no memory for its response, and its connection is closed', async () => {
+  test('[LOAD-11] a change is committed although there is no memory for its response, and its connection is closed', async () => {
     const large = await service.board()
     const [column_id, otherId] = large.columns.map(({ id }) => id) as [string, string]
     const params = { board_id: large.id, column_id }
@@ -249,7 +249,7 @@ describe('what a client does not read', () => {
 })
 
 describe('uploads', () => {
-  /** Starts an upload and sends no more than its head. */
+  /** Starts an upload and sends only its head. */
   const startUpload = (user: TestBoard['owner'], card_id: string, address = '192.0.2.1') => {
     const connection = rawConnection()
     const boundary = randomBytes(8).toString('hex')
@@ -261,7 +261,7 @@ describe('uploads', () => {
     return connection
   }
 
-  test('[LOAD-12] one user has their share, others have theirs, and a slow upload ends with 408', async () => {
+  test('[LOAD-12] one user gets their share, others get theirs, and a slow upload ends with 408', async () => {
     const card = await newCard()
     const own = [1, 2, 3].map(() => startUpload(board.owner, card.id))
     const statuses = () => own.map(({ text }) => text().slice(9, 12)).sort()
@@ -276,7 +276,7 @@ describe('uploads', () => {
 
 describe('[LOAD-14] large changes', () => {
   const MEBIBYTE = 1_048_576
-  /** A board with a column of so many MB. */
+  /** A board with a column of this many MB. */
   const largeBoard = async (megabytes: number) => {
     const made = await service.board()
     await fill(made, made.columns[0].id, megabytes * 16, 'x')
@@ -296,20 +296,20 @@ describe('[LOAD-14] large changes', () => {
     const renames = Promise.all([1, 2, 3].map((n) => rename(first, `Again ${n}`)))
     expect((await rename(second, 'Of another user')).ms).toBeLessThan(1_000)
     expect((await renames).map(({ status }) => status)).toEqual([200, 200, 200])
-    // Each costs 2 MB at 2 MiB a second. The first is free, and the last is not waited for.
+    // Each costs 2 MB at 2 MiB per second. The first is free, and the last is not awaited.
     expect(performance.now() - began).toBeGreaterThan(1_500)
-    // More than are done in the time that a change may wait.
+    // More than can be done in the time that a change may wait.
     const many = await Promise.all(Array.from({ length: 9 }, (_, n) => rename(first, `More ${n}`)))
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 503]))
     expect(Math.max(...many.map(({ ms }) => ms))).toBeLessThan(7_000)
   })
 
-  test('a change that is rejected after the work counts as well', async () => {
+  test('a change that is rejected after its work counts as well', async () => {
     const large = await largeBoard(8)
     expect((await rename(large, 'No', { 'if-match': '"other"' })).status).toBe(412)
     const { status, ms } = await rename(large, 'Yes')
     expect(status).toBe(200)
-    // 8 MB at 2 MiB a second, without the first second.
+    // 8 MB at 2 MiB per second, without the first second.
     expect(ms).toBeGreaterThan(2_000)
     // Twice that, for the event and the response.
     const rejected = await rename(large, 'Again')

@@ -5,37 +5,37 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { JSON_TYPE, toJson } from '../platform/json.ts'
 import { etagOf, isSame } from './etag.ts'
 
-/** Less than this fits in one packet of the network anyway. */
-const WORTH_PACKING = 1_400
-const zip = promisify(gzip)
-/** Each piece of what comes out is a way to another thread and back: for a board of a thousand cards two fifths of the time. */
-const LARGEST_PIECE = 65_536
-const CHUNKS_AT_ONCE = 4
-const sizeOfPieces = (textLength: number) => Math.min(Math.max(textLength, WORTH_PACKING), LARGEST_PIECE)
-/** The first level takes half the time of the usual one, and leaves a fifth more. */
-export const compress = (text: string) => zip(text, { level: 1, chunkSize: sizeOfPieces(text.length) })
+/** Smaller texts fit into one network packet uncompressed. */
+const MIN_COMPRESSED_BYTES = 1_400
+const gzipAsync = promisify(gzip)
+/** Every output chunk costs a thread-pool round trip (40 % of the time for a board of 1,000 cards), so chunks are large. */
+const MAX_CHUNK_BYTES = 65_536
+const CHUNKS_PER_READ = 4
+const chunkSizeFor = (textLength: number) => Math.min(Math.max(textLength, MIN_COMPRESSED_BYTES), MAX_CHUNK_BYTES)
+/** Level 1 takes half the time of the default level, for output that is a fifth larger. */
+export const compress = (text: string) => gzipAsync(text, { level: 1, chunkSize: chunkSizeFor(text.length) })
 
-/** A response that is not the value itself, but how it is sent. */
+/** The result of a handler that controls how it is sent. */
 export abstract class PreparedResponse {
   protected readonly isPrepared = true
 }
 
-/** JSON text as it is sent, compressed, with the name of its state. Without bytes: the client has it already. */
+/** Compressed JSON with its ETag. Without bytes when the client has this version already. */
 export class CompressedJson extends PreparedResponse {
   readonly etag: string
   readonly bytes: Buffer | undefined
-  /** How many bytes the text has that was compressed. */
-  readonly text_bytes: number
+  /** Uncompressed size. */
+  readonly textBytes: number
 
-  constructor(etag: string, bytes: Buffer | undefined, text_bytes: number) {
+  constructor(etag: string, bytes: Buffer | undefined, textBytes: number) {
     super()
     this.etag = etag
     this.bytes = bytes
-    this.text_bytes = text_bytes
+    this.textBytes = textBytes
   }
 }
 
-/** JSON text that is made page by page while it is sent, because it may be too long to be held. It has no ETag. */
+/** JSON that is produced page by page while it is sent, because it may be too large for memory. It has no ETag. */
 export class StreamedJson extends PreparedResponse {
   readonly first: string
   readonly rest: AsyncIterable<string>
@@ -47,18 +47,18 @@ export class StreamedJson extends PreparedResponse {
   }
 }
 
-/** Counts memory that a response takes, and returns how to give it back before the response is over. Throws when there is none. */
+/** Counts the memory of a response. Returns a function that releases it early. Throws when none is left. */
 type Reserve = (bytes: number) => () => void
-/** Waits for the client's turn before a page is read. */
+/** Reads a page through the semaphore of large results. */
 type RunPaced = <T>(read: () => Promise<T>, bytesOf: (page: T) => number) => Promise<T>
 
-/** How large a result is, if it is text already. */
+/** The size of a result that is text already. */
 export const textLength = (result: unknown): number =>
   typeof result === 'string' ? result.length : result instanceof StreamedJson ? result.first.length : 0
 
 /**
- * Answers a GET: with 304 when the client has what it asks for, compressed when it is large and the client can read that.
- * One ETag names the state, however it is written. Nothing secret is in these answers that compression could betray.
+ * Sends the response to a GET: 304 if the ETag matches, compressed if it is large and the client accepts gzip. The ETag is the
+ * same for both encodings. Compression leaks nothing (BREACH): these responses contain no secrets.
  */
 export async function sendJson(
   request: FastifyRequest,
@@ -66,25 +66,25 @@ export async function sendJson(
   result: unknown,
   { reserve, runPaced }: { reserve: Reserve; runPaced: RunPaced },
 ) {
-  const { 'if-none-match': known, 'accept-encoding': accepted = '' } = request.headers
-  if (result instanceof StreamedJson) return sendStream(reply, result, readsGzip(accepted), { reserve, runPaced })
-  const packed = result instanceof CompressedJson ? result : undefined
-  const text = packed ? '' : toJson(result)
-  const etag = packed?.etag ?? etagOf(text)
+  const { 'if-none-match': expected, 'accept-encoding': accepted = '' } = request.headers
+  const isCompressed = acceptsGzip(accepted)
+  if (result instanceof StreamedJson) return sendStream(reply, result, isCompressed, { reserve, runPaced })
+  const compressed = result instanceof CompressedJson ? result : undefined
+  const text = compressed ? '' : toJson(result)
+  const etag = compressed?.etag ?? etagOf(text)
   reply.header('etag', etag).header('vary', [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '))
-  if (known !== undefined && isSame(known, etag)) return reply.code(304).send()
-  reserve(packed?.bytes?.length ?? text.length)
+  if (expected !== undefined && isSame(expected, etag)) return reply.code(304).send()
+  reserve(compressed?.bytes?.length ?? text.length)
   reply.type(JSON_TYPE)
-  const isCompressed = readsGzip(accepted)
-  if (packed?.bytes && !isCompressed) {
-    // As a stream: a slow client holds the compressed bytes, which others share, and one piece of the text.
-    reply.header('content-length', packed.text_bytes)
-    const text = decompress(packed.bytes)
-    if (packed.text_bytes <= CHUNKS_AT_ONCE * LARGEST_PIECE) return reply.send(text)
-    return reply.send(Readable.from(inPieces(text, runPaced), { objectMode: false, highWaterMark: 1 }))
+  if (compressed?.bytes && !isCompressed) {
+    // As a stream: a slow client then holds one chunk of text, and the compressed bytes, which others share.
+    reply.header('content-length', compressed.textBytes)
+    const stream = decompress(compressed.bytes)
+    if (compressed.textBytes <= CHUNKS_PER_READ * MAX_CHUNK_BYTES) return reply.send(stream)
+    return reply.send(Readable.from(pacedReads(stream, runPaced), { objectMode: false, highWaterMark: 1 }))
   }
-  if (!isCompressed || (!packed && text.length < WORTH_PACKING)) return reply.send(text)
-  return reply.header('content-encoding', 'gzip').send(packed?.bytes ?? (await compress(text)))
+  if (!isCompressed || (!compressed && text.length < MIN_COMPRESSED_BYTES)) return reply.send(text)
+  return reply.header('content-encoding', 'gzip').send(compressed?.bytes ?? (await compress(text)))
 }
 
 function sendStream(
@@ -94,8 +94,8 @@ function sendStream(
   { reserve, runPaced }: { reserve: Reserve; runPaced: RunPaced },
 ) {
   let release = reserve(first.length)
-  const pieces = async function* () {
-    yield* piecesOf(first)
+  const chunks = async function* () {
+    yield* chunksOf(first)
     const pages = rest[Symbol.asyncIterator]()
     for (;;) {
       const { done, value: page } = await runPaced(
@@ -105,52 +105,52 @@ function sendStream(
       if (done) return
       release()
       release = reserve(page.length)
-      yield* piecesOf(page)
+      yield* chunksOf(page)
     }
   }
-  // Only as far ahead as the client reads.
-  const text = Readable.from(pieces(), { objectMode: false, highWaterMark: 1 })
+  // Backpressure: the next page is read when the client has read this one.
+  const text = Readable.from(chunks(), { objectMode: false, highWaterMark: 1 })
   reply.type(JSON_TYPE).header('vary', [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '))
   if (!isCompressed) return reply.send(text)
-  const compressed = pipeline(text, createGzip({ level: 1, chunkSize: LARGEST_PIECE }), () => {})
+  const compressed = pipeline(text, createGzip({ level: 1, chunkSize: MAX_CHUNK_BYTES }), () => {})
   return reply.header('content-encoding', 'gzip').send(compressed)
 }
 
-/** In small pieces: a piece that the client does not read is copied into the buffer of its connection. */
-function* piecesOf(text: string) {
+/** Small chunks, because a chunk that the client has not read is copied into the buffer of its connection. */
+function* chunksOf(text: string) {
   const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; at += LARGEST_PIECE) yield bytes.subarray(at, at + LARGEST_PIECE)
+  for (let at = 0; at < bytes.length; at += MAX_CHUNK_BYTES) yield bytes.subarray(at, at + MAX_CHUNK_BYTES)
 }
 
-/** The bytes of a stream in pieces of a few chunks, each in its turn. */
-async function* inPieces(stream: Readable, runPaced: RunPaced) {
+/** Reads a stream a few chunks at a time, each time through the semaphore. */
+async function* pacedReads(stream: Readable, runPaced: RunPaced) {
   const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]()
   const read = async () => {
-    const piece: Buffer[] = []
-    for (let i = 0; i < CHUNKS_AT_ONCE; i++) {
+    const bytes: Buffer[] = []
+    for (let i = 0; i < CHUNKS_PER_READ; i++) {
       const { done, value } = await chunks.next()
       if (done) break
-      piece.push(value)
+      bytes.push(value)
     }
-    return Buffer.concat(piece)
+    return Buffer.concat(bytes)
   }
   try {
     for (;;) {
-      const piece = await runPaced(read, ({ length }) => length)
-      if (piece.length === 0) return
-      yield piece
+      const bytes = await runPaced(read, ({ length }) => length)
+      if (bytes.length === 0) return
+      yield bytes
     }
   } finally {
-    // The client may have gone in the middle.
+    // The client may have disconnected.
     stream.destroy()
   }
 }
 
 function decompress(bytes: Buffer): Readable {
-  const text = createGunzip({ chunkSize: LARGEST_PIECE })
+  const text = createGunzip({ chunkSize: MAX_CHUNK_BYTES })
   text.end(bytes)
   return text
 }
 
-const readsGzip = (accepted: string) =>
-  accepted.split(',').some((one) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(one))
+const acceptsGzip = (accepted: string) =>
+  accepted.split(',').some((coding) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding))

@@ -7,16 +7,16 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { send } from './error-handler.ts'
 
 export interface MetricsSettings {
-  /** A listener of its own for them; 0 for none. */
+  /** A separate port for `/metrics`; 0 for none. */
   port: number
   host: string
-  /** What whoever asks must bring; empty: nothing, and then the service's own port does not know them. */
+  /** The required bearer token. If empty, the separate port needs none, and the service's own port has no `/metrics`. */
   token: string
 }
 
 /**
- * `/metrics` for Prometheus: on a port of its own, on the service's port for whoever brings the token, or both. Whoever
- * does not may not learn that they are there. To be called before paths are remembered, for the same reason.
+ * Serves `/metrics` for Prometheus: on a separate port, on the service's port with a token, or both. A request without the
+ * token gets the same 404 as an unknown path; for the same reason, call this before the error handler records the routes.
  */
 export function serveMetrics(app: FastifyInstance, metrics: Metrics, { port, host, token }: MetricsSettings) {
   const isAllowed = (authorization = '') => token === '' || isSame(authorization, `Bearer ${token}`)
@@ -31,15 +31,15 @@ export function serveMetrics(app: FastifyInstance, metrics: Metrics, { port, hos
   }
   if (port === 0) return
   const server = createServer(({ method, url, headers }, response) => {
-    const isAsked = method === 'GET' && url?.split('?')[0] === '/metrics' && isAllowed(headers.authorization)
-    if (!isAsked) return void response.writeHead(404).end()
-    const about = { 'content-type': metrics.type, 'cache-control': 'no-store' }
+    const isScrape = method === 'GET' && url?.split('?')[0] === '/metrics' && isAllowed(headers.authorization)
+    if (!isScrape) return void response.writeHead(404).end()
+    const responseHeaders = { 'content-type': metrics.type, 'cache-control': 'no-store' }
     metrics.text().then(
-      (text) => response.writeHead(200, about).end(text),
+      (text) => response.writeHead(200, responseHeaders).end(text),
       () => response.writeHead(500).end(),
     )
   })
-  // A port that is taken must end the start, and not be noticed when somebody asks.
+  // In onReady, so that a port that is in use fails the start.
   app.addHook('onReady', () => listen(server, port, host))
   app.addHook('onClose', () => close(server))
 }
@@ -56,6 +56,6 @@ async function close(server: Server) {
   await once(server, 'close')
 }
 
-/** Takes as long whatever is wrong with it. */
-const isSame = (given: string, wanted: string) => timingSafeEqual(digest(given), digest(wanted))
+/** Constant-time comparison. */
+const isSame = (given: string, expected: string) => timingSafeEqual(digest(given), digest(expected))
 const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -1,28 +1,27 @@
 import type { Operation, Resource } from '@lockstep/contract/operation'
 import type { FastifyRequest } from 'fastify'
 import type { ChangeCost } from '../core/change-pacer.ts'
-import type { Db } from '../database/database.ts'
+import type { Db, ResourceKey } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 import { isSame } from './etag.ts'
 
-/** A thing as its readers see it, and every ETag that names this state of it. */
-export interface ResourceReader {
+/** The current state of a resource, and every ETag that stands for it. */
+export interface ResourceState {
   json: string
   etags: string[]
 }
-/** How each kind of thing is read; undefined when it is not there. A member is named by his user. */
+/** Reads a resource of each kind; undefined when it does not exist. The id of a member is that of the user. */
 export type ResourceReaders = Record<
   Resource | 'member',
-  (db: Db, key: { board_id: string; id: string }) => Promise<ResourceReader | undefined>
+  (db: Db, key: ResourceKey) => Promise<ResourceState | undefined>
 >
 
 /**
- * What `If-Match` demands of a PATCH or DELETE, to be asked under the board's lock: that the thing is as the client last
- * saw it. It is the one that the path ends with or, where that has no look of its own (a label on a card), the one that it
- * hangs on.
+ * The `If-Match` check of a PATCH or DELETE, to be called under the board lock. It compares the resource at the end of the path
+ * or, where that is a relation without an ETag (a label on a card), the resource that it belongs to.
  */
 export function ifMatchCheck(
-  representations: ResourceReaders,
+  resourceReaders: ResourceReaders,
   { access, method, path }: Operation,
   { headers: { 'if-match': expected } }: FastifyRequest,
   ids: Record<string, string>,
@@ -32,9 +31,9 @@ export function ifMatchCheck(
   const kind = path.endsWith('/members/{user_id}') ? 'member' : access.on
   const id = (kind === 'member' ? ids['user_id'] : ids[`${kind}_id`]) as string
   return async (db: Db, board_id: string, cost: ChangeCost) => {
-    const current = await representations[kind](db, { board_id, id })
+    const current = await resourceReaders[kind](db, { board_id, id })
     cost.bytes += current?.json.length ?? 0
-    // What is not there is the handler's to refuse.
+    // The handler rejects a resource that does not exist.
     if (!current || current.etags.some((etag) => isSame(expected, etag))) return
     throw new Problem('precondition_failed', { current: current.json })
   }

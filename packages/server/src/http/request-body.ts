@@ -8,49 +8,49 @@ import { slotOf } from './edge/admission-middleware.ts'
 import { hasBody } from './edge/unread-body.ts'
 import { invalid } from './validation.ts'
 
-/** Leaves every body as bytes: it is read only after it is known that the caller may do what he asks. */
+/** Receives every body as bytes. It is parsed later, after the caller is authorized. */
 export function parseBodiesAsBuffers(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
-/** Leaves every body unread: whoever handles the request takes it as it comes. */
+/** Leaves bodies unread, for handlers that stream them. */
 export function leaveBodiesUnparsed(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 }
 
 /**
- * Hooks that let a body which is read as a whole arrive soon or not at all, and lend its place to others until then. (Node's
- * own limit is the one of uploads, which may take long.) `unauthenticated` bounds how many bodies of public operations are
- * awaited at once, by address: without it they could take the room of everybody.
+ * Hooks with a timeout for the body of a request, during which the request holds no concurrency slot. (Node's own timeout is
+ * that of uploads, which may take long.) `unauthenticated` limits the bodies of public operations that are being received, by
+ * address, so that clients without an account cannot use up all open requests.
  */
 export function bodyTimeout(seconds: number, unauthenticated?: FairShare) {
-  const stop = (request: Timed) => {
+  const stop = (request: RequestWithTimer) => {
     clearTimeout(request[TIMER])
-    request[STOP]?.()
+    request[RELEASE]?.()
   }
-  const preParsing: preParsingHookHandler = (request: Timed, reply, payload, done) => {
+  const preParsing: preParsingHookHandler = (request: RequestWithTimer, reply, payload, done) => {
     if (!hasBody(request)) return done(null, payload)
-    // The client hung up while the credential was checked: nobody would release what is claimed for its body.
+    // The client disconnected during authorization: no `close` event would release the claim.
     if (reply.raw.destroyed) return done(new Problem('request_incomplete'))
     if (unauthenticated) {
-      request[STOP] = unauthenticated.claim(networkOf(request.ip))
-      if (!request[STOP]) return done(new Problem('overloaded'))
+      request[RELEASE] = unauthenticated.claim(networkOf(request.ip))
+      if (!request[RELEASE]) return done(new Problem('overloaded'))
     }
-    const giveUp = () => {
-      // Refused already, and on its way to somebody who does not read: nobody listens any more.
+    const onTimeout = () => {
+      // Already rejected; the client is slow to read the response.
       if (reply.sent) return
       reply.header('connection', 'close')
-      // Whoever reads the body is told, as of any other error of it.
+      // Handled by the framework like any other error of the stream.
       request.raw.emit('error', new Problem('request_timeout'))
     }
-    request[TIMER] = setTimeout(giveUp, seconds * 1_000)
+    request[TIMER] = setTimeout(onTimeout, seconds * 1_000)
     slotOf(request)?.release()
     reply.raw.once('close', () => stop(request))
     done(null, payload)
   }
-  const preValidation: preValidationHookHandler = (request: Timed, _reply, done) => {
+  const preValidation: preValidationHookHandler = (request: RequestWithTimer, _reply, done) => {
     stop(request)
     slotOf(request)?.reacquire()
     done()
@@ -58,14 +58,14 @@ export function bodyTimeout(seconds: number, unauthenticated?: FairShare) {
   return { preParsing, preValidation }
 }
 
-const TIMER = Symbol('timer of the body')
-const STOP = Symbol('stops waiting for a body')
-type Timed = FastifyRequest & { [TIMER]?: NodeJS.Timeout; [STOP]?: (() => void) | undefined }
+const TIMER = Symbol('timer')
+const RELEASE = Symbol('release')
+type RequestWithTimer = FastifyRequest & { [TIMER]?: NodeJS.Timeout; [RELEASE]?: (() => void) | undefined }
 export const MAX_BODY_BYTES = 1_048_576
-/** For operations that anybody may call, or that take no body. Unknown fields are ignored, and need some room too. */
+/** The limit of public operations, and of operations without a body. Includes space for unknown fields, which are ignored. */
 const SMALL_BODY_BYTES = 16_384
 
-/** The largest body of an operation: what its longest texts need when every character is escaped, and a little more. */
+/** The body limit of an operation: its longest texts with every character escaped, plus `SMALL_BODY_BYTES`. */
 export function bodyLimitOf({ access, body }: Operation): number {
   if (!body || access === 'public') return SMALL_BODY_BYTES
   return Math.min(MAX_BODY_BYTES, SMALL_BODY_BYTES + longestJson(body))
@@ -79,7 +79,7 @@ interface Bounds {
   properties?: Record<string, TSchema>
   anyOf?: TSchema[]
 }
-/** As many bytes as a character takes when it is written as two escaped surrogates. */
+/** A character written as two escaped surrogates. */
 const ESCAPED_CHARACTER = 12
 function longestJson(schema: TSchema): number {
   const { type, maxLength, maxItems, items, properties, anyOf } = schema as Bounds
@@ -91,13 +91,13 @@ function longestJson(schema: TSchema): number {
   return 64
 }
 
-/** The fields of a body of the type that its operation takes. Whatever cannot be read is a 422. */
+/** Parses a body of the given type. Throws 422 if it cannot be read. */
 export function readBody(request: FastifyRequest, type: 'json' | 'form'): unknown {
   const { 'content-type': declared = '', 'content-encoding': encoding = 'identity' } = request.headers
   const bytes = request.body as Buffer | undefined
-  if (bytes === undefined || bytes.length === 0) throw refused('is required')
-  if (encoding !== 'identity') throw refused('must not be compressed')
-  if (!accepted[type].test(declared)) throw refused(`must be sent as ${mediaType[type]} in UTF-8`)
+  if (bytes === undefined || bytes.length === 0) throw invalidBody('is required')
+  if (encoding !== 'identity') throw invalidBody('must not be compressed')
+  if (!accepted[type].test(declared)) throw invalidBody(`must be sent as ${mediaType[type]} in UTF-8`)
   const text = decode(bytes)
   return type === 'json' ? parseJson(text) : parseForm(text)
 }
@@ -107,14 +107,14 @@ const accepted = {
   json: /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i,
   form: /^application\/x-www-form-urlencoded\s*(?:;\s*charset="?utf-8"?\s*)?$/i,
 }
-const refused = (message: string) => invalid([{ field: 'body', message }])
+const invalidBody = (message: string) => invalid([{ field: 'body', message }])
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw refused('must be valid UTF-8')
+    throw invalidBody('must be valid UTF-8')
   }
 }
 
@@ -122,11 +122,11 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw refused('must be valid JSON')
+    throw invalidBody('must be valid JSON')
   }
 }
 
-/** A field that stands twice becomes a list, and no schema takes a list for a string. */
+/** A repeated field becomes a list, which the schema then rejects. */
 function parseForm(text: string): Record<string, unknown> {
   const fields = new Map<string, string | string[]>()
   for (const [name, value] of new URLSearchParams(text)) {

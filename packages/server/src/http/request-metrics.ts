@@ -5,10 +5,10 @@ import type { Metrics } from '../telemetry/metrics.ts'
 export type Method = (typeof METHODS)[number]
 const known = new Set<string>(METHODS)
 const isKnown = (method: string): method is Method => known.has(method)
-/** What a client made up is no label. */
+/** The label of a method. Unknown methods share one, because clients could invent any number of them. */
 export const methodLabel = (method = ''): Method => (isKnown(method) ? method : 'other')
 
-/** Counts every request when it is over, also one whose client did not wait for the end. */
+/** Counts every request when its connection or response ends, also when the client aborted it. */
 export function countRequests(app: FastifyInstance, metrics: Metrics) {
   if (!metrics.isOn) return
   const { meters } = metrics
@@ -24,12 +24,11 @@ export function countRequests(app: FastifyInstance, metrics: Metrics) {
   })
 }
 
-/** The same for a request that the framework answers before any hook runs. */
+/** The same for a request that the framework rejects before any hook runs. */
 export function countEarlyResponse(metrics: Metrics, request: FastifyRequest, reply: FastifyReply) {
   reply.raw.once('close', () => countRequest(metrics, request, reply))
 }
 
-/** Counts a request that is over. Its route is a template, and never the address. */
 function countRequest({ meters }: Metrics, request: FastifyRequest, reply: FastifyReply) {
   const status = reply.raw.writableFinished ? String(reply.raw.statusCode) : 'aborted'
   const label = { method: methodLabel(request.method), route: request.routeOptions.url ?? 'none' }

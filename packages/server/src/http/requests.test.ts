@@ -19,17 +19,17 @@ const fieldsOf = ({ body }: Answer) => (body as Failure).errors?.map(({ field })
 
 let service: TestService
 let board: TestBoard
-let stranger: TestUser
+let nonMember: TestUser
 let sacked: TestUser
 beforeAll(async () => {
   service = await startService()
-  ;[board, stranger, sacked] = await Promise.all([service.board(), service.user(), service.user()])
+  ;[board, nonMember, sacked] = await Promise.all([service.board(), service.user(), service.user()])
   await service.sql.query('update users set is_active = false where id = $1', [sacked.id])
 })
 afterAll(() => service.stop())
 
 describe('the order of checks', () => {
-  /** Repairs one thing of the request after the other, in the order in which they are to be found. */
+  /** Fixes one error of the request after the other, in the order of the checks. */
   async function repair(steps: [code: string, change: Partial<Invitation>][], request: Invitation) {
     for (const [code, change] of steps) {
       Object.assign(request, change)
@@ -54,7 +54,7 @@ describe('the order of checks', () => {
       [
         ['not_authenticated', {}],
         ['not_authenticated', { api: sacked.api }],
-        ['invalid_input board_id', { api: stranger.api }],
+        ['invalid_input board_id', { api: nonMember.api }],
         ['board_not_found', { board_id: randomUUID() }],
         ['not_a_member', { board_id: board.id }],
         ['role_too_low', { api: board.member.api }],
@@ -69,14 +69,14 @@ describe('the order of checks', () => {
     )
   })
 
-  test('[REQ-1] [REQ-15] a body that is too large is found where the payload is', async () => {
+  test('[REQ-1] [REQ-15] a body that is too large is rejected where the payload is checked', async () => {
     const limit = bodyLimitOf(memberOperations.inviteMember)
     const content = `{"user_id":"${randomUUID()}"}`.padEnd(limit + 1)
     const wrong = { api: service.anybody, board_id: 'zz', key: 'large', content }
     await repair(
       [
         ['not_authenticated', {}],
-        ['invalid_input board_id', { api: stranger.api }],
+        ['invalid_input board_id', { api: nonMember.api }],
         ['board_not_found', { board_id: randomUUID() }],
         ['not_a_member', { board_id: board.id }],
         ['role_too_low', { api: board.member.api }],
@@ -87,7 +87,7 @@ describe('the order of checks', () => {
     )
   })
 
-  test('[REQ-15] a body that does not tell its length is measured too', async () => {
+  test('[REQ-15] a body without a Content-Length is measured too', async () => {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
     const sent = httpRequest(`${service.base_url}/auth/register`, { method: 'POST' }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode))
@@ -128,7 +128,7 @@ describe('errors', () => {
     }
   })
 
-  test('[REQ-3] every field that is wrong is listed once, by its name', async () => {
+  test('[REQ-3] every invalid field is listed once, by its name', async () => {
     const json = { title: 5, color: ['red'], position: '0', is_done_column: 'yes', after_id: 'zz', id: 1 }
     const answer = await send('POST', `/boards/${board.id}/columns`, { json })
     expect(answer.status).toBe(422)
@@ -170,14 +170,14 @@ describe('errors', () => {
     ['is_done_column', '"true"'],
     ['is_done_column', '1'],
     ['id', '5'],
-  ])('[REQ-4] %s is not taken from %s', async (field, value) => {
+  ])('[REQ-4] %s is not read from %s', async (field, value) => {
     const others = field === 'title' ? '' : '"title":"One",'
     const answer = await send('POST', `/boards/${board.id}/columns`, jsonOf(`{${others}"${field}":${value}}`))
     expect([answer.status, fieldsOf(answer)]).toEqual([422, [field]])
   })
 
   test.each(['5.0', '1e1', '+5', ' 5', '0x5', 'five', '5&limit=6'])(
-    '[REQ-4] limit is not taken from %s',
+    '[REQ-4] limit is not read from %s',
     async (value) => {
       const answer = await send('GET', `/users?limit=${value.replace(/[+ ]/, encodeURIComponent)}`)
       expect([answer.status, fieldsOf(answer)]).toEqual([422, ['limit']])
@@ -185,12 +185,12 @@ describe('errors', () => {
   )
 })
 
-describe('addresses', () => {
+describe('paths and ids', () => {
   const newCard = (path: string, json: object = {}) =>
     board.owner.api.request('POST', path, { json: { title: 'One', ...json } })
   const cards = (column_id: string) => `/boards/${board.id}/columns/${column_id}/cards`
 
-  test('[REQ-11] upper case means the same in the path and in the body, and is answered in lower case', async () => {
+  test('[REQ-11] upper case is accepted in the path and in the body, and returned in lower case', async () => {
     const [todo, done] = board.columns
     const id = randomUUID()
     const created = await newCard(cards(todo.id.toUpperCase()), { id: id.toUpperCase() })
@@ -219,7 +219,7 @@ describe('addresses', () => {
     expect((await newCard(cards(board.columns[0].id), { id: form })).status).toBe(422)
   })
 
-  test('[REQ-12] every path answers under /api too, with and without a trailing slash', async () => {
+  test('[REQ-12] every path is available under /api too, with and without a trailing slash', async () => {
     const path = cards(board.columns[0].id)
     const answers = [await newCard(`/api${path}`), await newCard(`${path}/`), await newCard(`/api${path}/`)]
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
@@ -229,7 +229,7 @@ describe('addresses', () => {
     for (const other of others) expect((await board.owner.api.request('GET', other)).status).toBe(404)
   })
 
-  test('[REQ-13] another method is 405 with the methods there are, also under /api and for documents', async () => {
+  test('[REQ-13] another method is 405 with the allowed methods, also under /api and for documents', async () => {
     const at = async (method: string, path: string) => {
       const { status, headers } = await board.owner.api.request(method, path)
       return [status, headers.get('allow')?.split(', ').sort().join(' ')]
@@ -248,13 +248,13 @@ describe('addresses', () => {
     expect((await board.owner.api.request('PUT', `/boards/${board.id}`, { headers })).status).toBe(405)
   })
 
-  test('[REQ-2] [REQ-13] OPTIONS that is no preflight is answered like any other method', async () => {
+  test('[REQ-2] [REQ-13] OPTIONS without a preflight is handled like any other method', async () => {
     const answer = await board.owner.api.request('OPTIONS', '/boards')
     expect([200, 204, 405]).toContain(answer.status)
   })
 })
 
-describe('what is hardly HTTP', () => {
+describe('invalid and unusual HTTP', () => {
   /** Writes bytes to a connection, and reads until the service closes it. */
   function write(bytes: string): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -265,7 +265,7 @@ describe('what is hardly HTTP', () => {
       answer += String(chunk)
     })
     socket.on('close', () => resolve(answer))
-    // A service that stops reading may reset what is still being written; what it answered came before.
+    // A service that stops reading may reset the connection; its response came before.
     socket.on('error', (error) => answer === '' && reject(error))
     return promise
   }
@@ -282,12 +282,12 @@ describe('what is hardly HTTP', () => {
     for await (const piece of socket) text += piece
     expect(text).toMatch(/^HTTP\/1\.1 408 /)
     expect(text).toContain('request_timeout')
-    // Once it is there, the handler may take as long as it needs.
+    // Once the body has arrived, the handler may take as long as it needs.
     expect(await board.owner.api.call('listBoards', {})).toHaveLength(1)
     await hasty.stop()
   })
 
-  test('[REQ-20] one that was refused before it came, behind answers that nobody reads, ends nothing', async () => {
+  test('[REQ-20] a timeout of a body that was already rejected has no effect, also when responses are not read', async () => {
     const hasty = await startService({}, { beside: service, bodySeconds: 0.2 })
     const { port, hostname } = new URL(hasty.base_url)
     const socket = connect(Number(port), hostname).pause()
@@ -300,7 +300,7 @@ describe('what is hardly HTTP', () => {
     await hasty.stop()
   })
 
-  test('[REQ-21] a reader who takes nothing is given up after a while', async () => {
+  test('[REQ-21] a client that does not read is disconnected after a while', async () => {
     const hasty = await startService({}, { beside: service, stalledSeconds: 0.3 })
     const { port, hostname } = new URL(hasty.base_url)
     const large = await (await fetch(`${service.base_url}/redoc/redoc.standalone.js`)).arrayBuffer()
@@ -322,7 +322,7 @@ describe('what is hardly HTTP', () => {
     ['a handshake', 'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n', 404],
     ['what is no HTTP', 'NONSENSE\r\n\r\n', 400],
   ])(
-    '[REQ-21] %s that is refused leaves no connection behind, also when its sender does not hang up',
+    '[REQ-21] %s that is rejected leaves no connection open, even if the client does not close it',
     async (_, sent, status) => {
       const { port, hostname } = new URL(service.base_url)
       const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
@@ -334,7 +334,7 @@ describe('what is hardly HTTP', () => {
       await new Promise((resolve) => socket.on('end', resolve))
       expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
       await new Promise((resolve) => setTimeout(resolve, 2_300))
-      // Nobody is there any more who could take a word.
+      // The client is gone and cannot receive a response.
       const lost = new Promise((resolve) => socket.on('error', resolve))
       socket.write('a')
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -343,7 +343,7 @@ describe('what is hardly HTTP', () => {
     },
   )
 
-  test('[FUZZ-5] a client that hangs up in the middle of its body is its own doing, and no error of ours', async () => {
+  test('[FUZZ-5] a client that disconnects while sending its body is not an error of the service', async () => {
     const { port, hostname } = new URL(service.base_url)
     const socket = connect(Number(port), hostname)
     const head = `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\n`
@@ -356,17 +356,17 @@ describe('what is hardly HTTP', () => {
     expect(await readFile(file, 'utf8')).not.toContain('cannot reach its database')
     const hungUp = Object.assign(new Error('aborted'), { code: 'ECONNRESET', statusCode: 400 })
     expect(problemOf(hungUp)).toMatchObject({ code: 'request_incomplete', status: 400 })
-    // Without the framework's word it is the database that was lost.
+    // Without the framework's status it is a lost database connection.
     expect(problemOf(Object.assign(new Error('read'), { code: 'ECONNRESET' }))).toMatchObject({ code: 'unavailable' })
   })
 
-  test('[REQ-14] an upgrade to something else is declined by answering as usual', async () => {
+  test('[REQ-14] an upgrade to another protocol is declined with an ordinary response', async () => {
     const offer = 'Host: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n'
     expect(await write(`GET /health HTTP/1.1\r\n${offer}\r\n`)).toMatch(/^HTTP\/1\.1 200 OK/)
   })
 
   test.each(['/nowhere', '/boards', '/%c0%ae', '/health'])(
-    '[REQ-14] with a body that is not read, at %s, the connection is closed and said to be',
+    '[REQ-14] with a body that is not read, at %s, the connection is closed and the response says so',
     async (path) => {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Type: application/json`
       const answer = await write(`${head}\r\nContent-Length: 300000\r\n\r\n${' '.repeat(300_000)}`)
@@ -405,11 +405,11 @@ describe('what is hardly HTTP', () => {
       'headers_too_large',
     ],
     ['an address of 64 KiB', `GET /${CANARY.padEnd(65_536, 'x')} HTTP/1.1\r\n${close}\r\n`, 'headers_too_large'],
-  ])('[REQ-14] [REQ-2] %s is refused with JSON, and the service goes on', async (_, bytes, code) => {
+  ])('[REQ-14] [REQ-2] %s is rejected with JSON, and the service continues', async (_, bytes, code) => {
     const [head = '', ...rest] = (await write(bytes)).split('\r\n\r\n')
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${problems[code].status} `))
     expect(head).toMatch(/^content-type: application\/json/im)
-    // Chunked answers carry lengths around the JSON.
+    // Chunked responses have lengths around the JSON.
     const body: unknown = JSON.parse(/\{.*\}/s.exec(rest.join('\r\n\r\n'))?.[0] ?? 'null')
     expect(body).toEqual({ detail: problems[code].detail, code })
     expect(head).not.toContain(CANARY)
@@ -437,7 +437,7 @@ describe('the log', () => {
     ['an unknown address', 'GET', '/nowhere', 404, null],
     ['another method', 'PUT', '/boards', 405, null],
     ['an address that cannot be decoded', 'GET', '/%ff', 404, null],
-  ])('[REQ-16] [V28] %s has an id and one line, without its address', async (_, method, path, status, route) => {
+  ])('[REQ-16] [V28] %s has an id and one log line, without its URL', async (_, method, path, status, route) => {
     const word = `word-${randomUUID()}`
     const answer = await board.owner.api.request(method, `${path}?token=${word}`)
     expect(answer.status).toBe(status)
@@ -448,7 +448,7 @@ describe('the log', () => {
     expect(await log()).not.toContain(word)
   })
 
-  test('[REQ-16] ids are ours and never repeat, whatever the client calls his request', async () => {
+  test('[REQ-16] request ids are generated by the service and unique, whatever the client sends', async () => {
     const headers = { 'x-request-id': CANARY, 'request-id': CANARY }
     const ask = () => service.anybody.request('GET', '/health', { headers })
     const ids = (await Promise.all([ask(), ask(), ask()])).map((answer) => answer.headers.get('x-request-id'))
@@ -460,7 +460,7 @@ describe('the log', () => {
     ['a refused expectation', '/health', { headers: { expect: 'nonsense' } }, [417]],
     ['a request without Host', '/health', { setHost: false }, [400]],
     ['an endless id', `/boards/${'x'.repeat(500)}`, {}, [401, 414, 422]],
-  ])('[REQ-16] also %s has an id and a line', async (_, path, options, statuses) => {
+  ])('[REQ-16] also %s has an id and a log line', async (_, path, options, statuses) => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     const sent = httpRequest(service.base_url + path, options, (answer) => resolve(answer.resume()))
     sent.on('error', reject)

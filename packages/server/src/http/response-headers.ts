@@ -2,30 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import helmet from 'helmet'
 
-/**
- * What tells a browser to trust an answer with nothing: no script, no frame, no guess at its type. Asked of the library once,
- * because it is the same for every answer; a page says for itself what it may do.
- */
+/** Restrictive security headers, computed once because they are the same for every response. Pages set their own policy. */
 const securityHeaders = () => {
   const headers: Record<string, string> = {}
-  const note = (name: string, value: string) => {
+  const setHeader = (name: string, value: string) => {
     headers[name.toLowerCase()] = value
   }
   const set = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     referrerPolicy: { policy: 'no-referrer' },
-    // These protect documents: pages set them. The others are for browsers that are no longer in use.
+    // The first two protect documents, so pages set them. The others are for obsolete browsers.
     ...{ crossOriginOpenerPolicy: false, originAgentCluster: false },
     ...{ xDnsPrefetchControl: false, xDownloadOptions: false },
     ...{ xPermittedCrossDomainPolicies: false, xXssProtection: false },
   })
-  set({} as IncomingMessage, { setHeader: note, removeHeader: () => {} } as unknown as ServerResponse, () => {})
+  set({} as IncomingMessage, { setHeader, removeHeader: () => {} } as unknown as ServerResponse, () => {})
   return headers
 }
 
 /**
- * Gives every answer of the framework its id, what protects a browser, and what lets a page of an allowed origin read it. Who is
- * refused before that, at the door or by the parser, gets JSON without the second.
+ * Sets the request id, the security headers and the CORS headers of every response of the framework. Responses before the
+ * framework (admission, HTTP parser) have no security headers; they are JSON.
  */
 export function setResponseHeaders(
   app: FastifyInstance,

@@ -3,7 +3,7 @@ import { type ErrorObject, Ajv2020 as Validator } from 'ajv/dist/2020.js'
 import type { TObject, TSchema } from 'typebox'
 import { Problem } from '../platform/problem.ts'
 
-/** No coercion and no defaults: what is checked is what was sent. */
+/** No coercion and no defaults: input is validated as it was sent. */
 const validator = new Validator({
   strict: true,
   allErrors: true,
@@ -13,23 +13,23 @@ const validator = new Validator({
 })
 for (const [name, { test }] of Object.entries(formats)) validator.addFormat(name, test)
 
-type Fields = Record<string, unknown>
+type InputFields = Record<string, unknown>
 interface FieldError {
   field: string
   message: string
 }
-/** Nobody reads more, and nobody should make us write more. */
+/** Limits the size of the response. */
 const MAX_ERRORS = 50
 
 /**
- * Reads what a client sent against its schema: keeps the declared fields only, writes UUIDs and enums in their one
- * canonical form, and refuses the rest with a 422 that names the fields and repeats nothing of what was in them.
+ * Validates input against its schema: keeps only declared fields, brings UUIDs and enums into canonical form, and rejects
+ * invalid fields with a 422 that names them without repeating their values.
  */
 export function inputReader<T>(schema: TSchema): (value: unknown) => T {
   const check = validator.compile<T>(schema)
   return (value) => {
     const tooLong: FieldError[] = []
-    const picked = isFields(value) ? pick(schema as TObject, value, tooLong) : value
+    const picked = isObject(value) ? pick(schema as TObject, value, tooLong) : value
     const isValid = check(picked)
     if (isValid && tooLong.length === 0) return picked
     const errors = (check.errors ?? []).map(({ instancePath, ...error }) => ({
@@ -40,7 +40,7 @@ export function inputReader<T>(schema: TSchema): (value: unknown) => T {
   }
 }
 
-/** A 422 for inputs that no schema can judge, in the same form. */
+/** A 422 with a list of field errors, also for input without a schema. */
 export function invalid(errors: FieldError[]): Problem {
   const byField = new Map<string, FieldError>()
   for (const error of errors) if (!byField.has(error.field)) byField.set(error.field, error)
@@ -49,8 +49,8 @@ export function invalid(errors: FieldError[]): Problem {
   return new Problem('invalid_input', { detail: `${first?.field} ${first?.message}.`, fields: { errors: unique } })
 }
 
-/** Query strings carry text only; an integer is what is spelled like one. */
-export function readableQuery(schema: TObject, query: Fields): Fields {
+/** Converts the integers of a query string, which has text only. */
+export function readableQuery(schema: TObject, query: InputFields): InputFields {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
       const isInteger = (schema.properties[name] as { type?: string } | undefined)?.type === 'integer'
@@ -59,15 +59,15 @@ export function readableQuery(schema: TObject, query: Fields): Fields {
   )
 }
 
-const isFields = (value: unknown): value is Fields =>
+const isObject = (value: unknown): value is InputFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The declared fields. Lists and texts that are too long are left out and reported in `tooLong`: their length is checked before
- * their contents, because checking half a million items takes a second.
+ * Picks the declared fields. Lists and texts that are too long are left out and reported in `tooLong`: their length is checked
+ * first, because validating half a million items takes a second.
  */
-function pick(schema: TObject, value: Fields, tooLong: FieldError[]): Fields {
-  const picked: Fields = {}
+function pick(schema: TObject, value: InputFields, tooLong: FieldError[]): InputFields {
+  const picked: InputFields = {}
   for (const [name, field] of Object.entries(schema.properties)) {
     if (!Object.hasOwn(value, name)) continue
     const excess = excessOf(field, value[name])
@@ -77,9 +77,9 @@ function pick(schema: TObject, value: Fields, tooLong: FieldError[]): Fields {
   return picked
 }
 
-/** Whether a value is certainly too long. Characters outside the basic plane count once and take two units of a string. */
-function excessOf(schema: TSchema, value: unknown): Failure | undefined {
-  const { maxItems = Number.POSITIVE_INFINITY, maxLength = Number.POSITIVE_INFINITY, anyOf } = schema as Shape
+/** The error of a value that is certainly too long. A string may have two UTF-16 units per character. */
+function excessOf(schema: TSchema, value: unknown): SchemaError | undefined {
+  const { maxItems = Number.POSITIVE_INFINITY, maxLength = Number.POSITIVE_INFINITY, anyOf } = schema as FieldSchema
   if (anyOf) {
     const excesses = anyOf.map((branch) => excessOf(branch, value))
     return excesses.find((excess) => excess !== undefined)
@@ -90,7 +90,7 @@ function excessOf(schema: TSchema, value: unknown): Failure | undefined {
 }
 const tooMuch = (keyword: string, limit: number) => ({ keyword, params: { limit }, schemaPath: '' })
 
-interface Shape {
+interface FieldSchema {
   maxItems?: number
   maxLength?: number
   format?: string
@@ -99,7 +99,7 @@ interface Shape {
   anyOf?: TSchema[]
 }
 function canonical(schema: TSchema, value: unknown): unknown {
-  const { format, enum: members, items, anyOf } = schema as Shape
+  const { format, enum: members, items, anyOf } = schema as FieldSchema
   if (anyOf) return anyOf.reduce<unknown>((result, branch) => canonical(branch, result), value)
   if (items && Array.isArray(value)) return value.map((item) => canonical(items, item))
   if (typeof value !== 'string') return value
@@ -107,15 +107,15 @@ function canonical(schema: TSchema, value: unknown): unknown {
   return members?.find((m) => typeof m === 'string' && m.toLowerCase() === value.toLowerCase()) ?? value
 }
 
-type Failure = Omit<ErrorObject, 'instancePath'>
+type SchemaError = Omit<ErrorObject, 'instancePath'>
 
-function fieldOf(path: string, { keyword, params }: Failure): string {
+function fieldOf(path: string, { keyword, params }: SchemaError): string {
   const parts = path.split('/').slice(1)
   if (keyword === 'required') parts.push(params['missingProperty'] as string)
   return parts.join('.') || 'body'
 }
 
-function messageOf({ keyword, params, message }: Failure): string {
+function messageOf({ keyword, params, message }: SchemaError): string {
   switch (keyword) {
     case 'required':
       return 'is required'

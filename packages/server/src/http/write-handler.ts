@@ -107,11 +107,11 @@ async function changeWithUpload(route: Route, request: FastifyRequest, reply: Fa
   }
   try {
     const response = await change(route, request, reply, { upload, onCommit })
-    if (response.isReplay) await sink.drop(upload.file.file_id)
+    if (response.isReplay) await sink.discard(upload.file.file_id)
     return response
   } catch (error) {
     // Nothing was committed if COMMIT was not sent or the change was rejected. Otherwise a background job decides.
-    if (!isCommitting || problemOf(error).status < 500) await sink.drop(upload.file.file_id)
+    if (!isCommitting || problemOf(error).status < 500) await sink.discard(upload.file.file_id)
     throw error
   }
 }

@@ -1,14 +1,10 @@
 import { sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
+import type { Log } from '../telemetry/log.ts'
 
 const EVERY_MS = 60_000
 /** How long a lease is valid: an instance that stopped is replaced after this time. */
 const LEASE_SECONDS = 300
-
-interface Log {
-  info: (details: object, message: string) => void
-  warn: (details: object, message: string) => void
-}
 
 const acquireLease = statement(
   'acquire_job_lease',

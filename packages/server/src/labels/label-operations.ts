@@ -1,7 +1,7 @@
 import type { Label, labelOperations } from '@lockstep/contract/labels'
 import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
 import { objectBytes } from '../core/quotas.ts'
-import type { Db } from '../database/database.ts'
+import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
 import { countLabels, deleteLabel, insertLabel, listLabels, readLabel, updateLabel } from './label-queries.ts'
@@ -39,7 +39,7 @@ export const labelHandlers: Handlers<typeof labelOperations> = {
   },
 }
 
-async function requireLabel(db: Db, key: { board_id: string; id: string }): Promise<JsonText<Label>> {
+async function requireLabel(db: Db, key: ResourceKey): Promise<JsonText<Label>> {
   const label = await readLabel(db, key)
   if (!label) throw new Problem('label_not_found')
   return label

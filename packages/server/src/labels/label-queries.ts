@@ -2,21 +2,16 @@ import type { Label, LabelUsage } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import type { Growth } from '../core/quotas.ts'
-import { type Db, statement } from '../database/database.ts'
+import { type Db, type JsonRow, type ResourceKey, statement } from '../database/database.ts'
 
-/** A label, of the table `labels` under the name `label`. */
-export const labelJson = sql<Label>`(select row_to_json(shown) from (select label.id, label.board_id, label.name, label.color) shown)`
-/** All labels of the board in the table `boards` under the name `board`, in the order in which they were made. */
+/** A label, of the row `label` of the table `labels`. */
+export const labelJson = sql<Label>`(select row_to_json(fields) from (select label.id, label.board_id, label.name, label.color) fields)`
+/** All labels of the row `board` of the table `boards`, oldest first. */
 export const labelsJson = sql<Label[]>`(
   select coalesce(json_agg(${labelJson} order by label.created_at, label.id), '[]') from labels label where label.board_id = board.id)`
 
-interface Shown {
-  json: JsonText<Label>
-}
-type Key = { board_id: string; id: string }
-
-/** How often a label counts: once for itself, and once for each card that shows it. */
-const timesShown = (args: Key) =>
+/** How often the size of a label counts: once for itself, and once for each card that has it. */
+const occurrences = (args: ResourceKey) =>
   sql`(1 + (select count(*) from card_labels where board_id = ${args.board_id} and label_id = ${args.id}))`
 
 const list = statement(
@@ -24,7 +19,7 @@ const list = statement(
   (args: { board_id: string }) => sql<{ json: JsonText<Label[]> }>`
     select ${labelsJson}::text as json from boards board where board.id = ${args.board_id}`,
 )
-/** Undefined when there is no such board. */
+/** Undefined when the board does not exist. */
 export const listLabels = async (db: Db, board_id: string) => (await db.run(list, { board_id }))[0]?.json
 
 const count = statement(
@@ -43,26 +38,26 @@ export async function countLabels(db: Db, board_id: string): Promise<JsonText<La
 
 const insert = statement(
   'insert_label',
-  (args: Label) => sql<Shown>`
+  (args: Label) => sql<JsonRow<Label>>`
     insert into labels as label (board_id, id, name, color) values (${args.board_id}, ${args.id}, ${args.name}, ${args.color})
     returning ${labelJson}::text as json`,
 )
 export async function insertLabel(db: Db, label: Label): Promise<JsonText<Label>> {
   const [row] = await db.run(insert, label)
-  return (row as Shown).json
+  return (row as JsonRow<Label>).json
 }
 
 const read = statement(
   'read_label',
-  (args: Key) => sql<Shown>`
+  (args: ResourceKey) => sql<JsonRow<Label>>`
     select ${labelJson}::text as json from labels label where label.board_id = ${args.board_id} and label.id = ${args.id}`,
 )
 /** Undefined when the board has no such label. */
-export const readLabel = async (db: Db, key: Key) => (await db.run(read, key))[0]?.json
+export const readLabel = async (db: Db, key: ResourceKey) => (await db.run(read, key))[0]?.json
 
 const update = statement(
   'update_label',
-  (args: Key & { changes: string }) => sql<Shown & { text_bytes: number }>`
+  (args: ResourceKey & { changes: string }) => sql<JsonRow<Label> & { text_bytes: number }>`
     with changed as (
       select label.name as old_name, label.color as old_color, (jsonb_populate_record(label, ${args.changes}::jsonb)).* from labels label
       where label.board_id = ${args.board_id} and label.id = ${args.id}
@@ -72,18 +67,19 @@ const update = statement(
     where label.board_id = changed.board_id and label.id = changed.id
       and (label.name, label.color) is distinct from (changed.name, changed.color)
     returning ${labelJson}::text as json,
-      (object_bytes(label.name, label.color) - object_bytes(changed.old_name, changed.old_color)) * ${timesShown(args)} as text_bytes`,
+      (object_bytes(label.name, label.color) - object_bytes(changed.old_name, changed.old_color)) * ${occurrences(args)} as text_bytes`,
 )
-/** The label after the change, and by how much the board's text has grown; undefined when nothing changed. */
-export async function updateLabel(db: Db, key: Key, changes: Partial<Pick<Label, 'name' | 'color'>>) {
+/** The label after the change, and the growth of the board's text; undefined when nothing changed. */
+export async function updateLabel(db: Db, key: ResourceKey, changes: Partial<Pick<Label, 'name' | 'color'>>) {
   return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]
 }
 
 const remove = statement(
   'delete_label',
-  (args: Key) => sql<{ text_bytes: number }>`
+  (args: ResourceKey) => sql<{ text_bytes: number }>`
     delete from labels where board_id = ${args.board_id} and id = ${args.id}
-    returning -object_bytes(name, color) * ${timesShown(args)} as text_bytes`,
+    returning -object_bytes(name, color) * ${occurrences(args)} as text_bytes`,
 )
-/** Deletes a label, also from its cards; returns what the board lost. */
-export const deleteLabel = async (db: Db, key: Key): Promise<Growth | undefined> => (await db.run(remove, key))[0]
+/** Deletes a label, also from its cards. Returns the (negative) growth of the board. */
+export const deleteLabel = async (db: Db, key: ResourceKey): Promise<Growth | undefined> =>
+  (await db.run(remove, key))[0]

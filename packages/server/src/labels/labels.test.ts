@@ -27,7 +27,7 @@ const on = (card: Card, label: { id: string }) => ({ params: { card_id: card.id,
 const names = (labels: Label[]) => labels.map(({ name }) => name)
 
 describe('labels of a board', () => {
-  test('[LABEL-1] [REQ-7] are made with a name, and a colour unless it is the usual one', async () => {
+  test('[LABEL-1] [REQ-7] are created with a name, and a color or the default color', async () => {
     const params = { board_id: board.id }
     const { answer, events } = await witness(board, () =>
       member.api.send('createLabel', { params, body: { name: 'Urgent' } }),
@@ -39,7 +39,7 @@ describe('labels of a board', () => {
     expect(await member.api.fail('createLabel', { params, body: { name: ' ' } })).toMatchObject({ status: 422 })
   })
 
-  test('[LABEL-2] [REQ-9] [REQ-10] are changed with one event, and cards show them as they are now', async () => {
+  test('[LABEL-2] [REQ-9] [REQ-10] are changed with one event, and cards show the new version', async () => {
     const [label, card] = await Promise.all([newLabel('Old'), newCard()])
     const labeled = await member.api.call('addCardLabel', on(card, label))
     const params = { label_id: label.id }
@@ -55,7 +55,7 @@ describe('labels of a board', () => {
     })
   })
 
-  test('[LABEL-3] [CARD-9] are deleted with one event, and are off every card', async () => {
+  test('[LABEL-3] [CARD-9] are deleted with one event, also from every card', async () => {
     const [label, card] = await Promise.all([newLabel('Gone'), newCard()])
     const labeled = await member.api.call('addCardLabel', on(card, label))
     const params = { label_id: label.id }
@@ -77,7 +77,7 @@ describe('labels of a card', () => {
     expect(again).toMatchObject({ answer: { status: 200, body: answer.body }, events: [] })
   })
 
-  test('[LABEL-4] twice at once makes one event', async () => {
+  test('[LABEL-4] two concurrent requests emit one event', async () => {
     const [label, card] = await Promise.all([newLabel('Race'), newCard()])
     const before = (await board.events()).length
     await Promise.all([1, 2, 3].map(() => member.api.call('addCardLabel', on(card, label))))
@@ -100,7 +100,7 @@ describe('labels of a card', () => {
     expect((await read(card)).labels).toEqual([])
   })
 
-  test('[LABEL-5] a label is taken off, with one event, and only if it was there', async () => {
+  test('[LABEL-5] a label is removed with one event, and only if the card has it', async () => {
     const [label, card] = await Promise.all([newLabel('Off'), newCard()])
     await member.api.call('addCardLabel', on(card, label))
     const { events } = await witness(board, () => member.api.send('removeCardLabel', on(card, label)))
@@ -109,7 +109,7 @@ describe('labels of a card', () => {
     expect(again).toMatchObject({ answer: { status: 204 }, events: [] })
   })
 
-  test('[LABEL-6] they stand in the order in which they were added', async () => {
+  test('[LABEL-6] labels of a card are in the order in which they were added', async () => {
     const [first, second, third] = [await newLabel('1'), await newLabel('2'), await newLabel('3')]
     const card = await newCard()
     for (const label of [third, first, second]) await member.api.call('addCardLabel', on(card, label))
@@ -117,7 +117,7 @@ describe('labels of a card', () => {
   })
 })
 
-test('[LABEL-7] statistics count cards, the most used first, then by name', async () => {
+test('[LABEL-7] statistics count cards, most used first, then by name', async () => {
   const own = await service.board()
   const { api } = own.member
   const params = { board_id: own.id }
@@ -140,7 +140,7 @@ test('[LABEL-7] statistics count cards, the most used first, then by name', asyn
   )
 })
 
-test('[EVENT-3] folding the events of labels gives the board', async () => {
+test('[EVENT-3] applying the events of labels gives the board', async () => {
   const own = await service.board()
   const { api } = own.owner
   const params = { board_id: own.id }

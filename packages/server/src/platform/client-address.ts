@@ -12,7 +12,7 @@ export function addressOf({ headers, socket }: IncomingMessage, trustedHops: num
   return path.at(-1 - Math.min(trustedHops, path.length - 1)) as string
 }
 
-/** What counts as one address: an IPv6 address counts by its /64, because a client that has one has all of them. */
+/** The key by which addresses are counted: an IPv6 address counts as its /64 network, which usually belongs to one client. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')

@@ -1,8 +1,8 @@
 import { KeyCounts } from './key-counts.ts'
 
 /**
- * A queue for each key, such as a user or an address. The next item is the first of the key with the fewest in progress, so
- * that a key with a long queue does not delay others. With one key it is first in, first out.
+ * A fair queue: one FIFO queue for each key, such as a user or an address. The next item is the first of the key with the
+ * fewest items in progress, so that a key with a long queue does not delay others.
  */
 export class FairQueue<T> {
   private readonly queues = new Map<string, T[]>()
@@ -28,7 +28,7 @@ export class FairQueue<T> {
 
   start(key: string, weight = 1) {
     this.inProgress.add(key, weight)
-    // Moves the key behind the others: of keys with equally many in progress, the one that has waited longest is next.
+    // Moves the key behind the others: of keys with equally many in progress, the longest-waiting one is next.
     const queue = this.queues.get(key)
     if (!queue) return
     this.queues.delete(key)
@@ -39,7 +39,7 @@ export class FairQueue<T> {
     this.inProgress.add(key, -weight)
   }
 
-  /** The item whose turn it is. It stays in the queue. */
+  /** The next item. It stays in the queue. */
   peek(): T | undefined {
     if (this.size === 0) return undefined
     let fewest = Number.POSITIVE_INFINITY

@@ -1,12 +1,12 @@
 import { KeyCounts } from './key-counts.ts'
 import { Problem } from './problem.ts'
 
-/** What the users of one address get together, in shares of a user: several of them can be behind one router. */
+/** The share of an address, in shares of a user: several users can be behind one router. */
 const USERS_OF_ADDRESS = 4
 
 /**
- * Counts what each user or address holds of a limited resource. While less than half of it is in use, anybody may take any
- * amount. Above that, a key gets no more than its share, so the other half is left to others.
+ * Counts how much of a limited resource each key (a user or an address) holds. While less than half of the resource is in use,
+ * a key may take any amount. Above that, a key gets no more than its share.
  */
 export class FairShare {
   private readonly max: number
@@ -19,7 +19,7 @@ export class FairShare {
     this.share = share
   }
 
-  /** Returns how to give it back, or undefined when there is nothing left for this key. A key that holds nothing may exceed its share once. */
+  /** Returns the release function, or undefined when nothing is left for this key. A key that holds nothing may exceed its share once. */
   claim(key: string, amount = 1): (() => void) | undefined {
     const own = this.held.of(key)
     const isOverMax = this.total > 0 && this.total + amount > this.max
@@ -37,18 +37,18 @@ export class FairShare {
   }
 }
 
-/** Counts by user and by address: a client that has several accounts gets no more than its address. */
+/** Counts by user and by address, so that several accounts of one client get no more than the share of their address. */
 export class UserAndAddressShare {
   private readonly users: FairShare
   private readonly addresses: FairShare
 
-  /** `share` is that of a user. */
+  /** `share` is the share of a user. */
   constructor(max: number, share: number) {
     this.users = new FairShare(max, share)
     this.addresses = new FairShare(max, share * USERS_OF_ADDRESS)
   }
 
-  /** As with `FairShare`. */
+  /** Like `FairShare.claim`. */
   claim(user_id: string, address: string, amount = 1): (() => void) | undefined {
     const releaseUser = this.users.claim(user_id, amount)
     const releaseAddress = releaseUser && this.addresses.claim(address, amount)

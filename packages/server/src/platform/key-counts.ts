@@ -1,4 +1,4 @@
-/** A number for each key, which is forgotten when it is back at zero. */
+/** A counter for each key. Counters at zero are deleted. */
 export class KeyCounts {
   private readonly counts = new Map<string, number>()
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { boardQueue } from '../core/board-queue.ts'
 
 describe('the queue of a board', () => {
-  test('[WRITE-11] a task that releases its key starts one other, however often it releases and however it ends', async () => {
+  test('[WRITE-11] a task that releases its key starts exactly one other, however often it releases and however it ends', async () => {
     const queue = boardQueue(10_000)
     const started: string[] = []
     const { promise: isCommitted, resolve: commit } = Promise.withResolvers<void>()

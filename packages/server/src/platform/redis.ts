@@ -3,12 +3,11 @@ import { createClient, createCluster } from '@redis/client'
 const CONNECT_MS = 1_000
 
 const socket = { connectTimeout: CONNECT_MS, reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000) }
-/** More than are ever under way at once to a Redis that answers. */
+/** Maximum number of commands without a reply. A Redis that responds never has this many. */
 const MAX_COMMANDS = 5_000
 /**
- * Nothing is queued while Redis is away: whoever asks is told at once, and whoever cannot wait has a clock of his own. (The
- * client's is a timer for each command that stays for its five seconds, answered or not: thousands of them, on a busy day.)
- * What is asked of one that is frozen is queued up to a bound.
+ * Commands fail at once while Redis is unreachable, and queue up to a limit while it does not respond. The timeout of the
+ * client is off, because it keeps a timer for every command for its full five seconds; callers use `withTimeout`.
  */
 const options = {
   disableOfflineQueue: true,
@@ -16,7 +15,6 @@ const options = {
   socket,
   commandOptions: { timeout: 0 },
 }
-/** Several addresses, with commas, are a cluster. */
 const makeClient = (url: string) => createClient({ url, ...options })
 const makeCluster = (urls: string[]) =>
   createCluster({
@@ -25,16 +23,17 @@ const makeCluster = (urls: string[]) =>
     commandOptions: options.commandOptions,
   })
 export type Redis = ReturnType<typeof makeClient> | ReturnType<typeof makeCluster>
+/** Several URLs, separated by commas, are a cluster. */
 export const makeRedis = (url: string): Redis => (url.includes(',') ? makeCluster(url.split(',')) : makeClient(url))
 
-/** Rejects when the answer takes too long: a call to a Redis that is frozen hangs. */
-export async function withTimeout<T>(answer: Promise<T>, patienceMs: number): Promise<T> {
-  const { promise: silence, reject } = Promise.withResolvers<never>()
-  const giveUp = () => reject(new Error('Redis did not answer in time'))
-  // When the process itself was held up, the answer may lie there unread: one more turn of the loop reads it.
-  const timer = setTimeout(() => setImmediate(giveUp), patienceMs)
+/** Rejects when the reply takes too long. A command to a frozen Redis would never settle. */
+export async function withTimeout<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
+  const fail = () => reject(new Error('Redis did not reply in time'))
+  // After a blocked event loop the reply may have arrived unread: one more iteration of the loop reads it.
+  const timer = setTimeout(() => setImmediate(fail), timeoutMs)
   try {
-    return await Promise.race([answer, silence])
+    return await Promise.race([reply, timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -24,7 +24,7 @@ function tasks(semaphore: Semaphore) {
 }
 
 describe('a semaphore', () => {
-  test('[LOAD-14] a large result is returned at once and keeps its turn for a time, a small one does not', async () => {
+  test('[LOAD-14] a large result is returned at once and keeps its permit for a time, a small one does not', async () => {
     const semaphore = new Semaphore(1)
     const MEBIBYTE = 1_048_576
     const timed = async (bytes: number, count: number) => {
@@ -36,7 +36,7 @@ describe('a semaphore', () => {
     }
     const large = await timed(MEBIBYTE, 4)
     expect(large.firstMs).toBeLessThan(large.allMs / 2)
-    // 8 MiB a second, and the last one is not waited for.
+    // At 8 MiB per second; the last one is not awaited.
     expect(large.allMs).toBeGreaterThan(370)
     await semaphore.run(async () => {})
     expect((await timed(1_000, 100)).allMs).toBeLessThan(2_000)
@@ -80,7 +80,7 @@ describe('a semaphore', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
   })
 
-  test('[LOAD-6] bounds the weight of what runs at once, and runs alone what is heavier than that', async () => {
+  test('[LOAD-6] limits the total weight of running tasks, and runs a heavier task alone', async () => {
     const semaphore = new Semaphore(10)
     const { run, end, started } = tasks(semaphore)
     const all = [run('six', { weight: 6 }), run('five', { weight: 5 }), run('huge', { weight: 50 })]
@@ -95,7 +95,7 @@ describe('a semaphore', () => {
 })
 
 describe('a fair share', () => {
-  test('[LOAD-11] binds once half is in use, and leaves the other half to others', () => {
+  test('[LOAD-11] applies once half is in use, and leaves the other half to other keys', () => {
     const share = new FairShare(8, 1)
     const greedy = Array.from({ length: 8 }, () => share.claim('a'))
     expect(greedy.map((release) => release !== undefined)).toEqual([true, true, true, true, false, false, false, false])
@@ -107,7 +107,7 @@ describe('a fair share', () => {
     expect(share.claim('g')).toBeUndefined()
   })
 
-  test('[LOAD-11] lets a key that holds nothing have more than its share once', () => {
+  test('[LOAD-11] lets a key that holds nothing exceed its share once', () => {
     const share = new FairShare(100, 10)
     expect(share.claim('a', 90)).toBeDefined()
     expect(share.claim('a', 1)).toBeUndefined()

@@ -2,29 +2,29 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { FairQueue } from './fair-queue.ts'
 import { type ReleasableSlot, waitWithout } from './slot.ts'
 
-/** Large results are paced to this rate, all tasks of a semaphore together: parsing and sending them stops the event loop. */
+/** Rate limit of large results, for all tasks of a semaphore together: parsing and sending them blocks the event loop. */
 const PACED_BYTES_PER_SECOND = 8 * 1_048_576
 const SMALL_BYTES = 65_536
 const MAX_PAUSE_MS = 2_000
 
-interface Limit {
+interface QueueLimit {
   /** How many tasks may wait. */
   maxWaiting: number
   waitMs: number
   reject: () => Error
 }
-interface Task {
-  /** A user, an address or a board: waiting tasks start by turns of the keys. Tasks without a key share one. */
+interface TaskOptions {
+  /** A user, an address or a board. Waiting tasks are started fairly by key. Tasks without a key share one. */
   key?: string | undefined
   /** How much of the semaphore the task takes. */
   weight?: number
   /** The concurrency slot of the request. It is released while the task waits. */
   slot?: ReleasableSlot | undefined
 }
-interface Waiter {
+interface QueuedTask {
   weight: number
   start: () => void
-  giveUp: () => void
+  reject: () => void
 }
 
 /**
@@ -33,24 +33,24 @@ interface Waiter {
  */
 export class Semaphore {
   private readonly capacity: number
-  private readonly limit: Limit | undefined
+  private readonly limit: QueueLimit | undefined
   private readonly onWait: ((seconds: number) => void) | undefined
-  private readonly queue = new FairQueue<Waiter>()
+  private readonly queue = new FairQueue<QueuedTask>()
   private running = 0
 
-  /** `onWait` is called with the time each task onWait, also when it was rejected. */
-  constructor(capacity: number, limit?: Limit, onWait?: (seconds: number) => void) {
+  /** `onWait` is called with the time that each task waited, also when it was rejected. */
+  constructor(capacity: number, limit?: QueueLimit, onWait?: (seconds: number) => void) {
     this.capacity = capacity
     this.limit = limit
     this.onWait = onWait
   }
 
-  /** How many wait. */
+  /** How many tasks wait. */
   get waiting(): number {
     return this.queue.size
   }
 
-  async run<T>(work: () => Promise<T>, { key = '', weight = 1, slot }: Task = {}): Promise<T> {
+  async run<T>(work: () => Promise<T>, { key = '', weight = 1, slot }: TaskOptions = {}): Promise<T> {
     if (this.queue.size === 0 && this.hasRoom(weight)) {
       this.onWait?.(0)
       this.start(key, weight)
@@ -65,10 +65,10 @@ export class Semaphore {
   }
 
   /**
-   * Like `run`, but a task with a large result keeps its permit for a time that grows with the size, after it has returned. So
-   * a client that requests large results over and over leaves most of the event loop to others.
+   * Like `run`, but a task keeps its permit after it has returned, for a time that grows with the size of its result. So a
+   * client that keeps requesting large results leaves most of the event loop to others.
    */
-  runPaced<T>(work: () => Promise<T>, bytesOf: (result: T) => number, task: Task = {}): Promise<T> {
+  runPaced<T>(work: () => Promise<T>, bytesOf: (result: T) => number, task: TaskOptions = {}): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const paced = async () => {
       const result = await work()
@@ -95,31 +95,31 @@ export class Semaphore {
     if (limit && queue.size >= limit.maxWaiting) {
       const other = queue.excess(key)
       if (!other) throw limit.reject()
-      other.giveUp()
+      other.reject()
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = () => {
       clearTimeout(timer)
-      queue.remove(key, waiter)
+      queue.remove(key, task)
     }
-    const waiter: Waiter = {
+    const task: QueuedTask = {
       weight,
       start: () => {
         leave()
         this.start(key, weight)
         resolve()
       },
-      giveUp: () => {
+      reject: () => {
         leave()
         reject(limit?.reject())
       },
     }
-    const timer = limit && setTimeout(waiter.giveUp, limit.waitMs)
-    queue.push(key, waiter)
+    const timer = limit && setTimeout(task.reject, limit.waitMs)
+    queue.push(key, task)
     return promise
   }
 
-  /** A task that is larger than the semaphore runs alone. */
+  /** A task heavier than the whole semaphore runs alone. */
   private hasRoom(weight: number) {
     return this.running + weight <= this.capacity || this.running === 0
   }

@@ -124,7 +124,7 @@ export class Live {
     })
     this.timer = setInterval(() => {
       this.hub.evictSlow()
-      registry.tick(clock.now_seconds())
+      registry.tick(clock.nowSeconds())
     }, 1_000)
   }
 

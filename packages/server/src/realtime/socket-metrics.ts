@@ -60,7 +60,7 @@ export function observeLive(metrics: Metrics, { hub, bus, sockets }: LiveParts) 
     meters.lockstep_redis_canary_age_seconds.set({}, (performance.now() - bus.lastCanaryAt) / 1_000)
     const { sent, received, dropped } = bus.counts
     meters.lockstep_redis_messages_total.total({ direction: 'sent' }, sent)
-    meters.lockstep_redis_messages_total.total({ direction: 'heard' }, received)
+    meters.lockstep_redis_messages_total.total({ direction: 'received' }, received)
     meters.lockstep_redis_messages_total.total({ direction: 'dropped' }, dropped)
   })
 }

@@ -1,4 +1,4 @@
-/** Beyond this many the oldest counts are dropped: the counts of an attack from many addresses must not fill the memory. */
+/** Above this number the oldest counts are dropped, so that an attack from many addresses does not fill the memory. */
 const MAX_COUNTS = 100_000
 
 export interface LocalCount {
@@ -6,14 +6,14 @@ export interface LocalCount {
   msLeft: number
 }
 
-/** Counts that are kept in the process. Each begins with the first that it counts, and ends after a fixed time. */
+/** Fixed-window counters in the memory of the process. The window of a key starts with its first count. */
 export class LocalCounts {
-  private readonly duration_ms: number
-  /** In the order in which they began, which is the order in which they end. */
+  private readonly windowMs: number
+  /** In the order in which their windows start and end. */
   private readonly counts = new Map<string, { count: number; endsAt: number }>()
 
   constructor(seconds: number) {
-    this.duration_ms = seconds * 1_000
+    this.windowMs = seconds * 1_000
   }
 
   read(key: string): LocalCount {
@@ -26,7 +26,7 @@ export class LocalCounts {
   add(key: string): LocalCount {
     const now = performance.now()
     this.dropEnded(now)
-    const entry = this.counts.get(key) ?? { count: 0, endsAt: now + this.duration_ms }
+    const entry = this.counts.get(key) ?? { count: 0, endsAt: now + this.windowMs }
     entry.count++
     this.counts.set(key, entry)
     return { count: entry.count, msLeft: entry.endsAt - now }

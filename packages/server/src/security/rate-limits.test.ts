@@ -28,7 +28,7 @@ const services: TestService[] = []
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.stop()))
 })
-/** Limits, behind one proxy. What others count on the same Redis is kept apart by the secret. */
+/** Limits, behind one proxy. The secret separates the counts from those of other tests on the same Redis. */
 const withLimits = (settings: Record<string, string>) => ({
   RATE_LIMITS: 'on',
   TRUST_PROXY: '1',
@@ -38,7 +38,7 @@ const withLimits = (settings: Record<string, string>) => ({
 })
 async function limited(settings: Record<string, string> = {}, beside?: TestService): Promise<TestService> {
   const service = await startService(withLimits(settings), beside && { beside })
-  // Those beside another go first.
+  // Instances without other work first.
   services.unshift(service)
   return service
 }
@@ -47,7 +47,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address })
 const logIn = (at: TestService, username: string, password: string, address = HOME): Promise<Answer> =>
   at.anybody.send('login', { body: { username, password }, headers: from(address) })
 const statusOf = async (answer: Promise<Answer>) => (await answer).status
-/** How often something answers what, one after the other. */
+/** Runs something several times in sequence, and counts the outcomes. */
 async function statuses(times: number, send: (i: number) => Promise<Answer>): Promise<number[]> {
   const all: number[] = []
   for (let i = 0; i < times; i++) all.push((await send(i)).status)
@@ -71,12 +71,12 @@ async function onRedis<T>(work: (client: ReturnType<typeof createClient>) => Pro
     client.destroy()
   }
 }
-/** Lets every count that stands in Redis end soon, as if its time were nearly over. */
+/** Sets the windows of all counts in Redis to end soon. */
 const endSoon = (bucket: string, ms: number) =>
   onRedis(async (client) => {
     for (const key of await client.keys(`limit:${bucket}:*`)) await client.pExpire(key, ms)
   })
-/** A cluster of one node. Several addresses are a cluster, also when they lead to the same place. */
+/** A cluster of one node. Several URLs are a cluster, even if they lead to the same node. */
 async function startCluster() {
   const node = await startRedis('--cluster-enabled', 'yes')
   await onRedis(async (client) => {
@@ -90,7 +90,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 describe('failed logins', () => {
   let service: TestService
   let ada: TestUser
-  /** Addresses of which nothing is known yet. */
+  /** Addresses without any counts. */
   let home: string
   let cafe: string
   let tests = 0
@@ -104,17 +104,17 @@ describe('failed logins', () => {
     ada = await service.user()
   })
 
-  test('[LIMIT-1] [LIMIT-2] [V20] a pair of account and address is refused, also with the right password', async () => {
+  test('[LIMIT-1] [LIMIT-2] [V20] a pair of account and address is rejected, also with the right password', async () => {
     expect(await statuses(4, () => logIn(service, ada.email, WRONG, home))).toEqual([401, 401, 401, 429])
     const refused = await logIn(service, ada.email, PASSWORD, home)
     expect([refused.status, (refused.body as Failure).code]).toEqual([429, 'too_many_requests'])
     expect(retryAfter(refused)).toBeGreaterThan(890)
     expect(retryAfter(refused)).toBeLessThanOrEqual(900)
-    // However the address of the account is spelled.
+    // In any spelling of the e-mail address.
     expect(await statusOf(logIn(service, ada.email.toUpperCase(), PASSWORD, home))).toBe(429)
   })
 
-  test('[LIMIT-2] [V21] its owner is not locked out elsewhere, nor others at that address', async () => {
+  test('[LIMIT-2] [V21] the user can log in from other addresses, and other users from that address', async () => {
     const bob = await service.user()
     await statuses(4, () => logIn(service, ada.email, WRONG, home))
     expect(await statusOf(logIn(service, ada.email, PASSWORD, cafe))).toBe(200)
@@ -132,14 +132,14 @@ describe('failed logins', () => {
       expect(await statuses(4, () => logIn(service, email, PASSWORD, address))).toEqual([401, 401, 401, 429])
   })
 
-  test('[LIMIT-2] a login that succeeds begins the count anew', async () => {
+  test('[LIMIT-2] a successful login resets the count', async () => {
     for (let round = 0; round < 2; round++) {
       expect(await statuses(2, () => logIn(service, ada.email, WRONG, home))).toEqual([401, 401])
       expect(await statusOf(logIn(service, ada.email, PASSWORD, home))).toBe(200)
     }
   })
 
-  test('[LIMIT-2] [V20] the refusal ends when its time is over', async () => {
+  test('[LIMIT-2] [V20] the limit ends with its window', async () => {
     await statuses(3, () => logIn(service, ada.email, WRONG, home))
     await endSoon('failed_login', 500)
     const refused = await logIn(service, ada.email, PASSWORD, home)
@@ -148,29 +148,29 @@ describe('failed logins', () => {
     expect(await statusOf(logIn(service, ada.email, PASSWORD, home))).toBe(200)
   })
 
-  test('[LIMIT-2] of many wrong ones sent at once no more are looked at; right ones are all let in', async () => {
+  test('[LIMIT-2] of many concurrent wrong passwords no more than the limit are verified; correct ones all succeed', async () => {
     const wrong = await Promise.all(Array.from({ length: 20 }, () => statusOf(logIn(service, ada.email, WRONG, home))))
-    // Two are looked at together: the last of them may be one too many.
+    // Two are verified at a time, so the last pair may exceed the limit by one.
     expect(wrong.filter((status) => status === 401).length).toBeLessThanOrEqual(4)
     const right = Array.from({ length: 12 }, () => statusOf(logIn(service, ada.email, PASSWORD, cafe)))
     expect(new Set(await Promise.all(right))).toEqual(new Set([200]))
   })
 
-  test('[LIMIT-2] no password is looked at for a pair that is refused', async () => {
+  test('[LIMIT-2] no password is verified for a pair over the limit', async () => {
     const passwords = new Passwords({ minLength: 8, maxLength: 128, requires: [] })
     const refusal = new Problem('too_many_requests', { retry_after_seconds: 1 })
     const failures = { require: () => Promise.reject(refusal), report: () => Promise.reject(new Error('it was')) }
-    await expect(passwords.isRight('no hash at all', PASSWORD, { failures })).rejects.toBe(refusal)
+    await expect(passwords.isCorrect('no hash at all', PASSWORD, { failures })).rejects.toBe(refusal)
   })
 
-  test('[LIMIT-3] an address that fails at many accounts is refused at all, and others are not', async () => {
+  test('[LIMIT-3] an address with failed logins for many accounts is rejected for all accounts, other addresses are not', async () => {
     const guess = (i: number) => logIn(service, `somebody-${i}@example.com`, WRONG, home)
     expect(await statuses(7, guess)).toEqual([401, 401, 401, 401, 401, 401, 429])
     expect(await statusOf(logIn(service, ada.email, PASSWORD, home))).toBe(429)
     expect(await statusOf(logIn(service, ada.email, PASSWORD, cafe))).toBe(200)
   })
 
-  test('[LIMIT-3] a login that succeeds in between does not wash the address clean', async () => {
+  test('[LIMIT-3] a successful login in between does not reset the count of the address', async () => {
     const guess = (i: number) => logIn(service, `somebody-${i}@example.com`, WRONG, home)
     await statuses(5, guess)
     expect(await statusOf(logIn(service, ada.email, PASSWORD, home))).toBe(200)
@@ -188,7 +188,7 @@ describe('failed logins', () => {
 })
 
 describe('logins', () => {
-  test('[LIMIT-10] so many a minute to one account from one address, right or wrong', async () => {
+  test('[LIMIT-10] are limited per minute for one account from one address, successful or not', async () => {
     const service = await limited({ MAX_LOGINS_PER_MINUTE: '3' })
     const [ada, bob] = [await service.user(), await service.user()]
     expect(await statuses(5, () => logIn(service, ada.email, PASSWORD))).toEqual([200, 200, 200, 429, 429])
@@ -213,7 +213,7 @@ describe('logins', () => {
 })
 
 describe('registration', () => {
-  test('[LIMIT-4] an address registers so often, taken names included; a bad payload does not count', async () => {
+  test('[LIMIT-4] an address has a limit of registrations, including taken names; an invalid payload does not count', async () => {
     const service = await limited({ MAX_REGISTRATIONS_PER_HOUR: '3', PASSWORD_MIN_LENGTH: '8' })
     const taken = newcomer()
     expect(await statuses(2, () => register(service, HOME, { ...newcomer(), password: 'short' }))).toEqual([422, 422])
@@ -228,7 +228,7 @@ describe('registration', () => {
 })
 
 describe('requests', () => {
-  test('[LIMIT-5] a user sends so many in a minute, others go on, and it ends', async () => {
+  test('[LIMIT-5] a user has a limit per minute, other users are not affected, and it ends', async () => {
     const service = await limited({ MAX_REQUESTS_PER_MINUTE: '3' })
     const [ada, bob] = await Promise.all([service.user(), service.user()])
     expect(await statusOf(readMe(ada))).toBe(200)
@@ -241,7 +241,7 @@ describe('requests', () => {
     expect(await statusOf(readMe(ada))).toBe(200)
   })
 
-  test('[LIMIT-12] so many a minute from one address, for all users together', async () => {
+  test('[LIMIT-12] are limited per minute and address, for all users together', async () => {
     const service = await limited({ MAX_REQUESTS_PER_MINUTE_PER_ADDRESS: '4' })
     const users = [await service.user(), await service.user(), await service.user()]
     const ask = (i: number, address: string) => (users[i % 3] as TestUser).api.send('getMe', { headers: from(address) })
@@ -249,7 +249,7 @@ describe('requests', () => {
     expect(await statuses(3, (i) => ask(i, HOME))).toEqual([200, 200, 200])
   })
 
-  test('[LIMIT-5] [REQ-1] 401, 404 and 403 come before 429, a bad payload after it', async () => {
+  test('[LIMIT-5] [REQ-1] 401, 404 and 403 come before 429, an invalid payload after it', async () => {
     const service = await limited({ MAX_REQUESTS_PER_MINUTE: '10' })
     const { id, owner } = await service.board()
     const { api } = await service.user()
@@ -262,7 +262,7 @@ describe('requests', () => {
     expect(await statusOf(owner.api.send('getBoard', { params: { board_id: id } }))).toBe(200)
   })
 
-  test('[LIMIT-5] health and documents are never limited', async () => {
+  test('[LIMIT-5] health checks and documents are never limited', async () => {
     const one = { MAX_REQUESTS_PER_MINUTE: '1', MAX_REGISTRATIONS_PER_HOUR: '1', MAX_FAILED_LOGINS_PER_ADDRESS: '1' }
     const { anybody } = await limited(one)
     for (const path of ['/health', '/openapi.json', '/docs/'])
@@ -271,7 +271,7 @@ describe('requests', () => {
 })
 
 describe('addresses', () => {
-  test('[LIMIT-6] [V26] what a client adds to X-Forwarded-For changes nothing', async () => {
+  test('[LIMIT-6] [V26] a client cannot change its address with X-Forwarded-For', async () => {
     const [direct, proxied] = [
       await limited({ TRUST_PROXY: '0', MAX_REGISTRATIONS_PER_HOUR: '2' }),
       await limited({ TRUST_PROXY: '1', MAX_REGISTRATIONS_PER_HOUR: '2' }),
@@ -317,7 +317,7 @@ describe('counts', () => {
     expect(await statuses(6, (i) => readMe(i % 2 === 0 ? ada : there))).toEqual([200, 200, 200, 200, 429, 429])
   })
 
-  test('[LIMIT-7] tell nobody’s e-mail, address or id', async () => {
+  test('[LIMIT-7] contain no e-mail address, IP address or id', async () => {
     await onRedis((client) => client.flushAll())
     const service = await limited()
     const ada = await service.user()
@@ -329,7 +329,7 @@ describe('counts', () => {
     expect(await onRedis((client) => Promise.all(keys.map((key) => client.ttl(key))))).not.toContain(-1)
   })
 
-  test('[LIMIT-7] are the instance’s own without Redis', async () => {
+  test('[LIMIT-7] are kept by each instance without Redis', async () => {
     const service = await limited({ REDIS_URL: '', MAX_FAILED_LOGINS: '2', MAX_REQUESTS_PER_MINUTE: '3' })
     const ada = await service.user()
     expect(await statuses(3, () => logIn(service, ada.email, WRONG))).toEqual([401, 401, 429])
@@ -347,7 +347,7 @@ describe('counts', () => {
     expect(await onRedis((client) => client.keys('limit:*'), node.url)).not.toHaveLength(0)
   })
 
-  test('[LIMIT-1] nothing is counted in development unless said', async () => {
+  test('[LIMIT-1] nothing is counted in development by default', async () => {
     const one = { MAX_REQUESTS_PER_MINUTE: '1', MAX_REGISTRATIONS_PER_HOUR: '1', MAX_FAILED_LOGINS: '1' }
     const service = await startService({ ...one, MAX_FAILED_LOGINS_PER_ADDRESS: '1', REDIS_URL: redis.url })
     services.unshift(service)
@@ -360,14 +360,14 @@ describe('counts', () => {
 
 describe('a Redis that fails', () => {
   const asNode = (node: Store) => ({ node, url: node.url })
-  /** What the service said of its limits, in order. */
+  /** The log lines about rate limits, in order. */
   async function said({ database_url }: TestService): Promise<string[]> {
     const log = await readFile(new URL(`log-${database_url.split('/').at(-1)}.jsonl`, OUTPUT), 'utf8')
     return [...log.matchAll(/"msg":"([^"]*rate limits[^"]*)"/g)].map(([, sentence]) => sentence as string)
   }
   /**
-   * Everything that is counted, one after the other; answers how long each took, but for what is insured. Requests and
-   * sockets pass uncounted; logins and registrations are counted here.
+   * Sends everything that is counted, one after the other. Returns the durations, without limits that have a fallback. Requests
+   * and sockets pass uncounted; logins and registrations are counted by the instance.
    */
   async function tryEverything(service: TestService, ada: TestUser): Promise<number[]> {
     const times: number[] = []
@@ -404,12 +404,12 @@ describe('a Redis that fails', () => {
     MAX_UPGRADES_PER_MINUTE: '2',
   }
   const once = [
-    'Redis cannot keep the rate limits: this instance counts logins, registrations and searches for itself, and other requests pass uncounted',
-    'Redis keeps the rate limits again',
+    'Redis cannot count the rate limits: this instance counts logins, registrations and searches by itself, and other requests pass uncounted',
+    'Redis counts the rate limits again',
   ]
   const INSURED = '203.0.113.9'
 
-  /** How many wrong guesses of one password are looked at, of many. */
+  /** How many wrong guesses of one password are verified, of many. */
   async function guess(service: TestService, email: string): Promise<number> {
     const answers = await statuses(12, () => logIn(service, email, WRONG))
     expect(new Set(answers)).toEqual(new Set([401, 429]))
@@ -428,7 +428,7 @@ describe('a Redis that fails', () => {
     ['frozen', async (store) => store.process().signal('SIGSTOP')],
   ]
   test.each(failing)(
-    '[LIMIT-9] because it is %s: each instance counts guesses for itself, and says so',
+    '[LIMIT-9] because it is %s: each instance counts guesses by itself, and logs it',
     async (_, fail) => {
       const store = await startRedis()
       const service = await limited({ ...few, REDIS_URL: store.url, MAX_FAILED_LOGINS: '4', METRICS_TOKEN: MARK })
@@ -446,32 +446,32 @@ describe('a Redis that fails', () => {
     },
   )
 
-  test.each([100, 400])('[LIMIT-9] because it takes %d ms to answer lets no more guesses pass', async (askDelayMs) => {
+  test.each([100, 400])('[LIMIT-9] because it takes %d ms to reply lets no more guesses pass', async (askDelayMs) => {
     const proxy = await startProxy(redis.url, { askDelayMs })
     const service = await limited({ ...few, REDIS_URL: proxy.url, MAX_FAILED_LOGINS: '4' })
     const { email } = await service.user()
     expect(await guess(service, email)).toBe(4)
     const keys = await onRedis((client) => client.keys('limit:failed_login:*'))
-    // A store that answers within 250 ms is waited for: then the count is there for all instances.
+    // A reply within 250 ms is awaited: then the count is shared by all instances.
     if (askDelayMs < 250) expect(keys).not.toEqual([])
     await proxy.close()
   })
 
-  test('[LIMIT-8] because it is frozen refuses nobody and holds nobody up', async () => {
+  test('[LIMIT-8] because it is frozen rejects and delays no request', async () => {
     const store = await startRedis()
     const service = await limited({ ...few, REDIS_URL: store.url })
     const [ada, bob] = [await service.user(), await service.user()]
     expect(await statuses(5, () => readMe(bob))).toEqual([200, 200, 200, 200, 429])
     store.process().signal('SIGSTOP')
     const times = await tryEverything(service, ada)
-    // The first may wait for 50 ms, and nobody after it.
+    // The first may wait for 50 ms, later ones do not wait.
     expect(times.at(-1)).toBeLessThan(400)
     expect(await saysSo(service)).toEqual(once.slice(0, 1))
     store.process().signal('SIGCONT')
     expect(await hold(service, ada)).toEqual(once)
   })
 
-  test('[LIMIT-8] because it is frozen is waited for once, not by everybody', async () => {
+  test('[LIMIT-8] because it is frozen is awaited once, not by every request', async () => {
     const store = await startRedis()
     const allowed = Object.fromEntries(LIMITS.map((limit) => [limit, 1_000])) as Record<(typeof LIMITS)[number], number>
     const quiet = { info: () => {}, warn: () => {} }
@@ -485,7 +485,7 @@ describe('a Redis that fails', () => {
     limits.close()
   })
 
-  test('[LIMIT-8] because its connection died without a word is asked on a new one', async () => {
+  test('[LIMIT-8] because its connection died silently is asked on a new connection', async () => {
     const store = await startRedis()
     const proxy = await startProxy(store.url)
     const service = await limited({ ...few, REDIS_URL: proxy.url })
@@ -497,7 +497,7 @@ describe('a Redis that fails', () => {
     await proxy.close()
   })
 
-  test('[LIMIT-8] because it is gone refuses nobody, and the limits hold again when it is back', async () => {
+  test('[LIMIT-8] because it is gone rejects no request, and the limits apply again when it is back', async () => {
     const store = await startRedis()
     const service = await limited({ ...few, REDIS_URL: store.url })
     const ada = await service.user()
@@ -520,8 +520,8 @@ describe('a Redis that fails', () => {
   })
 })
 
-describe('a new secret', () => {
-  test('[CONF-6] counts go on through every step of its way in, on instances that are at different steps', async () => {
+describe('a new signing secret', () => {
+  test('[CONF-6] counts continue through every step of the replacement, on instances at different steps', async () => {
     const [A, B] = [`${MARK}-a-${randomUUID()}`, `${MARK}-b-${randomUUID()}`]
     const at = (JWT_SECRET: string, JWT_SECRET_PREVIOUS: string, beside?: TestService) =>
       limited({ MAX_FAILED_LOGINS: '6', JWT_SECRET, JWT_SECRET_PREVIOUS }, beside)
@@ -531,7 +531,7 @@ describe('a new secret', () => {
     const signing = await at(B, A, before)
     const after = await at(B, '', before)
     const guess = (service: TestService) => statusOf(logIn(service, email, WRONG))
-    // Neighbouring steps run side by side; the first and the last never do.
+    // Neighbouring steps run at the same time; the first and the last never do.
     for (const service of [before, accepting, accepting, signing, signing, accepting])
       expect(await guess(service)).toBe(401)
     for (const service of [accepting, signing]) expect(await guess(service)).toBe(429)

@@ -4,66 +4,64 @@ import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { networkOf } from '../platform/client-address.ts'
 import { Problem } from '../platform/problem.ts'
 import { makeRedis, type Redis, withTimeout } from '../platform/redis.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { LIMITS } from '../telemetry/metric-definitions.ts'
 import { type LocalCount, LocalCounts } from './local-counts.ts'
 
-/** How long a request waits for the store; then it passes. */
 const MAX_KEY_LENGTH = 256
-const PATIENCE_MS = 50
-/** A count that is insured waits longer; then it is kept in the process. A probe that takes longer has failed. */
-const INSURED_PATIENCE_MS = 250
-/** A store that has failed is left alone for so long before it is tried again. */
-const PAUSE_MS = 1_000
-/** So often in a row it is tried on one connection. */
-const TRIES = 3
+/** Timeout of Redis for a `shared` limit; then the request passes uncounted. */
+const TIMEOUT_MS = 50
+/** Timeout for a limit with a fallback, and for a health probe of Redis. */
+const FALLBACK_TIMEOUT_MS = 250
+/** Pause between two probes of a Redis that has failed. */
+const PROBE_PAUSE_MS = 1_000
+/** Failed probes after which the connection is replaced. */
+const PROBES_PER_CONNECTION = 3
 
-type Bucket = (typeof LIMITS)[number]
+type LimitName = (typeof LIMITS)[number]
 /**
- * Where counts are kept. `shared`: in Redis; without an answer the request passes uncounted. `insured`: in Redis; what cannot be
- * counted there is counted in the process. `local`: in the process alone.
+ * Where a limit is counted. `shared`: in Redis; if Redis fails, requests pass uncounted. `fallback`: in Redis; if Redis fails, in
+ * the process. `local`: in the process.
  */
-type Storage = 'shared' | 'insured' | 'local'
-/** What is counted, each over its own time. */
-const buckets: Record<Bucket, { seconds: number; kept: Storage }> = {
-  login: { seconds: 60, kept: 'insured' },
-  failed_login: { seconds: 900, kept: 'insured' },
-  failed_login_address: { seconds: 900, kept: 'insured' },
-  wrong_password: { seconds: 900, kept: 'insured' },
-  registration: { seconds: 3_600, kept: 'insured' },
-  bad_payload: { seconds: 60, kept: 'insured' },
-  request: { seconds: 60, kept: 'shared' },
-  request_address: { seconds: 60, kept: 'local' },
-  upgrade: { seconds: 60, kept: 'shared' },
-  search: { seconds: 60, kept: 'insured' },
-  search_day: { seconds: 86_400, kept: 'insured' },
+type CountStorage = 'shared' | 'fallback' | 'local'
+/** The window of each limit, and where it is counted. */
+const limitDefinitions: Record<LimitName, { seconds: number; storage: CountStorage }> = {
+  login: { seconds: 60, storage: 'fallback' },
+  failed_login: { seconds: 900, storage: 'fallback' },
+  failed_login_address: { seconds: 900, storage: 'fallback' },
+  wrong_password: { seconds: 900, storage: 'fallback' },
+  registration: { seconds: 3_600, storage: 'fallback' },
+  bad_payload: { seconds: 60, storage: 'fallback' },
+  request: { seconds: 60, storage: 'shared' },
+  request_address: { seconds: 60, storage: 'local' },
+  upgrade: { seconds: 60, storage: 'shared' },
+  search: { seconds: 60, storage: 'fallback' },
+  search_day: { seconds: 86_400, storage: 'fallback' },
 }
-const names = Object.keys(buckets) as Bucket[]
-type Count = [bucket: Bucket, ...who: string[]]
-/** What Redis has counted, and when it ends. */
-type Counted = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
-type Question<T> = (limiter: RateLimiterRedis, key: string) => Promise<T>
+const names = Object.keys(limitDefinitions) as LimitName[]
+/** A limit, and the values that identify what is counted, such as a user or an address. */
+type CountKey = [limit: LimitName, ...identity: string[]]
+/** A count in Redis, and when its window ends. */
+type RedisCount = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
+type RedisCommand<T> = (limiter: RateLimiterRedis, key: string) => Promise<T>
 
-interface Log {
-  info: (message: string) => void
-  warn: (details: object, message: string) => void
-}
 export interface LimitSettings {
-  /** Without it each instance counts for itself. */
+  /** If empty, each instance counts by itself. */
   redisUrl: string
   /**
-   * Hide in the store who is counted, and keep apart the counts of services that share it. While one secret takes the
-   * place of another each count is kept under both: then no instance, and no step of the change, begins anew.
+   * Keys of the HMAC under which counts are stored. It hides users and addresses from readers of Redis, and separates services
+   * that share one. While the secret is being replaced, each count is stored under both, so that no count starts over.
    */
   secrets: string[]
-  /** How many of each are allowed; nothing is limited without. */
-  allowed: Record<Bucket, number> | undefined
+  /** The maximum of each limit; undefined when rate limits are off. */
+  allowed: Record<LimitName, number> | undefined
   /** Called for each request over a limit. */
-  onRejected?: (limit: Bucket) => void
-  /** Called for each count that Redis did not take. */
-  onUncounted?: (limit: Bucket) => void
+  onRejected?: (limit: LimitName) => void
+  /** Called for each request that Redis could not count. */
+  onUncounted?: (limit: LimitName) => void
 }
 
-/** Counts failures alone, such as wrong passwords: a user who knows theirs is not refused. */
+/** Limits failures only, such as wrong passwords. */
 export interface FailureCount {
   /** Throws when there were too many failures. */
   require: () => Promise<void>
@@ -72,26 +70,26 @@ export interface FailureCount {
 }
 
 /**
- * Rate limits. The counts are kept in Redis, for all instances together. A store that fails holds up nobody
- * for long. What guards passwords and accounts is then counted by each instance for itself, on top of what Redis knows;
- * requests pass uncounted.
+ * Rate limits, counted in Redis for all instances together. A slow or failed Redis delays requests only briefly: limits that
+ * protect passwords and accounts are then counted by each instance, in addition to what is known from Redis; other requests
+ * pass uncounted.
  */
 export class RateLimits {
   private readonly log: Log
   private readonly secrets: string[]
-  private readonly onRejected: (limit: Bucket) => void
-  private readonly onUncounted: (limit: Bucket) => void
+  private readonly onRejected: (limit: LimitName) => void
+  private readonly onUncounted: (limit: LimitName) => void
   private readonly redisUrl: string
   private readonly allowed: LimitSettings['allowed']
-  private limiters: Record<Bucket, RateLimiterRedis> | undefined
+  private limiters: Record<LimitName, RateLimiterRedis> | undefined
   private readonly local = Object.fromEntries(
-    names.map((bucket) => [bucket, new LocalCounts(buckets[bucket].seconds)]),
-  ) as Record<Bucket, LocalCounts>
+    names.map((limit) => [limit, new LocalCounts(limitDefinitions[limit].seconds)]),
+  ) as Record<LimitName, LocalCounts>
   private redis: Redis | undefined
   private connected: Promise<unknown> = Promise.resolve()
-  /** Hardly anybody waits for a store that was slow once; it still counts. */
-  private isDoubted = false
-  /** Nobody even asks one that has failed. */
+  /** Redis timed out and is being probed. It is still asked, but `shared` limits do not wait for it. */
+  private isDegraded = false
+  /** Redis failed two probes and is not asked. */
   private isFailing = false
   private readonly closing = new AbortController()
 
@@ -102,58 +100,58 @@ export class RateLimits {
     this.secrets = secrets
     this.redisUrl = redisUrl
     this.allowed = allowed
-    this.openStore()
+    this.openRedis()
   }
 
-  private openStore() {
+  private openRedis() {
     const { redisUrl, allowed } = this
     if (!allowed || redisUrl === '') return
     const redis = makeRedis(redisUrl)
     this.redis = redis
-    redis.on('error', () => this.doubt())
+    redis.on('error', () => this.setDegraded())
     this.connect(redis)
-    const limiter = (bucket: Bucket) => {
-      const points = allowed[bucket]
-      const options = { keyPrefix: `limit:${bucket}`, points, duration: buckets[bucket].seconds }
-      // A client over the limit is remembered here until it ends: a flood does not reach Redis.
+    const limiter = (limit: LimitName) => {
+      const points = allowed[limit]
+      const options = { keyPrefix: `limit:${limit}`, points, duration: limitDefinitions[limit].seconds }
+      // A key over its limit is blocked in memory until its window ends, so that a flood does not reach Redis.
       const store = { storeClient: redis, useRedisPackage: true, inMemoryBlockOnConsumed: points + 1 }
       return new RateLimiterRedis({ ...options, ...store })
     }
-    this.limiters = Object.fromEntries(names.map((bucket) => [bucket, limiter(bucket)])) as typeof this.limiters
+    this.limiters = Object.fromEntries(names.map((limit) => [limit, limiter(limit)])) as typeof this.limiters
   }
 
-  /** Counts a request of a user from an address, and returns the problem when it is one too many. */
+  /** Counts a request by user and by address. Returns a problem when it exceeds a limit. */
   async request(user_id: string, address: string): Promise<Problem | undefined> {
     if (!this.allowed) return undefined
-    return this.takeLocal(['request_address', networkOf(address)]) ?? this.take(['request', user_id])
+    return this.consumeLocal(['request_address', networkOf(address)]) ?? this.consume(['request', user_id])
   }
 
   registration(address: string): Promise<Problem | undefined> {
-    return this.take(['registration', networkOf(address)])
+    return this.consume(['registration', networkOf(address)])
   }
 
   upgrade(address: string): Promise<Problem | undefined> {
-    return this.take(['upgrade', networkOf(address)])
+    return this.consume(['upgrade', networkOf(address)])
   }
 
-  /** Searches for users, limited so that the directory cannot be downloaded quickly. */
+  /** Limits searches for users, so that the directory cannot be downloaded quickly. */
   async search(user_id: string): Promise<Problem | undefined> {
-    return (await this.take(['search', user_id])) ?? this.take(['search_day', user_id])
+    return (await this.consume(['search', user_id])) ?? this.consume(['search_day', user_id])
   }
 
-  /** Every attempt to log in, right or wrong: each costs as much as any other. */
+  /** Limits all login attempts, because a successful one costs a password hash too. */
   loginAttempt(account: string, address: string): Promise<Problem | undefined> {
-    return this.take(['login', account, networkOf(address)])
+    return this.consume(['login', account, networkOf(address)])
   }
 
-  /** Payloads that public operations reject. */
+  /** Limits payloads that public operations reject. */
   badPayloads(address: string): FailureCount {
     return this.failures(['bad_payload', networkOf(address)])
   }
 
   /**
-   * By account and address together: nobody can lock an account for clients at other addresses. And by the hash that
-   * is guessed at: a new password has not been guessed at yet, so setting one lifts the limit.
+   * Counts by account and address together, so that an attacker cannot lock an account for other addresses; and by password
+   * hash, so that a new password lifts the limit.
    */
   login(account: string, hashed_password: string, address: string): FailureCount {
     const network = networkOf(address)
@@ -169,145 +167,149 @@ export class RateLimits {
     if (this.redis?.isOpen) this.redis.destroy()
   }
 
-  private async take(count: Count): Promise<Problem | undefined> {
+  private async consume(key: CountKey): Promise<Problem | undefined> {
     if (!this.allowed) return undefined
-    const consume: Question<Counted> = (limiter, key) =>
-      limiter.consume(key).catch((refusal: unknown) => {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal
-        // A blocked client is refused without counting.
-        return { consumedPoints: Number.POSITIVE_INFINITY, msBeforeNext: refusal.msBeforeNext }
+    const command: RedisCommand<RedisCount> = (limiter, redisKey) =>
+      limiter.consume(redisKey).catch((rejection: unknown) => {
+        if (!(rejection instanceof RateLimiterRes)) throw rejection
+        // A key that is blocked in memory is not counted.
+        return { consumedPoints: Number.POSITIVE_INFINITY, msBeforeNext: rejection.msBeforeNext }
       })
-    const answers = await this.ask(count, consume)
-    const mine = this.isKept(count, answers) ? this.localOf(count).read : this.localOf(count).add
-    return this.judge(count, answers, mine(), 1)
+    const counts = await this.askRedis(key, command)
+    const local = this.needsLocalCount(key, counts) ? this.localCount(key).add() : this.localCount(key).read()
+    return this.problemOver(key, counts, local, 1)
   }
 
-  /** For what is kept in the process alone. */
-  private takeLocal(count: Count): Problem | undefined {
-    return this.judge(count, [], this.localOf(count).add(), 1)
+  private consumeLocal(key: CountKey): Problem | undefined {
+    return this.problemOver(key, [], this.localCount(key).add(), 1)
   }
 
-  /** The problem when what Redis and the process have counted leaves no room for `more`. */
-  private judge(count: Count, answers: (Counted | null)[], mine: LocalCount, more: 0 | 1): Problem | undefined {
-    const [bucket] = count
-    const known = answers.map((answer) => answer?.consumedPoints ?? 0)
-    const most = (this.allowed as Record<Bucket, number>)[bucket]
-    if (Math.max(0, ...known) + mine.count < most + more) return undefined
-    this.onRejected(bucket)
-    const ms = Math.max(mine.msLeft, ...answers.map((answer) => answer?.msBeforeNext ?? 0))
+  /** A problem when the counts of Redis and of the process together exceed the limit; with `added` 0, when they reach it. */
+  private problemOver(
+    [limit]: CountKey,
+    counts: (RedisCount | null)[],
+    local: LocalCount,
+    added: 0 | 1,
+  ): Problem | undefined {
+    const shared = counts.map((count) => count?.consumedPoints ?? 0)
+    const allowed = (this.allowed as Record<LimitName, number>)[limit]
+    if (Math.max(0, ...shared) + local.count < allowed + added) return undefined
+    this.onRejected(limit)
+    const ms = Math.max(local.msLeft, ...counts.map((count) => count?.msBeforeNext ?? 0))
     return new Problem('too_many_requests', { retry_after_seconds: Math.max(1, Math.ceil(ms / 1_000)) })
   }
 
-  /** Whether Redis has counted it, or nobody has to. */
-  private isKept([bucket]: Count, answers: unknown[]): boolean {
-    if (answers.length > 0) return true
-    if (!this.redis) return false
-    this.onUncounted(bucket)
-    return buckets[bucket].kept === 'shared'
+  /** Whether the process must count, because Redis did not. */
+  private needsLocalCount([limit]: CountKey, counts: unknown[]): boolean {
+    if (counts.length > 0) return false
+    if (!this.redis) return true
+    this.onUncounted(limit)
+    return limitDefinitions[limit].storage !== 'shared'
   }
 
-  private localOf([bucket, ...who]: Count) {
-    const counts = this.local[bucket]
-    const text = who.join('\n')
-    // The number of counts is bounded, so their keys must be short: an account can be named by a text of some kilobytes.
+  private localCount([limit, ...identity]: CountKey) {
+    const counts = this.local[limit]
+    const text = identity.join('\n')
+    // The number of counts is bounded, so their keys must be short: an account name can have kilobytes.
     const key = text.length > MAX_KEY_LENGTH ? hash('sha256', text, 'base64url') : text
     return { read: () => counts.read(key), add: () => counts.add(key), delete: () => counts.delete(key) }
   }
 
-  /** A right guess wipes the first count alone: who knows one password may still be guessing others. */
-  private failures(own: Count, ...wider: Count[]): FailureCount {
-    const counts = [own, ...wider]
-    const look = async (count: Count) => {
-      const answers = await this.ask(count, (limiter, key) => limiter.get(key))
-      return this.judge(count, answers, this.localOf(count).read(), 0)
+  /** A success clears only the first count: a client that knows one password may be guessing others. */
+  private failures(own: CountKey, ...wider: CountKey[]): FailureCount {
+    const keys = [own, ...wider]
+    const check = async (key: CountKey) => {
+      const counts = await this.askRedis(key, (limiter, redisKey) => limiter.get(redisKey))
+      return this.problemOver(key, counts, this.localCount(key).read(), 0)
     }
-    const add = async (count: Count) => {
-      const answers = await this.ask(count, (limiter, key) => limiter.penalty(key))
-      if (!this.isKept(count, answers)) this.localOf(count).add()
+    const add = async (key: CountKey) => {
+      const counts = await this.askRedis(key, (limiter, redisKey) => limiter.penalty(redisKey))
+      if (this.needsLocalCount(key, counts)) this.localCount(key).add()
     }
     return {
       require: async () => {
         if (!this.allowed) return
-        const excess = (await Promise.all(counts.map(look))).find((problem) => problem !== undefined)
+        const excess = (await Promise.all(keys.map(check))).find((problem) => problem !== undefined)
         if (excess) throw excess
       },
       report: async (isSuccess) => {
         if (!this.allowed) return
-        if (!isSuccess) return void (await Promise.all(counts.map(add)))
-        this.localOf(own).delete()
-        await this.ask(own, (limiter, key) => limiter.delete(key))
+        if (!isSuccess) return void (await Promise.all(keys.map(add)))
+        this.localCount(own).delete()
+        await this.askRedis(own, (limiter, redisKey) => limiter.delete(redisKey))
       },
     }
   }
 
-  /** The answers of Redis that came in time, one for each secret. */
-  private async ask<T>(count: Count, question: Question<T>): Promise<T[]> {
+  /** The replies of Redis that came in time, one for each secret. */
+  private async askRedis<T>(key: CountKey, command: RedisCommand<T>): Promise<T[]> {
     if (!this.limiters) return []
-    const answers = await Promise.all(this.secrets.map((secret) => this.askUnder(secret, count, question)))
-    return answers.flatMap((answer) => (answer ? [answer.value] : []))
+    const replies = await Promise.all(this.secrets.map((secret) => this.askWithSecret(secret, key, command)))
+    return replies.flatMap((reply) => (reply ? [reply.value] : []))
   }
 
-  /** Never rejects, and returns nothing when there is no answer in time. */
-  private async askUnder<T>(secret: string, [bucket, ...who]: Count, question: Question<T>) {
-    const limiter = this.limiters?.[bucket]
+  /** Never rejects. Returns undefined when there is no reply in time. */
+  private async askWithSecret<T>(secret: string, [limit, ...identity]: CountKey, command: RedisCommand<T>) {
+    const limiter = this.limiters?.[limit]
     if (!limiter || this.isFailing) return undefined
-    const key = createHmac('sha256', secret).update(who.join('\n')).digest('base64url')
-    const answer = this.connected.then(() => question(limiter, key))
-    const patience = buckets[bucket].kept === 'insured' ? INSURED_PATIENCE_MS : this.isDoubted ? 0 : PATIENCE_MS
+    const redisKey = createHmac('sha256', secret).update(identity.join('\n')).digest('base64url')
+    const reply = this.connected.then(() => command(limiter, redisKey))
+    const hasFallback = limitDefinitions[limit].storage === 'fallback'
+    const timeoutMs = hasFallback ? FALLBACK_TIMEOUT_MS : this.isDegraded ? 0 : TIMEOUT_MS
     try {
-      return { value: await withTimeout(answer, patience) }
+      return { value: await withTimeout(reply, timeoutMs) }
     } catch {
-      this.doubt()
+      this.setDegraded()
       return undefined
     }
   }
 
-  private doubt() {
-    if (this.isDoubted || !this.redis) return
-    this.isDoubted = true
-    void this.watch()
+  private setDegraded() {
+    if (this.isDegraded || !this.redis) return
+    this.isDegraded = true
+    void this.probeUntilRecovered()
   }
 
   /**
-   * Tries a store in doubt until it answers. A moment of slowness is not worth a word: it has failed when it does not answer
-   * twice in a row. A connection that is silent for longer is replaced: its other end may be gone without a word.
+   * Probes Redis until it replies. One failed probe is not logged: Redis has failed when two in a row fail. After more, the
+   * connection is replaced, because its other end may be gone without a reset.
    */
-  private async watch() {
+  private async probeUntilRecovered() {
     const { signal } = this.closing
-    for (let tries = 1; !signal.aborted; tries++) {
+    for (let probes = 1; !signal.aborted; probes++) {
       const redis = this.redis as Redis
       try {
-        await withTimeout(this.probe(redis), INSURED_PATIENCE_MS)
-        if (this.isFailing) this.log.info('Redis keeps the rate limits again')
+        await withTimeout(this.probe(redis), FALLBACK_TIMEOUT_MS)
+        if (this.isFailing) this.log.info({}, 'Redis counts the rate limits again')
         this.isFailing = false
-        this.isDoubted = false
+        this.isDegraded = false
         return
       } catch (error) {
-        if (tries === 1) continue
+        if (probes === 1) continue
         if (!this.isFailing && !signal.aborted)
           this.log.warn(
             { err: error },
-            'Redis cannot keep the rate limits: this instance counts logins, registrations and searches for itself, and other requests pass uncounted',
+            'Redis cannot count the rate limits: this instance counts logins, registrations and searches by itself, and other requests pass uncounted',
           )
         this.isFailing = true
-        if (tries % TRIES === 0 && !signal.aborted) {
-          this.openStore()
+        if (probes % PROBES_PER_CONNECTION === 0 && !signal.aborted) {
+          this.openRedis()
           if (redis.isOpen) redis.destroy()
         }
-        await pause(PAUSE_MS, undefined, { ref: false, signal }).catch(() => {})
+        await pause(PROBE_PAUSE_MS, undefined, { ref: false, signal }).catch(() => {})
       }
     }
   }
 
-  /** A write: a store that is full, or a replica, still answers reads. */
+  /** Writes, because a Redis that is full, or a replica, still serves reads. */
   private async probe(redis: Redis) {
-    // A cluster of which no node answered does not try again by itself.
+    // A cluster that reached no node does not reconnect by itself.
     if (!redis.isOpen) this.connect(redis)
     await this.connected
     await redis.set('limit:probe', '1', { expiration: { type: 'EX', value: 1 } })
   }
 
   private connect(redis: Redis) {
-    this.connected = redis.connect().catch(() => this.doubt())
+    this.connected = redis.connect().catch(() => this.setDegraded())
   }
 }

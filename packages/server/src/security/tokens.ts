@@ -6,56 +6,56 @@ const AUDIENCE = 'lockstep:auth'
 const TICKET_AUDIENCE = 'lockstep:socket'
 export const TICKET_SECONDS = 30
 /**
- * Expiry is judged by the database's clock, when the user is looked up. By the clock of this machine only what expired so
- * long ago is refused, without asking the database.
+ * Expiry is checked by the database's clock, in the access statement. By the clock of this machine, only a token that expired
+ * longer ago than this is rejected, without a statement.
  */
 const LOCAL_CLOCK_SECONDS = 86_400
-/** Tokens whose signature need not be computed again: those of so many people who were here last. */
-const MAX_KNOWN = 20_000
+/** Size of the cache of verified tokens. */
+const MAX_VERIFIED = 20_000
 
 interface Claims {
   user_id: string
   /** Seconds since the epoch. */
   issued_at: number
   expires_at: number
-  /** When the user last gave his password: the login that the token descends from. */
+  /** The time of the login, which refreshed tokens inherit. */
   logged_in_at: number
 }
 
-/** What a request or a socket shows to prove who it is. Whether that user still may is for the database to say. */
+/** A verified token or ticket. Whether the user is active and the token not revoked is checked in the database. */
 export interface Credential extends Claims {
-  /** How the token is remembered without keeping it. */
+  /** Identifies the token where the token itself must not be stored. */
   token_hash: string
-  /** When it can no longer be shown, in seconds since the epoch: when the token ends, or the ticket that stands for it. */
+  /** When the token or ticket expires, in seconds since the epoch. */
   usableUntil: number
 }
 
 interface TokenSettings {
   secret: string
-  /** Another secret whose signatures count too, while one takes the place of the other; empty for none. */
+  /** Also accepted, while the secret is being replaced; empty for none. */
   previousSecret?: string
   algorithm: 'HS256' | 'HS384' | 'HS512'
   lifetimeSeconds: number
 }
 
-/** Signs and verifies access tokens. Only the configured algorithm is accepted. Expiry is judged by `approachBoard`. */
+/** Signs and verifies access tokens. Only the configured algorithm is accepted. `checkAccess` checks expiry and revocation. */
 export class Tokens {
   private readonly key: Promise<CryptoKey>
-  private readonly otherKey: Promise<CryptoKey> | undefined
+  private readonly previousKey: Promise<CryptoKey> | undefined
   private readonly algorithm: string
-  /** By the hash of the token, so that nothing in memory can be used to log in. */
-  private readonly known = new LRUCache<string, Credential>({ max: MAX_KNOWN })
+  /** Verified tokens by their hash, so that no usable token stays in memory. */
+  private readonly verifiedTokens = new LRUCache<string, Credential>({ max: MAX_VERIFIED })
   readonly lifetimeSeconds: number
 
   constructor({ secret, previousSecret = '', algorithm, lifetimeSeconds }: TokenSettings) {
     this.algorithm = algorithm
     this.lifetimeSeconds = lifetimeSeconds
     const hash = `SHA-${algorithm.slice(2)}`
-    // Imported once: importing it for each token costs more than the signature.
+    // Imported once, because an import costs more than a signature.
     const keyOf = (text: string) =>
       crypto.subtle.importKey('raw', Buffer.from(text), { name: 'HMAC', hash }, false, ['sign', 'verify'])
     this.key = keyOf(secret)
-    this.otherKey = previousSecret === '' ? undefined : keyOf(previousSecret)
+    this.previousKey = previousSecret === '' ? undefined : keyOf(previousSecret)
   }
 
   /** `issued_at` comes from the database's clock, which also dates password changes. */
@@ -70,8 +70,8 @@ export class Tokens {
   }
 
   /**
-   * A pass to open sockets with, for half a minute: it can stand in an address, where a token should not. The socket lives
-   * and dies with the token behind it.
+   * Issues a short-lived ticket that opens sockets. It can be part of a URL, where a token should not be. The socket closes when
+   * the token behind the ticket expires or is revoked.
    */
   async issueTicket(
     { user_id, issued_at, expires_at, logged_in_at, token_hash }: Credential,
@@ -86,27 +86,27 @@ export class Tokens {
       .sign(await this.key)
   }
 
-  /** The credential of an access token that we signed; undefined for anything else. It may have expired. */
+  /** The credential of an access token with a valid signature; undefined otherwise. It may have expired. */
   async verify(token: string): Promise<Credential | undefined> {
     const token_hash = hashToken(token)
-    const known = this.known.get(token_hash)
-    if (known) return known.expires_at > oldestSecond() ? known : undefined
+    const cached = this.verifiedTokens.get(token_hash)
+    if (cached) return cached.expires_at > oldestSecond() ? cached : undefined
     const claims = await this.claims(token, AUDIENCE)
     if (!claims) return undefined
     const credential = { ...claims.own, token_hash, usableUntil: claims.own.expires_at }
-    this.known.set(token_hash, credential)
+    this.verifiedTokens.set(token_hash, credential)
     return credential
   }
 
-  /** The same for what opens a socket: an access token or a ticket. */
+  /** The same for a socket, which is opened with an access token or a ticket. */
   async verifyForSocket(token: string): Promise<Credential | undefined> {
     const credential = await this.verify(token)
     if (credential) return credential
     const ticket = await this.claims(token, TICKET_AUDIENCE)
     if (!ticket) return undefined
-    const behind = ticket.payload['token'] as Omit<Credential, 'user_id' | 'usableUntil'>
+    const tokenClaims = ticket.payload['token'] as Omit<Credential, 'user_id' | 'usableUntil'>
     const { user_id, expires_at } = ticket.own
-    return { user_id, ...behind, usableUntil: Math.min(expires_at, behind.expires_at) }
+    return { user_id, ...tokenClaims, usableUntil: Math.min(expires_at, tokenClaims.expires_at) }
   }
 
   private async claims(token: string, audience: string) {
@@ -130,7 +130,7 @@ export class Tokens {
     }
   }
 
-  /** Only a signature that is not ours by one secret is tried with the other: whatever else is wrong stays wrong. */
+  /** Tries the previous secret only if the signature does not match; any other error is final. */
   private async verified(token: string, audience: string) {
     const currentDate = new Date(oldestSecond() * 1_000)
     const requiredClaims = ['sub', 'aud', 'exp', 'iat']
@@ -138,8 +138,8 @@ export class Tokens {
     try {
       return await jwtVerify(token, await this.key, options)
     } catch (error) {
-      if (!this.otherKey || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error
-      return jwtVerify(token, await this.otherKey, options)
+      if (!this.previousKey || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+      return jwtVerify(token, await this.previousKey, options)
     }
   }
 }
@@ -148,7 +148,7 @@ const oldestSecond = () => Math.floor(Date.now() / 1_000) - LOCAL_CLOCK_SECONDS
 
 const hashToken = (token: string) => hash('sha256', token, 'base64url')
 
-/** One spelling for each token: base64 alone would allow several, in its last bits, its padding and its white space. */
+/** Whether the token has the one canonical encoding. Lenient base64 decoding accepts several: unused bits, padding, white space. */
 const isCanonical = (token: string) =>
   token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 

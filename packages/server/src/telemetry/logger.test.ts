@@ -10,7 +10,7 @@ import { BadSetting, readConfig } from '../config/read-config.ts'
 const LOG = fileURLToPath(new URL('logger.ts', import.meta.url))
 afterAll(endProcesses)
 
-test('[OBS-11] no token, no query of a socket and no body is in the log of a process, at the lowest level', async () => {
+test('[OBS-11] the log contains no token, no query of a socket and no body, even at the lowest level', async () => {
   const stage = await startService()
   try {
     const board = await stage.board()
@@ -27,7 +27,7 @@ test('[OBS-11] no token, no query of a socket and no body is in the log of a pro
       using refused = openSocket(opener, board.id, { prefix, token: `${opener.token}${secret}` })
       expect((await refused.closed).code).toBe(1008)
       const asked = `${service.base_url}${prefix}/ws/boards/${board.id}?token=${opener.token}&x=${secret}`
-      // The same address without an upgrade, and one that is no board: these go the way of requests.
+      // The same URL without an upgrade, and with an unknown board: these are handled as requests.
       expect((await fetch(asked)).status).toBe(404)
       expect((await fetch(asked.replace('/ws/boards/', '/ws/%zz/'))).status).toBe(404)
       const body = JSON.stringify({ title: secret })
@@ -49,7 +49,7 @@ test('[OBS-11] no token, no query of a socket and no body is in the log of a pro
   }
 }, 120_000)
 
-/** What a program prints that logs a request and a warning in some format. */
+/** The output of a program that logs a request and a warning in the given format. */
 async function logged(format: string): Promise<string> {
   const program = `
     const { createLog } = await import(${JSON.stringify(LOG)})
@@ -59,22 +59,22 @@ async function logged(format: string): Promise<string> {
   return text(spawn(process.execPath, ['--input-type=module', '-e', program], { env: {} }).stdout)
 }
 
-describe('the form of the log', () => {
-  test('[OBS-12] lines of JSON for programs', async () => {
+describe('the log format', () => {
+  test('[OBS-12] JSON lines for programs', async () => {
     const lines = (await logged('json')).trim().split('\n')
     const [request, warning] = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(request).toMatchObject({ level: 30, route: '/boards/:board_id', status: 200, msg: 'request' })
     expect(warning).toMatchObject({ level: 40, msg: 'Redis cannot be reached', err: { message: 'gone' } })
   })
 
-  test('[OBS-12] lines for reading', async () => {
+  test('[OBS-12] readable lines for people', async () => {
     const [request = '', ...rest] = (await logged('pretty')).trim().split('\n')
     expect(request).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: GET \/boards\/:board_id 200 in 3\.5 ms$/)
     expect(rest.join('\n')).toMatch(/WARN: Redis cannot be reached/)
     expect(rest.join('\n')).toContain('gone')
   })
 
-  test('[OBS-12] what is not set depends on where it runs; production refuses lines for reading', () => {
+  test('[OBS-12] the default depends on the environment; production rejects readable lines', () => {
     const before = process.stdout.isTTY
     const format = (settings: Record<string, string>) => readConfig(settings).log.format
     const production = { ENVIRONMENT: 'production', JWT_SECRET: `${MARK}-0123456789012345678901234` }

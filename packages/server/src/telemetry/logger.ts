@@ -3,20 +3,20 @@ import pretty from 'pino-pretty'
 
 interface LogSettings {
   level: string
-  /** `pretty` is for a person at a terminal. */
+  /** `pretty` is for people at a terminal. */
   format?: 'json' | 'pretty'
   /** Instead of standard output. */
   file?: string
 }
 
-/** The service's log: one JSON object a line, to standard output or to a file. */
+/** Creates the service's logger: one JSON object per line, to standard output or to a file. */
 export function createLogger({ level, format = 'json', file }: LogSettings) {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } }
   if (format === 'pretty') return pino(options, readable())
   return file === undefined ? pino(options) : pino(options, pino.destination({ dest: file, sync: true }))
 }
 
-/** Lines for reading: the time of day, how grave it is, and a request in a few words. What is lost is the id of the request. */
+/** Readable lines: the time of day, the level, and requests in short form. */
 const readable = () =>
   pretty({
     sync: true,
@@ -29,7 +29,7 @@ const readable = () =>
         : String(msg),
   })
 
-/** What is said of an error. PostgreSQL's own `detail` can repeat a whole row, and stays out. */
+/** The logged fields of an error. PostgreSQL's `detail` is left out, because it can repeat a whole row. */
 function describeError(error: Error & { code?: string; constraint?: string; table?: string }) {
   const { name, message, code, constraint, table, stack } = error
   return { name, message, code, constraint, table, stack }

@@ -14,7 +14,7 @@ import { createLogger } from './logger.ts'
 const TOKEN = `${MARK}-metrics-token`
 let service: TestService
 const look = () => scrape(service.base_url, TOKEN)
-/** Counts are taken when an answer is over, which is a moment after the client has it. */
+/** Requests are counted when their response ends, shortly after the client has received it. */
 const seen = (what: string, isThere: (now: Scrape) => boolean) =>
   eventually(what, async () => {
     const now = await look()
@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 describe('who may read the metrics', () => {
-  test('[OBS-1] whoever brings the token, also below /api', async () => {
+  test('[OBS-1] requests with the token, also below /api', async () => {
     const { text } = await look()
     expect(text).toContain('# TYPE lockstep_http_requests_total counter')
     expect((await scrape(`${service.base_url}/api`, TOKEN)).text).toContain('lockstep_build_info{version=')
@@ -50,12 +50,12 @@ describe('who may read the metrics', () => {
   ])('[OBS-1] %s the path is as unknown as any other', async (_, method, headers) => {
     const answer = await service.anybody.request(method, '/metrics', { headers })
     const unknown = await service.anybody.request(method, '/no-such-path', { headers })
-    const { 'x-request-id': _id, date: _date, ...told } = Object.fromEntries(answer.headers)
+    const { 'x-request-id': _id, date: _date, ...otherHeaders } = Object.fromEntries(answer.headers)
     const { 'x-request-id': _id2, date: _date2, ...usual } = Object.fromEntries(unknown.headers)
-    expect([answer.status, answer.text, told]).toEqual([404, unknown.text, usual])
+    expect([answer.status, answer.text, otherHeaders]).toEqual([404, unknown.text, usual])
   })
 
-  test('[OBS-1] they are not there unless asked for, and never in the document of the API', async () => {
+  test('[OBS-1] they do not exist unless configured, and are never part of the API document', async () => {
     const plain = await startService()
     onTestFinished(plain.stop)
     const { status } = await plain.anybody.request('GET', '/metrics', { headers: { authorization: 'Bearer ' } })
@@ -63,7 +63,7 @@ describe('who may read the metrics', () => {
     expect(JSON.stringify(openApi())).not.toContain('/metrics')
   })
 
-  test('[OBS-2] a port of their own, which answers nothing else and closes with the service', async () => {
+  test('[OBS-2] they can have a separate port, which serves nothing else and closes with the service', async () => {
     const port = await freePort()
     const own = await startService({ METRICS_PORT: String(port) })
     const address = `http://127.0.0.1:${port}`
@@ -75,7 +75,7 @@ describe('who may read the metrics', () => {
     await expect(fetch(`${address}/metrics`)).rejects.toThrow()
   })
 
-  test('[OBS-2] with a token the port of their own asks for it too; a port that is taken ends the start', async () => {
+  test('[OBS-2] with a token, the separate port requires it too; a port that is in use fails the start', async () => {
     const port = await freePort()
     const settings = { METRICS_PORT: String(port), METRICS_TOKEN: TOKEN }
     const own = await startService(settings)
@@ -89,7 +89,7 @@ describe('who may read the metrics', () => {
     await late.close()
   })
 
-  test('[OBS-2] production wants a token of at least 16 characters', () => {
+  test('[OBS-2] production requires a token of at least 16 characters', () => {
     const inProduction = (METRICS_TOKEN: string) =>
       readConfig({ ENVIRONMENT: 'production', JWT_SECRET: `${MARK}-0123456789012345678901234`, METRICS_TOKEN })
     expect(() => inProduction('x'.repeat(15))).toThrow(BadSetting)
@@ -100,7 +100,7 @@ describe('who may read the metrics', () => {
 })
 
 describe('what is counted', () => {
-  test('[OBS-3] requests by method, template and status, with how long they took', async () => {
+  test('[OBS-3] requests by method, route template and status, with their duration', async () => {
     const { owner, id } = await service.board()
     const before = await look()
     await owner.api.call('getBoard', { params: { board_id: id } })
@@ -112,11 +112,11 @@ describe('what is counted', () => {
     const durations = (now: Scrape) => now.sum('lockstep_http_request_duration_seconds_count', label)
     expect(durations(after) - durations(before)).toBe(2)
     expect(after.sum('lockstep_http_problems_total', { code: 'board_not_found' })).toBeGreaterThan(0)
-    // The request that asks is under way itself.
+    // The scrape itself is in flight.
     expect(after.sum('lockstep_http_requests_in_flight')).toBe(1)
   })
 
-  test('[OBS-3] a client that does not wait for the answer is counted as such, and is in flight no more', async () => {
+  test('[OBS-3] a request that the client aborts is counted as aborted, and is no longer in flight', async () => {
     const { owner, id, columns } = await service.board()
     await using held = await holdBoard(service.sql, id)
     const gone = new AbortController()
@@ -133,7 +133,7 @@ describe('what is counted', () => {
     await seen('nothing is in flight', (now) => now.sum('lockstep_http_requests_in_flight') === 1)
   })
 
-  test('[OBS-7] what is sent away, and how long changes wait for their board', async () => {
+  test('[OBS-7] rejections with 503, and the time that changes wait in the board queue', async () => {
     const { owner, id, columns } = await service.board()
     const before = await look()
     const params = { board_id: id, column_id: columns[0].id }
@@ -153,7 +153,7 @@ describe('what is counted', () => {
     expect(after.sum('lockstep_board_queue_waiting')).toBe(0)
   })
 
-  test('[OBS-7] passwords that were hashed, limits that were reached, connections, rules and files', async () => {
+  test('[OBS-7] hashed passwords, reached rate limits, connections, rules and files', async () => {
     const { owner, member, id, columns } = await service.board()
     const before = await look()
     for (let i = 0; i < 3; i++) {
@@ -173,7 +173,7 @@ describe('what is counted', () => {
     await owner.api.send('getAttachment', { params: { attachment_id } })
     const after = await look()
     const grown = (name: string, labels = {}) => after.sum(name, labels) - before.sum(name, labels)
-    // The third was refused before its password was looked at.
+    // The third was rejected before its password was verified.
     expect(grown('lockstep_argon2_wait_seconds_count')).toBe(2)
     expect(grown('lockstep_limit_refusals_total', { limit: 'failed_login' })).toBe(1)
     expect(grown('lockstep_rule_runs_total', { outcome: 'moved' })).toBe(1)
@@ -185,7 +185,7 @@ describe('what is counted', () => {
     expect(after.sum('lockstep_database_pool_max_connections')).toBe(10)
   })
 
-  test('[OBS-7] sockets that open, resume and end, each by its reason', async () => {
+  test('[OBS-7] sockets that open, resume and close, each by its reason', async () => {
     const { owner, id, columns } = await service.board()
     const before = await look()
     const socket = openSocket(owner.api, id, { seq: true })
@@ -217,7 +217,7 @@ describe('what is counted', () => {
 const requests = (now: Scrape, labels: Record<string, string>) => now.sum('lockstep_http_requests_total', labels)
 const closes = (now: Scrape, reason: string) => now.sum('lockstep_socket_closes_total', { reason })
 
-test('[OBS-4] a flood of paths, methods, ids and headers makes no new series', async () => {
+test('[OBS-4] a flood of paths, methods, ids and headers creates no new series', async () => {
   const { owner, id } = await service.board()
   const flood = async (times: number) => {
     for (let i = 0; i < times; i++) {
@@ -259,7 +259,7 @@ function rawMethod(method: string, path: string): Promise<void> {
   })
 }
 
-test('[OBS-13] while Redis is away the metrics tell it, and where events come from instead', async () => {
+test('[OBS-13] while Redis is down, the metrics show it, and the source of events instead', async () => {
   const redis = await startRedis()
   const settings = { METRICS_TOKEN: TOKEN, REDIS_URL: redis.url }
   const writing = await startService(settings)

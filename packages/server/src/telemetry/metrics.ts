@@ -3,12 +3,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import { definitions, type Labels } from './metric-definitions.ts'
 
 type Definitions = typeof definitions
-/** What each label may say: one of a list, or a text whose values the code bounds. */
+/** The values of each label: one of a list, or a string from a bounded set. */
 type LabelValues<L extends Labels> = { [K in keyof L]: L[K] extends readonly (infer V extends string)[] ? V : string }
 
 export interface CounterMeter<L extends Labels> {
   inc: (labels: LabelValues<L>, by?: number) => void
-  /** For what is counted elsewhere, without a call for each: the whole count so far. */
+  /** Sets the total of something that is counted elsewhere. */
   total: (labels: LabelValues<L>, value: number) => void
 }
 export interface GaugeMeter<L extends Labels> {
@@ -24,20 +24,17 @@ type MeterOf<D> = D extends { kind: 'counter'; labels: infer L extends Labels }
     : D extends { kind: 'histogram'; labels: infer L extends Labels }
       ? HistogramMeter<L>
       : never
-/** Every metric of the service under its own name. */
+/** Every metric of the service, by name. */
 export type Meters = { [N in keyof Definitions]: MeterOf<Definitions[N]> }
 
 const silent = { inc: () => {}, total: () => {}, set: () => {}, observe: () => {} }
 
-/**
- * The metrics of one instance of the service. When nobody can ask for them nothing is counted. What is a state and no
- * event, such as how many wait, is looked at when somebody asks.
- */
+/** The metrics of one instance. When no metrics endpoint is configured, nothing is counted. Gauges are read at each scrape. */
 export class Metrics {
   readonly meters: Meters
   readonly isOn: boolean
   private readonly registry = new Registry()
-  private readonly looks: (() => void)[] = []
+  private readonly scrapeHooks: (() => void)[] = []
 
   constructor(isOn: boolean) {
     this.isOn = isOn
@@ -45,19 +42,19 @@ export class Metrics {
       name,
       isOn ? makeMeter(name, definition, this.registry) : silent,
     ])
-    // Each is made from its definition: the compiler cannot follow that through the entries of an object.
+    // The compiler cannot infer through `Object.entries` that each meter has the type of its definition.
     this.meters = Object.fromEntries(made) as Meters
     this.meters.lockstep_build_info.set({ version: VERSION }, 1)
   }
 
-  /** Looks at something each time somebody asks. */
-  onScrape(work: () => void) {
-    this.looks.push(work)
+  /** Calls the hook before each scrape, to update gauges. */
+  onScrape(hook: () => void) {
+    this.scrapeHooks.push(hook)
   }
 
-  /** Everything, as Prometheus reads it. */
+  /** All metrics in the text format of Prometheus. */
   async text(): Promise<string> {
-    for (const look of this.looks) look()
+    for (const hook of this.scrapeHooks) hook()
     const parts = await Promise.all([this.registry.metrics(), processMetrics().metrics()])
     return parts.join('\n')
   }
@@ -72,29 +69,29 @@ function makeMeter(name: string, definition: Definitions[keyof Definitions], reg
   const labels: Labels = definition.labels
   const options = { name, help, labelNames: Object.keys(labels), registers: [registry] }
   if (kind === 'gauge') return new Gauge(options)
-  // A count that is not there cannot be told from one that was never looked at: it begins at zero.
+  // Every series starts at zero: a rate over a series that appears later would miss its first increase.
   if (kind === 'histogram') {
-    const spread = new Histogram({ ...options, buckets: [...definition.buckets] })
-    for (const said of combinations(labels)) spread.zero(said)
-    return spread
+    const histogram = new Histogram({ ...options, buckets: [...definition.buckets] })
+    for (const values of combinations(labels)) histogram.zero(values)
+    return histogram
   }
   const counter = new Counter(options)
-  for (const said of combinations(labels)) counter.inc(said, 0)
+  for (const values of combinations(labels)) counter.inc(values, 0)
   return {
-    inc: (said: Record<string, string>, by?: number) => counter.inc(said, by),
-    total: (said: Record<string, string>, value: number) => {
-      counter.remove(said)
-      counter.inc(said, value)
+    inc: (values: Record<string, string>, by?: number) => counter.inc(values, by),
+    total: (values: Record<string, string>, value: number) => {
+      counter.remove(values)
+      counter.inc(values, value)
     },
   }
 }
 
-/** Everything that labels can say whose values are all listed. */
+/** All combinations of label values, if every label lists its values. */
 function combinations(labels: Labels): Record<string, string>[] {
   let all: Record<string, string>[] = [{}]
   for (const [label, values] of Object.entries(labels)) {
     if (typeof values === 'string') return []
-    all = all.flatMap((said) => values.map((value) => ({ ...said, [label]: value })))
+    all = all.flatMap((combination) => values.map((value) => ({ ...combination, [label]: value })))
   }
   return all
 }
@@ -103,7 +100,7 @@ const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json
   version: string
 }
 
-/** What the library counts of its own accord but names against the conventions. */
+/** Default metrics of the library whose names break the conventions of Prometheus. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -111,12 +108,12 @@ const misnamed = [
   'nodejs_eventloop_utilization_histogram',
   'nodejs_eventloop_utilization_summary',
 ]
-let ofProcess: Registry | undefined
-/** Memory, processor, event loop and garbage: one set for the process, however many services a test runs in it. */
+let processRegistry: Registry | undefined
+/** Memory, CPU, event loop and garbage collection. One registry per process, because a test may run several services in it. */
 function processMetrics(): Registry {
-  if (ofProcess) return ofProcess
-  ofProcess = new Registry()
-  collectDefaultMetrics({ register: ofProcess, eventLoopUtilizationTimeout: 1_000 })
-  for (const name of misnamed) ofProcess.removeSingleMetric(name)
-  return ofProcess
+  if (processRegistry) return processRegistry
+  processRegistry = new Registry()
+  collectDefaultMetrics({ register: processRegistry, eventLoopUtilizationTimeout: 1_000 })
+  for (const name of misnamed) processRegistry.removeSingleMetric(name)
+  return processRegistry
 }

@@ -16,6 +16,6 @@ export const userHandlers = (limits: RateLimits, directory: Directory): Handlers
     if (excess) throw excess
     const { search, q, names, limit = 50 } = query
     const term = search ?? q ?? ''
-    return findUsers(db, { ...directory, caller_id: caller.id, term, with_names: names === 'true', limit })
+    return findUsers(db, { ...directory, callerId: caller.id, term, withNames: names === 'true', limit })
   },
 })

@@ -3,14 +3,14 @@ import type { User } from '@lockstep/contract/users'
 import { sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
 
-/** The public user, of the table `users` under the name `person`. The one list of what others may see. */
-export const userJson = sql<User>`(select row_to_json(shown) from (select
+/** The public profile, of the row `person` of the table `users`. The only list of what other users may see. */
+export const userJson = sql<User>`(select row_to_json(fields) from (select
   person.id, person.email, person.username, person.firstname, person.lastname,
-  person.is_active, person.is_verified, person.is_superuser) shown)`
+  person.is_active, person.is_verified, person.is_superuser) fields)`
 
 /**
- * The form in which e-mail addresses and usernames are compared and searched. Nowhere else is it computed. Lower case,
- * upper case and lower case again: letters that have but one of the two, and the sigma that has two, come together there.
+ * The normal form of e-mail addresses and usernames, for comparison and search. Lower, upper and lower case again: this unifies
+ * letters that have only one case, and the two forms of the Greek sigma.
  */
 export const keyOf = (name: string) =>
   name.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
@@ -85,7 +85,7 @@ export async function readLogin(db: Db, email: string): Promise<Login | undefine
 const password = statement('read_own_password', (args: { id: string }, query) =>
   query.selectFrom('users').select(['hashed_password', 'email', 'username']).where('id', '=', args.id),
 )
-/** The hash, and the names that a new password must not be. */
+/** The hash, and the names that a new password must differ from. */
 export async function readOwnPassword(db: Db, id: string) {
   return (await db.run(password, { id }))[0] ?? { hashed_password: '', email: '', username: '' }
 }
@@ -95,7 +95,7 @@ interface TokenStart {
   hashed_password: string
   tokens_valid_from: number | null
   surviving_token_hash: string | null
-  /** The second that a token issued now carries: the first one that is not revoked, if that is still to come. */
+  /** The issue time of a new token: now, or the first second that is not revoked, if that is later. */
   issued_at: number
 }
 const tokenStart = statement(
@@ -105,15 +105,14 @@ const tokenStart = statement(
       floor(extract(epoch from greatest(clock_timestamp(), tokens_valid_from)))::int8 as issued_at
     from users where id = ${args.id} for share`,
 )
-/** Read right before a token is issued: waits for a revocation that is under way, and sees it. */
+/** Call it immediately before a token is issued: it waits for a concurrent revocation, and sees it. */
 export async function readTokenStart(db: Db, id: string): Promise<TokenStart | undefined> {
   return (await db.run(tokenStart, { id }))[0]
 }
 
 /**
- * What `tokens_valid_from` becomes when the tokens of a user are revoked: the next second, because a token that was
- * refreshed in this second may be a thief's. After a revocation in the same second, logins got tokens of that next second,
- * so it is the one after.
+ * The new `tokens_valid_from` when all tokens of a user are revoked: the next second, because an attacker may have refreshed a
+ * token in this one. After an earlier revocation in the same second it is one later, because logins got tokens of the next.
  */
 export const nextTokenSecond = sql`greatest(date_trunc('second', clock_timestamp()), users.tokens_valid_from) + interval '1 second'`
 
@@ -129,7 +128,7 @@ const replacePassword = statement(
     from locked where users.id = locked.id
     returning users.id`,
 )
-/** False when the password was changed by somebody else in the meantime. */
+/** False when the password was changed in the meantime. */
 export async function changePassword(
   db: Db,
   change: { id: string; old_hash: string; new_hash: string; token_hash: string },
@@ -143,59 +142,59 @@ const endSessions = statement(
     with locked as materialized (select id from users where id = ${args.id} for no key update)
     update users set surviving_token_hash = null, tokens_valid_from = ${nextTokenSecond} from locked where users.id = locked.id`,
 )
-/** Revokes every token that was issued so far. */
+/** Revokes every issued token. */
 export async function endAllSessions(db: Db, id: string) {
   await db.run(endSessions, { id })
 }
 
-/** By which parts of a user a search may find them. */
+/** How users may be searched. */
 export interface Directory {
-  /** Whether any e-mail address is found by a part of it; else by the whole, or by a part for people on a common board. */
+  /** Whether a part of any e-mail address matches. Otherwise only a full address matches, or a part for members of common boards. */
   isOpen: boolean
 }
 export interface UserSearch {
-  caller_id: string
+  callerId: string
   term: string
-  with_names: boolean
+  withNames: boolean
   limit: number
 }
-interface Search extends Pick<UserSearch, 'caller_id' | 'with_names' | 'limit'>, Directory {
+interface SearchArguments extends Pick<UserSearch, 'callerId' | 'withNames' | 'limit'>, Directory {
   key: string
   pattern: string
 }
-/** The first and last name as they are compared. The index `users_names_search` has the same expression. */
+/** The normal form of first and last name. The index `users_names_search` has the same expression. */
 const namesOf = (person: string) => {
   const column = (name: string) => sql`coalesce(${sql.ref(`${person}.${name}`)}, '')`
   return sql`search_key(normalize(${column('firstname')} || ' ' || ${column('lastname')}, NFKC))`
 }
 /** The members of the caller's boards. */
-const people = (caller_id: string) => sql`(
+const colleagues = (callerId: string) => sql`(
   select theirs.user_id from board_members mine join board_members theirs on theirs.board_id = mine.board_id
-  where mine.user_id = ${caller_id})`
+  where mine.user_id = ${callerId})`
 
-/** Short terms match many users: walking them in order finds enough soon. */
+/** For short terms, which match many users: scans the users in order and soon finds enough. */
 const browse = statement(
   'browse_users',
-  (args: Search) => sql<{ json: JsonText<User> }>`
+  (args: SearchArguments) => sql<{ json: JsonText<User> }>`
     select ${userJson}::text as json from users person
     where person.is_active and (person.username_key like ${args.pattern} or person.email_key = ${args.key}
-      or (person.email_key like ${args.pattern} and (${args.isOpen}::boolean or person.id in ${people(args.caller_id)}))
-      or (${args.with_names}::boolean and ${namesOf('person')} like ${args.pattern}))
+      or (person.email_key like ${args.pattern} and (${args.isOpen}::boolean or person.id in ${colleagues(args.callerId)}))
+      or (${args.withNames}::boolean and ${namesOf('person')} like ${args.pattern}))
     order by person.username_key limit ${args.limit}`,
 )
-/** Longer ones match few: each branch asks its trigram index. */
+/** For longer terms, which match few users: each branch uses its trigram index. */
 const find = statement(
   'find_users',
-  (args: Search) => sql<{ json: JsonText<User> }>`
+  (args: SearchArguments) => sql<{ json: JsonText<User> }>`
     select ${userJson}::text as json from users person
     where person.is_active and person.id in (
       select id from users where username_key like ${args.pattern}
       union select id from users where email_key = ${args.key}
-      union select id from users where email_key like ${args.pattern} and (${args.isOpen}::boolean or id in ${people(args.caller_id)})
-      union select id from users where ${args.with_names}::boolean and ${namesOf('users')} like ${args.pattern})
+      union select id from users where email_key like ${args.pattern} and (${args.isOpen}::boolean or id in ${colleagues(args.callerId)})
+      union select id from users where ${args.withNames}::boolean and ${namesOf('users')} like ${args.pattern})
     order by person.username_key limit ${args.limit}`,
 )
-/** Active users whose username, e-mail address or names contain the term, as far as the directory shows them. */
+/** Active users whose username, e-mail address or names contain the term, within the limits of the directory. */
 export async function findUsers(db: Db, { term, ...search }: UserSearch & Directory): Promise<JsonText<User[]>> {
   const key = keyOf(term)
   const pattern = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`

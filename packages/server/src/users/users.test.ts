@@ -14,7 +14,7 @@ interface Person {
   email?: string
   is_active?: boolean
 }
-/** Puts somebody into the table: hashing a password for each would take longer than all the rest. */
+/** Inserts users directly: hashing a password for each would take too long. */
 async function person({ username, email, is_active = true }: Person): Promise<string> {
   const address = email ?? `${crypto.randomUUID()}@example.org`
   const { rows } = await service.sql.query(
@@ -28,7 +28,7 @@ type Query = { search?: string; q?: string; limit?: number }
 const find = async (query: Query) => (await caller.api.call('findUsers', { query })).map(({ username }) => username)
 
 describe('reading a user', () => {
-  test('[USER-1] [USER-2] anybody who is authenticated reads exactly the public fields', async () => {
+  test('[USER-1] [USER-2] any authenticated user reads exactly the public fields', async () => {
     const other = await service.user()
     const user = await caller.api.call('getUser', { params: { user_id: other.id } })
     expect(user).toEqual({
@@ -51,7 +51,7 @@ describe('reading a user', () => {
     expect(await caller.api.call('getUser', { params: { user_id } })).toMatchObject({ id: user_id, is_active: false })
   })
 
-  test('[USER-1] an id of nobody is 404', async () => {
+  test('[USER-1] an unknown id is 404', async () => {
     const failure = await caller.api.fail('getUser', { params: { user_id: crypto.randomUUID() } })
     expect(failure).toMatchObject({ status: 404, code: 'user_not_found' })
   })
@@ -60,7 +60,7 @@ describe('reading a user', () => {
     expect((await caller.api.request('GET', `/users/${id}`)).status).toBe(422)
   })
 
-  test('[USER-1] without a credential neither a user nor the list is shown', async () => {
+  test('[USER-1] without a credential neither a user nor the list is returned', async () => {
     expect((await service.anybody.fail('getUser', { params: { user_id: caller.id } })).status).toBe(401)
     expect((await service.anybody.fail('findUsers', {})).status).toBe(401)
   })
@@ -82,24 +82,27 @@ describe('finding users', () => {
       { username: 'back\\slash' },
       { username: 'backslash' },
     ]
-    for (const somebody of people) await person(somebody)
+    for (const fields of people) await person(fields)
   })
 
-  test.each(['search', 'q'])('[USER-3] %s finds a part of the username or the address, by username', async (name) => {
-    expect(await find({ [name]: 'wal' })).toEqual(['sea walker', 'tusk', 'walnut', 'Walrus'])
-    expect(await find({ [name]: 'walr' })).toEqual(['tusk', 'Walrus'])
-    expect(await find({ [name]: '@zoo.ex' })).toEqual(['tusk'])
-    expect(await find({ [name]: 'no such walrus' })).toEqual([])
-  })
+  test.each(['search', 'q'])(
+    '[USER-3] %s matches a part of the username or the address, ordered by username',
+    async (name) => {
+      expect(await find({ [name]: 'wal' })).toEqual(['sea walker', 'tusk', 'walnut', 'Walrus'])
+      expect(await find({ [name]: 'walr' })).toEqual(['tusk', 'Walrus'])
+      expect(await find({ [name]: '@zoo.ex' })).toEqual(['tusk'])
+      expect(await find({ [name]: 'no such walrus' })).toEqual([])
+    },
+  )
 
-  test('[USER-3] search is what counts when both are given', async () => {
+  test('[USER-3] search has priority when both are given', async () => {
     expect(await find({ search: 'walnut', q: 'walrus' })).toEqual(['walnut'])
   })
 
-  test('[USER-3] the case does not matter, on either side', async () => {
+  test('[USER-3] matching is case-insensitive on both sides', async () => {
     expect(await find({ search: 'WALRUS' })).toEqual(['tusk', 'Walrus'])
     expect(await find({ search: 'waldo@post' })).toEqual(['sea walker'])
-    // Through the service, which computes the form that is compared.
+    // Created through the service, which computes the normal form.
     const searches = { 'Ünal Ada': ['ünAL', 'u\u0308nal'], ΟΔΟΣΑ: ['ΟΔΟΣ', 'οδοσ'] }
     for (const [username, terms] of Object.entries(searches)) {
       await caller.api.call('updateMe', { body: { username } })
@@ -125,7 +128,7 @@ describe('finding users', () => {
     ['\\', ['back\\slash']],
     ['\\\\', []],
     ["' or true --", []],
-  ])('[USER-3] in %j there are plain characters only', async (search, found) => {
+  ])('[USER-3] the characters of %j are plain', async (search, found) => {
     expect(await find({ search })).toEqual(found)
   })
 
@@ -147,7 +150,7 @@ describe('finding users', () => {
         (await grace.api.call('findUsers', { query })).map(({ username }) => username)
       for (const term of [`gräce${tag}`, `RÄCE${tag}`, `${tag} höp`, `gra\u0308ce${tag} höpper`])
         expect(await search({ search: term, names: 'true' })).toEqual([`amazing-${tag}`])
-      // Short terms take another way.
+      // Short terms use another statement.
       expect(await search({ search: 'öp', names: 'true' })).toContain(`amazing-${tag}`)
       for (const names of [undefined, 'false'] as const)
         expect(await search({ search: `gräce${tag}`, ...(names && { names }) })).toEqual([])
@@ -156,7 +159,7 @@ describe('finding users', () => {
     },
   )
 
-  test('[USER-7] in production an address is found as a whole, and by a part for people on a common board', async () => {
+  test('[USER-7] in production only a full address matches, or a part of it for members of common boards', async () => {
     const at = await startService({ USER_SEARCH: 'limited' }, { beside: service })
     const board = await at.board()
     const other = await at.user()
@@ -175,7 +178,7 @@ describe('finding users', () => {
     await at.stop()
   })
 
-  test('[USER-8] searches are limited by minute and by day, for each user', async () => {
+  test('[USER-8] searches are limited per minute and per day, for each user', async () => {
     const limited = { RATE_LIMITS: 'on', MAX_USER_SEARCHES_PER_MINUTE: '2', JWT_SECRET: crypto.randomUUID() }
     const statusesAt = async (settings: Record<string, string>) => {
       const at = await startService({ ...limited, ...settings })
@@ -192,7 +195,7 @@ describe('finding users', () => {
     ])
   })
 
-  test('[USER-3] a term that is too long or cannot be text is 422', async () => {
+  test('[USER-3] a term that is too long or not valid text is 422', async () => {
     for (const search of ['x'.repeat(255), '%00'])
       expect((await caller.api.request('GET', `/users?search=${search}`)).status).toBe(422)
     expect((await caller.api.request('GET', '/users?search=a&search=b')).status).toBe(422)
@@ -202,11 +205,11 @@ describe('finding users', () => {
 describe('many users', () => {
   const crowd = Array.from({ length: 60 }, (_, i) => `0crowd${String(i + 1).padStart(2, '0')}`)
   beforeAll(async () => {
-    // Not in the order of their names, so that the order found is not the order of arrival.
+    // Not in alphabetical order, so that the result cannot be in insertion order by chance.
     for (const username of crowd.toReversed()) await person({ username })
   })
 
-  test('[USER-4] a search answers the first 50 and leads to no further page', async () => {
+  test('[USER-4] a search returns the first 50 users without a further page', async () => {
     for (const search of ['0c', 'crowd']) {
       expect(await find({ search })).toEqual(crowd.slice(0, 50))
       expect(await find({ search, limit: 50 })).toEqual(crowd.slice(0, 50))
@@ -216,7 +219,7 @@ describe('many users', () => {
     expect(headers.get('link')).toBeNull()
   })
 
-  test('[USER-4] without a term it answers the first ones', async () => {
+  test('[USER-4] without a term it returns the first users', async () => {
     for (const query of [{}, { search: '' }, { q: '' }]) expect(await find(query)).toEqual(crowd.slice(0, 50))
     expect(await find({ limit: 2 })).toEqual(crowd.slice(0, 2))
   })

@@ -27,13 +27,13 @@ let service: TestService
 let owner: TestUser
 let member: TestUser
 beforeAll(async () => {
-  // Ranks are set behind the service's back: what it keeps ready would not be so any more.
+  // Ranks are set directly in the database, so cached boards would be outdated.
   service = await startService({ BOARD_CACHE_BYTES: '1' })
   ;[owner, member] = await Promise.all([service.user(), service.user()])
 })
 afterAll(() => service.stop())
 
-/** A list of columns or of cards on a board of its own, with as many items as asked for, named by their ids. */
+/** A list of columns or cards on its own board, with this many items, named by their ids. */
 async function newList(kind: Kind, length: number) {
   const { id: board_id } = await owner.api.call('createBoard', { body: { title: 'Plan' } })
   await owner.api.call('inviteMember', { params: { board_id }, body: { user_id: member.id } })
@@ -55,13 +55,13 @@ async function newList(kind: Kind, length: number) {
         : owner.api.call('deleteColumn', { params: { column_id: id } }),
     boardAnswer: () => owner.api.send('getBoard', { params: { board_id } }),
     board: () => owner.api.call('getBoard', { params: { board_id } }),
-    /** As `GET` shows the list. */
+    /** The list as `GET` returns it. */
     items: async (): Promise<Item[]> => {
       const { columns } = await list.board()
       return kind === 'card' ? (columns[0] as Column).cards : columns
     },
     ids: async () => (await list.items()).map((item) => item.id),
-    /** The ranks as they are stored: quicker than reading the board after each of hundreds of changes. */
+    /** The stored ranks: faster than reading the board after each of hundreds of changes. */
     ranks: async () => {
       const { rows } = await service.sql.query(
         `select id, rank::float8 from ${kind}s where board_id = $1 order by rank, id`,
@@ -116,7 +116,7 @@ describe.each(kinds)('where a new %s goes', (kind) => {
     expect(await list.ids()).toEqual(withAt(before, index, id))
   })
 
-  test('[ORDER-2] behind its anchor, and first behind null, whatever the position', async () => {
+  test('[ORDER-2] after its anchor, or first with null, whatever the position', async () => {
     const list = await newList(kind, 3)
     const [a, b, c] = (await list.ids()) as [string, string, string]
     const d = created(await list.create({ after_id: a, position: 3 }))
@@ -136,7 +136,7 @@ describe.each(kinds)('where a new %s goes', (kind) => {
     expect(await list.ids()).toEqual([e, a, c, b, d])
   })
 
-  test.for([-1, 1.5, '1', 1e30])('[ORDER-1] nowhere with the position %s', async (position) => {
+  test.for([-1, 1.5, '1', 1e30])('[ORDER-1] is 422 with the position %s', async (position) => {
     const list = await newList(kind, 1)
     const { status, body } = await list.create({ position: position as number })
     expect({ status, body }).toMatchObject({ status: 422, body: { errors: [{ field: 'position' }] } })
@@ -145,7 +145,7 @@ describe.each(kinds)('where a new %s goes', (kind) => {
 })
 
 describe.each(kinds)('where a moved %s goes', (kind) => {
-  test('[ORDER-1] from every place to every position of the list without it, and past its end', async () => {
+  test('[ORDER-1] from every position to every position of the list without it, and past its end', async () => {
     const list = await newList(kind, 4)
     let order = await list.ids()
     for (const from of [0, 1, 2, 3])
@@ -157,7 +157,7 @@ describe.each(kinds)('where a moved %s goes', (kind) => {
       }
   })
 
-  test('[ORDER-2] behind its anchor, and first behind null, whatever the position', async () => {
+  test('[ORDER-2] after its anchor, or first with null, whatever the position', async () => {
     const list = await newList(kind, 4)
     const [a, b, c, d] = (await list.ids()) as [string, string, string, string]
     moved(await list.move(a, { after_id: c, position: 0 }))
@@ -166,14 +166,14 @@ describe.each(kinds)('where a moved %s goes', (kind) => {
     expect(await list.ids()).toEqual([d, b, c, a])
   })
 
-  test('[ORDER-2] [REQ-8] behind its anchor when the position is null', async () => {
+  test('[ORDER-2] [REQ-8] after its anchor when the position is null', async () => {
     const list = await newList(kind, 3)
     const [a, b, c] = (await list.ids()) as [string, string, string]
     moved(await list.move(c, { after_id: a, position: null }))
     expect(await list.ids()).toEqual([a, c, b])
   })
 
-  test('[ORDER-2] at its position, else last, when the anchor vanished or is the item itself', async () => {
+  test('[ORDER-2] at its position, else last, when the anchor is gone or is the item itself', async () => {
     const list = await newList(kind, 4)
     const [a, b, c, gone] = (await list.ids()) as [string, string, string, string]
     await list.remove(gone)
@@ -185,14 +185,14 @@ describe.each(kinds)('where a moved %s goes', (kind) => {
     expect(await list.ids()).toEqual([c, b, a])
   })
 
-  test('[ORDER-1] nowhere with a negative position', async () => {
+  test('[ORDER-1] is 422 with a negative position', async () => {
     const list = await newList(kind, 1)
     const [id = ''] = await list.ids()
     expect((await list.move(id, { position: -1 })).status).toBe(422)
   })
 })
 
-/** One change of a list: what was answered, to whom, and the ranks before and after it. */
+/** One change of a list: the response, the user, and the ranks before and after. */
 interface Change {
   answer: Answer
   by: TestUser
@@ -200,7 +200,7 @@ interface Change {
   after: { id: string; rank: number }[]
 }
 
-/** Owner and member place one item after another at the same spot; a plain array says where each must stand. */
+/** Owner and member place one item after another at the same spot; a plain array is the expected order. */
 async function placeMany(list: List, times: number, spot: number, place: (by: TestUser) => Promise<Answer>) {
   const changes: Change[] = []
   let before = await list.ranks()
@@ -222,7 +222,7 @@ async function placeMany(list: List, times: number, spot: number, place: (by: Te
   return changes
 }
 
-/** Holds a change against its events: the others that made room, told by nobody and unchanged but for their rank, then the placed one. */
+/** Checks the events of a change: first the re-spaced neighbours, without a user and unchanged except for their rank, then the placed item. */
 function checkEvents(type: string, { answer, by, before, after }: Change, events: Logged[], known: Map<string, Item>) {
   const others = events.slice(0, -1)
   const placed = answer.body as Item
@@ -234,21 +234,21 @@ function checkEvents(type: string, { answer, by, before, after }: Change, events
   expect(others).toHaveLength(changed.length)
 
   let seen = before.filter((item) => item.id !== placed.id)
-  for (const { type: told, user_id, data } of others) {
-    expect({ told, user_id, data }).toEqual({
-      told: type.replace('created', 'moved'),
+  for (const { type: otherType, user_id, data } of others) {
+    expect({ type: otherType, user_id, data }).toEqual({
+      type: type.replace('created', 'moved'),
       user_id: null,
       data: { ...known.get(data.id), rank: data.rank },
     })
     seen = seen.map((item) => (item.id === data.id ? data : item))
-    expect(isOrdered(seen), `telling ${data.id} inverts two items`).toBe(true)
+    expect(isOrdered(seen), `the event of ${data.id} inverts two items`).toBe(true)
   }
   for (const { data } of events) known.set(data.id, data)
   return others.length
 }
 const isOrdered = (items: { rank: number }[]) => items.every(({ rank }, i) => rank > (items[i - 1]?.rank ?? -Infinity))
 
-/** Checks the events of every change, then what three clients make of them; answers how many others had to make room. */
+/** Checks the events of every change, then the state of three clients. Returns the number of re-spaced neighbours. */
 async function checkAll(list: List, type: string, start: Answer, changes: Change[]) {
   const log = await list.log()
   const board = start.body as FullBoard
@@ -274,7 +274,7 @@ async function checkAll(list: List, type: string, start: Answer, changes: Change
   return others
 }
 
-describe.each(kinds)('making room for a %s', (kind) => {
+describe.each(kinds)('re-spacing for a %s', (kind) => {
   const TIMES = 100
   const roomy = [1, 2, 3, 4, 5, 6].map((n) => n * GAP)
   const crowded = [1, 2, 3, 4, 5, 6]
@@ -302,7 +302,7 @@ describe.each(kinds)('making room for a %s', (kind) => {
     },
   )
 
-  test('[ORDER-3] [ORDER-4] [ORDER-6] [CARD-9] moves to a spot without room', async () => {
+  test('[ORDER-3] [ORDER-4] [ORDER-6] [CARD-9] moves to a spot without a gap', async () => {
     const list = await newList(kind, 30)
     await list.setRanks(Array.from({ length: 30 }, (_, i) => i))
     const start = await list.boardAnswer()

@@ -1,44 +1,44 @@
 import { sql } from 'kysely'
 import { type Db, statement } from '../../database/database.ts'
-import { makeRoom, rankBetween } from './rank.ts'
+import { makeGap, rankBetween } from './rank.ts'
 
-/** Where a client wants an item: behind an anchor (null: first), at a position, or last. */
+/** The requested position of an item: after an anchor (null: first), at an index, or last. */
 export interface PositionInput {
   position?: number | null
   after_id?: string | null
 }
-/** One ordered list: the items of one parent, without the one that is being moved. */
-interface List {
+/** One ordered list: the items of one parent, without the moved item. */
+interface RankedList {
   board_id: string
   parent_id: string
   moved_id: string | null
 }
-/** The rank of the placed item, and the others that had to make room, in the order in which they are to be told. */
+/** The rank of the placed item, and the new ranks of its neighbours if there was no gap, in the order of their events. */
 export interface PlacementResult {
   rank: number
   others: { id: string; rank: number }[]
 }
 
-/** Finds ranks in the ordered lists of one table. Call it under the board's lock. */
+/** Makes the function that finds ranks in the ordered lists of one table. Call that function under the board lock. */
 export function rankedLists(
   table: 'columns' | 'cards' | 'checklists' | 'checklist_items',
   parent: 'board_id' | 'column_id' | 'card_id' | 'checklist_id',
 ) {
-  const list = (args: List) => sql`${sql.table(table)} item where item.board_id = ${args.board_id}
+  const list = (args: RankedList) => sql`${sql.table(table)} item where item.board_id = ${args.board_id}
     and item.${sql.ref(parent)} = ${args.parent_id} and item.id is distinct from ${args.moved_id}`
 
   const lastRank = statement(
     `last_rank_in_${table}`,
-    (args: List) => sql<{ rank: number }>`select item.rank from ${list(args)} order by item.rank desc limit 1`,
+    (args: RankedList) => sql<{ rank: number }>`select item.rank from ${list(args)} order by item.rank desc limit 1`,
   )
   const ranksAround = statement(
     `ranks_around_in_${table}`,
-    (args: List & { skip: number; take: number }) => sql<{ rank: number }>`
+    (args: RankedList & { skip: number; take: number }) => sql<{ rank: number }>`
       select item.rank from ${list(args)} order by item.rank offset ${args.skip} limit ${args.take}`,
   )
   const ranksFrom = statement(
     `ranks_from_in_${table}`,
-    (args: List & { after_id: string }) => sql<{ id: string; rank: number }>`
+    (args: RankedList & { after_id: string }) => sql<{ id: string; rank: number }>`
       select item.id, item.rank from ${list(args)}
         and item.rank >= (select anchor.rank from ${sql.table(table)} anchor where anchor.board_id = ${args.board_id}
           and anchor.${sql.ref(parent)} = ${args.parent_id} and anchor.id = ${args.after_id})
@@ -46,13 +46,14 @@ export function rankedLists(
   )
   const allRanks = statement(
     `all_ranks_in_${table}`,
-    (args: List) => sql<{ id: string; rank: number }>`select item.id, item.rank from ${list(args)} order by item.rank`,
+    (args: RankedList) =>
+      sql<{ id: string; rank: number }>`select item.id, item.rank from ${list(args)} order by item.rank`,
   )
 
-  /** The ranks between which the item goes. */
+  /** The ranks of the neighbours of the requested position. */
   async function neighbours(
     db: Db,
-    args: List,
+    args: RankedList,
     { after_id, position }: PositionInput,
   ): Promise<[before: number | undefined, after: number | undefined]> {
     if (after_id) {
@@ -68,19 +69,19 @@ export function rankedLists(
     return [(await db.run(lastRank, args))[0]?.rank, undefined]
   }
 
-  return async function findPlace(db: Db, args: List, place: PositionInput): Promise<PlacementResult> {
-    const [before, after] = await neighbours(db, args, place)
+  return async function findRank(db: Db, args: RankedList, position: PositionInput): Promise<PlacementResult> {
+    const [before, after] = await neighbours(db, args, position)
     const rank = rankBetween(before, after)
     if (rank !== undefined) return { rank, others: [] }
     const items = await db.run(allRanks, args)
     const index = before === undefined ? 0 : items.findIndex((item) => item.rank === before) + 1
-    const room = makeRoom(
+    const spaced = makeGap(
       items.map((item) => item.rank),
       index,
     )
     return {
-      rank: room.rank,
-      others: room.moved.map(({ index: i, rank: to }) => ({ id: items[i]?.id as string, rank: to })),
+      rank: spaced.rank,
+      others: spaced.moved.map(({ index: i, rank: to }) => ({ id: items[i]?.id as string, rank: to })),
     }
   }
 }

@@ -1,6 +1,6 @@
 import { test as always, fc } from '@fast-check/vitest'
 import { expect, test } from 'vitest'
-import { GAP, makeRoom, rankBetween } from './rank.ts'
+import { GAP, makeGap, rankBetween } from './rank.ts'
 
 const LIMIT = Number.MAX_SAFE_INTEGER
 
@@ -9,15 +9,15 @@ interface Item {
   rank: number
 }
 
-/** Places an item as the service does: between its neighbours if there is room, else after the others made some. */
+/** Places an item as the service does: between its neighbours if there is a gap, else after re-spacing. */
 function place(list: Item[], index: number, name: string): { list: Item[]; moved: { index: number; rank: number }[] } {
   const ranks = list.map((item) => item.rank)
   const between = rankBetween(ranks[index - 1], ranks[index])
-  const { rank, moved } = between === undefined ? makeRoom(ranks, index) : { rank: between, moved: [] }
+  const { rank, moved } = between === undefined ? makeGap(ranks, index) : { rank: between, moved: [] }
   return { list: applyAll(list, moved).toSpliced(index, 0, { name, rank }), moved }
 }
 
-/** Applies what moved one by one, and looks at the list after each of them. */
+/** Applies the moves one by one, and checks the list after each. */
 function applyAll(list: Item[], moved: { index: number; rank: number }[]): Item[] {
   let seen = list
   for (const { index, rank } of moved) {
@@ -37,7 +37,7 @@ function expectOrdered(list: Item[]) {
 
 const named = (ranks: number[]): Item[] => ranks.map((rank, i) => ({ name: `first ${i}`, rank }))
 
-/** Lists as bad luck leaves them: roomy, without any room, and pressed against either limit. */
+/** Lists with large gaps, without gaps, and at either limit. */
 const adjacent = (from: fc.Arbitrary<number>) =>
   fc.tuple(from, fc.integer({ min: 0, max: 60 })).map(([start, length]) => Array.from({ length }, (_, i) => start + i))
 const anyRanks = fc.oneof(
@@ -56,7 +56,7 @@ const anyStep = fc.oneof(
   { weight: 3, arbitrary: fc.record({ does: fc.constant('move' as const), which: fc.nat(), at: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('remove' as const), which: fc.nat() }) },
 )
-/** Any steps at all, or many inserts at one spot. */
+/** Any steps, or many inserts at one spot. */
 const anyHistory = fc.oneof(
   fc.array(anyStep, { maxLength: 120 }),
   fc
@@ -65,7 +65,7 @@ const anyHistory = fc.oneof(
 )
 
 always.prop([anyList, anyHistory], { numRuns: 300 })(
-  '[ORDER-1] [ORDER-3] [ORDER-4] whatever is inserted, moved and removed stands where it was put, and others keep their order',
+  '[ORDER-1] [ORDER-3] [ORDER-4] inserted, moved and removed items are in the expected order, and others keep theirs',
   (start, history) => {
     let list = start
     let model = start.map((item) => item.name)
@@ -86,14 +86,14 @@ always.prop([anyList, anyHistory], { numRuns: 300 })(
 
 always.prop([anyList, fc.nat()])('[ORDER-4] making room moves only those whose rank changes, each once', (list, at) => {
   const ranks = list.map((item) => item.rank)
-  const { rank, moved } = makeRoom(ranks, at % (ranks.length + 1))
+  const { rank, moved } = makeGap(ranks, at % (ranks.length + 1))
   expect(new Set(moved.map((m) => m.index)).size).toBe(moved.length)
   for (const m of moved) expect(m.rank).not.toBe(ranks[m.index])
   expect(Number.isSafeInteger(rank)).toBe(true)
 })
 
 always.prop([fc.option(fc.maxSafeInteger(), { nil: undefined }), fc.option(fc.maxSafeInteger(), { nil: undefined })])(
-  '[ORDER-3] a rank between two neighbours is between them, and is missing only where there is no room',
+  '[ORDER-3] a rank between two neighbours is between them, and is missing only if there is no integer left',
   (a, b) => {
     const [before, after] = a !== undefined && b !== undefined && a > b ? [b, a] : [a, b]
     if (before !== undefined && before === after) return
@@ -110,7 +110,7 @@ always.prop([fc.option(fc.maxSafeInteger(), { nil: undefined }), fc.option(fc.ma
 )
 
 const INSERTS = 10_000
-/** How many others each of many inserts moved on average, and at most, when all of them go to one spot. */
+/** The average and maximum number of others that an insert moves, when all go to one spot. */
 function costOf(start: number[], spot: (length: number, n: number) => number) {
   let ranks = start
   let total = 0
@@ -118,7 +118,7 @@ function costOf(start: number[], spot: (length: number, n: number) => number) {
   for (let n = 0; n < INSERTS; n++) {
     const index = spot(ranks.length, n)
     const rank = rankBetween(ranks[index - 1], ranks[index])
-    const room = rank === undefined ? makeRoom(ranks, index) : { rank, moved: [] }
+    const room = rank === undefined ? makeGap(ranks, index) : { rank, moved: [] }
     for (const m of room.moved) ranks[m.index] = m.rank
     ranks = ranks.toSpliced(index, 0, room.rank)
     total += room.moved.length

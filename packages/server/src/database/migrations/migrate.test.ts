@@ -10,7 +10,7 @@ import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from
 import { ensureDatabase, migrate } from './migrate.ts'
 import { requireSchema, SchemaMismatch } from './schema-compatibility.ts'
 
-// Retries take their time, and commands are started as processes.
+// Retries take time, and commands are separate processes.
 vi.setConfig({ testTimeout: 60_000 })
 const FIRST = { '0001_things.sql': 'create table things (id integer primary key, board_id integer);' }
 let url: string
@@ -19,7 +19,7 @@ let said: { message: string; details: Record<string, unknown> }[]
 const say = (details: object, message: string) => void said.push({ message, details: { ...details } })
 const log = { info: say, warn: say }
 const messages = () => said.map(({ message }) => message)
-const tries = () => messages().filter((message) => message === 'a migration makes way, and tries again').length
+const tries = () => messages().filter((message) => message === 'migration timed out on a lock, will retry').length
 
 beforeEach(async () => {
   const name = `lockstep_test_${randomBytes(6).toString('hex')}`
@@ -34,18 +34,18 @@ beforeEach(async () => {
 })
 afterAll(endProcesses)
 
-/** A version of the service, as far as migrations go. */
+/** The migrations of one version of the service. */
 async function version(files: Record<string, string>): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-migrations-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   return pathToFileURL(`${folder}/`)
 }
-const run = async (files: Record<string, string>, options: { is_stopped?: boolean } = {}) =>
+const run = async (files: Record<string, string>, options: { isStopped?: boolean } = {}) =>
   migrate(url, { log, folder: await version(files), ...options })
 const applied = async () =>
   (await sql.query<{ name: string }>('select name from schema_migrations order by name')).rows.map(({ name }) => name)
-/** Somebody who reads a table in a transaction that does not end. */
+/** Holds a lock on a table in an open transaction. */
 async function hold(table: string) {
   const holder = await sql.connect()
   await holder.query('begin')
@@ -57,12 +57,12 @@ async function hold(table: string) {
 }
 
 describe('locks', () => {
-  test('[UPG-1] a migration gives up its place after a second, so that others get through, and tries again until it succeeds', async () => {
+  test('[UPG-1] a migration that waits for a lock backs off after a second, so that requests get through, and retries until it succeeds', async () => {
     await run(FIRST)
     const release = await hold('things')
     const migrating = run({ ...FIRST, '0002_names.sql': '-- phase: expand\nalter table things add column name text;' })
     await eventually('it waits', async () => (await lockWaiters(sql)) > 0)
-    // Behind a migration that kept its place this would not end before the holder does.
+    // Behind a migration that kept waiting, this statement would end only after the holder.
     await sql.query('insert into things values (1)')
     await eventually('it made way', () => tries() > 0)
     await sql.query('insert into things values (2)')
@@ -77,7 +77,7 @@ describe('locks', () => {
     expect((await sql.query('select name from things')).rowCount).toBe(2)
   })
 
-  test('[UPG-2] one that fails leaves the schema as it was, and those before it done', async () => {
+  test('[UPG-2] a failed migration leaves the schema unchanged, and earlier migrations applied', async () => {
     const files = {
       ...FIRST,
       '0002_names.sql': '-- phase: expand\nalter table things add column name text;\nselect 1 / 0;',
@@ -90,15 +90,15 @@ describe('locks', () => {
     ).toEqual(['0002_names'])
   })
 
-  test('[UPG-3] of instances that start together one migrates and the others wait, also for an index that is made concurrently', async () => {
+  test('[UPG-3] of instances that start together, one migrates and the others wait, also for an index that is created concurrently', async () => {
     const index =
       '-- phase: expand, no transaction\ncreate index concurrently if not exists things_by_board on things (board_id);'
     const done = await Promise.all(Array.from({ length: 4 }, () => run({ ...FIRST, '0002_index.sql': index })))
     expect(done.flat()).toEqual(['0001_things', '0002_index'])
-    expect(messages()).toContain('another instance migrates')
+    expect(messages()).toContain('waiting for another instance to migrate')
   })
 
-  test('[UPG-3] who has nothing to do does not wait for somebody who migrates', async () => {
+  test('[UPG-3] an instance without pending migrations does not wait for one that migrates', async () => {
     await run(FIRST)
     const release = await hold('things')
     const migrating = run({ ...FIRST, '0002_names.sql': '-- phase: expand\nalter table things add column name text;' })
@@ -110,10 +110,10 @@ describe('locks', () => {
 })
 
 describe('without a transaction', () => {
-  test('[UPG-4] an index that an interruption left unfinished is made again', async () => {
+  test('[UPG-4] an index that an interruption left invalid is created again', async () => {
     await run(FIRST)
     await sql.query('insert into things select n, 1 from generate_series(1, 100) n')
-    // Two rows that are the same make it fail after it has begun.
+    // Duplicate rows make it fail after it has started.
     await expect(sql.query('create unique index concurrently things_by_board on things (board_id)')).rejects.toThrow()
     const isValid = async () =>
       (await sql.query(`select indisvalid from pg_index where indexrelid = 'things_by_board'::regclass`)).rows
@@ -122,7 +122,7 @@ describe('without a transaction', () => {
       '-- phase: expand, no transaction\ncreate index concurrently if not exists things_by_board on things (board_id);'
     await run({ ...FIRST, '0002_index.sql': index })
     expect(await isValid()).toEqual([{ indisvalid: true }])
-    expect(messages()).toContain('an index that was not finished is made again')
+    expect(messages()).toContain('dropping an unfinished index, to create it again')
   })
 })
 
@@ -133,7 +133,7 @@ update things set board_id = 7 where id = any (array(
 -- left
 select from things where board_id is null limit 1;`
 
-  test('[UPG-5] rows are changed some at a time, each time in a transaction of its own; what is interrupted goes on where it was', async () => {
+  test('[UPG-5] rows are changed in batches, each in its own transaction, and an interrupted migration continues where it stopped', async () => {
     await run(FIRST)
     await sql.query('insert into things select n from generate_series(1, 1050) n')
     // The sixth batch fails.
@@ -150,7 +150,7 @@ select from things where board_id is null limit 1;`
     ])
   })
 
-  test('[UPG-5] a row that a request holds is waited for, and holds up nobody', async () => {
+  test('[UPG-5] a migration waits for rows that a request has locked, without blocking requests', async () => {
     await run(FIRST)
     await sql.query('insert into things select n from generate_series(1, 10) n')
     const holder = await sql.connect()
@@ -175,52 +175,52 @@ describe('versions', () => {
       '-- phase: contract\n-- needs: 0002_names\n-- because: versions with names do not read it.\nalter table things drop column board_id;',
   }
 
-  test('[UPG-6] a version runs on a schema that was only added to, and on one that took away what it does not need', async () => {
+  test('[UPG-6] a version runs on a schema with later additions, and after removals of what it does not use', async () => {
     await run({ ...FIRST, ...expand })
     expect(await run(FIRST)).toEqual([])
     await run({ ...FIRST, ...expand, ...contract })
     expect(await run({ ...FIRST, ...expand })).toEqual([])
   })
 
-  test('[UPG-6] a version from which something was taken away refuses to start, in a sentence', async () => {
+  test('[UPG-6] a version refuses to start when something that it uses was removed, and the message says so', async () => {
     await run({ ...FIRST, ...expand })
     await run({ ...FIRST, ...expand, ...contract })
     const sentence =
-      'This version is too old for the database: 0003_no_boards took away what versions without 0002_names use. Start a newer version, or restore a backup from before.'
+      'This version is too old for the database: 0003_no_boards removed something that versions without 0002_names use. Start a newer version, or restore a backup that is older than this migration.'
     await expect(run(FIRST)).rejects.toThrow(new SchemaMismatch(sentence))
     await expect(requireSchema(url, log, { folder: await version(FIRST) })).rejects.toThrow(
       new SchemaMismatch(sentence),
     )
   })
 
-  test('[UPG-7] nothing is taken from running instances by leaving out the version between, unless all are stopped', async () => {
+  test('[UPG-7] an upgrade that skips a version is rejected if it would remove what running instances use, unless all are stopped', async () => {
     await run(FIRST)
     await expect(run({ ...FIRST, ...expand, ...contract })).rejects.toThrow('stop every instance')
     expect(await applied()).toEqual(['0001_things'])
-    expect(await run({ ...FIRST, ...expand, ...contract }, { is_stopped: true })).toEqual([
+    expect(await run({ ...FIRST, ...expand, ...contract }, { isStopped: true })).toEqual([
       '0002_names',
       '0003_no_boards',
     ])
   })
 
-  test('[UPG-7] a new database is made in one go', async () => {
+  test('[UPG-7] a new database gets all migrations at once', async () => {
     expect(await run({ ...FIRST, ...expand, ...contract })).toEqual(['0001_things', '0002_names', '0003_no_boards'])
   })
 
-  test('[UPG-8] a version that does not migrate waits until the schema has what it uses, and then says what is missing', async () => {
+  test('[UPG-8] a version that does not migrate waits until the schema has what it uses, and fails with the name of the missing migration', async () => {
     await run(FIRST)
     const folder = await version({ ...FIRST, ...expand, ...contract })
-    const missing = requireSchema(url, log, { folder, patienceMs: 0 })
+    const missing = requireSchema(url, log, { folder, maxWaitMs: 0 })
     await expect(missing).rejects.toThrow('The database is older than this version: 0002_names is missing.')
     const waiting = requireSchema(url, log, { folder })
     await eventually('it waits', () => messages().includes('waiting for the schema to be migrated'))
     await run({ ...FIRST, ...expand })
-    // What a contract takes away nobody misses.
+    // A version does not wait for contract migrations.
     await waiting
   })
 })
 
-test('[UPG-9] what earlier versions noted of their migrations is taken over, and stays for them', async () => {
+test('[UPG-9] migrations recorded by earlier versions are adopted, and their table stays', async () => {
   await sql.query('create table kysely_migration (name text primary key, timestamp text not null)')
   await sql.query(`insert into kysely_migration values ('0001_things', '2026-01-01T00:00:00Z')`)
   await sql.query(FIRST['0001_things.sql'])
@@ -231,7 +231,7 @@ test('[UPG-9] what earlier versions noted of their migrations is taken over, and
   expect((await sql.query('select name from kysely_migration')).rows).toEqual([{ name: '0001_things' }])
 })
 
-test('[UPG-10] the operator migrates by a command that tells what it does', async () => {
+test('[UPG-10] the operator can migrate with a command, which prints what it does', async () => {
   const first = startAdmin(['migrate'], { DATABASE_URL: url })
   expect(await first.ended).toBe(0)
   expect(first.output()).toMatch(/^migrated \{"name":"0001_baseline"\}$/m)

@@ -1,48 +1,55 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import type { Log } from '../../telemetry/log.ts'
 import { FOLDER, type Migration, readMigrations } from './read-migrations.ts'
-import { type Log, runMigration } from './run-migration.ts'
-import { type Applied, readLedger, requireCompatible, SchemaMismatch } from './schema-compatibility.ts'
+import { runMigration } from './run-migration.ts'
+import {
+  type AppliedMigration,
+  readAppliedMigrations,
+  requireCompatible,
+  SchemaMismatch,
+} from './schema-compatibility.ts'
 
 const POLL_MS = 100
-/** One of PostgreSQL's advisory locks, for whoever migrates. */
-const TURN = 4_907_125_306_018
+/** The key of the advisory lock that a migrating process holds. */
+const MIGRATION_LOCK = 4_907_125_306_018
 
 const silent: Log = { info: () => {}, warn: () => {} }
 
 interface MigrateOptions {
   log?: Log
-  /** Where the migrations are, for tests. */
+  /** Replaced by tests. */
   folder?: URL
-  /** Whether no instance runs: then a version may be skipped that stands between. */
-  is_stopped?: boolean
+  /** Whether no instance runs. Then an upgrade may skip versions. */
+  isStopped?: boolean
 }
 
 /**
- * Brings the schema up to date, one migration after the other, each complete or not at all. Of instances that start together
- * one does it and the others wait; whoever has nothing to do does not wait. Answers what was done.
+ * Brings the schema up to date. Each migration is applied completely or not at all. When several instances start together,
+ * one migrates and the others wait; an instance without pending migrations does not wait. Returns the names of the applied
+ * migrations.
  */
 export async function migrate(
   url: string,
-  { log = silent, folder = FOLDER, is_stopped = false }: MigrateOptions = {},
+  { log = silent, folder = FOLDER, isStopped = false }: MigrateOptions = {},
 ): Promise<string[]> {
   const own = await readMigrations(folder)
   const client = new pg.Client({ connectionString: url, application_name: 'lockstep migrate', keepAlive: true })
-  // A connection that breaks fails the statement that is under way.
+  // A lost connection fails the running statement, which reports it.
   client.on('error', () => {})
   await client.connect()
   try {
-    const before = await readLedger(client)
+    const before = await readAppliedMigrations(client)
     requireCompatible(before, own)
     if (pendingOf(own, before).length === 0) return []
     await acquireMigrationLock(client, log)
-    const applied = await readLedger(client)
+    const applied = await readAppliedMigrations(client)
     const pending = pendingOf(own, applied)
-    if (!is_stopped) requireNextPhase(pending, applied)
-    await keepLedger(client)
-    const work = { client, log, isServing: applied.length > 0 }
+    if (!isStopped) requireNoSkippedVersion(pending, applied)
+    await createMigrationsTable(client)
+    const context = { client, log, isServing: applied.length > 0 }
     for (const migration of pending) {
-      await runMigration(work, migration)
+      await runMigration(context, migration)
       log.info({ name: migration.name }, 'migrated')
     }
     return pending.map(({ name }) => name)
@@ -51,36 +58,38 @@ export async function migrate(
   }
 }
 
-function pendingOf(own: Migration[], applied: Applied[]): Migration[] {
+function pendingOf(own: Migration[], applied: AppliedMigration[]): Migration[] {
   const names = new Set(applied.map(({ name }) => name))
   return own.filter(({ name }) => !names.has(name))
 }
 
 /**
- * What one release brings a later one takes away from its predecessors. To do both at once would take it from instances
- * that run now.
+ * Expand and contract must come with different releases. Applied together, the removal would break running instances that do
+ * not know the replacement yet.
  */
-function requireNextPhase(pending: Migration[], applied: Applied[]) {
-  const isNew = (name: string | null) => pending.some((other) => other.name === name)
-  const leap = applied.length > 0 && pending.find(({ needs }) => isNew(needs))
-  if (!leap) return
+function requireNoSkippedVersion(pending: Migration[], applied: AppliedMigration[]) {
+  const isPending = (name: string | null) => pending.some((other) => other.name === name)
+  const removal = applied.length > 0 && pending.find(({ needs }) => isPending(needs))
+  if (!removal) return
   throw new SchemaMismatch(
-    `${leap.name} would take from running instances what only versions with ${leap.needs} can do without. ` +
+    `${removal.name} would remove something that running instances use, unless their version includes ${removal.needs}. ` +
       'Upgrade to such a version first, or stop every instance and run npm run migrate -- --stopped.',
   )
 }
 
-/** Asked for again and again: whoever waited inside PostgreSQL would hold a snapshot that an index in the making waits for. */
+/** Polls for the lock: a connection that waits for it inside PostgreSQL holds a snapshot, which blocks concurrent index builds. */
 async function acquireMigrationLock(client: pg.Client, log: Log) {
-  for (let isTold = false; ; isTold = true) {
-    const { rows } = await client.query<{ is_ours: boolean }>('select pg_try_advisory_lock($1) as is_ours', [TURN])
-    if (rows[0]?.is_ours) return
-    if (!isTold) log.info({}, 'another instance migrates')
+  for (let isLogged = false; ; isLogged = true) {
+    const { rows } = await client.query<{ is_acquired: boolean }>('select pg_try_advisory_lock($1) as is_acquired', [
+      MIGRATION_LOCK,
+    ])
+    if (rows[0]?.is_acquired) return
+    if (!isLogged) log.info({}, 'waiting for another instance to migrate')
     await pause(POLL_MS)
   }
 }
 
-const keepLedger = async (client: pg.Client) => {
+const createMigrationsTable = async (client: pg.Client) => {
   await client.query(`do $$ begin
     if to_regclass('schema_migrations') is not null then return; end if;
     create table schema_migrations (
@@ -94,7 +103,7 @@ const keepLedger = async (client: pg.Client) => {
     end if;
   end $$`)
 }
-/** Creates the database that the address names, if the server has none of that name. For development. */
+/** Creates the database of the URL if it does not exist, for development. Returns whether it was created. */
 export async function ensureDatabase(url: string): Promise<boolean> {
   const server = new URL(url)
   const name = decodeURIComponent(server.pathname.slice(1))
@@ -107,7 +116,7 @@ export async function ensureDatabase(url: string): Promise<boolean> {
     await client.query(`create database ${client.escapeIdentifier(name)}`)
     return true
   } catch (error) {
-    // Somebody who started at the same moment was quicker.
+    // Another process created it at the same time.
     if (['42P04', '23505'].includes((error as { code?: string }).code ?? '')) return false
     throw error
   } finally {

@@ -1,59 +1,62 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { type Migration, type Phase, readMigrations } from './read-migrations.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type Migration, type MigrationPhase, readMigrations } from './read-migrations.ts'
 
-/** A schema that this version of the service cannot work with. Its sentence says what to do. */
+/** This version of the service cannot use the schema. The message says what to do. */
 export class SchemaMismatch extends Error {}
 
-/** A migration that was made, as the database remembers it. */
-export interface Applied {
+/** A row of `schema_migrations`. */
+export interface AppliedMigration {
   name: string
-  phase: Phase
+  phase: MigrationPhase
   needs: string | null
 }
 
-/** What was done so far. Versions before this ledger kept theirs in `kysely_migration`, where theirs stays for them. */
-export async function readLedger(client: pg.Client): Promise<Applied[]> {
-  const { rows } = await client.query<{ ledger: string | null; older: string | null }>(
-    `select to_regclass('schema_migrations') as ledger, to_regclass('kysely_migration') as older`,
+/** The applied migrations. Before `schema_migrations`, they were recorded in `kysely_migration`. */
+export async function readAppliedMigrations(client: pg.Client): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<{ current: string | null; older: string | null }>(
+    `select to_regclass('schema_migrations') as current, to_regclass('kysely_migration') as older`,
   )
-  if (rows[0]?.ledger) return (await client.query<Applied>('select name, phase, needs from schema_migrations')).rows
+  if (rows[0]?.current)
+    return (await client.query<AppliedMigration>('select name, phase, needs from schema_migrations')).rows
   if (!rows[0]?.older) return []
-  return (await client.query<Applied>(`select name, 'expand' as phase, null as needs from kysely_migration`)).rows
+  return (await client.query<AppliedMigration>(`select name, 'expand' as phase, null as needs from kysely_migration`))
+    .rows
 }
 
-/** Refuses a schema from which a newer version took away what this one needs. One that was only added to is fine. */
-export function requireCompatible(applied: Applied[], own: Migration[]) {
+/** Throws if a newer version removed something that this version needs. Additions do no harm. */
+export function requireCompatible(applied: AppliedMigration[], own: Migration[]) {
   const names = new Set(own.map(({ name }) => name))
-  const stranger = applied.find(({ name, needs }) => needs !== null && !names.has(name) && !names.has(needs))
-  if (!stranger) return
+  const removal = applied.find(({ name, needs }) => needs !== null && !names.has(name) && !names.has(needs))
+  if (!removal) return
   throw new SchemaMismatch(
-    `This version is too old for the database: ${stranger.name} took away what versions without ${stranger.needs} use. ` +
-      'Start a newer version, or restore a backup from before.',
+    `This version is too old for the database: ${removal.name} removed something that versions without ${removal.needs} use. ` +
+      'Start a newer version, or restore a backup that is older than this migration.',
   )
 }
 
-const isMissing = (applied: Applied[]) => {
+const isMissing = (applied: AppliedMigration[]) => {
   const names = new Set(applied.map(({ name }) => name))
   return ({ name, phase }: Migration) => phase === 'expand' && !names.has(name)
 }
 
 const POLL_MS = 500
-const PATIENCE_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
-/** Waits until the schema has all that this version uses, because somebody else migrates; not for ever. */
+/** Waits until another process has migrated the schema to what this version needs. Throws after `maxWaitMs`. */
 export async function requireSchema(
   url: string,
-  log: { info: (details: object, message: string) => void },
-  { patienceMs = PATIENCE_MS, folder }: { patienceMs?: number; folder?: URL } = {},
+  log: Pick<Log, 'info'>,
+  { maxWaitMs = MAX_WAIT_MS, folder }: { maxWaitMs?: number; folder?: URL } = {},
 ): Promise<void> {
   const own = await readMigrations(folder)
   const client = new pg.Client({ connectionString: url, application_name: 'lockstep start' })
   await client.connect()
   try {
-    const deadline = performance.now() + patienceMs
-    for (let isTold = false; ; isTold = true) {
-      const applied = await readLedger(client)
+    const deadline = performance.now() + maxWaitMs
+    for (let isLogged = false; ; isLogged = true) {
+      const applied = await readAppliedMigrations(client)
       requireCompatible(applied, own)
       const missing = own.find(isMissing(applied))
       if (!missing) return
@@ -61,7 +64,7 @@ export async function requireSchema(
         throw new SchemaMismatch(
           `The database is older than this version: ${missing.name} is missing. Run npm run migrate, or set MIGRATE_ON_START.`,
         )
-      if (!isTold) log.info({ missing: missing.name }, 'waiting for the schema to be migrated')
+      if (!isLogged) log.info({ missing: missing.name }, 'waiting for the schema to be migrated')
       await pause(POLL_MS)
     }
   } finally {

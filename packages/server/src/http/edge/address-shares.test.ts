@@ -43,7 +43,7 @@ function begin({ api }: TestUser, address: string, line: string, rest = '\r\n') 
 }
 const pause = () => new Promise((resolve) => setTimeout(resolve, 300))
 
-test('[LOAD-12] users of one address have half of the uploads together, and others the other half', async () => {
+test('[LOAD-12] users of one address get half of the uploads together, and others the other half', async () => {
   const upload = (user: TestUser, address: string) =>
     begin(
       user,
@@ -63,7 +63,7 @@ test('[LOAD-12] users of one address have half of the uploads together, and othe
   for (const { socket } of [...all, third]) socket.destroy()
 })
 
-test('[READ-6] users of one address have half of the memory for responses together, and others the other half', async () => {
+test('[READ-6] users of one address get half of the memory for responses together, and others the other half', async () => {
   const read = async (user: TestUser, address: string) => {
     const reader = begin(user, address, `GET /cards/${card_id}`)
     await expect.poll(reader.status, { timeout: 10_000 }).not.toBe('')
@@ -75,14 +75,14 @@ test('[READ-6] users of one address have half of the memory for responses togeth
   for (const { socket } of readers) socket.destroy()
 })
 
-test('[LOAD-6] cards of a board with much text are read in turn, those of others are not', async () => {
+test('[LOAD-6] cards of a board with much text are read a few at a time, those of other boards are not', async () => {
   const gated = await startService({ FAIR_SHARES: 'on', DATABASE_POOL_SIZE: '4' })
   const { id: board_id, owner, columns } = await gated.board()
   const { id } = await owner.api.call('createCard', {
     params: { board_id, column_id: columns[0].id },
     body: { title: 'One' },
   })
-  /** How many reads of the card are in progress when three are asked for. */
+  /** How many reads of the card are in progress when three are requested. */
   const inProgress = async () => {
     const lock = await gated.sql.connect()
     await lock.query('begin; lock table checklists in access exclusive mode')
@@ -102,7 +102,7 @@ test('[LOAD-6] cards of a board with much text are read in turn, those of others
   await gated.stop()
 })
 
-test('[LOAD-12] the connection of an upload that is refused and then comes too slowly is closed', async () => {
+test('[LOAD-12] the connection of a rejected upload that continues too slowly is closed', async () => {
   const { socket, text } = begin(
     board.owner,
     '192.0.2.3',

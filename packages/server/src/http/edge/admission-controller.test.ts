@@ -39,7 +39,7 @@ describe('admission control', () => {
     expect(names()).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('[LOAD-11] a free slot aborts to the address with the fewest running requests', () => {
+  test('[LOAD-11] a free slot goes to the address with the fewest running requests', () => {
     const { send, names, slot } = simulate(2)
     for (const name of ['a1', 'a2', 'a3', 'a4']) send(name, 'a')
     send('b1', 'b')
@@ -91,7 +91,7 @@ describe('admission control', () => {
     send('first')
     send('second')
     pass(700)
-    // Five are let in within a tenth of a second.
+    // Five are started within a tenth of a second.
     for (let i = 0; i < 5; i++) {
       send(`soon ${i}`)
       slot(names().length - 1).close()
@@ -242,7 +242,7 @@ describe('admission control', () => {
         expect(held.length).toBeLessThanOrEqual(slots)
         for (let nth = 0; nth < sent; nth++) {
           expect(decided.get(nth) ?? 0).toBeLessThanOrEqual(aborted.has(nth) ? 0 : 1)
-          // The clock jumps by up to 300 ms before anybody looks at it.
+          // The clock may jump by up to 300 ms between two steps.
           if (!decided.has(nth) && !aborted.has(nth)) expect(now - (sentAt[nth] ?? 0)).toBeLessThanOrEqual(1_000)
         }
       }

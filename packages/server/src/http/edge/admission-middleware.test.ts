@@ -19,7 +19,7 @@ import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HASH_COST } from '../../auth/passwords.ts'
 
-/** One answer on a connection of this agent, and from which port it was asked. */
+/** One response on a connection of this agent, and the local port of the connection. */
 const ask = (
   agent: Agent,
   base_url: string,
@@ -43,7 +43,7 @@ const ask = (
     sent.end(body)
   })
 
-describe('a service that has too much to do', () => {
+describe('an overloaded service', () => {
   const ORIGIN = 'https://app.example'
   const METRICS_TOKEN = 'hush-hush-token-of-the-metrics'
   let first: TestService
@@ -73,25 +73,25 @@ describe('a service that has too much to do', () => {
     read.params.board_id = board.id
     await api.call('getBoard', read)
   })
-  /** All places are taken by requests whose database is silent; they are answered when it speaks again. */
+  /** All slots are taken by requests whose database does not respond; they are answered when it does again. */
   async function fill() {
     database.freeze()
     const held = Promise.all(Array.from({ length: 2 }, () => api.send('listBoards', {})))
     const isFull = async () => (await scrape(service.base_url, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
     await expect.poll(isFull).toBeGreaterThanOrEqual(3)
     return {
-      /** Lets the database speak, and answers how the requests went that had a place. */
+      /** Lets the database respond, and returns the outcome of the requests with a slot. */
       end: async () => {
         database.thaw()
         const statuses = (await held).map(({ status }) => status)
-        // Until it is forgotten that somebody was sent away.
+        // Until the last rejection is long enough ago.
         await pause(600)
         return statuses
       },
     }
   }
 
-  test('[LOAD-2] [REQ-2] who is sent away is told when to come back, in JSON that pages of allowed origins can read', async () => {
+  test('[LOAD-2] [REQ-2] a rejected request gets Retry-After, and JSON that pages of allowed origins can read', async () => {
     const usual = await ask(new Agent(), service.base_url, '/boards', { headers: headers() })
     const full = await fill()
     const answer = await ask(new Agent(), service.base_url, '/boards', { headers: headers() })
@@ -117,7 +117,7 @@ describe('a service that has too much to do', () => {
   test.each([
     ['a small body', Buffer.from('{"title":"Plan"}')],
     ['a large one', Buffer.alloc(3 * 1_048_576, 32)],
-  ])('[LOAD-3] after %s its connection can be used again', async (_, body) => {
+  ])('[LOAD-3] after %s the connection can be reused', async (_, body) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const full = await fill()
     const post = { method: 'POST', headers: { ...headers(), 'content-type': 'application/json' }, body }
@@ -130,7 +130,7 @@ describe('a service that has too much to do', () => {
     expect(JSON.parse(next.text)).toMatchObject({ id: board.owner.id })
   })
 
-  test('[LOAD-4] whoever looks after it is answered, within a second', async () => {
+  test('[LOAD-4] health checks are answered within a second', async () => {
     const full = await fill()
     const since = performance.now()
     expect((await fetch(`${service.base_url}/live`)).status).toBe(200)
@@ -150,7 +150,7 @@ describe('a service that has too much to do', () => {
         .filter((line) => line.includes('requests were rejected with 503'))
       return log.map((line) => (JSON.parse(line) as { requests: number }).requests)
     }
-    const told = lines().length
+    const before = lines().length
     const full = await fill()
     const statuses = await Promise.all(
       Array.from({ length: 30 }, async () => (await api.send('listBoards', {})).status),
@@ -166,14 +166,14 @@ describe('a service that has too much to do', () => {
     await expect
       .poll(() =>
         lines()
-          .slice(told)
+          .slice(before)
           .reduce((sum, count) => sum + count, 0),
       )
       .toBe(30)
-    expect(lines().length - told).toBeLessThan(5)
+    expect(lines().length - before).toBeLessThan(5)
   })
 
-  test('[LOAD-5] bodies that come slowly hold no place', async () => {
+  test('[LOAD-5] requests with slow bodies hold no slot', async () => {
     const slow = Array.from({ length: 6 }, () => {
       const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
       const head = `POST /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: application/json`
@@ -188,7 +188,7 @@ describe('a service that has too much to do', () => {
     }
   })
 
-  test('[LOAD-5] a body that never comes, of a request that leads nowhere, holds no place and is not waited for', async () => {
+  test('[LOAD-5] a request to an unknown path whose body never arrives holds no slot and is answered at once', async () => {
     const nowhere = ['POST /nowhere', 'PUT /boards', 'DELETE /nowhere', 'POST /app/nowhere'].map((start) => {
       const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
       socket.write(`${start} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n`)
@@ -200,7 +200,7 @@ describe('a service that has too much to do', () => {
     for (const { socket } of nowhere) socket.destroy()
   })
 
-  test('[LOAD-6] bodies of strangers that never come leave room for those who have a credential', async () => {
+  test('[LOAD-6] unauthenticated bodies that never arrive leave capacity for authenticated clients', async () => {
     const login = 'POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded'
     const refused: string[] = []
     const sockets = Array.from({ length: 80 }, () => {
@@ -209,7 +209,7 @@ describe('a service that has too much to do', () => {
       socket.once('data', (answer) => refused.push(String(answer)))
       return socket
     })
-    // Thirty-two are waited for.
+    // Thirty-two bodies are awaited.
     await expect.poll(() => refused.length).toBe(48)
     for (const answer of refused) expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"overloaded"/)
     for (let i = 0; i < 5; i++) expect((await api.send('getBoard', read)).status).toBe(200)
@@ -218,7 +218,7 @@ describe('a service that has too much to do', () => {
     await expect.poll(async () => (await logIn()).status).toBe(200)
   })
 
-  test('[LOAD-5] an upload that comes slowly holds no place', async () => {
+  test('[LOAD-5] a slow upload holds no slot', async () => {
     const { id: card_id } = await api.call('createCard', {
       params: { board_id: board.id, column_id: board.columns[0].id },
       body: { title: 'With files' },
@@ -240,11 +240,11 @@ describe('a service that has too much to do', () => {
     }
   })
 
-  test('[LOAD-5] neither does a reader who takes nothing', async () => {
+  test('[LOAD-5] neither does a client that does not read its response', async () => {
     const description = 'x'.repeat(60_000)
     const params = { board_id: board.id, column_id: board.columns[0].id }
     for (let i = 0; i < 20; i++) await api.call('createCard', { params, body: { title: 'Large', description } })
-    // Its answer is larger than what the network holds for somebody who reads nothing.
+    // Its response is larger than what the network buffers for a client that does not read.
     const slow = Array.from({ length: 4 }, () => {
       const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1').pause()
       socket.write(
@@ -257,7 +257,7 @@ describe('a service that has too much to do', () => {
     for (const socket of slow) socket.destroy()
   })
 
-  test('[LOAD-5] nor do changes that wait for their board, nor passwords that wait to be hashed', async () => {
+  test('[LOAD-5] nor do changes in the board queue, nor passwords that wait to be hashed', async () => {
     const params = { board_id: board.id, column_id: board.columns[0].id }
     await using held = await holdBoard(first.sql, board.id)
     const waiting = Array.from({ length: 6 }, () => api.send('createCard', { params, body: { title: 'Patient' } }))
@@ -271,7 +271,7 @@ describe('a service that has too much to do', () => {
     expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(Array(6).fill(401))
   })
 
-  test('[LOAD-10] requests that are sent without waiting are answered one after the other, in their order', async () => {
+  test('[LOAD-10] pipelined requests are handled one after the other, in order', async () => {
     const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
     const paths = Array.from({ length: 60 }, (_, i) => ['/auth/me', '/nowhere', '/boards', '/health'][i % 4])
     const asked = paths.map(
@@ -285,7 +285,7 @@ describe('a service that has too much to do', () => {
     expect(statuses).toEqual(paths.map((path) => (path === '/nowhere' ? 404 : 200)))
   })
 
-  test('[LOAD-10] until the first is answered none of the others is begun, and whoever sends too many is hung up on', async () => {
+  test('[LOAD-10] until the first is answered no other is started, and a client that pipelines too many is disconnected', async () => {
     const request = `GET /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\n\r\n`
     const port = Number(new URL(service.base_url).port)
     const inFlight = async () => (await scrape(service.base_url, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
@@ -296,7 +296,7 @@ describe('a service that has too much to do', () => {
     patient.write(request.repeat(20))
     greedy.write(request.repeat(120))
     await hungUp
-    // The patient one, and whoever asks for the metrics.
+    // The waiting request, and the metrics scrape.
     await expect.poll(inFlight).toBe(2)
     database.thaw()
     let text = ''
@@ -315,7 +315,7 @@ describe('a service that has too much to do', () => {
       'expectations and CONNECT',
       `${'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'.repeat(2)}GET /boards HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`,
     ],
-  ])('[LOAD-10] a connection that ends with %s behind such requests holds nothing', async (_, end) => {
+  ])('[LOAD-10] a connection that ends with %s after pipelined requests holds nothing', async (_, end) => {
     for (let i = 0; i < 70; i++) {
       const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
       socket.on('error', () => {})
@@ -329,21 +329,21 @@ describe('a service that has too much to do', () => {
     await expect.poll(inFlight).toBe(1)
   })
 
-  test('[LOAD-1] a rush is served, by few places and by many', async () => {
+  test('[LOAD-1] a burst is served, with few slots and with many', async () => {
     const rush = async (at: Client, count: number) =>
       Promise.all(Array.from({ length: count }, async () => (await at.send('listBoards', {})).status))
     expect(await rush(api, 8)).toEqual(Array(8).fill(200))
     expect(await rush(board.owner.api, 100)).toEqual(Array(100).fill(200))
   })
 
-  test('[LOAD-6] many sockets that come at once are looked at a few at a time, and all get in', async () => {
+  test('[LOAD-6] many concurrent handshakes are authorized a few at a time, and all succeed', async () => {
     const sockets = Array.from({ length: 60 }, () => openSocket(api, board.id, { seq: true }))
     await Promise.all(sockets.map((socket) => socket.next('hello')))
     for (const socket of sockets) socket.ws.close()
   })
 })
 
-describe('a service with one place', () => {
+describe('a service with one slot', () => {
   let service: TestService
   let user: TestUser
   let other: TestUser
@@ -355,16 +355,20 @@ describe('a service with one place', () => {
   })
   afterAll(() => service.stop())
 
-  const somebody = () => `u${randomUUID().slice(0, 12)}`
+  const randomName = () => `u${randomUUID().slice(0, 12)}`
   const new_password = `${MARK} another horse`
   const register = (username: string) =>
     user.api.send('register', { body: { email: `${username}@example.com`, username, password: PASSWORD } })
   test.each<[string, number, () => Promise<{ status: number }>]>([
-    ['register', 201, () => register(somebody())],
-    ['log in', 401, () => user.api.send('login', { body: { username: somebody(), password: PASSWORD } })],
-    ['change it', 400, () => user.api.send('changePassword', { body: { current_password: somebody(), new_password } })],
+    ['register', 201, () => register(randomName())],
+    ['log in', 401, () => user.api.send('login', { body: { username: randomName(), password: PASSWORD } })],
+    [
+      'change it',
+      400,
+      () => user.api.send('changePassword', { body: { current_password: randomName(), new_password } }),
+    ],
     ['give one', 200, () => user.api.send('resetPassword', { params: { user_id: other.id }, body: { new_password } })],
-  ])('[LOAD-5] passwords of people who %s leave the place to others while they are hashed', async (_, status, hash) => {
+  ])('[LOAD-5] passwords of users who %s release the slot while they are hashed', async (_, status, hash) => {
     const answered: string[] = []
     const note = async (name: string, asked: Promise<{ status: number }>) => {
       const answer = await asked

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** A server with room for forty connections. */
+/** A server that accepts forty connections. */
 async function serverFor(isByAddress: boolean) {
   const server = createServer((_request, response) => void response.end('ok'))
   const warnings: object[] = []
@@ -38,7 +38,7 @@ async function serverFor(isByAddress: boolean) {
   return { open, warnings, sockets }
 }
 
-test('[LOAD-13] one address gets its share of the connections once half are taken, others get the rest', async () => {
+test('[LOAD-13] one address gets its share of the connections once half are in use, others get the rest', async () => {
   const { open, warnings, sockets } = await serverFor(true)
   expect(await open('127.0.0.1', 60)).toBe(20)
   expect(await open('127.0.0.2', 3)).toBe(3)
@@ -48,7 +48,7 @@ test('[LOAD-13] one address gets its share of the connections once half are take
   await eventually('room again', async () => (await open('127.0.0.1', 1)) === 1)
 })
 
-test('[LOAD-13] behind a proxy all share what the limit of open files allows', async () => {
+test('[LOAD-13] behind a proxy all share what the open-files limit allows', async () => {
   const { open } = await serverFor(false)
   expect(await open('127.0.0.1', 60)).toBe(40)
 })

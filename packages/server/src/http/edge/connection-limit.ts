@@ -2,35 +2,36 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { networkOf } from '../../platform/client-address.ts'
 import { FairShare } from '../../platform/fair-share.ts'
+import type { Log } from '../../telemetry/log.ts'
 
-/** What is left of the open files is for the stores, for logs, and for what is read from disk. */
-const PART_FOR_CLIENTS = 0.8
-/** Once half of the connections are taken, one address may have this part of them. */
-const PART_OF_ADDRESS = 1 / 8
+/** The part of the open-files limit for client connections. The rest is for PostgreSQL, Redis, logs and files. */
+const CLIENT_PART = 0.8
+/** Once half of the connections are in use, one address may have this part of them. */
+const ADDRESS_PART = 1 / 8
 const LOG_MS = 1_000
 
 interface ConnectionLimits {
-  /** Whether one address gets no more than its share. Not behind a proxy, from which all connections come. */
+  /** Whether one address gets no more than its share. Off behind a proxy, because all connections come from it. */
   isByAddress: boolean
-  log: { warn: (details: object, message: string) => void }
-  /** How many files the process may have open. */
+  log: Pick<Log, 'warn'>
+  /** The open-files limit of the process. */
   maxFiles?: number
 }
 
 /**
- * Closes TCP connections above what the limit of open files allows, and those of an address above its share. Without room for
- * another file the kernel's queue of connections would fill silently, and nobody could connect.
+ * Refuses TCP connections above a part of the open-files limit, and those of an address above its share. At the limit itself
+ * `accept` would fail, and new connections would wait in the kernel's queue without an error.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): () => void {
   const { isByAddress, log, maxFiles = maxOpenFiles() } = limits
-  const max = Math.floor(maxFiles * PART_FOR_CLIENTS)
-  const shares = new FairShare(max, isByAddress ? max * PART_OF_ADDRESS : max)
+  const max = Math.floor(maxFiles * CLIENT_PART)
+  const shares = new FairShare(max, isByAddress ? max * ADDRESS_PART : max)
   let refused = 0
   const timer = setInterval(() => {
     if (refused > 0)
       log.warn(
         { connections: refused, maxFiles },
-        'Connections were refused: too many open files, or too many from one address',
+        'connections were refused: too many open files, or too many from one address',
       )
     refused = 0
   }, LOG_MS).unref()
@@ -43,7 +44,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
   return () => clearInterval(timer)
 }
 
-/** The soft limit of the process; without one that can be read, connections are not limited. */
+/** The soft limit of the process. If it cannot be read, connections are not limited. */
 function maxOpenFiles(): number {
   try {
     const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

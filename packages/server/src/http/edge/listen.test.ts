@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((app) => app.close()))
 })
 
-/** A server with something that takes its time. */
+/** A server with a slow route. */
 function build() {
   const app = Fastify({ clientErrorHandler: rejectConnection, return503OnClosing: false })
   app.get('/slow', async (_request, reply) => {
@@ -28,17 +28,17 @@ function build() {
 function knock(port: number, text = '') {
   const socket = connect({ port, host })
   sockets.push(socket)
-  let heard = ''
+  let received = ''
   socket.on('data', (data) => {
-    heard += String(data)
+    received += String(data)
   })
   if (text) socket.write(text)
-  return { socket, ended: once(socket, 'close').then(() => heard) }
+  return { socket, ended: once(socket, 'close').then(() => received) }
 }
 const GET = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'
 
-describe.runIf(process.platform === 'linux')('many doors', () => {
-  test('[LOAD-9] in one turn of the event loop several connections are taken', async () => {
+describe.runIf(process.platform === 'several listeners')('many doors', () => {
+  test('[LOAD-9] several connections are accepted in one iteration of the event loop', async () => {
     const app = build()
     const port = await freePort()
     await listenWithReusePort(app, { host, port })
@@ -46,18 +46,18 @@ describe.runIf(process.platform === 'linux')('many doors', () => {
     let taken = 0
     app.server.on('connection', () => taken++)
     for (let i = 0; i < COUNT; i++) knock(port)
-    let turns = 0
+    let iterations = 0
     while (taken < COUNT) {
-      turns++
+      iterations++
       await new Promise((resolve) => setImmediate(resolve))
-      // So long that all of them stand at the doors by the second turn.
+      // Long enough that all of them are pending by the second iteration.
       for (const until = performance.now() + 5; performance.now() < until; );
     }
-    // With one door it would be a turn for each.
-    expect(turns).toBeLessThan(COUNT / 2)
+    // With one listener it would be one iteration for each.
+    expect(iterations).toBeLessThan(COUNT / 2)
   })
 
-  test('[LOAD-9] [REQ-14] whatever door it comes through, a request is answered, and what is none is refused with JSON', async () => {
+  test('[LOAD-9] [REQ-14] a request is answered on every listener, and an invalid one is rejected with JSON', async () => {
     const app = build()
     const port = await freePort()
     await listenWithReusePort(app, { host, port })
@@ -67,13 +67,13 @@ describe.runIf(process.platform === 'linux')('many doors', () => {
     for (const refusal of refusals) expect(refusal).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"malformed_request"\}$/)
   })
 
-  test('[LOAD-9] an address that somebody has is not shared with him', async () => {
+  test('[LOAD-9] a port that another process uses is not shared', async () => {
     const port = await freePort()
     await listenWithReusePort(build(), { host, port })
     await expect(listenWithReusePort(build(), { host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  test('[LOAD-9] closing waits for what came through any of them', async () => {
+  test('[LOAD-9] closing waits for requests on all of them', async () => {
     const app = build()
     const port = await freePort()
     let begun = 0
@@ -81,7 +81,7 @@ describe.runIf(process.platform === 'linux')('many doors', () => {
     let ended = 0
     app.addHook('onRequest', async () => void begun++)
     app.addHook('onResponse', async () => void ended++)
-    // Run last: what is closed here would be missed by a request that is still under way.
+    // Run last: closing would break a request that is still running.
     app.addHook('onClose', async () => {
       endedAtClose = ended
     })

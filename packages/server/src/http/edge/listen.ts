@@ -2,56 +2,57 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** For all of them together about as many connections wait at once as for a single one. */
+/** Per listener, so that all together have about the default of a single one. */
 const BACKLOG = 256
 const LISTENERS = process.platform === 'linux' ? 4 : 1
 
 /**
- * Listens at one address with several listeners. Node takes one connection of each in a turn of its event loop, and under load
- * a turn is long: with one, connections wait for seconds to be taken, those that ask for the health first of all.
+ * Listens with several listeners on one port (SO_REUSEPORT). Node accepts one connection per listener in each iteration of the
+ * event loop, and under load an iteration is long: with a single listener, new connections, such as health checks, would wait
+ * for seconds.
  */
 export async function listenWithReusePort(app: FastifyInstance, { host, port }: { host: string; port: number }) {
-  const doors: Server[] = []
+  const listeners: Server[] = []
   app.addHook('preClose', async () => {
-    for (const door of doors) door.close()
+    for (const listener of listeners) listener.close()
   })
-  // What still runs on their connections is waited for, as on those of the first.
+  // Waits for requests on their connections, as Fastify does for its own listener.
   app.addHook('onClose', async () => {
-    await Promise.all(doors.map((door) => isEmpty(door)))
+    await Promise.all(listeners.map((listener) => isEmpty(listener)))
   })
   if (LISTENERS === 1) return app.listen({ host, port })
   const shared = { host, port: await claim(host, port), reusePort: true, backlog: BACKLOG }
   const listening = await app.listen(shared)
-  for (let nth = 1; nth < LISTENERS; nth++) doors.push(await open(app, shared))
+  for (let nth = 1; nth < LISTENERS; nth++) listeners.push(await open(app, shared))
   return listening
 }
 
-/** Listeners that share an address do not notice that somebody else has it. One that shares nothing does. */
+/** Fails if another process uses the port, which SO_REUSEPORT would not notice. Returns the port. */
 async function claim(host: string, port: number): Promise<number> {
-  const alone = createServer().listen({ host, port })
-  await once(alone, 'listening')
-  const { port: claimed } = alone.address() as AddressInfo
-  alone.close()
-  await once(alone, 'close')
+  const probe = createServer().listen({ host, port })
+  await once(probe, 'listening')
+  const { port: claimed } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
   return claimed
 }
 
-/** As the server of the framework would take its connections itself. */
+/** Opens a listener that passes its connections to the server of the framework. */
 async function open({ server }: FastifyInstance, shared: ListenOptions): Promise<Server> {
   const options = { allowHalfOpen: true, noDelay: true }
-  const door = createServer(options, (socket: Socket & { server?: unknown }) => {
+  const listener = createServer(options, (socket: Socket & { server?: unknown }) => {
     socket.server = server
     server.emit('connection', socket)
   })
-  door.listen(shared)
-  await once(door, 'listening')
-  return door
+  listener.listen(shared)
+  await once(listener, 'listening')
+  return listener
 }
 
-const isEmpty = (door: Server) =>
+const isEmpty = (listener: Server) =>
   new Promise<void>((resolve) => {
-    door.getConnections((_error, count) => {
+    listener.getConnections((_error, count) => {
       if (count === 0) resolve()
-      else door.once('close', () => resolve())
+      else listener.once('close', () => resolve())
     })
   })

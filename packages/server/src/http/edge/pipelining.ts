@@ -1,35 +1,34 @@
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** More than any client sends before it has read an answer. */
-const MAX_UNANSWERED = 100
-/** On the connection: who waits for the answers before his own. Nothing when nobody is being answered. */
-const WAITING = Symbol('waiting')
-type Lined = Socket & { [WAITING]?: (() => void)[] | undefined }
+/** Maximum number of pipelined requests; no real client sends this many. */
+const MAX_PIPELINED = 100
+/** The pipelined requests that wait on a connection. Undefined when no request is running. */
+const QUEUE = Symbol('queue')
+type SocketWithQueue = Socket & { [QUEUE]?: (() => void)[] | undefined }
 
 /**
- * Hands on the requests of a connection one after the other. A client may send many without waiting, and gets the answers
- * in their order: if all were worked for at once, one connection could have the places of hundreds. And when it ends with
- * an upgrade or CONNECT, Node tells the end only of the request that is being answered; what the others held would be held for
- * ever. (Older versions of Node do so however it ends.)
+ * Handles the pipelined requests of a connection one after the other. Responses are sent in order anyway, and handled in
+ * parallel, one connection could take hundreds of slots. Also, when the connection ends with an upgrade or CONNECT, Node emits
+ * `close` only for the request that is being answered, so the others would never release what they hold.
  */
 export function serializeRequests(handle: RequestListener): RequestListener {
   return (request, response) => {
-    const socket: Lined = request.socket
-    const begin = () => {
-      response.once('close', () => next(socket))
+    const socket: SocketWithQueue = request.socket
+    const start = () => {
+      response.once('close', () => startNext(socket))
       handle(request, response)
     }
-    if (!socket[WAITING]) {
-      socket[WAITING] = []
-      begin()
-    } else if (socket[WAITING].push(begin) >= MAX_UNANSWERED) socket.destroy()
+    if (!socket[QUEUE]) {
+      socket[QUEUE] = []
+      start()
+    } else if (socket[QUEUE].push(start) >= MAX_PIPELINED) socket.destroy()
   }
 }
 
-function next(socket: Lined) {
-  // The answer before it may have been the last on this connection.
-  const begin = socket.writable ? socket[WAITING]?.shift() : undefined
-  if (begin) begin()
-  else socket[WAITING] = undefined
+function startNext(socket: SocketWithQueue) {
+  // The previous response may have closed the connection.
+  const start = socket.writable ? socket[QUEUE]?.shift() : undefined
+  if (start) start()
+  else socket[QUEUE] = undefined
 }

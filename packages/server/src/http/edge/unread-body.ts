@@ -4,7 +4,7 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
 /**
- * Whether a request offers another protocol, which is declined, and has a body. When such a body is left unread, Node reads
- * nothing more from its connection: whoever sent it must be told that it is over, or he waits for his next answer in vain.
+ * Whether a request has a body and an `Upgrade` header, which is declined. If its body is left unread, Node stops reading from the
+ * connection, so the connection must be closed: the client's next request would never get a response.
  */
 export const isUpgradeWithBody = (raw: IncomingMessage) => raw.headers.upgrade !== undefined && hasBody(raw)

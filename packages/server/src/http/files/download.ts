@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../platform/problem.ts'
 import { isSame } from '../etag.ts'
 
-/** A file to be sent. `content` fetches the bytes from `start` up to and without `end`, as they are asked for. */
+/** A file to be sent. `content` reads the bytes from `start` up to but not including `end`, on demand. */
 export interface Download {
   name: string
   mime_type: string
@@ -13,23 +13,23 @@ export interface Download {
   content: (start: number, end: number) => AsyncIterable<Buffer>
 }
 
-/** What a browser may want a file for: to save it, to read its bytes, and to show it, if it is a picture that can hold no script. */
+/** Values of Sec-Fetch-Dest that are allowed for every file; `image` only for raster images, which cannot contain scripts. */
 const destinations = new Set([undefined, 'empty', 'document'])
 const rasterTypes = new Set(['png', 'jpeg', 'gif', 'webp', 'avif'].map((name) => `image/${name}`))
 
-/** Sends a file, or the part of it that was asked for. Whatever it is, a browser must save it and never show it. */
+/** Sends a file, or the requested range, always as a download. */
 export function sendDownload(request: FastifyRequest, reply: FastifyReply, file: Download) {
-  const { 'if-none-match': known, 'if-range': base, range = '' } = request.headers
+  const { 'if-none-match': expected, 'if-range': ifRange, range = '' } = request.headers
   const { size, etag } = file
   const destination = request.headers['sec-fetch-dest']
-  const isPicture = destination === 'image' && rasterTypes.has(mediaType(file.mime_type))
+  const isRasterImage = destination === 'image' && rasterTypes.has(mediaTypeOf(file.mime_type))
   reply.header('vary', [reply.getHeader('vary'), 'Sec-Fetch-Dest'].filter(Boolean).join(', '))
-  // Before the ETag is compared: a 304 would hand out the bytes that the browser has kept.
-  if (!destinations.has(destination) && !isPicture) throw new Problem('download_only')
+  // Checked before the ETag: after a 304 the browser would use its cached bytes.
+  if (!destinations.has(destination) && !isRasterImage) throw new Problem('download_only')
   reply.header('etag', etag).header('cache-control', 'private, no-cache')
-  if (known !== undefined && isSame(known, etag)) return reply.code(304).send()
-  const part = base === undefined || base === etag ? readRange(range, size) : undefined
-  if (part === 'nowhere') {
+  if (expected !== undefined && isSame(expected, etag)) return reply.code(304).send()
+  const part = ifRange === undefined || ifRange === etag ? parseRange(range, size) : undefined
+  if (part === 'unsatisfiable') {
     reply.header('content-range', `bytes */${size}`)
     throw new Problem('range_not_satisfiable')
   }
@@ -45,14 +45,14 @@ export function sendDownload(request: FastifyRequest, reply: FastifyReply, file:
   return reply.send(Readable.from(content, { objectMode: false, highWaterMark: 1 }))
 }
 
-const mediaType = (type: string) => type.split(';')[0]?.trim().toLowerCase() ?? ''
+const mediaTypeOf = (type: string) => type.split(';')[0]?.trim().toLowerCase() ?? ''
 
-/** One range of bytes. Several at once, and what is no range of bytes, may be ignored, and is. */
-function readRange(range: string, size: number): { start: number; end: number } | 'nowhere' | undefined {
+/** Parses a single byte range. Several ranges, and other units, are ignored, as RFC 9110 allows. */
+function parseRange(range: string, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range) ?? []
   if (first === '' && last === '') return undefined
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
-  return start < end ? { start, end } : 'nowhere'
+  return start < end ? { start, end } : 'unsatisfiable'
 }

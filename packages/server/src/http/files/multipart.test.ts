@@ -14,7 +14,7 @@ const write = (parts: Part[], boundary: string) =>
   ])
 const CRLF = Buffer.from('\r\n')
 
-/** Takes a body apart that arrives in pieces, cut at these places. Of a part that is skipped nothing is asked. */
+/** Parses a body that arrives in chunks, cut at these offsets. Skipped parts are not read. */
 async function read(body: Buffer, cuts: number[], boundary: string, isSkipped: (nth: number) => boolean = () => false) {
   const places = [0, ...cuts.map((cut) => cut % (body.length + 1)), body.length].toSorted((a, b) => a - b)
   const pieces = places.slice(1).map((end, i) => body.subarray(places[i], end))
@@ -34,7 +34,7 @@ async function read(body: Buffer, cuts: number[], boundary: string, isSkipped: (
 
 const boundaries = fc.string({ unit: fc.constantFrom('-', 'a', "'"), minLength: 1, maxLength: 70 })
 const cuts = fc.array(fc.nat(), { maxLength: 30 })
-/** Content made of what a delimiter is made of, and of whole delimiters with one byte missing or wrong. */
+/** Content made of the characters of a delimiter, and of delimiters with one byte missing or wrong. */
 const contents = (boundary: string) => {
   const delimiter = `\r\n--${boundary}`
   const near = fc
@@ -62,7 +62,7 @@ const contents = (boundary: string) => {
         { maxLength: 8 },
       )
       .map((some) => Buffer.concat(some))
-      // What holds the delimiter itself, alone or with the line break that follows, cannot be sent under this boundary.
+      // Content with the delimiter itself cannot be sent under this boundary.
       .filter((content) => !Buffer.concat([CRLF, content, CRLF]).includes(delimiter))
   )
 }
@@ -78,14 +78,14 @@ const forms = boundaries.chain((boundary) =>
 )
 
 always.prop([forms])(
-  '[ATT-4] whatever the parts, and wherever the body is cut, what comes out is what went in',
+  '[ATT-4] for any parts and any chunk boundaries, the parsed parts equal the sent ones',
   async ({ boundary, parts, cuts: places }) => {
     expect(await read(write(parts, boundary), places, boundary)).toEqual(parts)
   },
 )
 
 always.prop([forms])(
-  '[ATT-3] a part that nobody reads does not matter to the others',
+  '[ATT-3] a part that is not read does not affect the others',
   async ({ boundary, parts, cuts: places, skipped }) => {
     const isSkipped = (nth: number) => skipped.includes(nth)
     const expected = parts.map((part, nth) => (isSkipped(nth) ? { ...part, content: Buffer.alloc(0) } : part))
@@ -94,16 +94,16 @@ always.prop([forms])(
 )
 
 always.prop([forms, fc.nat()])(
-  '[ATT-3] a body that ends too early is refused, and never taken for a shorter one',
+  '[ATT-3] a body that ends too early is rejected, and never parsed as a shorter one',
   async ({ boundary, parts, cuts: places }, end) => {
     const body = write(parts, boundary)
-    // The line break at the very end may be missing.
+    // The final line break may be missing.
     const short = body.subarray(0, end % (body.length - 2))
     await expect(read(short, places, boundary)).rejects.toMatchObject({ code: 'invalid_input' })
   },
 )
 
-test('[ATT-4] a body that arrives byte by byte is the same', async () => {
+test('[ATT-4] a body that arrives byte by byte gives the same result', async () => {
   const parts = [{ name: 'a', content: Buffer.from('\r\n--boundar\r\n--\r\r\n--bound') }]
   const body = write(parts, 'boundary')
   expect(await read(body, Array.from(body.keys()), 'boundary')).toEqual(parts)

@@ -7,7 +7,7 @@ import { Problem } from '../../platform/problem.ts'
 import { inputReader, invalid } from '../validation.ts'
 import { Multipart, type PartHeaders } from './multipart.ts'
 
-/** A file that was taken in: its bytes are kept under `file_id`, and belong to nothing yet. */
+/** A received file. Its bytes are stored under `file_id`; no attachment refers to it yet. */
 export interface UploadedFile {
   file_id: string
   name: string
@@ -16,97 +16,95 @@ export interface UploadedFile {
   content_hash: string
 }
 
-/** Where the bytes of uploads go before anybody holds a lock. */
+/** Stores the bytes of uploads, before the board lock is taken. */
 export interface UploadStore {
   maxBytes: number
-  /** The slowest that a client may send; 0 when any rate will do. */
+  /** The minimum rate of a client; 0 for none. */
   minBytesPerSecond: number
-  /** Keeps what comes until it ends, for a while; answers under which id. */
-  take: (board_id: string, content: AsyncIterable<Buffer>, user_id: string) => Promise<string>
-  /** Forgets what nobody claimed. */
-  drop: (board_id: string, file_id: string) => Promise<void>
+  /** Stores the content temporarily. Returns its id. */
+  store: (board_id: string, content: AsyncIterable<Buffer>, user_id: string) => Promise<string>
+  /** Deletes a file that no attachment refers to. */
+  discard: (board_id: string, file_id: string) => Promise<void>
 }
 
 export interface ReceivedUpload {
-  /** The parts that are no file and have a name that the operation knows. */
+  /** The parts that are not a file, by name. */
   fields: Record<string, string>
   file: UploadedFile
 }
 
-/** A client that writes everything before it reads must get to its answer: so much is read for it in vain. */
+/** Maximum number of bytes to read and discard, so that a client that writes everything before it reads gets its response. */
 const MAX_DISCARDED_BYTES = 134_217_728
-/** What the other parts and all headers may add to the file. */
+/** Maximum size of the other parts and all headers. */
 const MAX_EXTRA_BYTES = 65_536
 const MAX_PARTS = 100
 const MAX_FIELD_BYTES = 1_024
 
-/** Where one request's file goes. */
+/** Receives the file of one request. */
 export interface UploadSink {
   maxBytes: number
   minBytesPerSecond: number
-  take: (content: AsyncIterable<Buffer>) => Promise<string>
-  drop: (file_id: string) => Promise<void>
+  store: (content: AsyncIterable<Buffer>) => Promise<string>
+  discard: (file_id: string) => Promise<void>
 }
 
 export const boardUploadSink = (
-  { take, drop, ...bounds }: UploadStore,
+  { store, discard, ...limits }: UploadStore,
   board_id: string,
   user_id: string,
 ): UploadSink => ({
-  ...bounds,
-  take: (content) => take(board_id, content, user_id),
-  drop: (file_id) => drop(board_id, file_id),
+  ...limits,
+  store: (content) => store(board_id, content, user_id),
+  discard: (file_id) => discard(board_id, file_id),
 })
-/** For what is only read to see whether it was sent before. */
+/** Stores nothing: for a retry, whose file is only hashed. */
 export const discardingSink = ({ maxBytes, minBytesPerSecond }: UploadStore): UploadSink => ({
   maxBytes,
   minBytesPerSecond,
-  async take(content) {
+  async store(content) {
     for await (const _ of content);
     return ''
   },
-  async drop() {},
+  async discard() {},
 })
 
-/**
- * Reads a form with one file in it, and gives the file's bytes to the desk as they come. Whatever is wrong with it, the
- * rest of the body is read before the refusal is sent.
- */
+/** Receives a multipart form with one file, and streams the file to the sink. On an error, the rest of the body is read first. */
 export async function receiveUpload(
   request: FastifyRequest,
   reply: FastifyReply,
-  desk: UploadSink,
+  sink: UploadSink,
 ): Promise<ReceivedUpload> {
   try {
-    return await receiveAll(request, reply, desk)
+    return await receiveAll(request, reply, sink)
   } catch (error) {
-    // The rest of a body that comes too slowly is not waited for.
+    // The rest of a slow body is not read.
     if (isTimeout(error)) reply.header('connection', 'close')
     throw error
   }
 }
 
-async function receiveAll(request: FastifyRequest, reply: FastifyReply, desk: UploadSink): Promise<ReceivedUpload> {
-  const { maxBytes, minBytesPerSecond } = desk
-  const pieces = atLeast(bodyOf(request), minBytesPerSecond)
+async function receiveAll(request: FastifyRequest, reply: FastifyReply, sink: UploadSink): Promise<ReceivedUpload> {
+  const { maxBytes, minBytesPerSecond } = sink
+  const chunks = withMinimumRate(bodyOf(request), minBytesPerSecond)
   try {
     const boundary = readBoundary(request)
     if (Number(request.headers['content-length'] ?? 0) > maxBytes + MAX_EXTRA_BYTES) throw tooLarge(maxBytes)
-    return await readForm(new Multipart(bounded(pieces, maxBytes), boundary), desk, () => discard(pieces, reply))
+    const form = new Multipart(withMaximumSize(chunks, maxBytes), boundary)
+    return await readForm(form, sink, () => discardRest(chunks, reply))
   } catch (error) {
-    if (!isTimeout(error)) await discard(pieces, reply)
+    if (!isTimeout(error)) await discardRest(chunks, reply)
     throw error
   }
 }
 
 const isTimeout = (error: unknown) => error instanceof Problem && error.code === 'request_timeout'
 
-/** The body as it comes. When its client goes away that is told as such, and is not taken for an error of the database. */
+/** The body as a stream. The error of a disconnected client is converted, because it looks like a lost database connection. */
 function bodyOf({ raw }: FastifyRequest): AsyncIterator<Buffer> {
-  const pieces = raw[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const chunks = raw[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   return {
     next: () =>
-      pieces.next().catch(() => {
+      chunks.next().catch(() => {
         throw new Problem('request_incomplete')
       }),
   }
@@ -115,30 +113,30 @@ function bodyOf({ raw }: FastifyRequest): AsyncIterator<Buffer> {
 const RATE_SECONDS = 10
 
 /**
- * The same pieces from a client that sends at least so many bytes a second, on average over ten seconds. Only the time that
- * the service waits for the client counts. A slower client gets 408.
+ * Throws 408 when the client sends fewer bytes per second, on average over ten seconds. Only the time that the service waits
+ * for the client counts.
  */
-function atLeast(pieces: AsyncIterator<Buffer>, bytes_per_second: number): AsyncIterator<Buffer> {
-  if (bytes_per_second === 0) return pieces
-  const due = bytes_per_second * RATE_SECONDS
+function withMinimumRate(chunks: AsyncIterator<Buffer>, bytesPerSecond: number): AsyncIterator<Buffer> {
+  if (bytesPerSecond === 0) return chunks
+  const requiredBytes = bytesPerSecond * RATE_SECONDS
   let bytes = 0
-  let left_ms = RATE_SECONDS * 1_000
+  let msLeft = RATE_SECONDS * 1_000
   return {
     async next() {
-      const asked_at = performance.now()
-      const piece = await within(left_ms, pieces.next())
-      left_ms -= performance.now() - asked_at
-      bytes += piece.value?.length ?? 0
-      if (bytes >= due) {
+      const startedAt = performance.now()
+      const chunk = await timeoutAfter(msLeft, chunks.next())
+      msLeft -= performance.now() - startedAt
+      bytes += chunk.value?.length ?? 0
+      if (bytes >= requiredBytes) {
         bytes = 0
-        left_ms = RATE_SECONDS * 1_000
+        msLeft = RATE_SECONDS * 1_000
       }
-      return piece
+      return chunk
     },
   }
 }
 
-async function within<T>(ms: number, wait: Promise<T>): Promise<T> {
+async function timeoutAfter<T>(ms: number, wait: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Problem('request_timeout')), Math.max(0, ms))
   try {
@@ -148,37 +146,37 @@ async function within<T>(ms: number, wait: Promise<T>): Promise<T> {
   }
 }
 
-/** A body that did not say how long it is, is not endless either. */
-function bounded(pieces: AsyncIterator<Buffer>, maxBytes: number): AsyncIterator<Buffer> {
+/** Limits a body that has no Content-Length. */
+function withMaximumSize(chunks: AsyncIterator<Buffer>, maxBytes: number): AsyncIterator<Buffer> {
   let read = 0
   return {
     async next() {
-      const piece = await pieces.next()
-      read += piece.value?.length ?? 0
+      const chunk = await chunks.next()
+      read += chunk.value?.length ?? 0
       if (read > maxBytes + MAX_EXTRA_BYTES) throw tooLarge(maxBytes)
-      return piece
+      return chunk
     },
   }
 }
 
-/** What is behind the form may break off too, and then nothing of the form is kept. */
-async function readForm(form: Multipart, desk: UploadSink, readRest: () => Promise<void>): Promise<ReceivedUpload> {
+/** Reads the form, and what follows it: if the client disconnects before the end of the body, the file is discarded. */
+async function readForm(form: Multipart, sink: UploadSink, readRest: () => Promise<void>): Promise<ReceivedUpload> {
   const received: Partial<ReceivedUpload> & Pick<ReceivedUpload, 'fields'> = { fields: {} }
   try {
-    await readParts(form, desk, received)
+    await readParts(form, sink, received)
     const { fields, file } = received
     if (!file) throw invalid([{ field: 'file', message: 'is required' }])
     await readRest()
     return { fields, file }
   } catch (error) {
-    if (received.file) await desk.drop(received.file.file_id)
+    if (received.file) await sink.discard(received.file.file_id)
     throw error
   }
 }
 
 async function readParts(
   form: Multipart,
-  { maxBytes, take }: UploadSink,
+  { maxBytes, store }: UploadSink,
   received: Partial<ReceivedUpload> & Pick<ReceivedUpload, 'fields'>,
 ) {
   for (let parts = 0; ; parts++) {
@@ -192,7 +190,7 @@ async function readParts(
     else {
       readName({ file: name })
       const measured = measure(form.content(), maxBytes)
-      const file_id = await take(measured.content)
+      const file_id = await store(measured.content)
       received.file = { file_id, name, mime_type: readType(headers), ...measured.result() }
     }
   }
@@ -209,7 +207,7 @@ function readBoundary({ headers }: FastifyRequest): string {
   return boundary
 }
 
-/** The name of a part, and of its file if it has one. Browsers write both in UTF-8; others may use `filename*`. */
+/** The name of a part, and the name of its file if it has one. Browsers send both in UTF-8; other clients may use `filename*`. */
 function readDisposition(headers: PartHeaders): { field?: string; name?: string } {
   const header = unescapeQuotedPairs(headers.get('content-disposition') ?? '')
   const { type, parameters } = parse(header, { multipart: true, extended: false })
@@ -252,23 +250,23 @@ function readType(headers: PartHeaders): string {
 async function readField(content: AsyncIterable<Buffer>): Promise<string> {
   const bytes: Buffer[] = []
   let size = 0
-  for await (const piece of content) {
-    size += piece.length
-    if (size <= MAX_FIELD_BYTES) bytes.push(piece)
+  for await (const chunk of content) {
+    size += chunk.length
+    if (size <= MAX_FIELD_BYTES) bytes.push(chunk)
   }
   return Buffer.concat(bytes).toString()
 }
 
-/** Hands the bytes on, and knows how many they were and what they are when they have passed. */
+/** Passes the bytes through, and computes their size and hash. */
 function measure(source: AsyncIterable<Buffer>, maxBytes: number) {
   const hash = createHash('sha256')
   let size = 0
   async function* content() {
-    for await (const piece of source) {
-      size += piece.length
+    for await (const chunk of source) {
+      size += chunk.length
       if (size > maxBytes) throw tooLarge(maxBytes)
-      hash.update(piece)
-      yield piece
+      hash.update(chunk)
+      yield chunk
     }
   }
   return { content: content(), result: () => ({ size, content_hash: hash.digest('base64url') }) }
@@ -277,15 +275,15 @@ function measure(source: AsyncIterable<Buffer>, maxBytes: number) {
 const tooLarge = (maxBytes: number) =>
   new Problem('file_too_large', { detail: `The file is larger than the maximum of ${maxBytes} bytes.` })
 
-async function discard(pieces: AsyncIterator<Buffer>, reply: FastifyReply) {
+async function discardRest(chunks: AsyncIterator<Buffer>, reply: FastifyReply) {
   for (let read = 0; read <= MAX_DISCARDED_BYTES; ) {
-    const { value, done } = await pieces.next()
+    const { value, done } = await chunks.next()
     if (done) return
     read += value.length
   }
   reply.header('connection', 'close')
 }
 
-/** What makes an upload the same upload. */
+/** Identifies an upload, to recognize a retry. */
 export const fingerprintOfUpload = ({ fields, file: { name, mime_type, content_hash } }: ReceivedUpload) =>
   JSON.stringify([fields, name, mime_type, content_hash])

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ownPath, pageHeaders } from './page-policy.ts'
 
 const redocBundle = new URL(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
-/** Scripts of a page come from its own path. Swagger UI and Redoc write styles into the page. */
+/** Scripts are loaded from the path of the page only. Swagger UI and Redoc need inline styles. */
 const policyFor = (request: FastifyRequest, path: '/docs/' | '/redoc/') => {
   const own = ownPath(request, path)
   return [
@@ -30,10 +30,7 @@ const redocPage = (document: string) => `<!doctype html>
 </html>`
 const pages = new URL('../../../pages/', import.meta.url)
 
-/**
- * The documents of the API and of the socket, from the contract: to read under `/redoc`, to try under `/docs`. Nothing comes
- * from elsewhere.
- */
+/** Serves the OpenAPI and AsyncAPI documents, Redoc under `/redoc` and Swagger UI under `/docs`. Loads nothing from other hosts. */
 export async function serveApiDocs(app: FastifyInstance, { isTokenKept }: { isTokenKept: boolean }) {
   const document = openApi()
   serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))

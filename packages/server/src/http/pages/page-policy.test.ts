@@ -14,7 +14,7 @@ interface Page {
   headers: IncomingHttpHeaders
   body: string
 }
-/** Asks for a page under any host, which `fetch` would not. */
+/** Requests a page under any host, which `fetch` cannot. */
 function ask(path: string, headers: Record<string, string>): Promise<Page> {
   const { promise, resolve, reject } = Promise.withResolvers<Page>()
   const sent = httpRequest(service.base_url + path, { setHost: false, headers }, (answer) => {
@@ -39,9 +39,9 @@ const pages: [string, string][] = [
   ['/redoc', '/redoc/'],
   ['/redoc/realtime', '/redoc/'],
 ]
-test.each(pages)('[SEC-4] %s takes scripts and workers from %s of its own host alone', async (path, own) => {
+test.each(pages)('[SEC-4] %s loads scripts and workers only from %s of its own host', async (path, own) => {
   for (const host of ['boards.example.com', 'localhost:8000', '192.168.1.5:8000', 'XN--BCHER-KVA.example:443']) {
-    // Wherever TLS ends, and whatever a client says of itself, the source is the host that was asked.
+    // The source is the requested host, wherever TLS ends and whatever headers a client sends.
     const headers = { host, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' }
     const policy = await policyOf(path, headers)
     expect(policy.get('default-src')).toBe("'none'")
@@ -52,7 +52,7 @@ test.each(pages)('[SEC-4] %s takes scripts and workers from %s of its own host a
 })
 
 test.each(['/app', '/docs', '/docs/realtime', '/redoc'])(
-  '[SEC-4] %s puts nothing into its policy that is not a host',
+  '[SEC-4] the policy of %s contains nothing that is not a host',
   async (path) => {
     const hosts = [
       'a b',
@@ -76,7 +76,7 @@ test.each(['/app', '/docs', '/docs/realtime', '/redoc'])(
 )
 
 test.each(['/app', '/docs', '/redoc'])(
-  '[SEC-5] %s denies itself what it never uses, such as the camera, and shares no window with other origins',
+  '[SEC-5] %s disables unused features such as the camera, and shares no window with other origins',
   async (path) => {
     const { headers } = await ask(path, { host: 'localhost' })
     expect(headers).toMatchObject({ 'cross-origin-opener-policy': 'same-origin', 'origin-agent-cluster': '?1' })

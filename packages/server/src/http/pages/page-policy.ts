@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Problem } from '../../platform/problem.ts'
 
-/** What a policy can name: a host name or an IPv4 address, with a port. It holds nothing that ends a source or a directive. */
+/** Hosts that a policy can contain: a host name or an IPv4 address, with a port. No character ends a source or a directive. */
 const nameableHost = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::\d{1,5})?$/i
 
 /**
@@ -13,7 +13,7 @@ export function ownPath({ headers: { host = '' } }: FastifyRequest, path: `/${st
   return `${host}${path}`
 }
 
-/** Features of a browser that no page of ours uses. Scripts that run in a page cannot ask for them either. */
+/** Browser features that our pages do not use, and that are therefore disabled. */
 const unusedFeatures =
   'camera microphone geolocation payment usb serial hid midi display-capture accelerometer gyroscope magnetometer'
 const permissionsPolicy = unusedFeatures
@@ -21,7 +21,7 @@ const permissionsPolicy = unusedFeatures
   .map((feature) => `${feature}=()`)
   .join(', ')
 
-/** The headers that restrict what a page may load and use, and keep it apart from pages of other origins. */
+/** The headers that restrict what a page may load and use, and isolate it from pages of other origins. */
 export const pageHeaders = (contentSecurityPolicy: string) => ({
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',

@@ -9,8 +9,8 @@ const YEAR_SECONDS = 31_536_000
 
 /**
  * Content-Security-Policy of the web client: it loads the files below `/app/` and calls its own origin. No inline script or
- * style, no eval, no frame around it. Attachments are shown from `blob:` addresses only. Of the two Trusted Types
- * policies, one makes HTML of Markdown and the other knows the address of one worker.
+ * style, no eval, no framing. Attachments are shown from `blob:` URLs only. Of the two Trusted Types policies, one is for
+ * HTML from Markdown, the other for the URL of the worker.
  */
 const policyFor = (request: FastifyRequest) => {
   const files = ownPath(request, '/app/')
@@ -31,24 +31,24 @@ const policyFor = (request: FastifyRequest) => {
   ].join('; ')
 }
 
-/** Only names that a build makes: anything else is a page, or nothing. */
+/** Whether a path has the form of a built file. Every other path is a page of the client. */
 const isFile = (path: string) => path !== 'index.html' && /^[\w-]+(?:\/[\w-]+)*(?:\.[\w-]+)+$/.test(path)
 
-/** The web client under `/app`, as `npm run build` made it. Every address that is no file is a page of it. */
+/** Serves the built web client under `/app`. Every path that is not a file returns the page. */
 export async function serveWebClient(app: FastifyInstance, limits: { max_attachment_bytes: number }) {
   const isBuilt = existsSync(BUILT)
   app.get('/', (_request, reply) => reply.redirect(isBuilt ? '/app' : '/docs'))
-  if (!isBuilt) return app.log.warn('There is no web client under /app: npm run build makes it')
+  if (!isBuilt) return app.log.warn('the web client is not built: run npm run build to serve it under /app')
   await app.register(files, {
     root: BUILT,
     serve: false,
     preCompressed: true,
     cacheControl: false,
     setHeaders: (reply, path) => {
-      // Names in `assets` hold a hash of what is in them.
+      // Names in `assets` contain a hash of the content.
       const isForever = path.includes('/assets/')
       reply.header('cache-control', isForever ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache')
-      // The worker that keeps pages for when there is no network has a policy of its own.
+      // The service worker for offline use has its own policy.
       if (path.includes('/offline.js'))
         reply.header('content-security-policy', "default-src 'none'; connect-src 'self'")
     },
@@ -56,11 +56,11 @@ export async function serveWebClient(app: FastifyInstance, limits: { max_attachm
   const sendPage = (request: FastifyRequest, reply: FastifyReply) =>
     reply.headers(pageHeaders(policyFor(request))).sendFile('index.html')
   app.get('/app', sendPage)
-  // What the web client cannot know by itself, and would else learn by a refusal.
+  // Limits that the client would otherwise learn only from a rejected request.
   app.get('/app/limits.json', (_request, reply) => reply.header('cache-control', 'no-cache').send(limits))
   app.get<{ Params: { '*': string } }>('/app/*', (request, reply) => {
     const path = request.params['*']
-    // A file that is gone is not answered with a page: a browser would take it for the script that it asked for.
+    // A missing file is a 404, not the page: a browser would run the page as the script it requested.
     return isFile(path) ? reply.sendFile(path) : sendPage(request, reply)
   })
 }
