@@ -3,8 +3,6 @@ import { operations } from '@lockstep/contract'
 import { type Access, type Operation, owner, ownerOrSelf } from '@lockstep/contract/operation'
 import { type ProblemCode, problems } from '@lockstep/contract/problems'
 import { Client, type Failure, sendingOf } from '@lockstep/testing/client'
-import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   accepts,
   CANARY,
@@ -15,7 +13,9 @@ import {
   type Known,
   newTargets,
   validInput,
-} from './input-generator.ts'
+} from '@lockstep/testing/input-generator'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 /** Everybody who may knock. The deactivated user is an owner in the books: only his state keeps him out. */
 const actors = [

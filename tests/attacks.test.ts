@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { BoardAccess, Operation } from '@lockstep/contract/operation'
 import { type Answer, type Failure, sendingOf } from '@lockstep/testing/client'
+import { contentHash, furnish, type Known, propertiesOf, validInput } from '@lockstep/testing/input-generator'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { contentHash, furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
 
 /** What one could try on a particular operation, besides what the generated suites try on every one of them. */
 let service: TestService

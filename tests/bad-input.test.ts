@@ -2,8 +2,6 @@ import { Agent, request as httpRequest } from 'node:http'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import { type Client, type Failure, form, type Sending, sendingOf } from '@lockstep/testing/client'
-import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Attack,
   CANARY,
@@ -18,7 +16,9 @@ import {
   propertiesOf,
   queryAttacks,
   validInput,
-} from './input-generator.ts'
+} from '@lockstep/testing/input-generator'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const all = Object.entries<Operation>(operations)
 const AT_ONCE = 8

@@ -2,8 +2,8 @@ import { operations } from '@lockstep/contract'
 import { startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkLife } from './fold/check.ts'
-import { type Act, type Life, type Logged, live, type Person, type Stage } from './fold/life.ts'
-import { play } from './fold/play.ts'
+import { play } from './fold/random-writes.ts'
+import { type Act, type Life, type Logged, live, type Person, type Stage } from './fold/record-board.ts'
 import { Dice, inputsOf, writeNames } from './fold/writes.ts'
 
 const SIZE = { lanes: 8, steps: 30 }

@@ -1,18 +1,21 @@
+import { newAccount } from '@lockstep/testing/accounts'
 import { Client } from '@lockstep/testing/client'
+import { instanceSettings } from '@lockstep/testing/environment'
+import { errorsIn } from '@lockstep/testing/log-errors'
 import { endProcesses, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
+import { seeded } from '@lockstep/testing/random'
 import { startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
-import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { REDIS } from '@lockstep/testing/template-database'
+import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isAdministration, operationsOf, type Published, readMessages, readOpenApi } from './fuzz/document.ts'
 import { judgeEnd, judgeMessage, judgeOdd } from './fuzz/frame-judge.ts'
 import { fuzzFrames } from './fuzz/frame-run.ts'
 import { judge } from './fuzz/judge.ts'
-import { newPerson } from './fuzz/person.ts'
 import { type FuzzRequest, plainRequest } from './fuzz/requests.ts'
 import { fuzz } from './fuzz/run.ts'
 import { badCredentials, goodCredential } from './fuzz/tricks.ts'
-import { errorsIn, growthOf, watch } from './fuzz/watch.ts'
-import { seeded } from './rig/history.ts'
+import { growthOf, watch } from './fuzz/watch.ts'
 
 /** A few of what `npm run prove -- fuzz` sends. */
 const SIZE = { seed: 1, requests: 20_000, at_once: 16 }
@@ -22,18 +25,14 @@ const GROWTH_MIB = 96
 /** A process with room to spare does not tidy up. */
 const HEAP_MIB = 256
 const PATIENCE_MS = 600_000
-const NAME = `lockstep_fuzz_${process.pid}`
 
+let database: TestDatabase
 let service: ServiceProcess
 let watching: ReturnType<typeof watch>
 beforeAll(async () => {
-  await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
-  const JWT_SECRET = 'hush-hush-signing-secret-of-the-fuzzer-0123456789'
+  database = await createTestDatabase()
   service = await startServiceProcess({
-    DATABASE_URL: databaseUrl(NAME),
-    REDIS_URL: REDIS,
-    JWT_SECRET,
-    LOG_LEVEL: 'warn',
+    ...instanceSettings(database.url, REDIS),
     BOARD_WAIT_MS: '12000',
     ADMIN_API: 'on',
     BOARD_CACHE_BYTES: '4194304',
@@ -43,7 +42,7 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(async () => {
   await endProcesses()
-  await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+  await database?.drop()
 })
 
 test('[FUZZ-1] [FUZZ-2] requests of every kind are answered as the document says', {
@@ -74,7 +73,7 @@ test('[FUZZ-1] [FUZZ-2] requests of every kind are answered as the document says
 test('[FUZZ-3] frames of every kind end with the right code, and others miss nothing', {
   timeout: PATIENCE_MS,
 }, async () => {
-  const { token } = await newPerson(new Client(service.base_url))
+  const { token } = await newAccount(service.base_url)
   const fuzzed = await fuzzFrames(new Client(service.base_url, token), FRAMES)
   expect(fuzzed.violations).toEqual([])
   expect(fuzzed.frames).toBeGreaterThanOrEqual(FRAMES.frames)

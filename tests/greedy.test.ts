@@ -1,11 +1,11 @@
 import { endProcesses, launch } from '@lockstep/testing/processes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AttackEnvironment } from './greedy/environment.ts'
 import { judge, KINDS, type Observation, type Sample } from './greedy/judge.ts'
 import { MemoryWatch } from './greedy/memory-watch.ts'
 import { Pacer } from './greedy/pacer.ts'
 import { type Pace, runScenario } from './greedy/run.ts'
 import { scenarios } from './greedy/scenarios.ts'
-import { Stage } from './greedy/stage.ts'
 
 const MEBIBYTE = 2 ** 20
 /** Seconds for each; `npm run prove -- greedy` attacks as hard as the scenarios say. */
@@ -24,17 +24,17 @@ const REDIS = ['--client-output-buffer-limit', 'pubsub 2mb 2mb 60']
 afterAll(endProcesses)
 
 describe('one greedy account or address beside a bystander', () => {
-  let stage: Stage
+  let environment: AttackEnvironment
   beforeAll(async () => {
     // Quotas would refuse to store what the other defences must withstand.
-    stage = await Stage.open({ settings: { QUOTAS: 'off' }, limitBytes: LIMIT_BYTES, redis: REDIS })
-    await stage.serve(PACE.shared as NonNullable<Pace['shared']>, { isFresh: true })
+    environment = await AttackEnvironment.open({ settings: { QUOTAS: 'off' }, limitBytes: LIMIT_BYTES, redis: REDIS })
+    await environment.start(PACE.shared as NonNullable<Pace['shared']>, { isFresh: true })
   }, 180_000)
-  afterAll(() => stage?.close())
+  afterAll(() => environment?.close())
 
   for (const scenario of scenarios.filter(({ small }) => small)) {
     test(`[GREEDY-1] [GREEDY-2] ${scenario.title}`, { timeout: 180_000 }, async () => {
-      const { verdict, outcomes } = await runScenario(stage, scenario, PACE, false)
+      const { verdict, outcomes } = await runScenario(environment, scenario, PACE, false)
       // Times are judged by `npm run prove -- greedy`: a second on a shared machine say too little.
       expect({ ...verdict, outcomes }).toMatchObject({ unusable: [], failures: [] })
     })

@@ -7,6 +7,7 @@ import {
   startServiceProcess,
 } from '@lockstep/testing/processes'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
+import { median } from '@lockstep/testing/statistics'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const BOARD_WAIT_MS = 300
@@ -62,8 +63,6 @@ function startWriters(count: number, boards: TestBoard[]) {
     return { written, refused }
   }
 }
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 test('[WRITE-7] with 32 writers on one board the others keep at least half of their throughput', {
   timeout: 40_000,

@@ -5,6 +5,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import { Client, form, sendingOf } from '@lockstep/testing/client'
+import { furnish, type Known, propertiesOf, validInput } from '@lockstep/testing/input-generator'
 import { freePort } from '@lockstep/testing/ports'
 import { endProcesses, eventually, startRedis } from '@lockstep/testing/processes'
 import { MARK, startService, type TestService, type TestUser } from '@lockstep/testing/service'
@@ -12,7 +13,6 @@ import { serveBehindSlowGuards, slowly } from '@lockstep/testing/slow-guards'
 import { openSocket } from '@lockstep/testing/socket'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
 
 /** Classes of defect that other board services had, and that no other file is the place for. */
 const all = Object.entries<Operation>(operations)

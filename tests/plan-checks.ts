@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Card } from '@lockstep/contract/cards'
 import { Client } from '@lockstep/testing/client'
+import { instanceSettings } from '@lockstep/testing/environment'
 import { startServiceProcess } from '@lockstep/testing/processes'
 import { startProxy } from '@lockstep/testing/tcp-proxy'
 import { OUTPUT } from '@lockstep/testing/template-database'
@@ -150,12 +151,7 @@ export async function watchPlans(sql: pg.Pool, database_url: string, seeded: See
   await using _ = await explainEverything(sql, mode)
   const notes: string[] = []
   const proxy = await startProxy(database_url, { hear: (note) => void notes.push(note) })
-  const service = await startServiceProcess({
-    DATABASE_URL: proxy.url,
-    REDIS_URL: '',
-    JWT_SECRET: 'hush-hush-signing-secret-of-the-plans-0123456789',
-    LOG_LEVEL: 'warn',
-  })
+  const service = await startServiceProcess(instanceSettings(proxy.url, ''))
   try {
     const world = await enterWorld(service.base_url, seeded)
     const sights: Sight[] = []

@@ -1,47 +1,49 @@
 import type { FullBoard } from '@lockstep/contract/boards'
 import { Client } from '@lockstep/testing/client'
+import { errorsIn } from '@lockstep/testing/log-errors'
 import { endProcesses } from '@lockstep/testing/processes'
 import { startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
-import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { countDeadlocks, errorsIn } from './fuzz/watch.ts'
+import { REDIS } from '@lockstep/testing/template-database'
+import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countDeadlocks } from './fuzz/watch.ts'
 import { checkBoard, checkDatabase, checkDeleted, type Logged, readLog, type Standing } from './race-pairs/check.ts'
-import { type Answered, judgeAnswers, type Meeting } from './race-pairs/judge-answers.ts'
+import { type Answered, judgeAnswers, type Meeting } from './race-pairs/check-responses.ts'
+import { startRaceEnvironment } from './race-pairs/environment.ts'
 import { race } from './race-pairs/run.ts'
-import { setTrack } from './race-pairs/stage.ts'
 import { pairs, writeNames } from './race-pairs/writes.ts'
 
 /** A few rounds for every pair; `npm run prove -- race-pairs` runs 200. */
 const SIZE = { rounds: 3, at_once: 6 }
-const NAME = `lockstep_race_pairs_${process.pid}`
 
 const usual: Meeting = { pair: ['updateCard', 'updateCard'], isRepeated: false, isSharedId: false, position: 7 }
 const ok = (position: number): Answered => ({ met: '200', position })
 
-let track: Awaited<ReturnType<typeof setTrack>>
+let database: TestDatabase
+let environment: Awaited<ReturnType<typeof startRaceEnvironment>>
 beforeAll(async () => {
-  await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
-  track = await setTrack(databaseUrl(NAME), REDIS)
+  database = await createTestDatabase()
+  environment = await startRaceEnvironment(database.url, REDIS)
 }, 180_000)
 afterAll(async () => {
   await endProcesses()
-  await track?.sql.end()
-  await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+  await environment?.sql.end()
+  await database?.drop()
 })
 
 test('[RACE-1] [RACE-2] every two writes meet on one board, at two instances and at one: each is answered, and the board is whole', {
   timeout: 600_000,
 }, async () => {
-  const raced = await race(track, pairs, SIZE)
+  const raced = await race(environment, pairs, SIZE)
   expect(raced.violations).toEqual([])
   expect(raced.pairs).toBe((writeNames.length * (writeNames.length + 1)) / 2)
   expect(raced.rounds).toBe(raced.pairs * SIZE.rounds)
   expect(raced.at_one_instance).toBe(raced.pairs)
   // They did collide.
   expect([...raced.refusals.keys()]).toEqual(expect.arrayContaining(['404 card_not_found', '404 board_not_found']))
-  expect(await checkDatabase(track.sql)).toEqual([])
-  expect(track.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
-  expect(await countDeadlocks(track.sql)).toBe(0)
+  expect(await checkDatabase(environment.sql)).toEqual([])
+  expect(environment.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
+  expect(await countDeadlocks(environment.sql)).toBe(0)
 })
 
 describe('the check of a race', () => {
@@ -51,7 +53,7 @@ describe('the check of a race', () => {
   let api: Client
   /** A board before and after a few writes, and what the log tells in between. */
   beforeAll(async () => {
-    api = new Client(track.urls[0], track.cast.racers[0].token)
+    api = new Client(environment.urls[0], environment.users.racers[0].token)
     const { id: board_id } = await api.call('createBoard', { body: { title: 'Checked' } })
     const read = async (): Promise<Standing> => {
       const { headers, body } = await api.send('getBoard', { params: { board_id } })
@@ -62,7 +64,7 @@ describe('the check of a race', () => {
     for (const title of ['One', 'Two'])
       await api.call('createCard', { params: { board_id, column_id }, body: { title } })
     after = await read()
-    log = await readLog(track.sql, board_id, before.seq)
+    log = await readLog(environment.sql, board_id, before.seq)
   })
   const withCards = (change: (cards: FullBoard['columns'][number]['cards']) => unknown[]) => ({
     ...after,
@@ -92,17 +94,17 @@ describe('the check of a race', () => {
     const members = after.board.members.map((member) => ({ ...member, role: 'member' as const }))
     const orphan = { ...after, board: { ...after.board, members } }
     expect(checkBoard(before, log, orphan)).toContain('the board has no owner')
-    const person = { ...after.board.members[0]?.user, id: track.cast.stranger.id }
+    const person = { ...after.board.members[0]?.user, id: environment.users.nonMember.id }
     const strange = withCards((cards) => cards.map((card) => ({ ...card, assignees: [person], labels: [person] })))
     expect(checkBoard(before, log, strange)).toEqual(
       expect.arrayContaining(['somebody is assigned who is no member', 'a card has a label that the board has not']),
     )
   })
   test('[RACE-2] finds what is left of a deleted board, and what is broken in the database', async () => {
-    expect(await checkDeleted(track.sql, [after.board.id])).toHaveLength(1)
-    await track.sql.query(`delete from board_events where board_id = $1 and seq = 2`, [after.board.id])
-    await track.sql.query(`update board_members set role = 'member' where board_id = $1`, [after.board.id])
-    expect(await checkDatabase(track.sql)).toEqual([
+    expect(await checkDeleted(environment.sql, [after.board.id])).toHaveLength(1)
+    await environment.sql.query(`delete from board_events where board_id = $1 and seq = 2`, [after.board.id])
+    await environment.sql.query(`update board_members set role = 'member' where board_id = $1`, [after.board.id])
+    expect(await checkDatabase(environment.sql)).toEqual([
       expect.stringMatching(/a board without an owner, 1 times/),
       expect.stringMatching(/a log with a hole, 1 times/),
     ])
@@ -133,7 +135,7 @@ describe('the check of a race', () => {
     expect(judgeAnswers({ ...usual, pair: ['moveCard', 'moveCard'] }, [ok(8), ok(8)])).toEqual([])
   })
   test('[RACE-1] finds a refusal of both, and a 5xx', async () => {
-    await using proxy = await startSpoilingProxy(track.urls[0], {
+    await using proxy = await startSpoilingProxy(environment.urls[0], {
       answer: ({ method, path }, answer) =>
         method === 'PATCH' && path.startsWith('/labels')
           ? { ...answer, status: 500, content: Buffer.from('{"detail":"x","code":"internal"}') }
@@ -141,7 +143,7 @@ describe('the check of a race', () => {
             ? { ...answer, status: 404, content: Buffer.from('{"detail":"x","code":"card_not_found"}') }
             : answer,
     })
-    const spoilt = { ...track, urls: [proxy.base_url, proxy.base_url] as const }
+    const spoilt = { ...environment, urls: [proxy.base_url, proxy.base_url] as const }
     const { violations } = await race(
       spoilt,
       [

@@ -1,7 +1,7 @@
 import { type Answer, Client, type Failure } from '@lockstep/testing/client'
+import { furnish, type Known } from '@lockstep/testing/input-generator'
 import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { furnish, type Known } from './input-generator.ts'
 
 /** Two who do at the same moment what does not go together: the one or the other is first, and nothing is left between. */
 let service: TestService

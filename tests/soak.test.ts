@@ -1,9 +1,9 @@
 import { endProcesses, startRedis } from '@lockstep/testing/processes'
-import { databaseUrl, onServer } from '@lockstep/testing/template-database'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { seeded } from './rig/history.ts'
+import { seeded } from '@lockstep/testing/random'
+import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chartOf } from './soak/chart.ts'
 import { judgeGrowth, judgeLevel, type Series } from './soak/judge.ts'
-import { picture } from './soak/picture.ts'
 import { type Soaked, soak } from './soak/run.ts'
 import { type InstanceSample, quantilesOf, type Sample } from './soak/sampler.ts'
 import { undisturbed, verdict } from './soak/verdict.ts'
@@ -11,7 +11,7 @@ import { undisturbed, verdict } from './soak/verdict.ts'
 /** A few seconds of it, with short stays; `npm run prove -- soak` takes an hour. */
 const SIZE = {
   seed: 1,
-  crowds: 2,
+  workloads: 2,
   people: 6,
   boards: 3,
   rate: 8,
@@ -21,30 +21,30 @@ const SIZE = {
   seconds: 8,
   sample_s: 1,
   collect_every: 3,
-  tell_s: 60,
+  report_s: 60,
 }
-const NAME = `lockstep_soak_${process.pid}`
 
-describe('a crowd on two instances', () => {
+describe('a workload on two instances', () => {
+  let database: TestDatabase
   let soaked: Soaked
   beforeAll(async () => {
-    await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
-    // The limits count in Redis, by address: other tests are not to use them up.
+    database = await createTestDatabase()
+    // Rate limits are counted in Redis by address, so the test does not share it with others.
     const redis = await startRedis()
-    soaked = await soak(SIZE, { database_url: databaseUrl(NAME), redis_url: redis.url, pids: [] }, console.log)
-    const { acts, settled, refusals, compared, unchanged } = soaked.doings
+    soaked = await soak(SIZE, { database_url: database.url, redis_url: redis.url, pids: [] }, console.log)
+    const { acts, settled, refusals, compared, unchanged } = soaked.report
     console.log({ ...acts, settled, refusals, compared, unchanged })
   }, 240_000)
   afterAll(async () => {
     await endProcesses()
-    await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+    await database?.drop()
   })
 
   test('[SOAK-1] everything that users do was done, and nothing failed', () => {
     expect(soaked.violations).toEqual([])
-    expect(Object.keys(soaked.doings.acts)).toHaveLength(14)
-    expect(soaked.doings.settled['confirmed']).toBeGreaterThan(0)
-    expect(soaked.doings.unchanged).toBeGreaterThan(0)
+    expect(Object.keys(soaked.report.acts)).toHaveLength(14)
+    expect(soaked.report.settled['confirmed']).toBeGreaterThan(0)
+    expect(soaked.report.unchanged).toBeGreaterThan(0)
     for (const { server_errors, shed, requests, deliveries } of soaked.counted) {
       expect({ server_errors, shed }).toEqual({ server_errors: 0, shed: 0 })
       expect(requests).toBeGreaterThan(100)
@@ -52,8 +52,8 @@ describe('a crowd on two instances', () => {
     }
   })
   test('[SOAK-2] live boards show what the service has, also after a cut, and nothing is left when everybody has gone', () => {
-    expect(soaked.doings.compared).toBeGreaterThan(0)
-    expect(soaked.doings.comebacks).toBeGreaterThan(0)
+    expect(soaked.report.compared).toBeGreaterThan(0)
+    expect(soaked.report.comebacks).toBeGreaterThan(0)
     for (const { sockets_left, requests_left } of soaked.counted)
       expect({ sockets_left, requests_left }).toEqual({ sockets_left: 0, requests_left: 0 })
   })
@@ -78,7 +78,7 @@ describe('a crowd on two instances', () => {
       'latency_p99_ms',
     ] as const)
       expect({ name, value: busiest(name) }).toEqual({ name, value: expect.toSatisfy((value: number) => value > 0) })
-    expect(picture(soaked.samples, 'A few seconds')).toContain('resident memory')
+    expect(chartOf(soaked.samples, 'A few seconds')).toContain('resident memory')
   })
 })
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { JWT_SECRET } from '@lockstep/testing/load/environment'
 import { unpackVersion } from '@lockstep/testing/older-version'
 import { eventually } from '@lockstep/testing/processes'
 import { startService, type TestService } from '@lockstep/testing/service'
@@ -14,7 +13,7 @@ import { type Instance, Load } from './prove/upgrade-load.ts'
 describe('the check of the load', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({ JWT_SECRET })
+    service = await startService()
   })
   afterAll(() => service.stop())
 

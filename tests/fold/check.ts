@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type EventKind, events } from '@lockstep/contract'
 import { checkClosed } from '@lockstep/testing/closed-schema'
 import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
-import type { Life, Logged } from './life.ts'
+import type { Life, Logged } from './record-board.ts'
 import { emitsOf } from './writes.ts'
 
 /** All that is wrong with a life, one sentence each. */

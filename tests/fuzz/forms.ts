@@ -1,4 +1,4 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import { asText, CANARY } from './values.ts'
 
 export interface Form {

@@ -1,7 +1,7 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import type { Schema } from './document.ts'
+import { World } from './known-resources.ts'
 import { jsonText, spoilJson, textsOf, validFields } from './values.ts'
-import { World } from './world.ts'
 
 /** A frame, or something like one, and the codes that the socket may be closed with for it. None: it goes on. */
 export interface FuzzFrame {

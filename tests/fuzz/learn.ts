@@ -1,7 +1,7 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import type { Verdict } from './judge.ts'
+import type { World } from './known-resources.ts'
 import type { FuzzRequest } from './requests.ts'
-import type { World } from './world.ts'
 
 /** What an answer tells of the world: what there is now, and what is no more. */
 export function learn(

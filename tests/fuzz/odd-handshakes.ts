@@ -1,4 +1,4 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import { type Handshake, handshakeTo } from './frame-session.ts'
 import { CANARY } from './values.ts'
 

@@ -1,10 +1,10 @@
-import { type Random, seeded } from '../rig/history.ts'
+import { type Random, seeded } from '@lockstep/testing/random'
 import type { DocumentedOperation } from './document.ts'
 import { multipart, urlencoded } from './forms.ts'
 import { type Framing, framings } from './framing.ts'
+import { type KnownBoard, newId, type Person, type World } from './known-resources.ts'
 import { badCredentials, goodCredential, type Header, oddHeaders, oddId, oddPath, oddQuery } from './tricks.ts'
 import { asText, jsonText, spoilJson, textsOf, validFields, validValue } from './values.ts'
-import { type KnownBoard, newId, type Person, type World } from './world.ts'
 
 /** A request as it goes out, and what was done to it on purpose. */
 export interface FuzzRequest {

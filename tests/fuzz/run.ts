@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Client } from '@lockstep/testing/client'
-import { seeded } from '../rig/history.ts'
+import { newAccount } from '@lockstep/testing/accounts'
+import { seeded } from '@lockstep/testing/random'
 import { Connection } from './connection.ts'
 import type { DocumentedOperation } from './document.ts'
 import { dispatchOf } from './framing.ts'
 import { judge, type Verdict } from './judge.ts'
+import { type Person, World } from './known-resources.ts'
 import { learn } from './learn.ts'
-import { newPerson } from './person.ts'
 import { describe, type FuzzRequest, makeRequest, plainRequest } from './requests.ts'
-import { type Person, World } from './world.ts'
 
 export interface FuzzSize {
   seed: number
@@ -141,7 +140,7 @@ export async function fuzz(
   }
 
   const first = new Connection(base_url)
-  for (let i = 0; i < PEOPLE; i++) world.people.push(await newPerson(new Client(base_url)))
+  for (let i = 0; i < PEOPLE; i++) world.people.push(await newAccount(base_url))
   for (let i = 0; i < 4; i++) await foundBoard(first, seed + i)
   first.close()
 
@@ -159,7 +158,7 @@ export async function fuzz(
       let operation = random.pick(operations)
       while (random.below(oneIn(operation.id)) > 0) operation = random.pick(operations)
       // Nobody else may be logged out by it.
-      const who = operation.id === 'logoutEverywhere' ? await newPerson(new Client(base_url)) : undefined
+      const who = operation.id === 'logoutEverywhere' ? await newAccount(base_url) : undefined
       await ask(connection, nth, makeRequest(operation, world, random, { is_tame, who }))
       if (nth % 5_000 === 0) progress(nth, found.violations.length)
       if (nth % 64 === 0) await nextTurn()

@@ -1,6 +1,6 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
+import type { World } from './known-resources.ts'
 import { CANARY } from './values.ts'
-import type { World } from './world.ts'
 
 export type Header = readonly [name: string, value: string]
 

@@ -1,6 +1,6 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import type { Schema } from './document.ts'
-import { type KnownBoard, newId, type World } from './world.ts'
+import { type KnownBoard, newId, type World } from './known-resources.ts'
 
 /** Stands in many hostile values, and must come back in no error. */
 export const CANARY = 'canary-7d1f'

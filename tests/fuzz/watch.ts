@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { residentOf } from '@lockstep/testing/load/measure'
+import { errorsIn } from '@lockstep/testing/log-errors'
 import type { ServiceProcess } from '@lockstep/testing/processes'
+import { percentile } from '@lockstep/testing/statistics'
 import type pg from 'pg'
-import { quantile } from '../rig/history.ts'
 
 const EVERY_MS = 200
 
@@ -9,7 +10,8 @@ const EVERY_MS = 200
 export function watch(services: readonly ServiceProcess[]) {
   const weights = services.map(() => [] as number[])
   const look = () => {
-    for (const [i, { pid, hasEnded }] of services.entries()) if (!hasEnded()) weights[i]?.push(weightOf(pid))
+    for (const [i, { pid, hasEnded }] of services.entries())
+      if (!hasEnded()) weights[i]?.push(residentOf(pid) / 2 ** 20)
   }
   const timer = setInterval(look, EVERY_MS)
   look()
@@ -26,34 +28,12 @@ export function watch(services: readonly ServiceProcess[]) {
   }
 }
 
-/** The resident memory of a process, in MiB. */
-const weightOf = (pid: number) => {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kilobytes) / 1_024
-}
-
 /** From the second tenth, when everything has been done once, to the last: medians, in MiB. */
 export function growthOf(weights: readonly number[]) {
   const tenth = Math.max(1, Math.floor(weights.length / 10))
-  const early = quantile(weights.slice(tenth, 2 * tenth), 0.5)
-  const late = quantile(weights.slice(-tenth), 0.5)
+  const early = percentile(weights.slice(tenth, 2 * tenth), 50)
+  const late = percentile(weights.slice(-tenth), 50)
   return { early, late, growth: late - early }
-}
-
-const ERROR_LEVEL = 50
-/** What a service says when something happened that nobody provided for. */
-export function errorsIn(output: string): string[] {
-  return output.split('\n').flatMap((line) => {
-    if (line === '') return []
-    if (!line.startsWith('{')) return [`the service said: ${line.slice(0, 300)}`]
-    const {
-      level = 0,
-      msg = '',
-      err,
-    } = JSON.parse(line) as { level?: number; msg?: string; err?: { message: string; stack: string } }
-    if (level < ERROR_LEVEL && !/unhandled/i.test(line)) return []
-    return [`the service logged: ${msg} ${err?.stack?.slice(0, 400) ?? ''}`]
-  })
 }
 
 /** How many transactions PostgreSQL ended because they waited for each other. Ask when the services are gone. */

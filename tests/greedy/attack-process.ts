@@ -1,4 +1,4 @@
-import { obeying } from '@lockstep/testing/load/worker'
+import { handleCommands } from '@lockstep/testing/load/worker'
 import { type Amount, type AttackName, runAttack, type Target } from './attacks.ts'
 
 /** A process of its own, so that the attacker takes no time of the bystanders or of the watch over memory. */
@@ -9,4 +9,4 @@ export interface AttackOrder {
   ms: number
 }
 
-obeying<AttackOrder>(({ name, target, amount, ms }) => runAttack(name, target, amount, ms))
+handleCommands<AttackOrder>(({ name, target, amount, ms }) => runAttack(name, target, amount, ms))

@@ -5,19 +5,12 @@ import type { FullBoard } from '@lockstep/contract/boards'
 import { EVENT_VERSION } from '@lockstep/contract/realtime'
 import { Client } from '@lockstep/testing/client'
 import { checkClosed } from '@lockstep/testing/closed-schema'
+import { startStores } from '@lockstep/testing/environment'
 import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
-import { JWT_SECRET, makeAudience, openPool } from '@lockstep/testing/load/environment'
+import { makeAudience } from '@lockstep/testing/load/environment'
 import { unpackVersion } from '@lockstep/testing/older-version'
-import {
-  endProcesses,
-  eventually,
-  startAdmin,
-  startPostgres,
-  startRedis,
-  startServiceProcess,
-} from '@lockstep/testing/processes'
+import { eventually, startAdmin, startServiceProcess } from '@lockstep/testing/processes'
 import type pg from 'pg'
-import { ensureDatabase } from '../../packages/server/src/database/migrations/migrate.ts'
 import { atLeast, collectFigures, equals, info, type Progress, type Report } from './report.ts'
 import { type Instance, Load, type LoadedBoard, type LoadSize } from './upgrade-load.ts'
 
@@ -68,27 +61,18 @@ export interface Upgrade {
  */
 export async function upgradeUnderLoad(size: UpgradeSize, progress: Progress): Promise<Upgrade> {
   using old = unpackVersion(OLD)
-  try {
-    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    const url = Object.assign(new URL(postgres.url), { pathname: '/lockstep' }).href
-    await ensureDatabase(url)
-    const settings = { DATABASE_URL: url, REDIS_URL: redis.url, JWT_SECRET, LOG_LEVEL: 'warn', DRAIN_SECONDS: '1' }
-    const start = async (version: Instance['version']): Promise<Instance> => ({
-      ...(await (version === 'old' ? startServiceProcess(settings, old.main) : startServiceProcess(settings))),
-      version,
-    })
-    const [first, second] = await Promise.all([start('old'), start('old')])
-    const sql = openPool(url)
-    try {
-      const boards = await makeBoards(first.base_url, sql, size.boards)
-      await addRows(sql, size.rows)
-      return await rollOver({ size, progress, settings, sql, boards, start, first, second })
-    } finally {
-      await sql.end()
-    }
-  } finally {
-    await endProcesses()
-  }
+  await using stores = await startStores()
+  await stores.createDatabase('lockstep')
+  const settings = { ...stores.settings(), DRAIN_SECONDS: '1' }
+  const start = async (version: Instance['version']): Promise<Instance> => ({
+    ...(await startServiceProcess(settings, version === 'old' ? old.main : undefined)),
+    version,
+  })
+  const [first, second] = await Promise.all([start('old'), start('old')])
+  const sql = stores.pool('lockstep')
+  const boards = await makeBoards(first.base_url, sql, size.boards)
+  await addRows(sql, size.rows)
+  return await rollOver({ size, progress, settings, sql, boards, start, first, second })
 }
 
 interface Story {

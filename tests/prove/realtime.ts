@@ -1,13 +1,14 @@
 import { endProcesses } from '@lockstep/testing/processes'
-import { delaysOf } from '../rig/check-delivery.ts'
-import { quantile, seeded } from '../rig/history.ts'
-import { measureLatency } from '../rig/latency.ts'
-import { timeline } from '../rig/picture.ts'
-import { crashPresence, drainWithoutFlapping } from '../rig/presence-scenarios.ts'
-import { type RedisSide, startCluster, startStandalone } from '../rig/redis-sides.ts'
-import { type Outcome, runSeed, type Size } from '../rig/run.ts'
-import { loseMessages, stopRedis } from '../rig/scenarios.ts'
-import { buildWorld, type World } from '../rig/world.ts'
+import { seeded } from '@lockstep/testing/random'
+import { percentile } from '@lockstep/testing/statistics'
+import { delaysOf } from '../fault-harness/check-delivery.ts'
+import { buildWorld, type World } from '../fault-harness/environment.ts'
+import { measureLatency } from '../fault-harness/latency.ts'
+import { crashPresence, drainWithoutFlapping } from '../fault-harness/presence-scenarios.ts'
+import { type RedisSide, startCluster, startStandalone } from '../fault-harness/redis.ts'
+import { type Outcome, runSeed, type Size } from '../fault-harness/run.ts'
+import { loseMessages, stopRedis } from '../fault-harness/scenarios.ts'
+import { timeline } from '../fault-harness/timeline.ts'
 import { atMost, collectFigures, equals, info, type Progress, type Report } from './report.ts'
 
 const SEEDS = { standalone: [1, 2, 3], cluster: [11, 12, 13] }
@@ -66,7 +67,7 @@ const pictureOf = ({ history, dump }: Outcome) => ({
 function summary(outcomes: Outcome[]) {
   const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0)
   const delays = outcomes.map(({ history, dump }) => delaysOf(history, dump).map(({ ms }) => ms))
-  const worst = (share: number) => Math.max(...delays.map((each) => quantile(each, share)))
+  const worst = (p: number) => Math.max(...delays.map((each) => percentile(each, p)))
   const memory = outcomes.flatMap(({ history }) => history.samples.map(({ rss_mib }) => rss_mib))
   return [
     info('runs of a minute, three of them on Redis Cluster', outcomes.length),
@@ -95,10 +96,10 @@ function summary(outcomes: Outcome[]) {
       sum(({ violations }) => violations.length),
       0,
     ),
-    info('delay of an event, p50 of the slowest run', worst(0.5), 'ms'),
-    info('delay of an event, p99 of the slowest run', worst(0.99), 'ms'),
-    info('delay of an event, longest', worst(1), 'ms'),
-    info('resident memory of an instance, most', quantile(memory, 1), 'MiB'),
+    info('delay of an event, p50 of the slowest run', worst(50), 'ms'),
+    info('delay of an event, p99 of the slowest run', worst(99), 'ms'),
+    info('delay of an event, longest', worst(100), 'ms'),
+    info('resident memory of an instance, most', percentile(memory, 100), 'MiB'),
   ]
 }
 

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
+import type { Account } from '@lockstep/testing/accounts'
 import type pg from 'pg'
 import { Connection } from '../fuzz/connection.ts'
 import { type DocumentedOperation, operationsOf, readOpenApi } from '../fuzz/document.ts'
 import { dispatchOf } from '../fuzz/framing.ts'
 import { judge, type Verdict } from '../fuzz/judge.ts'
 import { plainRequest } from '../fuzz/requests.ts'
-import type { Person } from '../fuzz/world.ts'
 import { checkBoard, checkDeleted, readLog, type Standing } from './check.ts'
-import { judgeAnswers } from './judge-answers.ts'
-import { type Cast, RaceBoard, type Write } from './race-board.ts'
+import { judgeAnswers } from './check-responses.ts'
+import { RaceBoard, type RaceUsers, type Write } from './race-board.ts'
 import { goneBy, isSharedId, type Pair, writeOf } from './writes.ts'
 
-export interface Track {
+export interface RaceEnvironment {
   /** Two instances of one service. */
   urls: readonly [string, string]
   sql: pg.Pool
-  cast: Cast
+  users: RaceUsers
 }
 export interface RaceSize {
   rounds: number
@@ -43,7 +43,7 @@ type Line = 0 | 1 | 2
 
 /** Lets every pair of writes race on one board, at two instances and at one, and checks the board afterwards. */
 export async function race(
-  track: Track,
+  environment: RaceEnvironment,
   pairs: readonly Pair[],
   { rounds, at_once }: RaceSize,
   progress: (pairs: number, violations: number) => void = () => {},
@@ -61,7 +61,7 @@ export async function race(
   const begun = performance.now()
   const queue = pairs.values()
   const lane = async () => {
-    using course = new Course(track, found)
+    using course = new Course(environment, found)
     for (const pair of queue) {
       await course.run(pair, rounds)
       if (++found.pairs % 25 === 0) progress(found.pairs, found.violations.length)
@@ -82,7 +82,7 @@ const reversed = async <T>(second: Promise<T>, first: Promise<T>) => Promise.all
 
 /** One lane: a board at a time. */
 class Course {
-  private readonly track: Track
+  private readonly environment: RaceEnvironment
   private readonly found: Raced
   private readonly lines: readonly [Connection, Connection, Connection]
   private readonly board: RaceBoard
@@ -95,11 +95,15 @@ class Course {
   private readonly deleted: string[] = []
   private where = ''
 
-  constructor(track: Track, found: Raced) {
-    this.track = track
+  constructor(environment: RaceEnvironment, found: Raced) {
+    this.environment = environment
     this.found = found
-    this.lines = [new Connection(track.urls[0]), new Connection(track.urls[1]), new Connection(track.urls[0])]
-    this.board = new RaceBoard(track.cast, async (who, name, write) => {
+    this.lines = [
+      new Connection(environment.urls[0]),
+      new Connection(environment.urls[1]),
+      new Connection(environment.urls[0]),
+    ]
+    this.board = new RaceBoard(environment.users, async (who, name, write) => {
       const { json, met, position } = await this.send(0, who, name, write)
       if (!/^2/.test(met)) throw new Error(`${this.where}: ${name} could not be prepared: ${met}`)
       this.told_position = name === 'createBoard' ? position : Math.max(this.told_position, position)
@@ -129,7 +133,7 @@ class Course {
       this.standing = await this.read()
     }
     const shared_id = randomUUID()
-    const [racer, rival] = this.board.cast.racers
+    const [racer, rival] = this.board.users.racers
     // The same request twice, by one person under one key: the second is answered as the first.
     const isRepeated = pair[0] === pair[1] && round % 4 === 3
     const first = await writeOf(pair[0], { board: this.board, side: 0, round, shared_id })
@@ -166,10 +170,10 @@ class Course {
 
   private async check() {
     if (this.deleted.length > 0)
-      for (const complaint of await checkDeleted(this.track.sql, this.deleted.splice(0))) this.complain(complaint)
+      for (const complaint of await checkDeleted(this.environment.sql, this.deleted.splice(0))) this.complain(complaint)
     if (!this.board.isThere || !this.standing) return
     const after = await this.read()
-    const log = await readLog(this.track.sql, this.board.id, this.standing.seq)
+    const log = await readLog(this.environment.sql, this.board.id, this.standing.seq)
     for (const complaint of checkBoard(this.standing, log, after)) this.complain(complaint)
     if (after.seq < this.told_position)
       this.complain(`an answer named the position ${this.told_position}, and the board stands at ${after.seq}`)
@@ -181,7 +185,7 @@ class Course {
   }
 
   private async read(): Promise<Standing> {
-    const { met, json, position } = await this.send(1, this.board.cast.racers[0], 'getBoard', {
+    const { met, json, position } = await this.send(1, this.board.users.racers[0], 'getBoard', {
       params: { board_id: this.board.id },
     })
     if (met !== '200') throw new Error(`the board could not be read: ${met}`)
@@ -189,14 +193,14 @@ class Course {
   }
 
   private async readMembers() {
-    for (const who of this.board.cast.racers) {
+    for (const who of this.board.users.racers) {
       const { met, json } = await this.send(0, who, 'listMembers', { params: { board_id: this.board.id } })
       if (met === '200') return json as unknown as { user_id: string; role: string }[]
     }
     throw new Error('neither racer is a member any more')
   }
 
-  private async send(line: Line, who: Person, name: string, { params, body }: Write, key?: string): Promise<Told> {
+  private async send(line: Line, who: Account, name: string, { params, body }: Write, key?: string): Promise<Told> {
     const operation = operations.get(name)
     if (!operation) throw new Error(`The document has no ${name}`)
     const request = plainRequest(operation, who, params, body)

@@ -23,9 +23,9 @@ const onBoard =
   async (start) => ({ params: { board_id: start.board.id }, body: await body(start) })
 
 /** Whom it is about: the quiet member, the other racer, or oneself. */
-function whom({ board: { cast }, side, round }: Start): string {
-  const [self, other] = side === 0 ? cast.racers : ([cast.racers[1], cast.racers[0]] as const)
-  return [cast.member, other, self][round % 3]?.id as string
+function whom({ board: { users }, side, round }: Start): string {
+  const [self, other] = side === 0 ? users.racers : ([users.racers[1], users.racers[0]] as const)
+  return [users.member, other, self][round % 3]?.id as string
 }
 /** Both ask for the same place, or for the two ends. */
 const place = ({ side, round }: Start) => ({ position: round % 2 === 0 ? 0 : side * 5 })
@@ -33,7 +33,7 @@ const place = ({ side, round }: Start) => ({ position: round % 2 === 0 ? 0 : sid
 export const isSharedId = (round: number) => round % 5 === 4
 const ownId = ({ round, shared_id }: Start) => (isSharedId(round) ? { id: shared_id } : {})
 const title = ({ side, round }: Start) => `Written by ${side} in ${round}`
-const people = (start: Start) => ({ user_ids: [start.board.cast.member.id, whom(start)] })
+const people = (start: Start) => ({ user_ids: [start.board.users.member.id, whom(start)] })
 const withPerson =
   (kind: Kind): Make =>
   async (start) => ({ params: { [`${kind}_id`]: await start.board.need(kind), user_id: whom(start) } })
@@ -46,7 +46,7 @@ const writes: Record<string, Make> = {
   createBoard: async (start) => ({ params: {}, body: { ...ownId(start), title: title(start) } }),
   updateBoard: onBoard((start) => ({ title: title(start) })),
   deleteBoard: async ({ board }) => ({ params: { board_id: board.id } }),
-  inviteMember: onBoard(({ board }) => ({ user_id: board.cast.stranger.id })),
+  inviteMember: onBoard(({ board }) => ({ user_id: board.users.nonMember.id })),
   updateMember: async (start) => ({
     params: { board_id: start.board.id, user_id: whom(start) },
     body: { role: start.round % 3 === 0 ? 'owner' : 'member' },
@@ -104,7 +104,7 @@ const writes: Record<string, Make> = {
     action_column_id: await start.board.need('column'),
   })),
   updateRule: about('rule', ({ board, round }) =>
-    round % 2 === 0 ? { is_enabled: round % 4 === 0 } : { action_user_id: board.cast.member.id },
+    round % 2 === 0 ? { is_enabled: round % 4 === 0 } : { action_user_id: board.users.member.id },
   ),
   deleteRule: about('rule'),
 }

@@ -1,4 +1,4 @@
-import { median } from '@lockstep/testing/load/measure'
+import { median } from '@lockstep/testing/statistics'
 
 /** Something that was looked at again and again: when, in seconds since the load began, and how much it was. */
 export type Series = readonly (readonly [at_s: number, value: number])[]

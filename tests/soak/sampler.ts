@@ -4,7 +4,7 @@ import { cpuOf, residentOf } from '@lockstep/testing/load/measure'
 import { Scrape, scrape } from '@lockstep/testing/metrics'
 import type { createClient } from '@redis/client'
 import type pg from 'pg'
-import type { Instance } from './stage.ts'
+import type { Instance } from './instances.ts'
 
 const MIB = 2 ** 20
 /** Milliseconds in a tick of /proc. */
@@ -76,7 +76,7 @@ export class Sampler {
     this.machine = this.lookAtMachine()
   }
 
-  async look(is_collected = false) {
+  async sample(is_collected = false) {
     const at_s = (performance.now() - this.began) / 1_000
     try {
       if (is_collected) await this.collect()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { obeying } from './worker.ts'
+import { handleCommands } from './worker.ts'
 
 /**
  * Many WebSocket clients in one process, with as little work as can be: the handshake and the frames by hand, one buffer
@@ -244,4 +244,4 @@ async function obey(order: Order): Promise<unknown> {
   }
 }
 
-obeying(obey)
+handleCommands(obey)
