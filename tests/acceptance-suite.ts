@@ -10,7 +10,7 @@ const SUITE = fileURLToPath(new URL('acceptance/main.ts', import.meta.url))
 /** What the summary says at the end of each part of the table. */
 const SUMMARY = /^(specified|decided): .*$/gm
 
-export interface Judgement {
+export interface AcceptanceRun {
   exit_code: number | null
   results: Result[]
   /** How many rows came out how, for each part of the table. */
@@ -19,7 +19,7 @@ export interface Judgement {
 }
 
 /** Runs the acceptance suite as anybody would: as a command, with the address of a service. */
-export async function judge(base_url: string, ...options: string[]): Promise<Judgement> {
+export async function runAcceptance(base_url: string, ...options: string[]): Promise<AcceptanceRun> {
   await mkdir(OUTPUT, { recursive: true })
   const file = fileURLToPath(new URL(`acceptance-${randomBytes(6).toString('hex')}.json`, OUTPUT))
   const started = performance.now()
@@ -38,7 +38,7 @@ export async function judge(base_url: string, ...options: string[]): Promise<Jud
 }
 
 /** Two instances of the service on a database of their own, each started as an operator would. */
-export async function startJudged() {
+export async function startTwoInstances() {
   const name = `lockstep_acceptance_${randomBytes(6).toString('hex')}`
   const instances = await startInstances(2, { ...instanceSettings(databaseUrl(name), REDIS), LOG_LEVEL: 'info' })
   const [base_url, beside_url] = instances.map((instance) => instance.base_url) as [string, string]

@@ -38,7 +38,7 @@ test.each([
     ['labels: the foreign key astray (board_id) leaves its board'],
   ],
   ['alter table labels drop constraint labels_id_taken', ['labels_id_taken does not need an exception']],
-])('[SCALE-1] found: %s', async (statement, complaints) => {
+])('[SCALE-1] a violation is found: %s', async (statement, complaints) => {
   const client = await database.sql.connect()
   try {
     await client.query('begin')

@@ -106,7 +106,7 @@ function isAlive(pid: number): boolean {
 }
 
 test(
-  '[DEMO-1] [DEMO-2] [DEMO-3] [DEMO-4] two links lead to one board, on which both see what one does; SIGINT leaves nothing',
+  '[DEMO-1] [DEMO-2] [DEMO-3] [DEMO-4] two links open one board, on which both users see each change; SIGINT cleans up',
   async () => {
     const demo = await startDemo()
     const links = await demo.links()
@@ -149,7 +149,7 @@ test(
 )
 
 test(
-  '[DEMO-4] a signal in the middle of the start leaves nothing',
+  '[DEMO-4] a signal during the start cleans up',
   async () => {
     const demo = await startDemo()
     await demo.says('PostgreSQL')
@@ -161,7 +161,7 @@ test(
 )
 
 test(
-  '[DEMO-4] it ends with the npm that started it, also when the shell between them passes nothing on',
+  '[DEMO-4] it ends with the npm that started it, also when the shell between them forwards no signal',
   async () => {
     const demo = await startDemo({ command: ['npm', 'run', 'demo', '--'] })
     await demo.links()
@@ -174,7 +174,7 @@ test(
 )
 
 test(
-  '[DEMO-4] a database that cannot start is told in a sentence, with what to do instead, and leaves nothing',
+  '[DEMO-4] a database that cannot start is reported with an alternative, and is cleaned up',
   async () => {
     // The path of a socket has at most 107 bytes.
     const TMPDIR = join(folder, 'x'.repeat(100))
@@ -188,7 +188,7 @@ test(
 )
 
 test(
-  '[DEMO-5] it uses the database it is given, finds its board there again, and begins none of its own',
+  '[DEMO-5] it uses a given database, reuses its board there, and starts no database',
   async () => {
     const name = `lockstep_test_${randomBytes(6).toString('hex')}`
     const settings = { DATABASE_URL: databaseUrl(name) }
@@ -209,7 +209,7 @@ test(
 )
 
 test(
-  '[DEMO-5] it refuses a database in which somebody else is called Ada',
+  '[DEMO-5] it rejects a database in which another user is called Ada',
   async () => {
     const service = await startService()
     try {
@@ -227,7 +227,7 @@ test(
 )
 
 test(
-  '[DEMO-6] a port that is taken makes it use the next one, which other machines cannot reach',
+  '[DEMO-6] it uses the next port if one is taken, on the loopback interface only',
   async () => {
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')

@@ -64,7 +64,7 @@ function startWriters(count: number, boards: TestBoard[]) {
   }
 }
 
-test('[WRITE-7] with 32 writers on one board the others keep at least half of their throughput', {
+test('[WRITE-7] with 32 writers on one board, the other boards keep at least half of their throughput', {
   timeout: 40_000,
 }, async () => {
   const PAIRS = 12
@@ -102,7 +102,7 @@ test('[WRITE-7] with 32 writers on one board the others keep at least half of th
   expect(median(beside)).toBeGreaterThanOrEqual(median(alone) / 2)
 })
 
-test('[WRITE-7] [ACCESS-4] a change that waits too long is refused with board_busy, and other boards go on meanwhile', async () => {
+test('[WRITE-7] [ACCESS-4] a change that waits too long is rejected with board_busy, and other boards are not affected', async () => {
   const params = { board_id: hot.id, column_id: hot.columns[0].id }
   const before = await hot.owner.api.call('getBoard', { params: { board_id: hot.id } })
   const logged = (await hot.events()).length

@@ -20,7 +20,7 @@ afterAll(() => service.stop())
 
 const board = () => ({ board_id: first.board_ids[0] as string })
 
-test('[SEED-1] the person it names finds boards full of cards, each with all that hangs on it', async () => {
+test('[SEED-1] the named user has boards full of cards with all their details', async () => {
   expect(await api.call('listBoards', {})).toHaveLength(3)
   const { columns, labels, members } = await api.call('getBoard', { params: board() })
   expect([columns.length, labels.length, members.length]).toEqual([5, 8, 8])
@@ -34,7 +34,7 @@ test('[SEED-1] the person it names finds boards full of cards, each with all tha
   }
 })
 
-test('[SEED-1] its log ends where the board stands, and the service goes on from there', async () => {
+test("[SEED-1] the seeded log ends at the board's position, and the service continues from there", async () => {
   const answer = await api.send('listEvents', { params: board() })
   const events = answer.body as { seq: number; data: Card; timestamp: string }[]
   const last_seq = Number(answer.headers.get('board-position')?.split('.')[1])
@@ -55,7 +55,7 @@ test('[SEED-1] its log ends where the board stands, and the service goes on from
   expect(after).toEqual([place.cards[0], { title: 'Next' }, ...place.cards.slice(1)].map((card) => card?.title))
 })
 
-test('[SEED-1] a second run adds people and boards of its own', async () => {
+test('[SEED-1] a second run adds more users and boards', async () => {
   const second = await seedBoards({ database_url: service.database_url, boards: 10, cards: 5 })
   expect(second.user.id).not.toBe(first.user.id)
   expect(await api.call('listBoards', {})).toHaveLength(3)

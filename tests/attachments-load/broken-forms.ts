@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { keptBy } from '@lockstep/testing/load/environment'
+import { retainedBytes } from '@lockstep/testing/load/environment'
 import { inParallel } from '@lockstep/testing/load/http-client'
 import { eventually } from '@lockstep/testing/processes'
 import { type Random, seeded } from '@lockstep/testing/random'
-import { countLeftovers, type FilesEnvironment, formOf, hashOf, isSameAgain, seededBytes } from './environment.ts'
+import { countLeftovers, type FilesEnvironment, formOf, hashOf, isUnchanged, seededBytes } from './environment.ts'
 import { openSocket, statusOf, uploadHead, write } from './raw-upload.ts'
 
 const PATIENCE_MS = 20_000
@@ -126,7 +126,7 @@ export async function sendByteByByte(
   const content = seededBytes(11).subarray(0, bytes)
   const form = Buffer.concat(formOf(content))
   const chunks = Array.from(form, (byte) => Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]))
-  const kept_before = await keptBy(environment.service)
+  const kept_before = await retainedBytes(environment.service)
   const sockets = Array.from({ length: clients }, () => openSocket(environment))
   for (const socket of sockets) socket.write(uploadHead(environment, undefined))
   // All but the last: what is kept of an upload is kept now. Each in its own turn, so that each arrives by itself.
@@ -139,7 +139,7 @@ export async function sendByteByByte(
     await pause(300)
     return (await environment.service.look()).cpu_ms < 100
   })
-  const kept = await keptBy(environment.service)
+  const kept = await retainedBytes(environment.service)
   const statuses = await Promise.all(
     sockets.map(async (socket) => {
       await write(socket, Buffer.concat([chunks.at(-1) ?? Buffer.alloc(0), Buffer.from('0\r\n\r\n')]))
@@ -150,6 +150,6 @@ export async function sendByteByByte(
     'select id from attachments where content_hash = $1 order by created_at desc limit 1',
     [Buffer.from(hashOf(content), 'hex').toString('base64url')],
   )
-  const isSame = await isSameAgain(environment, `/attachments/${rows[0]?.id}`, content)
+  const isSame = await isUnchanged(environment, `/attachments/${rows[0]?.id}`, content)
   return { accepted: statuses.filter((status) => status === 201).length, growth: kept - kept_before, isSame }
 }

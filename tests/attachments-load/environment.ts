@@ -64,7 +64,7 @@ export async function upload({ client, upload_path }: FilesEnvironment, content:
 }
 
 /** Whether a file comes back as it was. */
-export async function isSameAgain({ client }: FilesEnvironment, path: string, content: Buffer): Promise<boolean> {
+export async function isUnchanged({ client }: FilesEnvironment, path: string, content: Buffer): Promise<boolean> {
   const { status, bytes } = await client.request('GET', path)
   return status === 200 && hashOf(bytes) === hashOf(content)
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ProbedService } from '@lockstep/testing/load/environment'
 import { inParallel } from '@lockstep/testing/load/http-client'
 import { seeded } from '@lockstep/testing/random'
-import { type FilesEnvironment, isSameAgain, MAX_FILE_BYTES, seededBytes, upload } from './environment.ts'
+import { type FilesEnvironment, isUnchanged, MAX_FILE_BYTES, seededBytes, upload } from './environment.ts'
 
 const SAMPLE_MS = 200
 
@@ -55,7 +55,7 @@ export async function sendMixedFiles(
   const sampler = sample(environment.service)
   await inParallel(contents, at_once, async (content) => {
     const path = await upload(environment, content)
-    if (!(await isSameAgain(environment, path, content))) broken++
+    if (!(await isUnchanged(environment, path, content))) broken++
   })
   return { broken, idle_rss, ...(await sampler.stop()) }
 }
@@ -73,7 +73,7 @@ export async function sendAtOnce(
   const seen = await sampler.stop()
   let broken = 0
   await inParallel([...paths.entries()], 8, async ([i, path]) => {
-    if (!(await isSameAgain(environment, path, contents[i] as Buffer))) broken++
+    if (!(await isUnchanged(environment, path, contents[i] as Buffer))) broken++
   })
   return { broken, idle_rss, ...seen }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { keptBy, type ProbedService } from '@lockstep/testing/load/environment'
+import { type ProbedService, retainedBytes } from '@lockstep/testing/load/environment'
 import { eventually } from '@lockstep/testing/processes'
 import { median } from '@lockstep/testing/statistics'
 import { countLeftovers, type FilesEnvironment, formOf, seededBytes, upload } from './environment.ts'
@@ -51,14 +51,14 @@ export async function watchSlowFiles(
   try {
     for (const [i, attacked] of environments.entries()) {
       slowClients?.cut()
-      const before = await keptBy(attacked.service)
+      const before = await retainedBytes(attacked.service)
       slowClients = new SlowClients(attacked, path, content, size)
       await settle(attacked.service)
       await Promise.all(otherUsers.map((user) => user.takeTimes()))
       await pause(size.measure_ms)
       const times = await Promise.all(otherUsers.map((user) => user.takeTimes()))
       ratio *= Math.sqrt(median(times[i] ?? []) / median(times[1 - i] ?? []))
-      kept_growth = Math.max(kept_growth, (await keptBy(attacked.service)) - before)
+      kept_growth = Math.max(kept_growth, (await retainedBytes(attacked.service)) - before)
       lost += slowClients.lost
     }
     for (const user of otherUsers) await user.end()

@@ -1,5 +1,5 @@
 import { problems } from '@lockstep/contract/problems'
-import { byBoard, type Checker, numbersOf, placesIn } from './check-log.ts'
+import { byBoard, type Checker, seqsByBody, seqsOf } from './check-log.ts'
 import type { Connection, Dump, Fault, FaultKind, History, Millis } from './history.ts'
 
 interface Span {
@@ -55,7 +55,7 @@ export interface Delay {
 
 /** For every event and every connection that could be reading: how long it took, or how long it has been missing. */
 export function delaysOf(history: History, dump: Dump): Delay[] {
-  const places = placesIn(dump)
+  const places = seqsByBody(dump)
   const boards = byBoard(dump)
   const excuses = new Map<number, Span[]>()
   const boundAt = boundsOf(history)
@@ -64,7 +64,7 @@ export function delaysOf(history: History, dump: Dump): Delay[] {
     if (kind === 'slow' || opened === undefined) return []
     const excused = excuses.get(instance) ?? excusesOf(history, instance)
     excuses.set(instance, excused)
-    const times = new Map(numbersOf(connection, places).map((seq, i) => [seq, connection.receipts[i]?.at]))
+    const times = new Map(seqsOf(connection, places).map((seq, i) => [seq, connection.receipts[i]?.at]))
     const first = connection.resync_seq ?? since ?? hello_seq ?? ([...times.keys()][0] ?? Infinity) - 1
     const end = closed ?? history.ended
     // Without numbers nobody can say where it began; but whatever was committed once it was let in is owed to it.
@@ -108,7 +108,7 @@ export function worstOf(delays: readonly Delay[]): string[] {
 
 /** C9: a removed member is given nothing after his removal, is let in no more until his return, and is closed in time. */
 export const checkRemoval: Checker = (history, dump) => {
-  const places = placesIn(dump)
+  const places = seqsByBody(dump)
   return history.removals.flatMap((removal) =>
     history.connections
       .filter((c) => c.board_id === removal.board_id && c.user_id === removal.user_id && c.hello_seq !== undefined)
@@ -116,7 +116,7 @@ export const checkRemoval: Checker = (history, dump) => {
         const { id, instance, hello_seq = 0, closed = history.ended } = connection
         if (hello_seq >= removal.back_seq) return []
         if (hello_seq >= removal.seq) return [`C9: connection ${id} was let in after the removal at ${removal.seq}`]
-        const leaked = numbersOf(connection, places).find((seq) => seq > removal.seq)
+        const leaked = seqsOf(connection, places).find((seq) => seq > removal.seq)
         const isAlone = !history.faults.some(
           (f) => f.kind !== 'remove member' && touches(f, removal.at - AFTERMATH_MS, closed),
         )
@@ -142,13 +142,13 @@ export const checkCodes: Checker = (history) =>
     )
 
 function isExplained({ faults, removals }: History, connection: Connection): boolean {
-  const { kind, code, instance, ended_by_rig, board_id, user_id } = connection
+  const { kind, code, instance, endedByHarness, board_id, user_id } = connection
   const closed = connection.closed as Millis
   const had = (what: FaultKind, after_ms: number) =>
     faults.some(
       (f) => f.kind === what && (f.instance ?? instance) === instance && touches(f, closed - after_ms, closed + 100),
     )
-  if (ended_by_rig) return true
+  if (endedByHarness) return true
   switch (code) {
     case 1006:
       return kind === 'slow' || had('kill instance', 1_000)
@@ -179,7 +179,7 @@ export const checkProcesses: Checker = ({ samples, outputs }) => [
       .split('\n')
       .filter(isAlarming)
       .slice(0, 3)
-      .map((line) => `C12: a process said ${line.slice(0, 300)}`),
+      .map((line) => `C12: a process detail ${line.slice(0, 300)}`),
   ),
 ]
 
@@ -193,12 +193,12 @@ const unavailable = [problems.unavailable.detail, problems.overloaded.detail, pr
 export const checkHttp: Checker = ({ writes, faults }) => {
   const disruptive = faults.filter((f) => !about_redis.includes(f.kind) && !harmless.includes(f.kind))
   const drains = faults.filter((f) => f.kind === 'drain instance')
-  return writes.flatMap(({ marker, instance, outcome, said, began, ended }) => {
+  return writes.flatMap(({ marker, instance, outcome, detail, began, ended }) => {
     if (outcome === 'ok') return []
-    if (outcome === 'refused') return [`C13: ${marker} was refused: ${said}`]
+    if (outcome === 'refused') return [`C13: ${marker} was refused: ${detail}`]
     const drain = drains.find((f) => f.instance === instance && began < f.began && ended > f.began)
-    if (drain) return [`C13: ${marker} was under way as instance ${instance} was drained, and failed: ${said}`]
+    if (drain) return [`C13: ${marker} was under way as instance ${instance} was drained, and failed: ${detail}`]
     const isExcused = disruptive.some((f) => touches(f, began - AFTERMATH_MS, ended))
-    return isExcused ? [] : [`C13: ${marker} failed while nothing but Redis did: ${said}`]
+    return isExcused ? [] : [`C13: ${marker} failed while nothing but Redis did: ${detail}`]
   })
 }

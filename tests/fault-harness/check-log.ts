@@ -81,16 +81,16 @@ export const checkBodies: Checker = ({ connections }, dump) => {
 }
 
 /** The numbers of what a connection received; for one without numbers, where the texts stand in the log. */
-export function numbersOf({ board_id, receipts }: Connection, places: Map<string, number>): number[] {
+export function seqsOf({ board_id, receipts }: Connection, places: Map<string, number>): number[] {
   return receipts.map(({ seq, body }) => seq ?? places.get(`${board_id} ${body}`) ?? -1)
 }
-export const placesIn = (dump: Dump) => new Map(dump.events.map((row) => [`${row.board_id} ${row.body}`, row.seq]))
+export const seqsByBody = (dump: Dump) => new Map(dump.events.map((row) => [`${row.board_id} ${row.body}`, row.seq]))
 
 /** C5: on one connection each event is the next one: none missing, none twice, none out of order. */
 export const checkOrder: Checker = ({ connections }, dump) => {
-  const places = placesIn(dump)
+  const places = seqsByBody(dump)
   return connections.flatMap((connection) => {
-    const numbers = numbersOf(connection, places)
+    const numbers = seqsOf(connection, places)
     // Who was told to load the board anew goes on from there.
     const wrong = numbers.findIndex(
       (seq, i) => i > 0 && seq !== (numbers[i - 1] ?? 0) + 1 && seq !== (connection.resync_seq ?? -2) + 1,

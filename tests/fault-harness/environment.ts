@@ -7,30 +7,30 @@ import { type ServiceProcess, type Store, startPostgres, startServiceProcess } f
 import { openSql } from '@lockstep/testing/template-database'
 import type pg from 'pg'
 import type { Dump, Millis } from './history.ts'
-import type { RedisSide } from './redis.ts'
+import type { RedisSetup } from './redis.ts'
 
 export interface Instance {
   index: number
   process: ServiceProcess
   /** Whether writers and listeners should choose it. One that is about to be drained is taken out first. */
-  is_open: boolean
+  isInRotation: boolean
 }
-export interface RigBoard {
+export interface HarnessBoard {
   id: string
   columns: [string, string]
   /** The cards that no write is busy with. */
   cards: { id: string; column: 0 | 1 }[]
   created: FullBoard
 }
-export interface World {
+export interface FaultEnvironment {
   postgres: Store
-  redis: RedisSide
+  redis: RedisSetup
   sql: pg.Pool
   instances: Instance[]
   owner: Account
   viewers: Account[]
   guest: Account
-  boards: RigBoard[]
+  boards: HarnessBoard[]
   /** What processes said that are gone. */
   outputs: string[]
   start: (index: number) => Promise<void>
@@ -39,7 +39,7 @@ export interface World {
 }
 
 /** Three instances, a database and a Redis of their own, and boards with members. */
-export async function buildWorld(redis: RedisSide, board_count: number): Promise<World> {
+export async function startFaultEnvironment(redis: RedisSetup, boardCount: number): Promise<FaultEnvironment> {
   // PostgreSQL records the time of each commit: delays are measured from there.
   const postgres = await startPostgres({ settings: ['track_commit_timestamp=on'] })
   const settings = {
@@ -50,8 +50,8 @@ export async function buildWorld(redis: RedisSide, board_count: number): Promise
   }
   const startInstance = async (index: number): Promise<Instance> => ({
     index,
-    process: await startPatiently(settings),
-    is_open: true,
+    process: await startWithRetry(settings),
+    isInRotation: true,
   })
   // The first one makes the database.
   const instances = [await startInstance(0), ...(await Promise.all([1, 2].map(startInstance)))]
@@ -62,13 +62,14 @@ export async function buildWorld(redis: RedisSide, board_count: number): Promise
     instances[index] = await startInstance(index)
   }
   const sql = openSql(settings.DATABASE_URL)
-  const api = ({ token }: Account) => new Client((instances.find((i) => i.is_open) as Instance).process.base_url, token)
+  const api = ({ token }: Account) =>
+    new Client((instances.find((i) => i.isInRotation) as Instance).process.base_url, token)
   const base_url = (instances[0] as Instance).process.base_url
   const owner = await newAccount(base_url, 'owner')
   const viewers = [await newAccount(base_url, 'viewer-1'), await newAccount(base_url, 'viewer-2')]
   const guest = await newAccount(base_url, 'guest')
-  const boards: RigBoard[] = []
-  for (let i = 0; i < board_count; i++) boards.push(await newBoard(api(owner), [...viewers, guest]))
+  const boards: HarnessBoard[] = []
+  for (let i = 0; i < boardCount; i++) boards.push(await newBoard(api(owner), [...viewers, guest]))
 
   const close = async () => {
     await Promise.all(
@@ -85,10 +86,10 @@ export async function buildWorld(redis: RedisSide, board_count: number): Promise
 }
 
 /** A busy machine may take longer than one patience. */
-const startPatiently = (settings: Record<string, string>) =>
+const startWithRetry = (settings: Record<string, string>) =>
   startServiceProcess(settings).catch(() => startServiceProcess(settings))
 
-async function newBoard(api: Client, members: Account[]): Promise<RigBoard> {
+async function newBoard(api: Client, members: Account[]): Promise<HarnessBoard> {
   const created = await api.call('createBoard', { body: { title: 'Plan' } })
   const params = { board_id: created.id }
   for (const { id } of members) await api.call('inviteMember', { params, body: { user_id: id } })
@@ -98,7 +99,7 @@ async function newBoard(api: Client, members: Account[]): Promise<RigBoard> {
 }
 
 /** The logs of the boards as the database has them. */
-export async function dumpLog({ sql, boards }: World, began: Millis = 0): Promise<Dump> {
+export async function dumpLog({ sql, boards }: FaultEnvironment, began: Millis = 0): Promise<Dump> {
   const ids = boards.map((board) => board.id)
   const events = await sql.query(
     `select board_id, seq::int, type, subject_id, body,

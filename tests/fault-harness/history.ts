@@ -14,7 +14,7 @@ export interface Write {
   ended: Millis
   outcome: 'ok' | 'refused' | 'unknown'
   /** The status, or what went wrong on the way. */
-  said: string
+  detail: string
   /** The board's number after it, from Board-Position. */
   seq: number
 }
@@ -51,7 +51,7 @@ export interface Connection {
   closed: Millis | undefined
   code: number | undefined
   /** Why the rig itself ended it, if it did. */
-  ended_by_rig: 'reset' | 'over' | undefined
+  endedByHarness: 'reset' | 'over' | undefined
 }
 
 export type FaultKind =

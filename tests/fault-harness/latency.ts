@@ -3,10 +3,10 @@ import { hear } from '@lockstep/testing/processes'
 import { seeded } from '@lockstep/testing/random'
 import { percentile } from '@lockstep/testing/statistics'
 import { channelOf } from '../../packages/server/src/realtime/bus.ts'
-import type { World } from './environment.ts'
+import type { FaultEnvironment } from './environment.ts'
 import { type Dump, type History, now } from './history.ts'
 import { Listener } from './listeners.ts'
-import { areConnected, judge, newHistory, observe } from './run.ts'
+import { finishRun, newHistory, observe, waitUntilConnected } from './run.ts'
 import { startWriters } from './writers.ts'
 
 const WRITTEN_ON = 1
@@ -21,41 +21,41 @@ export interface Latency {
 
 /** From the commit on one instance to a client of another, and where the time goes. */
 export async function measureLatency(
-  world: World,
-  direct_url: string,
+  environment: FaultEnvironment,
+  directUrl: string,
   { seed, rate, ms }: { seed: number; rate: number; ms: number },
 ): Promise<Latency> {
   const random = seeded(seed)
-  const history = newHistory(world, seed)
-  const stopObserving = observe(world, history, random)
-  const about = { world, history, random, bodies: new Map<string, string>() }
-  const listeners = world.boards.flatMap((board, i) =>
+  const history = newHistory(environment, seed)
+  const stopObserving = observe(environment, history, random)
+  const about = { environment, history, random, bodies: new Map<string, string>() }
+  const listeners = environment.boards.flatMap((board, i) =>
     [WRITTEN_ON, READ_ON].map((instance) => {
-      const listener = new Listener(2 * i + instance, 'numbered', board, random.pick(world.viewers), about)
+      const listener = new Listener(2 * i + instance, 'numbered', board, random.pick(environment.viewers), about)
       listener.connect(instance)
       return listener
     }),
   )
-  await areConnected(listeners)
-  const bells = await Promise.all(world.boards.map((board) => hear(direct_url, channelOf(board.id))))
+  await waitUntilConnected(listeners)
+  const subscribers = await Promise.all(environment.boards.map((board) => hear(directUrl, channelOf(board.id))))
   const heard = new Map<string, number>()
-  bells.forEach((bell, i) => {
-    const push = bell.messages.push.bind(bell.messages)
-    bell.messages.push = (message) => {
+  subscribers.forEach((published, i) => {
+    const push = published.messages.push.bind(published.messages)
+    published.messages.push = (message) => {
       const [kind, , seq] = message.split('|', 3)
-      if (kind === 'e') heard.set(`${world.boards[i]?.id} ${seq}`, now())
+      if (kind === 'e') heard.set(`${environment.boards[i]?.id} ${seq}`, now())
       return push(message)
     }
   })
-  const writers = startWriters(world, history, random, { rate, instance: WRITTEN_ON })
+  const writers = startWriters(environment, history, random, { rate, instance: WRITTEN_ON })
   const began = now()
   await pause(ms)
   await writers.stop()
   const seconds = (now() - began) / 1_000
   await pause(500)
   stopObserving()
-  for (const bell of bells) bell[Symbol.dispose]()
-  const { dump, violations } = await judge(world, history, listeners)
+  for (const published of subscribers) published[Symbol.dispose]()
+  const { dump, violations } = await finishRun(environment, history, listeners)
   const written = history.writes.filter((write) => write.outcome === 'ok').length
   return { violations, rate: Math.round(written / seconds), hops: hopsOf(history, dump, heard) }
 }
@@ -70,11 +70,13 @@ function hopsOf({ connections, began }: History, dump: Dump, heard: Map<string, 
     .filter((row) => row.committed > began)
     .flatMap(({ board_id, seq, committed }) => {
       const key = `${board_id} ${seq}`
-      const [here, bell, there] = [near.get(key), heard.get(key), far.get(key)]
-      return here && bell && there ? [{ here: here - committed, bell: bell - committed, there: there - committed }] : []
+      const [here, published, there] = [near.get(key), heard.get(key), far.get(key)]
+      return here && published && there
+        ? [{ here: here - committed, published: published - committed, there: there - committed }]
+        : []
     })
   const total = rows.reduce((sum, row) => sum + row.there, 0)
-  const line = (hop: string, of: (row: { here: number; bell: number; there: number }) => number) => {
+  const line = (hop: string, of: (row: { here: number; published: number; there: number }) => number) => {
     const times = rows.map(of)
     return {
       hop,
@@ -85,8 +87,8 @@ function hopsOf({ connections, began }: History, dump: Dump, heard: Map<string, 
   }
   return [
     line('commit → client of the same instance', (row) => row.here),
-    line('commit → Redis → a subscriber', (row) => row.bell),
-    line('subscriber → client of the other instance', (row) => row.there - row.bell),
+    line('commit → Redis → a subscriber', (row) => row.published),
+    line('subscriber → client of the other instance', (row) => row.there - row.published),
     line('commit → client of the other instance', (row) => row.there),
   ]
 }

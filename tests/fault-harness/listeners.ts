@@ -1,7 +1,7 @@
 import type { Account } from '@lockstep/testing/accounts'
 import type { Random } from '@lockstep/testing/random'
 import { WebSocket } from 'ws'
-import type { Instance, RigBoard, World } from './environment.ts'
+import type { FaultEnvironment, HarnessBoard, Instance } from './environment.ts'
 import { type Connection, type History, type ListenerKind, now } from './history.ts'
 
 /** How a slow reader reads: most of the time not at all. */
@@ -11,13 +11,13 @@ const SLOW_READ_MS = 100
 /** Somebody who watches a board, and comes back to any instance whenever the connection ends. */
 export class Listener {
   readonly kind: ListenerKind
-  readonly board: RigBoard
+  readonly board: HarnessBoard
   readonly user: Account
   /** The number of the last event it has; undefined before the first connection, and for one without numbers. */
   position: number | undefined
   connection: Connection | undefined
   private readonly id: number
-  private readonly world: World
+  private readonly environment: FaultEnvironment
   private readonly history: History
   private readonly random: Random
   private readonly bodies: Map<string, string>
@@ -28,15 +28,15 @@ export class Listener {
   constructor(
     id: number,
     kind: ListenerKind,
-    board: RigBoard,
+    board: HarnessBoard,
     user: Account,
-    about: { world: World; history: History; random: Random; bodies: Map<string, string> },
+    about: { environment: FaultEnvironment; history: History; random: Random; bodies: Map<string, string> },
   ) {
     this.id = id
     this.kind = kind
     this.board = board
     this.user = user
-    this.world = about.world
+    this.environment = about.environment
     this.history = about.history
     this.random = about.random
     this.bodies = about.bodies
@@ -44,8 +44,8 @@ export class Listener {
 
   /** Connects to an instance of its choice, or to the given one. */
   connect(index?: number) {
-    const open = this.world.instances.filter((i) => i.is_open && (index === undefined || i.index === index))
-    if (open.length === 0) return this.comeBack(100)
+    const open = this.environment.instances.filter((i) => i.isInRotation && (index === undefined || i.index === index))
+    if (open.length === 0) return this.reconnectAfter(100)
     const { index: instance, process } = this.random.pick(open) as Instance
     const numbers = this.kind === 'plain' ? '' : this.position === undefined ? '&seq=1' : `&since=1.${this.position}`
     const url = `${process.base_url.replace('http', 'ws')}/ws/boards/${this.board.id}?token=${this.user.token}${numbers}`
@@ -66,7 +66,7 @@ export class Listener {
       presence: [],
       closed: undefined,
       code: undefined,
-      ended_by_rig: undefined,
+      endedByHarness: undefined,
     }
     this.connection = connection
     socket.on('error', () => {})
@@ -74,33 +74,33 @@ export class Listener {
       connection.id = this.history.connections.push(connection) - 1
       if (this.kind === 'slow') this.readSlowly(socket)
     })
-    socket.on('message', (data: Buffer) => this.take(connection, data.toString()))
+    socket.on('message', (data: Buffer) => this.onMessage(connection, data.toString()))
     socket.on('close', (code) => {
       connection.closed = now()
       connection.code = code
-      this.comeBack(code === 1008 ? 300 : 20 + this.random.below(200))
+      this.reconnectAfter(code === 1008 ? 300 : 20 + this.random.below(200))
     })
   }
 
   /** Ends the connection without a word, as a lost network would. */
   reset() {
     if (this.socket?.readyState !== WebSocket.OPEN || !this.connection) return
-    this.connection.ended_by_rig = 'reset'
+    this.connection.endedByHarness = 'reset'
     this.socket.terminate()
   }
 
   close() {
     this.isOver = true
     for (const timer of this.timers) clearTimeout(timer)
-    if (this.connection) this.connection.ended_by_rig ??= 'over'
+    if (this.connection) this.connection.endedByHarness ??= 'over'
     this.socket?.terminate()
   }
 
-  private comeBack(ms: number) {
-    if (!this.isOver) this.later(ms, () => this.connect())
+  private reconnectAfter(ms: number) {
+    if (!this.isOver) this.schedule(ms, () => this.connect())
   }
 
-  private later(ms: number, work: () => void) {
+  private schedule(ms: number, work: () => void) {
     const timer = setTimeout(() => {
       this.timers.delete(timer)
       work()
@@ -111,13 +111,13 @@ export class Listener {
   private readSlowly(socket: WebSocket) {
     if (socket.readyState !== WebSocket.OPEN || this.isOver) return
     socket.pause()
-    this.later(SLOW_PAUSE_MS, () => {
+    this.schedule(SLOW_PAUSE_MS, () => {
       socket.resume()
-      this.later(SLOW_READ_MS, () => this.readSlowly(socket))
+      this.schedule(SLOW_READ_MS, () => this.readSlowly(socket))
     })
   }
 
-  private take(connection: Connection, text: string) {
+  private onMessage(connection: Connection, text: string) {
     const at = now()
     connection.opened ??= at
     const [, number, type = ''] = /^\{(?:"seq":(\d+),)?"type":"([^"]+)"/.exec(text) ?? []

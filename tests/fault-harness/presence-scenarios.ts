@@ -3,7 +3,7 @@ import { type Account, newAccount } from '@lockstep/testing/accounts'
 import { eventually } from '@lockstep/testing/processes'
 import { seeded } from '@lockstep/testing/random'
 import { WebSocket } from 'ws'
-import type { Instance, RigBoard, World } from './environment.ts'
+import type { FaultEnvironment, HarnessBoard, Instance } from './environment.ts'
 import { now } from './history.ts'
 import { Listener } from './listeners.ts'
 import { newHistory } from './run.ts'
@@ -18,7 +18,7 @@ interface Presence {
 }
 
 /** A socket that keeps what it is told of who comes and goes. */
-async function watch({ process }: Instance, board: RigBoard, { token }: Account) {
+async function watch({ process }: Instance, board: HarnessBoard, { token }: Account) {
   const socket = new WebSocket(`${process.base_url.replace('http', 'ws')}/ws/boards/${board.id}?token=${token}`)
   const told: Presence[] = []
   socket.on('error', () => {})
@@ -31,28 +31,34 @@ async function watch({ process }: Instance, board: RigBoard, { token }: Account)
   return { told, close: () => socket.terminate() }
 }
 
-async function newMember(world: World, board: RigBoard, name: string): Promise<Account> {
-  const api = world.api(world.owner)
+async function newMember(environment: FaultEnvironment, board: HarnessBoard, name: string): Promise<Account> {
+  const api = environment.api(environment.owner)
   const user = await newAccount(api.base_url, name)
   await api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: user.id } })
   return user
 }
 
 /** An instance is drained while users are on it; they come back elsewhere. Nobody is told that they left. */
-export async function drainWithoutFlapping(world: World, { seed, watch_ms }: { seed: number; watch_ms: number }) {
+export async function drainWithoutFlapping(
+  environment: FaultEnvironment,
+  { seed, watch_ms }: { seed: number; watch_ms: number },
+) {
   const random = seeded(seed)
-  const history = newHistory(world, seed)
-  const board = world.boards[1] as RigBoard
-  const [going, staying] = world.instances as [Instance, Instance]
-  const observer = await watch(staying, board, world.owner)
-  const about = { world, history, random, bodies: new Map<string, string>() }
-  const users = [await newMember(world, board, `drained-${seed}-1`), await newMember(world, board, `drained-${seed}-2`)]
+  const history = newHistory(environment, seed)
+  const board = environment.boards[1] as HarnessBoard
+  const [going, staying] = environment.instances as [Instance, Instance]
+  const observer = await watch(staying, board, environment.owner)
+  const about = { environment, history, random, bodies: new Map<string, string>() }
+  const users = [
+    await newMember(environment, board, `drained-${seed}-1`),
+    await newMember(environment, board, `drained-${seed}-2`),
+  ]
   const listeners = users.map((user, i) => new Listener(i, 'numbered', board, user, about))
   for (const listener of listeners) listener.connect(going.index)
   const isTold = (type: string, { id }: Account) => observer.told.some((m) => m.type === type && m.user_id === id)
   await eventually('the users are seen', () => users.every((user) => isTold('user_joined', user)))
 
-  going.is_open = false
+  going.isInRotation = false
   const exit_code = await going.process.end('SIGTERM')
   await eventually('they are back', () =>
     listeners.every(({ connection }) => connection?.instance !== going.index && connection?.opened !== undefined),
@@ -62,7 +68,7 @@ export async function drainWithoutFlapping(world: World, { seed, watch_ms }: { s
   const flapped = users.filter((user) => isTold('user_left', user))
   for (const listener of listeners) listener.close()
   observer.close()
-  await world.start(going.index)
+  await environment.start(going.index)
   return {
     violations: [
       ...flapped.map(({ id }) => `${id} was said to have left during a drain`),
@@ -75,21 +81,24 @@ export async function drainWithoutFlapping(world: World, { seed, watch_ms }: { s
 }
 
 /** An instance is killed; its users, who do not come back, leave in time. */
-export async function crashPresence(world: World, { seed }: { seed: number }) {
-  const board = world.boards[2] as RigBoard
-  const [dying, staying] = world.instances as [Instance, Instance]
-  const observer = await watch(staying, board, world.owner)
-  const users = [await newMember(world, board, `crashed-${seed}-1`), await newMember(world, board, `crashed-${seed}-2`)]
+export async function crashPresence(environment: FaultEnvironment, { seed }: { seed: number }) {
+  const board = environment.boards[2] as HarnessBoard
+  const [dying, staying] = environment.instances as [Instance, Instance]
+  const observer = await watch(staying, board, environment.owner)
+  const users = [
+    await newMember(environment, board, `crashed-${seed}-1`),
+    await newMember(environment, board, `crashed-${seed}-2`),
+  ]
   const sockets = await Promise.all(users.map((user) => watch(dying, board, user)))
   const seen = (type: string, { id }: Account) => observer.told.find((m) => m.type === type && m.user_id === id)
   await eventually('the users are seen', () => users.every((user) => seen('user_joined', user)))
 
   const killed = now()
-  dying.is_open = false
+  dying.isInRotation = false
   await dying.process.end('SIGKILL')
   while (now() - killed < LEFT_MS + 2_000 && !users.every((user) => seen('user_left', user))) await pause(50)
   for (const socket of [...sockets, observer]) socket.close()
-  await world.start(dying.index)
+  await environment.start(dying.index)
   const left = users.map((user) => (seen('user_left', user)?.at ?? Infinity) - killed)
   return {
     violations: left.filter((ms) => ms > LEFT_MS).map((ms) => `a user of a killed instance left after ${ms} ms`),

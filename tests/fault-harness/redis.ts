@@ -8,7 +8,7 @@ import { createClient } from '@redis/client'
 import { startRespProxy } from './resp-proxy.ts'
 
 /** Redis as the rig can hurt it. */
-export interface RedisSide {
+export interface RedisSetup {
   /** What the instances are told. */
   url: string
   /** Kills it, or a primary of the cluster; the answer starts it again, empty. */
@@ -25,7 +25,7 @@ export interface RedisSide {
 }
 
 /** One command on a connection of its own. */
-async function ask(url: string, ...command: string[]): Promise<unknown> {
+async function runCommand(url: string, ...command: string[]): Promise<unknown> {
   const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: 2_000 } })
   client.on('error', () => {})
   await client.connect()
@@ -36,12 +36,12 @@ async function ask(url: string, ...command: string[]): Promise<unknown> {
   }
 }
 
-export async function startStandalone(random: Random): Promise<RedisSide & { direct_url: string }> {
+export async function startStandalone(random: Random): Promise<RedisSetup & { directUrl: string }> {
   const redis = await startRedis()
   const proxy = await startRespProxy(redis.url, random.next)
   return {
     url: proxy.url,
-    direct_url: redis.url,
+    directUrl: redis.url,
     kill: async () => {
       await redis.process().end('SIGKILL')
       return () => redis.start()
@@ -50,7 +50,7 @@ export async function startStandalone(random: Random): Promise<RedisSide & { dir
       redis.process().signal('SIGSTOP')
       return async () => redis.process().signal('SIGCONT')
     },
-    cutSubscriptions: async () => void (await ask(redis.url, 'CLIENT', 'KILL', 'TYPE', 'pubsub')),
+    cutSubscriptions: async () => void (await runCommand(redis.url, 'CLIENT', 'KILL', 'TYPE', 'pubsub')),
     lose: proxy.lose,
     lost: proxy.lost,
     failOver: undefined,
@@ -70,7 +70,7 @@ interface Node {
 }
 
 /** Three primaries, each with a replica. */
-export async function startCluster(random: Random): Promise<RedisSide> {
+export async function startCluster(random: Random): Promise<RedisSetup> {
   const folder = await newFolder()
   const nodes: Node[] = []
   for (let i = 0; i < 6; i++) nodes.push(await startNode(folder))
@@ -78,7 +78,7 @@ export async function startCluster(random: Random): Promise<RedisSide> {
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
   const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes']
   await promisify(execFile)('redis-cli', create)
-  const isWhole = async (url: string) => String(await ask(url, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
+  const isWhole = async (url: string) => String(await runCommand(url, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
   await Promise.all(nodes.map(({ url }) => eventually('the cluster is whole', () => isWhole(url))))
   const ofRole = (flag: 'master' | 'slave') => nodesOf(nodes, flag)
 
@@ -98,13 +98,13 @@ export async function startCluster(random: Random): Promise<RedisSide> {
       return async () => process.signal('SIGCONT')
     },
     cutSubscriptions: async () => {
-      await Promise.all(nodes.map(({ url }) => ask(url, 'CLIENT', 'KILL', 'TYPE', 'pubsub')))
+      await Promise.all(nodes.map(({ url }) => runCommand(url, 'CLIENT', 'KILL', 'TYPE', 'pubsub')))
     },
     lose: undefined,
     lost: () => 0,
     failOver: async () => {
       const replica = random.pick(await ofRole('slave'))
-      await ask(replica.url, 'CLUSTER', 'FAILOVER')
+      await runCommand(replica.url, 'CLUSTER', 'FAILOVER')
       await eventually('the replica has taken over', async () => (await ofRole('master')).includes(replica))
     },
     close: async () => void (await Promise.all(nodes.map(end))),
@@ -114,7 +114,7 @@ export async function startCluster(random: Random): Promise<RedisSide> {
 /** The nodes of a role, as most of them see it. */
 async function nodesOf(nodes: Node[], flag: 'master' | 'slave'): Promise<Node[]> {
   for (const { url } of nodes) {
-    const text = await ask(url, 'CLUSTER', 'NODES').then(String, () => '')
+    const text = await runCommand(url, 'CLUSTER', 'NODES').then(String, () => '')
     const lines = text.split('\n').filter((line) => line.includes(flag) && !line.includes('fail'))
     const found = nodes.filter(({ port }) => lines.some((line) => line.includes(`:${port}@`)))
     if (found.length > 0) return found
@@ -155,7 +155,7 @@ async function end({ process }: Node) {
 }
 
 const isUp = (url: string) =>
-  ask(url, 'PING').then(
+  runCommand(url, 'PING').then(
     () => true,
     () => pause(50, false),
   )

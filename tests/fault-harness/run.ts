@@ -3,8 +3,8 @@ import { residentOf } from '@lockstep/testing/load/measure'
 import { eventually } from '@lockstep/testing/processes'
 import { type Random, seeded } from '@lockstep/testing/random'
 import { checkAll } from './checkers.ts'
-import { dumpLog, type RigBoard, type World } from './environment.ts'
-import { type Durations, wreak } from './faults.ts'
+import { dumpLog, type FaultEnvironment, type HarnessBoard } from './environment.ts'
+import { type Durations, injectFaults } from './faults.ts'
 import { type Dump, type History, type ListenerKind, now } from './history.ts'
 import { Listener } from './listeners.ts'
 import { startWriters } from './writers.ts'
@@ -28,9 +28,9 @@ const STALL_MS = 150
 /** Of 200: less is the usual share of a busy machine. */
 const STARVED_MS = 50
 
-export function newHistory(world: World, seed: number): History {
+export function newHistory(environment: FaultEnvironment, seed: number): History {
   // The cards of earlier runs are left alone: their titles are of other writes.
-  for (const board of world.boards) board.cards = []
+  for (const board of environment.boards) board.cards = []
   return {
     seed,
     began: now(),
@@ -40,7 +40,7 @@ export function newHistory(world: World, seed: number): History {
     faults: [],
     removals: [],
     snapshots: [],
-    created: new Map(world.boards.map((board) => [board.id, board.created])),
+    created: new Map(environment.boards.map((board) => [board.id, board.created])),
     samples: [],
     outputs: [],
     stalls: [],
@@ -48,7 +48,7 @@ export function newHistory(world: World, seed: number): History {
 }
 
 /** Looks at the processes every second, reads a board now and then, and notices when the rig itself is held up. */
-export function observe(world: World, history: History, random: Random) {
+export function observe(environment: FaultEnvironment, history: History, random: Random) {
   let last = now()
   const watch = setInterval(() => {
     const at = now()
@@ -57,7 +57,7 @@ export function observe(world: World, history: History, random: Random) {
   }, 20)
   const waits = new Map<number, number>()
   const starve = setInterval(() => {
-    for (const { index, process } of world.instances) {
+    for (const { index, process } of environment.instances) {
       const waited = readWait(process.pid)
       const to = now()
       const ms = waited - (waits.get(process.pid) ?? waited)
@@ -66,11 +66,11 @@ export function observe(world: World, history: History, random: Random) {
     }
   }, 200)
   const sample = setInterval(() => {
-    for (const { index, process } of world.instances) {
+    for (const { index, process } of environment.instances) {
       const rss_mib = readRss(process.pid)
       if (rss_mib > 0) history.samples.push({ at: now(), instance: index, rss_mib })
     }
-    void snapshot(world, history, random.pick(world.boards)).catch(() => {})
+    void readSnapshot(environment, history, random.pick(environment.boards)).catch(() => {})
   }, 1_000)
   return () => {
     for (const timer of [watch, starve, sample]) clearInterval(timer)
@@ -95,8 +95,10 @@ function readRss(pid: number): number {
 }
 
 /** Reads a whole board; during a fault it may fail, and is then left out. */
-async function snapshot(world: World, history: History, board: RigBoard) {
-  const { status, headers, body } = await world.api(world.owner).send('getBoard', { params: { board_id: board.id } })
+async function readSnapshot(environment: FaultEnvironment, history: History, board: HarnessBoard) {
+  const { status, headers, body } = await environment
+    .api(environment.owner)
+    .send('getBoard', { params: { board_id: board.id } })
   if (status !== 200) return
   const seq = Number(headers.get('board-position')?.split('.')[1])
   history.snapshots.push({ board_id: board.id, seq, board: body })
@@ -104,52 +106,57 @@ async function snapshot(world: World, history: History, board: RigBoard) {
 
 /** Listeners of every kind, spread over the boards; the hot board has its share and more. */
 export function startListeners(
-  world: World,
+  environment: FaultEnvironment,
   history: History,
   random: Random,
   counts: Pick<Size, 'numbered' | 'plain' | 'slow'>,
 ) {
-  const about = { world, history, random, bodies: new Map<string, string>() }
+  const about = { environment, history, random, bodies: new Map<string, string>() }
   const listeners: Listener[] = []
-  const add = (kind: ListenerKind, board: RigBoard, user = random.pick(world.viewers)) => {
+  const add = (kind: ListenerKind, board: HarnessBoard, user = random.pick(environment.viewers)) => {
     const listener = new Listener(listeners.length, kind, board, user, about)
     listeners.push(listener)
     listener.connect()
   }
   for (const kind of ['numbered', 'plain', 'slow'] as const) {
     for (let i = 0; i < counts[kind]; i++)
-      add(kind, world.boards[i % 3 === 0 ? 0 : i % world.boards.length] as RigBoard)
+      add(kind, environment.boards[i % 3 === 0 ? 0 : i % environment.boards.length] as HarnessBoard)
   }
-  for (const board of world.boards) add('guest', board, world.guest)
+  for (const board of environment.boards) add('guest', board, environment.guest)
   return listeners
 }
 
-export const areConnected = (listeners: Listener[]) =>
+export const waitUntilConnected = (listeners: Listener[]) =>
   eventually('everybody is connected', () =>
     listeners.every(({ connection }) => connection?.opened !== undefined && connection.closed === undefined),
   )
 
 /** Load, faults and quiet: one seed from its beginning to its verdict. */
-export async function runSeed(world: World, seed: number, size: Size, say: (line: string) => void): Promise<Outcome> {
+export async function runSeed(
+  environment: FaultEnvironment,
+  seed: number,
+  size: Size,
+  say: (line: string) => void,
+): Promise<Outcome> {
   const random = seeded(seed)
-  const history = newHistory(world, seed)
-  const stopObserving = observe(world, history, random)
-  const listeners = startListeners(world, history, random, size)
-  await areConnected(listeners)
-  const writers = startWriters(world, history, random, { rate: size.rate })
+  const history = newHistory(environment, seed)
+  const stopObserving = observe(environment, history, random)
+  const listeners = startListeners(environment, history, random, size)
+  await waitUntilConnected(listeners)
+  const writers = startWriters(environment, history, random, { rate: size.rate })
   const until = size.seconds === 'once' ? 'once' : now() + size.seconds * 1_000
-  await wreak({ world, history, listeners, random, durations: size.durations }, until, say)
+  await injectFaults({ environment, history, listeners, random, durations: size.durations }, until, say)
   await writers.stop()
-  await isQuiet(world, listeners)
+  await waitForDelivery(environment, listeners)
   stopObserving()
-  for (const board of world.boards) await snapshot(world, history, board)
-  return judge(world, history, listeners)
+  for (const board of environment.boards) await readSnapshot(environment, history, board)
+  return finishRun(environment, history, listeners)
 }
 
 /** Everybody is back and has everything; whoever never gets there is found by the checkers, not by waiting. */
-async function isQuiet(world: World, listeners: Listener[]) {
-  await areConnected(listeners.filter((listener) => listener.kind !== 'slow')).catch(() => {})
-  const heads = new Map((await dumpLog(world)).streams.map((stream) => [stream.board_id, stream.last_seq]))
+async function waitForDelivery(environment: FaultEnvironment, listeners: Listener[]) {
+  await waitUntilConnected(listeners.filter((listener) => listener.kind !== 'slow')).catch(() => {})
+  const heads = new Map((await dumpLog(environment)).streams.map((stream) => [stream.board_id, stream.last_seq]))
   const until = now() + 4_000
   await eventually('everybody has everything', () => {
     const isBehind = ({ kind, position, board }: Listener) =>
@@ -158,10 +165,17 @@ async function isQuiet(world: World, listeners: Listener[]) {
   })
 }
 
-export async function judge(world: World, history: History, listeners: Listener[]): Promise<Outcome> {
+export async function finishRun(
+  environment: FaultEnvironment,
+  history: History,
+  listeners: Listener[],
+): Promise<Outcome> {
   history.ended = now()
   for (const listener of listeners) listener.close()
-  history.outputs.push(...world.outputs.splice(0), ...world.instances.map(({ process }) => process.output()))
-  const dump = await dumpLog(world, history.began)
+  history.outputs.push(
+    ...environment.outputs.splice(0),
+    ...environment.instances.map(({ process }) => process.output()),
+  )
+  const dump = await dumpLog(environment, history.began)
   return { history, dump, violations: checkAll(history, dump) }
 }

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { seeded } from '@lockstep/testing/random'
 import { median, percentile } from '@lockstep/testing/statistics'
 import { type Delay, delaysOf } from './check-delivery.ts'
-import type { Instance, World } from './environment.ts'
+import type { FaultEnvironment, Instance } from './environment.ts'
 import { type Fault, type FaultKind, type History, now, type Write } from './history.ts'
-import { areConnected, judge, newHistory, type Outcome, observe, startListeners } from './run.ts'
+import { finishRun, newHistory, type Outcome, observe, startListeners, waitUntilConnected } from './run.ts'
 import { startWriters } from './writers.ts'
 
 const LISTENERS = { numbered: 15, plain: 6, slow: 0 }
@@ -25,25 +25,25 @@ export interface Figures {
 
 /** Load and listeners around some work; then everybody gets time to have everything, and the checkers look at it. */
 async function underLoad(
-  world: World,
+  environment: FaultEnvironment,
   { seed, rate }: { seed: number; rate: number },
   work: (history: History) => Promise<void>,
 ): Promise<Outcome> {
   const random = seeded(seed)
-  const history = newHistory(world, seed)
-  const stopObserving = observe(world, history, random)
-  const listeners = startListeners(world, history, random, LISTENERS)
-  await areConnected(listeners)
-  const writers = startWriters(world, history, random, { rate })
+  const history = newHistory(environment, seed)
+  const stopObserving = observe(environment, history, random)
+  const listeners = startListeners(environment, history, random, LISTENERS)
+  await waitUntilConnected(listeners)
+  const writers = startWriters(environment, history, random, { rate })
   await pause(500)
   await work(history)
   await writers.stop()
   await pause(1_000)
   stopObserving()
-  return judge(world, history, listeners)
+  return finishRun(environment, history, listeners)
 }
 
-async function during(history: History, kind: FaultKind, work: () => Promise<void>): Promise<Fault> {
+async function recordFault(history: History, kind: FaultKind, work: () => Promise<void>): Promise<Fault> {
   const fault: Fault = { kind, began: now(), ended: Infinity, instance: undefined, detail: '' }
   history.faults.push(fault)
   await work()
@@ -62,7 +62,7 @@ function figuresOf({ history, dump, violations }: Outcome, spans: Fault[], bound
   return {
     violations: [
       ...violations,
-      ...failed.map(({ marker, said }) => `${marker} failed: ${said}`),
+      ...failed.map(({ marker, detail }) => `${marker} failed: ${detail}`),
       ...late.slice(0, 5).map((delay) => lateness(delay, bound)),
     ],
     writes: writes.length,
@@ -82,21 +82,21 @@ const lateness = ({ connection, seq, ms }: Delay, bound: number) =>
  * compared too.
  */
 export async function stopRedis(
-  world: World,
+  environment: FaultEnvironment,
   how: 'kill' | 'freeze',
   { rounds, round_ms, ...load }: { seed: number; rate: number; rounds: number; round_ms: number },
 ): Promise<Figures & { well_ms: number; away_ms: number; ratio: number }> {
   const away: Fault[] = []
   const well: [number, number][] = []
-  const said_before = world.instances.map(complaints)
-  const outcome = await underLoad(world, load, async (history) => {
+  const said_before = environment.instances.map(countRedisErrors)
+  const outcome = await underLoad(environment, load, async (history) => {
     for (let i = 0; i < rounds; i++) {
       const from = now()
       if (rounds > 1) await pause(round_ms)
       well.push([from, now()])
       away.push(
-        await during(history, how === 'kill' ? 'kill Redis' : 'freeze Redis', async () => {
-          const back = await world.redis[how]()
+        await recordFault(history, how === 'kill' ? 'kill Redis' : 'freeze Redis', async () => {
+          const back = await environment.redis[how]()
           await pause(round_ms)
           await back()
         }),
@@ -113,31 +113,31 @@ export async function stopRedis(
   const ratios = away_times.map((time, i) => time / (well_times[i] ?? time))
   const figures = figuresOf(outcome, away, WITHOUT_REDIS_MS)
   const ratio = rounds > 1 ? median(ratios) : 0
-  for (const instance of world.instances) {
-    const said = complaints(instance) - (said_before[instance.index] ?? 0)
-    if (said > rounds) figures.violations.push(`instance ${instance.index} said ${said} times that Redis is away`)
+  for (const instance of environment.instances) {
+    const detail = countRedisErrors(instance) - (said_before[instance.index] ?? 0)
+    if (detail > rounds) figures.violations.push(`instance ${instance.index} detail ${detail} times that Redis is away`)
   }
   if (ratio > SLOWER) figures.violations.push(`writes took ${ratio.toFixed(2)} times as long without Redis`)
   return { ...figures, well_ms: median(well_times), away_ms: median(away_times), ratio }
 }
-const complaints = ({ process }: Instance) => process.output().split('Redis cannot be reached').length - 1
+const countRedisErrors = ({ process }: Instance) => process.output().split('Redis cannot be reached').length - 1
 const medianTime = (writes: Write[]) => median(writes.map(({ began, ended }) => ended - began))
 
 /** A share of the messages is lost without a trace. */
 export async function loseMessages(
-  world: World,
+  environment: FaultEnvironment,
   { share, ms, ...load }: { seed: number; rate: number; ms: number; share: number },
 ): Promise<Figures & { lost: number }> {
   const spans: Fault[] = []
-  const before = world.redis.lost()
-  const outcome = await underLoad(world, load, async (history) => {
+  const before = environment.redis.lost()
+  const outcome = await underLoad(environment, load, async (history) => {
     const losing = async () => {
-      world.redis.lose?.(share)
+      environment.redis.lose?.(share)
       await pause(ms)
-      world.redis.lose?.(0)
+      environment.redis.lose?.(0)
     }
-    spans.push(await during(history, 'lose messages', losing))
+    spans.push(await recordFault(history, 'lose messages', losing))
     await pause(LOST_MESSAGE_MS)
   })
-  return { ...figuresOf(outcome, spans, LOST_MESSAGE_MS), lost: world.redis.lost() - before }
+  return { ...figuresOf(outcome, spans, LOST_MESSAGE_MS), lost: environment.redis.lost() - before }
 }

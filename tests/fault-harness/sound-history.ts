@@ -29,7 +29,7 @@ export function soundHistory(): { history: History; dump: Dump } {
       began: committedAt(i + 1) - 5,
       ended: committedAt(i + 1) + 1,
       outcome: 'ok',
-      said: '201',
+      detail: '201',
       seq: i + 1,
     }),
   )
@@ -74,7 +74,7 @@ function connect(id: number, kind: Connection['kind'], events: LogRow[]): Connec
     presence: [{ at: 10, type: 'user_joined', user_id: kind === 'guest' ? GUEST : 'viewer' }],
     closed: undefined,
     code: undefined,
-    ended_by_rig: undefined,
+    endedByHarness: undefined,
   }
 }
 

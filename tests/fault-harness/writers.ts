@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Random } from '@lockstep/testing/random'
-import type { Instance, RigBoard, World } from './environment.ts'
+import type { FaultEnvironment, HarnessBoard, Instance } from './environment.ts'
 import type { History, Write, WriteKind } from './history.ts'
 import { now } from './history.ts'
 
@@ -19,40 +19,50 @@ export interface Writers {
  * gets four of ten writes.
  */
 export function startWriters(
-  world: World,
+  environment: FaultEnvironment,
   history: History,
   random: Random,
   { rate, instance }: { rate: number; instance?: number },
 ): Writers {
-  const under_way = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   const began = now()
   let count = 0
   const timer = setInterval(() => {
     const due = Math.floor(((now() - began) * rate) / 1_000)
     for (; count < due; count++) {
-      if (under_way.size >= MOST_UNDER_WAY) continue
-      const board = random.next() < 0.4 ? (world.boards[0] as RigBoard) : random.pick(world.boards)
-      const open = world.instances.filter((i) => i.is_open && (instance === undefined || i.index === instance))
+      if (inFlight.size >= MOST_UNDER_WAY) continue
+      const board = random.next() < 0.4 ? (environment.boards[0] as HarnessBoard) : random.pick(environment.boards)
+      const open = environment.instances.filter(
+        (i) => i.isInRotation && (instance === undefined || i.index === instance),
+      )
       if (open.length === 0) continue
-      const writing = write(world, history, random, board, random.pick(open)).finally(() => under_way.delete(writing))
-      under_way.add(writing)
+      const writing = write(environment, history, random, board, random.pick(open)).finally(() =>
+        inFlight.delete(writing),
+      )
+      inFlight.add(writing)
     }
   }, 5)
   return {
     stop: async () => {
       clearInterval(timer)
-      await Promise.all(under_way)
+      await Promise.all(inFlight)
     },
   }
 }
 
-function choose(random: Random, board: RigBoard): WriteKind {
+function choose(random: Random, board: HarnessBoard): WriteKind {
   if (board.cards.length < FEWEST_CARDS) return 'create'
   const kind = random.pick(['create', 'create', 'update', 'update', 'move', 'delete'] as const)
   return kind === 'create' && board.cards.length > MOST_CARDS ? 'delete' : kind
 }
 
-async function write(world: World, history: History, random: Random, board: RigBoard, instance: Instance) {
+async function write(
+  environment: FaultEnvironment,
+  history: History,
+  random: Random,
+  board: HarnessBoard,
+  instance: Instance,
+) {
   const kind = choose(random, board)
   // A card that a write is busy with is left alone: whether it is still there must be certain.
   const [card = { id: randomUUID(), column: random.pick([0, 1] as const) }] =
@@ -68,7 +78,7 @@ async function write(world: World, history: History, random: Random, board: RigB
     began: now(),
     ended: 0,
     outcome: 'unknown',
-    said: '',
+    detail: '',
     seq: 0,
   }
   history.writes.push(record)
@@ -76,16 +86,19 @@ async function write(world: World, history: History, random: Random, board: RigB
   try {
     const response = await fetch(instance.process.base_url + path, {
       method,
-      headers: { authorization: `Bearer ${world.owner.token}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${environment.owner.token}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
     const text = await response.text()
-    record.said = `${response.status}${response.ok ? '' : ` ${text}`}`
+    record.detail = `${response.status}${response.ok ? '' : ` ${text}`}`
     record.outcome = response.ok ? 'ok' : response.status < 500 ? 'refused' : 'unknown'
     record.seq = Number(response.headers.get('board-position')?.split('.')[1] ?? 0)
   } catch (error) {
-    record.said = String((error as Error).cause ?? error)
+    record.detail = String((error as Error).cause ?? error)
   }
   record.ended = now()
   // What is uncertain is not touched again.

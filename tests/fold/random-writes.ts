@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Answer, Failure } from '@lockstep/testing/client'
 import fc from 'fast-check'
-import type { Act, Person, Stage } from './record-board.ts'
+import type { BoardActivity, FoldEnvironment, FoldUser } from './record-board.ts'
 import { Dice, inputsOf, weightOf, writeNames } from './writes.ts'
 
 export interface Size {
   /** How many requests are under way at once. Some are of the same person. */
-  lanes: number
+  clients: number
   /** How many writes each lane makes, one after the other. */
   steps: number
 }
@@ -24,20 +24,20 @@ const anyStep = fc.record({
 })
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never
 
-function planOf(seed: number, { lanes, steps }: Size): Step[][] {
-  const lane = fc.array(anyStep, { minLength: steps, maxLength: steps, size: 'max' })
-  const plan = fc.array(lane, { minLength: lanes, maxLength: lanes, size: 'max' })
+function planOf(seed: number, { clients, steps }: Size): Step[][] {
+  const client = fc.array(anyStep, { minLength: steps, maxLength: steps, size: 'max' })
+  const plan = fc.array(client, { minLength: clients, maxLength: clients, size: 'max' })
   return fc.sample(plan, { seed, numRuns: 1 })[0] as Step[][]
 }
 
 /** People write at random, all at once. The seed decides what they try, and chance who is first. */
-export const play =
-  (seed: number, size: Size, { urls, people }: Stage): Act =>
+export const randomWrites =
+  (seed: number, size: Size, { urls, users }: FoldEnvironment): BoardActivity =>
   async ({ known, send, complain }) => {
-    const writers = people.slice(0, -1)
+    const writers = users.slice(0, -1)
 
-    const lane = async (steps: Step[], nth: number) => {
-      const who = writers[nth % writers.length] as Person
+    const client = async (steps: Step[], nth: number) => {
+      const who = writers[nth % writers.length] as FoldUser
       const [here, there] = nth % 2 ? urls : urls.toReversed()
       const repeatable: (() => Promise<void>)[] = []
       for (const step of steps) await take(step, who, [here as string, there as string], repeatable)
@@ -47,7 +47,7 @@ export const play =
     const removalsOf = new Map<string, number>()
     const take = async (
       { does, how, rolls }: Step,
-      who: Person,
+      who: FoldUser,
       [here, there]: [string, string],
       repeatable: (() => Promise<void>)[],
     ) => {
@@ -77,19 +77,19 @@ export const play =
     }
 
     /** Who finds himself outside asks somebody to let him in, who may or may not be an owner. */
-    const askIn = async ({ status, body }: Answer, { id: user_id }: Person, dice: Dice) => {
+    const askIn = async ({ status, body }: Answer, { id: user_id }: FoldUser, dice: Dice) => {
       if (status !== 403 || (body as Failure).code !== 'not_a_member') return
-      const friend = writers[dice.roll(writers.length)] as Person
+      const friend = writers[dice.roll(writers.length)] as FoldUser
       await send(friend, urls[0], 'inviteMember', { params: { board_id: known.board_id }, body: { user_id } })
     }
 
     /** Card after card behind the first one, until there is no room between two ranks. */
     const hammer = async () => {
-      const [[founder], [column_id = ''], [after_id = '']] = [people, known.ids.column, known.ids.card]
+      const [[founder], [column_id = ''], [after_id = '']] = [users, known.ids.column, known.ids.card]
       const nail = { params: { board_id: known.board_id, column_id }, body: { title: 'Nail', after_id } }
       for (let n = 0; n < size.steps; n++)
         await askIn(await send(founder, urls[n % 2] ?? urls[0], 'createCard', nail), founder, new Dice([n]))
     }
 
-    await Promise.all([...planOf(seed, size).map(lane), hammer()])
+    await Promise.all([...planOf(seed, size).map(client), hammer()])
   }

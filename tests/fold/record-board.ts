@@ -6,16 +6,16 @@ import type pg from 'pg'
 import { miscounted } from '../race-pairs/check.ts'
 import { type Known, knownOf, objectOf, type WritingOperation } from './writes.ts'
 
-export interface Person {
+export interface FoldUser {
   id: string
   token: string
 }
-/** Where lives are lived: instances of one service, its database, and people who do nothing else. */
-export interface Stage {
+/** Where boards are lived: instances of one service, its database, and people who do nothing else. */
+export interface FoldEnvironment {
   urls: readonly [string, string]
   sql: pg.Pool
   /** The first founds the boards, the last only watches; those between come and go. */
-  people: readonly [founder: Person, ...others: Person[]]
+  users: readonly [founder: FoldUser, ...others: FoldUser[]]
 }
 
 /** An event as the log keeps it. */
@@ -28,7 +28,7 @@ export interface Logged {
   version: string
 }
 /** A write that succeeded, and where it says the board stood then. */
-interface Done {
+interface CompletedWrite {
   name: WritingOperation
   user_id: string
   seq: number
@@ -37,42 +37,42 @@ interface Snapshot {
   seq: number
   board: FullBoard
 }
-/** All that is known of a board's life when it is over. */
-export interface Life {
+/** All that is known of a board's recorded when it is over. */
+export interface RecordedBoard {
   created: Board
   log: Logged[]
   /** What GET answers in the end, and in the middle. */
   end: Snapshot
   snapshots: Snapshot[]
-  done: Done[]
-  /** What a socket with numbers was told of the whole life, and a plain one behind the event `plain_from`. */
-  heard: { numbered: Message[]; plain: Message[]; plain_from: number }
+  done: CompletedWrite[]
+  /** What a socket with numbers was told of the whole recorded, and a plain one behind the event `plain_from`. */
+  received: { numbered: Message[]; plain: Message[]; plain_from: number }
   /** Problem codes that were met, and how often. */
-  refusals: Record<string, number>
+  rejections: Record<string, number>
   /** Answers that must not be, found on the way. */
-  wrong: string[]
+  violations: string[]
 }
 
 /** Sends one write and keeps what comes of it. */
 export type Send = <N extends WritingOperation>(
-  who: Person,
+  who: FoldUser,
   url: string,
   name: N,
   inputs: Inputs<Operations[N]>,
 ) => Promise<Answer>
 /** What people do on a board while it is watched. What they find wrong they say. */
-export type Act = (scene: { known: Known; send: Send; complain: (sentence: string) => void }) => Promise<void>
+export type BoardActivity = (scene: { known: Known; send: Send; complain: (sentence: string) => void }) => Promise<void>
 
 /** Founds a board, watches it with two sockets and a reader while people act, and gathers what there is to know of it. */
-export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life> {
-  const [founder] = people
-  const writers = people.slice(0, -1)
-  const watcher = people.at(-1) ?? founder
-  const life: Pick<Life, 'done' | 'snapshots' | 'refusals' | 'wrong'> = {
+export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: BoardActivity): Promise<RecordedBoard> {
+  const [founder] = users
+  const writers = users.slice(0, -1)
+  const watcher = users.at(-1) ?? founder
+  const recorded: Pick<RecordedBoard, 'done' | 'snapshots' | 'rejections' | 'violations'> = {
     done: [],
     snapshots: [],
-    refusals: {},
-    wrong: [],
+    rejections: {},
+    violations: [],
   }
   const created = await new Client(urls[0], founder.token).call('createBoard', { body: { title: 'Life' } })
   const board_id = created.id
@@ -82,10 +82,10 @@ export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life
     const answer = await new Client(url, who.token).send(name, inputs)
     if (answer.status >= 400) {
       const { code } = answer.body as Failure
-      life.refusals[code] = (life.refusals[code] ?? 0) + 1
-      if (!isExcused(answer)) life.wrong.push(`${name} was answered ${answer.status} ${answer.text}`)
+      recorded.rejections[code] = (recorded.rejections[code] ?? 0) + 1
+      if (!isExcused(answer)) recorded.violations.push(`${name} was answered ${answer.status} ${answer.text}`)
     } else if (!answer.headers.has('idempotent-replayed')) {
-      life.done.push({ name, user_id: who.id, seq: seqOf(answer) })
+      recorded.done.push({ name, user_id: who.id, seq: seqOf(answer) })
       learn(known, name, inputs, answer)
     }
     return answer
@@ -113,7 +113,7 @@ export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life
     { name: 'Back', ...onLabel, action_type: 'MOVE_TO_COLUMN', action_column_id: one } as const,
   ])
     await send(founder, urls[0], 'createRule', { params, body: rule })
-  const plain_from = Math.max(...life.done.map(({ seq }) => seq))
+  const plain_from = Math.max(...recorded.done.map(({ seq }) => seq))
 
   using numbered = openSocket({ base_url: urls[0], token: watcher.token }, board_id, { since: '1.0' })
   using plain = openSocket({ base_url: urls[1], token: watcher.token }, board_id)
@@ -123,24 +123,24 @@ export async function live({ urls, sql, people }: Stage, act: Act): Promise<Life
   const acting = { is_over: false }
   const reading = (async () => {
     while (!acting.is_over) {
-      life.snapshots.push(await read(reader, board_id))
+      recorded.snapshots.push(await read(reader, board_id))
       await pause(50)
     }
   })()
-  await act({ known, send, complain: (sentence) => void life.wrong.push(sentence) })
+  await act({ known, send, complain: (sentence) => void recorded.violations.push(sentence) })
   acting.is_over = true
   await reading
 
   const end = await read(reader, board_id)
   const log = await readLog(sql, board_id)
   const { rowCount } = await sql.query(`${miscounted} and board_id = $1`, [board_id])
-  if (rowCount) life.wrong.push('the counters of the board differ from what it holds')
+  if (rowCount) recorded.violations.push('the counters of the board differ from what it holds')
   await numbered.upTo(log.length)
   if (log.length > plain_from) await plain.next(() => plain.events.length >= log.length - plain_from)
-  return { ...life, created, log, end, heard: { numbered: numbered.events, plain: plain.events, plain_from } }
+  return { ...recorded, created, log, end, received: { numbered: numbered.events, plain: plain.events, plain_from } }
 }
 
-const ids = (people: readonly Person[]) => people.map(({ id }) => id)
+const ids = (users: readonly FoldUser[]) => users.map(({ id }) => id)
 const seqOf = ({ headers }: Answer) => Number(headers.get('board-position')?.split('.')[1])
 /** Who collides with others is refused. */
 const isExcused = ({ status }: Answer) => [403, 404, 409].includes(status)

@@ -2,15 +2,15 @@ import type { Account } from '@lockstep/testing/accounts'
 import type { Random } from '@lockstep/testing/random'
 
 /** A user of the fuzzer. */
-export type Person = Pick<Account, 'id' | 'token' | 'email' | 'password'>
+export type FuzzUser = Pick<Account, 'id' | 'token' | 'email' | 'password'>
 /** What is known of one board: for each parameter (`card_id`) some that were made there, the newest last. */
 export interface KnownBoard {
   id: string
   ids: Map<string, string[]>
   /** Its members, as far as is known. There is always somebody. */
-  people: Person[]
+  members: FuzzUser[]
   /** How much was made on it. */
-  made: number
+  resourceCount: number
 }
 
 /** As many of a kind as are kept in mind: some of them are gone by now. */
@@ -21,28 +21,28 @@ const BOARDS_AT_MOST = 8
 const NOWHERE = '00000000-0000-4000-8000-000000000000'
 
 /** What the fuzzer has learned from answers: who and what there is, so that its requests reach what lies deep. */
-export class World {
-  readonly people: Person[] = []
+export class KnownResources {
+  readonly users: FuzzUser[] = []
   readonly boards: KnownBoard[] = []
   /** Tags and keys that were seen or used. */
   readonly tags: string[] = ['"0"']
   readonly keys: string[] = []
 
-  addBoard(id: string, owner: Person) {
-    this.boards.push({ id, ids: new Map(), people: [owner], made: 0 })
+  addBoard(id: string, owner: FuzzUser) {
+    this.boards.push({ id, ids: new Map(), members: [owner], resourceCount: 0 })
   }
 
   /** Somebody came to a board, or went. */
-  seat({ people }: KnownBoard, user_id: unknown, isThere: boolean) {
-    const at = people.findIndex(({ id }) => id === user_id)
-    const person = this.people.find(({ id }) => id === user_id)
-    if (isThere && at === -1 && person) people.push(person)
-    else if (!isThere && at !== -1 && people.length > 1) people.splice(at, 1)
+  setMembership({ members }: KnownBoard, user_id: unknown, isThere: boolean) {
+    const at = members.findIndex(({ id }) => id === user_id)
+    const person = this.users.find(({ id }) => id === user_id)
+    if (isThere && at === -1 && person) members.push(person)
+    else if (!isThere && at !== -1 && members.length > 1) members.splice(at, 1)
   }
 
   /** The board that has become too much, if there is one. */
-  get surplus(): KnownBoard | undefined {
-    const full = this.boards.find(({ made }) => made > MADE_AT_MOST)
+  get fullBoard(): KnownBoard | undefined {
+    const full = this.boards.find(({ resourceCount }) => resourceCount > MADE_AT_MOST)
     return full ?? (this.boards.length > BOARDS_AT_MOST ? this.boards[0] : undefined)
   }
 
@@ -63,11 +63,11 @@ export class World {
   add(board: KnownBoard, parameter: string, id: string) {
     const ids = board.ids.get(parameter) ?? []
     board.ids.set(parameter, [...ids, id].slice(-KEPT))
-    board.made++
+    board.resourceCount++
   }
 
   /** Something that is gone. Sometimes it stays in mind, as with a client that has not heard of it. */
-  lose(board: KnownBoard, parameter: string, id: string, random: Random) {
+  remove(board: KnownBoard, parameter: string, id: string, random: Random) {
     const ids = board.ids.get(parameter)
     if (ids && random.below(5) > 0)
       board.ids.set(
@@ -81,7 +81,7 @@ export class World {
     const home = random.below(30) === 0 ? random.pick(this.boards) : board
     if (!home || random.below(60) === 0) return NOWHERE
     if (name.endsWith('board_id')) return home.id
-    if (name.endsWith('user_id') || name === 'assignee') return random.pick(this.people).id
+    if (name.endsWith('user_id') || name === 'assignee') return random.pick(this.users).id
     const kind = kinds.find((each) => name.endsWith(each) || each === `${name}_id`)
     const ids = home.ids.get(kind ?? random.pick(kinds))
     return ids && ids.length > 0 ? random.pick(ids) : NOWHERE

@@ -9,14 +9,14 @@ import type { Sample } from './judge.ts'
 import { Pacer } from './pacer.ts'
 
 /** A process of its own: one bystander for each service, with the same pace, so that their times can be compared. */
-export type BystanderOrder =
-  | { do: 'prepare'; services: BystanderPlace[] }
+export type BystanderCommand =
+  | { do: 'prepare'; services: BystanderService[] }
   | { do: 'begin' }
   | { do: 'finish' }
   | { do: 'leave' }
 
 /** The instances of a service: the bystander uses the first, and listens at the last. */
-export interface BystanderPlace {
+export interface BystanderService {
   urls: string[]
 }
 
@@ -45,7 +45,7 @@ class Bystander {
   /** Titles that were written and have not come as an event yet, and when each was due. */
   private readonly awaited = new Map<string, number>()
 
-  constructor({ urls }: BystanderPlace, nth: number) {
+  constructor({ urls }: BystanderService, nth: number) {
     this.url = urls[0] as string
     this.listenUrl = urls.at(-1) as string
     this.nth = nth
@@ -136,7 +136,7 @@ class Bystander {
   private async listen() {
     const socket = this.openSocket()
     this.socket = socket
-    socket.on('message', (data: Buffer) => this.hear(socket, data.toString()))
+    socket.on('message', (data: Buffer) => this.onMessage(socket, data.toString()))
     socket.once('close', (code) => {
       if (this.isLeaving) return
       this.pacer.add('event', now(), `the socket was closed with ${code}`)
@@ -145,7 +145,7 @@ class Bystander {
     await firstMessage(socket)
   }
 
-  private hear(socket: WebSocket, text: string) {
+  private onMessage(socket: WebSocket, text: string) {
     if (text.includes('"type":"ping"')) socket.send('{"type":"pong"}')
     const title = /"title":"(w-\d+)"/.exec(text)?.[1] ?? ''
     const due = this.awaited.get(title)
@@ -181,7 +181,7 @@ function expectOk({ status, bytes }: HttpResponse) {
   if (status !== 200) throw new Error(`${status} ${/"code":"(\w+)"/.exec(bytes.toString())?.[1] ?? ''}`.trim())
 }
 
-handleCommands<BystanderOrder>(async (order) => {
+handleCommands<BystanderCommand>(async (order) => {
   if (order.do === 'prepare') {
     bystanders = order.services.map((service, nth) => new Bystander(service, nth))
     await Promise.all(bystanders.map((bystander) => bystander.prepare()))

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { instanceSettings, type Stores, startStores } from '@lockstep/testing/environment'
 import { Worker } from '@lockstep/testing/load/worker'
 import { type ServiceProcess, type Store, startRedis, startServiceProcess } from '@lockstep/testing/processes'
-import type { AttackOrder } from './attack-process.ts'
-import type { BystanderOrder } from './bystander-process.ts'
+import type { AttackCommand } from './attack-process.ts'
+import type { BystanderCommand } from './bystander-process.ts'
 import type { Sample } from './judge.ts'
 import { MemoryWatch } from './memory-watch.ts'
 import { type Preparation, type Prepared, prepare } from './prepare.ts'
@@ -40,8 +40,8 @@ const QUICK_TIMES = 3
  * use the same machine and database server at the same time, but only one of them shares the service with the attacker.
  */
 export class AttackEnvironment {
-  readonly bystanders = new Worker<BystanderOrder>(new URL('bystander-process.ts', import.meta.url))
-  readonly attacker = new Worker<AttackOrder>(new URL('attack-process.ts', import.meta.url))
+  readonly bystanders = new Worker<BystanderCommand>(new URL('bystander-process.ts', import.meta.url))
+  readonly attacker = new Worker<AttackCommand>(new URL('attack-process.ts', import.meta.url))
   readonly limitBytes: number
   private readonly options: EnvironmentOptions
   private readonly stores: Stores
@@ -65,6 +65,8 @@ export class AttackEnvironment {
       redis: store,
       instances: [],
     }))
+    // In production the service does not create its database.
+    for (const { database } of services) await stores.createDatabase(database)
     return new AttackEnvironment(options, stores, services)
   }
 

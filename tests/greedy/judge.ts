@@ -48,7 +48,7 @@ const SHOWN = 3
 export const allowed = (controlMs: number) => Math.max(FACTOR * controlMs, controlMs + EXTRA_MS)
 
 /** Judges one scenario: whether it can be judged, survival, memory, failures and p95 of the bystander, and stored bytes. */
-export function judge({ attacked, control, ended, peakBytes, limitBytes, stored }: Observation): Verdict {
+export function evaluate({ attacked, control, ended, peakBytes, limitBytes, stored }: Observation): Verdict {
   const times = KINDS.map((kind) => timesOf(kind, attacked, control))
   const failures = [
     ...ended,

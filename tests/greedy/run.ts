@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { machineTime } from '@lockstep/testing/load/measure'
 import type { Outcomes } from './attacks.ts'
 import type { AttackEnvironment, ServiceOptions } from './environment.ts'
-import { judge, type Observation, type Sample, type Verdict } from './judge.ts'
+import { evaluate, type Observation, type Sample, type Verdict } from './judge.ts'
 import type { Prepared } from './prepare.ts'
 import type { Scenario } from './scenarios.ts'
 
@@ -92,7 +92,7 @@ export async function runScenario(
       const bytes = await environment.query(nth, quota.query, [target.board])
       observation.stored = { what: quota.what, bytes, limitBytes: quota.limitBytes(performance.now() - began) }
     }
-    const verdict = judge(observation)
+    const verdict = evaluate(observation)
     const { unusable, failures, slow } = verdict
     const isFinal = unusable.length > 0 || failures.length > 0 || slow.length === 0
     const rounds = round + 1

@@ -4,8 +4,8 @@ import { startStores } from '@lockstep/testing/environment'
 import { startServiceProcess } from '@lockstep/testing/processes'
 import { isAdministration, operationsOf, readOpenApi } from '../fuzz/document.ts'
 import { fuzzFrames } from '../fuzz/frame-run.ts'
+import { countDeadlocks, monitor } from '../fuzz/monitor.ts'
 import { fuzz } from '../fuzz/run.ts'
-import { countDeadlocks, watch } from '../fuzz/watch.ts'
 import { atLeast, atMost, collectFigures, equals, info, isTrue, type Progress, type Report } from './report.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
@@ -32,8 +32,8 @@ export async function prove(progress: Progress): Promise<Report> {
     BOARD_CACHE_BYTES: '4194304',
   })
   const operations = operationsOf(readOpenApi())
-  const requests_watch = watch([service])
-  const size = { seed: SEED, requests: REQUESTS, at_once: REQUESTS_AT_ONCE }
+  const requests_watch = monitor([service])
+  const size = { seed: SEED, requests: REQUESTS, concurrency: REQUESTS_AT_ONCE }
   const fuzzed = await fuzz(service.base_url, operations, size, (done, found) => {
     if (done % 10_000 === 0) progress(`fuzz: ${done} of ${REQUESTS} requests, ${found} violations`)
   })
@@ -41,8 +41,8 @@ export async function prove(progress: Progress): Promise<Report> {
   if (service.hasEnded()) throw new Error(`The service has ended: ${service.output().slice(-3_000)}`)
 
   const { token } = await newAccount(service.base_url)
-  const frames_watch = watch([service])
-  const frame_size = { seed: SEED, frames: FRAMES, at_once: FRAMES_AT_ONCE }
+  const frames_watch = monitor([service])
+  const frame_size = { seed: SEED, frames: FRAMES, concurrency: FRAMES_AT_ONCE }
   const framed = await fuzzFrames(new Client(service.base_url, token), frame_size, (done, found) => {
     progress(`fuzz: ${done} of ${FRAMES} frames, ${found} violations`)
   })
@@ -56,7 +56,7 @@ export async function prove(progress: Progress): Promise<Report> {
   const complaints = [...requests_end.complaints, ...frames_end.complaints]
   violations.push(...new Set(complaints))
   const sumOf = (isCounted: (met: string) => boolean) =>
-    [...fuzzed.met].filter(([met]) => isCounted(met)).reduce((sum, [, times]) => sum + times, 0)
+    [...fuzzed.outcomes].filter(([met]) => isCounted(met)).reduce((sum, [, times]) => sum + times, 0)
   const administration = operations.filter(isAdministration)
   const succeeded = operations.filter(({ id }) => (fuzzed.operations.get(id)?.succeeded ?? 0) > 0)
   const abused = succeeded.filter(isAdministration).length
@@ -67,9 +67,9 @@ export async function prove(progress: Progress): Promise<Report> {
     info('requests per second', fuzzed.requests / fuzzed.seconds),
     info(
       'requests with something broken',
-      [...fuzzed.tricks.values()].reduce((sum, times) => sum + times, 0),
+      [...fuzzed.mutations.values()].reduce((sum, times) => sum + times, 0),
     ),
-    info('different responses: status and problem code', fuzzed.met.size),
+    info('different responses: status and problem code', fuzzed.outcomes.size),
     equals('user operations that succeeded', succeeded.length - abused, operations.length - administration.length),
     equals('admin operations that succeeded without the right', abused, 0),
     equals(
@@ -88,7 +88,7 @@ export async function prove(progress: Progress): Promise<Report> {
     info('kinds of frames', framed.kinds.size),
     info('connections', framed.sessions),
     equals('connections that ended with a wrong code', framed.violations.length, 0),
-    info('events that another client received meanwhile, without a gap', framed.followed),
+    info('events that another client received meanwhile, without a gap', framed.eventsReceived),
     atMost('memory growth during the frames', growth(frames_end.growth), GROWTH_PERCENT, '%'),
     isTrue('the process was still running', isUp),
     equals('errors and unhandled rejections in its log', complaints.length, 0),

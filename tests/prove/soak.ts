@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { startStores } from '@lockstep/testing/environment'
 import { OUTPUT } from '@lockstep/testing/template-database'
 import { chartOf } from '../soak/chart.ts'
-import { type Soaked, soak } from '../soak/run.ts'
+import { type SoakResult, soak } from '../soak/run.ts'
 import { verdict } from '../soak/verdict.ts'
 import { atLeast, collectFigures, equals, type Figure, info, type Progress, type Report } from './report.ts'
 
@@ -27,16 +27,17 @@ export async function prove(progress: Progress): Promise<Report> {
   const { figures, violations, add, fail } = collectFigures(progress)
   await using stores = await startStores({ postgres: { shared_buffers: '128MB' } })
   const { redis, postgres } = stores
+  await stores.createDatabase('lockstep')
   const target = { database_url: stores.url('lockstep'), redis_url: redis.url, pids: [postgres.process().pid] }
-  const soaked = await soak(SIZE, target, progress, fileURLToPath(new URL('soak-samples.jsonl', OUTPUT)))
-  for (const sentence of soaked.violations.slice(0, 50)) fail(sentence)
-  add(...figuresOf(soaked), ...verdict(soaked.samples))
-  const svg = chartOf(soaked.samples, `Two instances under a mixed load for ${MINUTES} minutes`)
+  const result = await soak(SIZE, target, progress, fileURLToPath(new URL('soak-samples.jsonl', OUTPUT)))
+  for (const sentence of result.violations.slice(0, 50)) fail(sentence)
+  add(...figuresOf(result), ...verdict(result.samples))
+  const svg = chartOf(result.samples, `Two instances under a mixed load for ${MINUTES} minutes`)
   return { figures, violations, picture: { caption: 'Memory, lag, waits, latency and load over time', svg } }
 }
 
-function figuresOf({ report, counted, violations }: Soaked): Figure[] {
-  const sum = (of: (one: Soaked['counted'][number]) => number) => counted.reduce((all, one) => all + of(one), 0)
+function figuresOf({ report, totals, violations }: SoakResult): Figure[] {
+  const sum = (of: (one: SoakResult['totals'][number]) => number) => totals.reduce((all, one) => all + of(one), 0)
   const changes = Object.values(report.settled).reduce((all, times) => all + times, 0)
   return [
     // Each action is at least one request: users that are rejected or stall would prove nothing.

@@ -90,12 +90,12 @@ export class RaceBoard {
     return this.board_id
   }
 
-  get isThere(): boolean {
+  get exists(): boolean {
     return this.board_id !== undefined
   }
 
   /** A new board with the users in its place. */
-  async found() {
+  async create() {
     const [one, two] = this.users.racers
     const { id: board_id } = await this.prepare(one, 'createBoard', { params: {}, body: { title: 'Race' } })
     this.ids.clear()
@@ -130,7 +130,7 @@ export class RaceBoard {
   }
 
   /** Puts everybody back in his place, as seen by whoever is an owner now. */
-  async seat(members: readonly { user_id: string; role: string }[]) {
+  async restoreMembers(members: readonly { user_id: string; role: string }[]) {
     const params = { board_id: this.id }
     const { racers, member, nonMember } = this.users
     const roleOf = ({ id }: Account) => members.find(({ user_id }) => user_id === id)?.role

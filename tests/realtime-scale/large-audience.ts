@@ -1,10 +1,10 @@
-import { type Audience, makeBoard, type ProbedService, type Seen } from '@lockstep/testing/load/environment'
+import { type Audience, makeBoard, type ProbedService, type ProbeSample } from '@lockstep/testing/load/environment'
 import { LoadClients } from '@lockstep/testing/load/socket-clients'
 import type pg from 'pg'
 
 export interface LargeAudience {
-  arriving: { loop: Seen; broken: number }
-  events: { loop: Seen; isWhole: boolean }
+  arriving: { loop: ProbeSample; broken: number }
+  events: { loop: ProbeSample; isWhole: boolean }
 }
 
 /** Many viewers of one board: they connect at a rate, learn of each other, and receive events. */

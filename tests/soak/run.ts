@@ -21,7 +21,7 @@ export interface SoakSize extends WorkloadSize {
   report_s: number
 }
 /** What an instance counted over the whole time, and what was left when everybody had gone. */
-interface Counted {
+interface InstanceTotals {
   requests: number
   /** Answers of 503, which say when to come back, and those of any other 5xx. */
   shed: number
@@ -33,10 +33,10 @@ interface Counted {
   sockets_left: number
   requests_left: number
 }
-export interface Soaked {
+export interface SoakResult {
   report: WorkloadReport
   samples: Sample[]
-  counted: Counted[]
+  totals: InstanceTotals[]
   /** What is wrong whatever the figures say: one sentence each. */
   violations: string[]
 }
@@ -54,7 +54,7 @@ export async function soak(
   stores: Stores,
   progress: (line: string) => void,
   file?: string,
-): Promise<Soaked> {
+): Promise<SoakResult> {
   const sql = openSql(stores.database_url)
   const redis = await createClient({ url: stores.redis_url }).connect()
   if (file) rmSync(file, { force: true })
@@ -79,7 +79,7 @@ export async function soak(
     }
     progress('stopping the workloads, and comparing every live board with the service')
     const report = await workloads.stop()
-    const counted = await Promise.all(instances.map(countIn))
+    const totals = await Promise.all(instances.map(readTotals))
     const violations = [
       ...report.failures,
       ...workloads.exits,
@@ -91,7 +91,7 @@ export async function soak(
       if (code !== 0) violations.push(`an instance ended with ${code}`)
       violations.push(...(await instance.errors()))
     }
-    return { report, samples: sampler.samples, counted, violations }
+    return { report, samples: sampler.samples, totals, violations }
   } finally {
     await workloads?.end()
     redis.destroy()
@@ -100,7 +100,7 @@ export async function soak(
 }
 
 /** What it counted, once everybody has gone. Connections that were cut are noticed by the next heartbeat. */
-async function countIn({ base_url, metrics_token }: Instance): Promise<Counted> {
+async function readTotals({ base_url, metrics_token }: Instance): Promise<InstanceTotals> {
   const read = () => scrape(base_url, metrics_token)
   const isEmpty = async () => (await read()).sum('lockstep_sockets') === 0
   await eventually('all sockets are gone', isEmpty, LEFT_MS).catch(() => {})

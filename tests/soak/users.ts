@@ -5,7 +5,7 @@ import type { Random } from '@lockstep/testing/random'
 import { PASSWORD } from '@lockstep/testing/secrets'
 
 /** Somebody with an account, who asks one of the instances. */
-export interface Person {
+export interface SoakUser {
   id: string
   email: string
   client: Client
@@ -13,15 +13,15 @@ export interface Person {
 /** A board that the crowd works on. */
 export interface SharedBoard {
   id: string
-  owner: Person
-  members: Person[]
+  owner: SoakUser
+  members: SoakUser[]
   /** Comes and goes. */
-  guest: Person
+  guest: SoakUser
   /** As it was read last, for whoever asks whether there is news. */
   known?: { etag: string | undefined; data: FullBoard }
 }
 
-export async function register(base_url: string): Promise<Person> {
+export async function register(base_url: string): Promise<SoakUser> {
   const username = `soak-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
   const client = createClient({ base_url })
@@ -31,7 +31,7 @@ export async function register(base_url: string): Promise<Person> {
 }
 
 /** Opens the application, looks at his boards, and logs out again. */
-export async function visitBriefly({ email, client }: Person) {
+export async function logInAndOut({ email, client }: SoakUser) {
   const brief = createClient({ base_url: client.base_url })
   try {
     await brief.login({ username: email, password: PASSWORD })
@@ -47,8 +47,8 @@ export async function visitBriefly({ email, client }: Person) {
 const CARDS = 12
 
 /** A board with people, columns, labels, cards, and a rule that moves what is labelled. */
-export async function makeBoard(people: readonly Person[], random: Random): Promise<SharedBoard> {
-  const [owner, guest, ...members] = random.shuffled(people).slice(0, 6) as [Person, Person, ...Person[]]
+export async function createSharedBoard(people: readonly SoakUser[], random: Random): Promise<SharedBoard> {
+  const [owner, guest, ...members] = random.shuffled(people).slice(0, 6) as [SoakUser, SoakUser, ...SoakUser[]]
   const { client } = owner
   const { id: board_id } = await client.createBoard({ title: 'Plan' })
   for (const { id: user_id } of members) await client.inviteMember({ board_id, user_id })

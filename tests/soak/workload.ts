@@ -8,7 +8,7 @@ import { choose } from '@lockstep/testing/client/random-change'
 import { eventually } from '@lockstep/testing/processes'
 import { type Random, seeded } from '@lockstep/testing/random'
 import { ClientSocket } from './client-socket.ts'
-import { makeBoard, type Person, register, type SharedBoard, visitBriefly } from './users.ts'
+import { createSharedBoard, logInAndOut, register, type SharedBoard, type SoakUser } from './users.ts'
 
 export interface WorkloadSize {
   people: number
@@ -27,36 +27,36 @@ export interface WorkloadOptions extends WorkloadSize {
 }
 /** What the crowd did and met so far. */
 export interface WorkloadReport {
-  acts: Record<string, number>
+  actions: Record<string, number>
   /** What people were refused, as they are when somebody else was quicker; by the code. */
-  refusals: Record<string, number>
+  rejections: Record<string, number>
   /** How changes through live boards ended. */
   settled: Record<string, number>
   live: number
   /** Answers of 304, cuts, sleeping readers, sockets that came back, live boards held against the service's. */
   unchanged: number
   cuts: number
-  sleeps: number
-  comebacks: number
+  stalls: number
+  reconnects: number
   compared: number
   failures: string[]
 }
 
 export const emptyReport = (): WorkloadReport => ({
-  acts: {},
-  refusals: {},
+  actions: {},
+  rejections: {},
   settled: {},
   live: 0,
   unchanged: 0,
   cuts: 0,
-  sleeps: 0,
-  comebacks: 0,
+  stalls: 0,
+  reconnects: 0,
   compared: 0,
   failures: [],
 })
 
 interface Visit {
-  person: Person
+  person: SoakUser
   board: SharedBoard
   live: LiveBoard
   socket: ClientSocket
@@ -73,31 +73,31 @@ export class Workload {
   readonly report = emptyReport()
   private readonly options: WorkloadOptions
   private readonly random: Random
-  private people: Person[] = []
+  private users: SoakUser[] = []
   private boards: SharedBoard[] = []
   private readonly visits = new Set<Visit>()
-  private readonly under_way = new Set<Promise<void>>()
+  private readonly inFlight = new Set<Promise<void>>()
   private readonly over = new AbortController()
-  private arriving: Promise<void> = Promise.resolve()
+  private running: Promise<void> = Promise.resolve()
 
   /** What people do, and how often beside the other things: of a hundred times, with the usual share of live boards. */
-  private readonly acts: Record<string, [share: number, act: () => Promise<unknown>]>
+  private readonly actions: Record<string, [share: number, act: () => Promise<unknown>]>
 
   constructor(options: WorkloadOptions) {
     this.options = options
     this.random = seeded(options.seed)
-    this.acts = {
-      'look at a board': [30, () => this.look(this.anyBoard())],
+    this.actions = {
+      'look at a board': [30, () => this.readBoard(this.randomBoard())],
       'change a board by a call': [25, () => this.change()],
-      'follow a live board': [options.live_share, () => this.follow()],
+      'follow a live board': [options.live_share, () => this.visitLiveBoard()],
       'search cards': [8, () => this.search()],
       'list boards and labels': [6, () => this.list()],
       'read the history': [4, () => this.readHistory()],
       'edit a card unless it was changed': [7, () => this.edit()],
       'attach and fetch a file': [4, () => this.attach()],
       'find people, see who is here': [3, () => this.findPeople()],
-      'log in and out': [2, () => visitBriefly(this.random.pick(this.people))],
-      'renew a session': [2, () => this.random.pick(this.people).client.session.renew()],
+      'log in and out': [2, () => logInAndOut(this.random.pick(this.users))],
+      'renew a session': [2, () => this.random.pick(this.users).client.session.renew()],
       'invite and remove': [2, () => this.inviteOrRemove()],
       'make and delete rules': [1.75, () => this.changeRules()],
       'make and delete a board': [0.25, () => this.replaceBoard()],
@@ -106,64 +106,64 @@ export class Workload {
 
   async start() {
     const { people, boards, base_urls } = this.options
-    for (let i = 0; i < people; i++) this.people.push(await register(base_urls[i % base_urls.length] as string))
-    for (let i = 0; i < boards; i++) this.boards.push(await makeBoard(this.people, this.random))
-    this.arriving = this.arrive()
+    for (let i = 0; i < people; i++) this.users.push(await register(base_urls[i % base_urls.length] as string))
+    for (let i = 0; i < boards; i++) this.boards.push(await createSharedBoard(this.users, this.random))
+    this.running = this.runActions()
   }
 
   /** Lets everybody finish what he began; then every live board must show what the service has. */
   async stop() {
     this.over.abort()
-    await this.arriving
-    await Promise.all(this.under_way)
-    await Promise.all([...this.visits].map((visit) => this.compareInPeace(visit)))
+    await this.running
+    await Promise.all(this.inFlight)
+    await Promise.all([...this.visits].map((visit) => this.compareAtEnd(visit)))
     for (const visit of this.visits) await this.leave(visit)
-    for (const { client } of this.people) client.close()
+    for (const { client } of this.users) client.close()
   }
 
   /** Begins everything once, and then what chance says, at times that chance says. */
-  private async arrive() {
-    const first = Object.keys(this.acts)
+  private async runActions() {
+    const first = Object.keys(this.actions)
     let at = performance.now()
     while (!this.over.signal.aborted) {
       at += (this.exponential(1) / this.options.rate) * 1_000
       await this.wait(Math.max(0, at - performance.now()))
       if (this.over.signal.aborted) return
-      this.begin(first.shift() ?? this.anyAct())
+      this.startAction(first.shift() ?? this.randomAction())
     }
   }
 
-  private begin(name: string) {
-    const { acts, failures } = this.report
+  private startAction(name: string) {
+    const { actions, failures } = this.report
     // Visits are not counted: people stay.
-    if (this.under_way.size - this.visits.size > MAX.at_once) {
+    if (this.inFlight.size - this.visits.size > MAX.at_once) {
       failures.push(`${name} was not begun: ${MAX.at_once} things are under way`)
       return
     }
-    const [, act] = this.acts[name] as [number, () => Promise<unknown>]
+    const [, act] = this.actions[name] as [number, () => Promise<unknown>]
     const done: Promise<void> = act()
       .then(
         () => {},
-        (error: unknown) => this.failed(name, error),
+        (error: unknown) => this.onError(name, error),
       )
       .finally(() => {
-        count(acts, name)
-        this.under_way.delete(done)
+        count(actions, name)
+        this.inFlight.delete(done)
       })
-    this.under_way.add(done)
+    this.inFlight.add(done)
   }
 
-  private failed(name: string, error: unknown): undefined {
+  private onError(name: string, error: unknown): undefined {
     if (isLockstepError(error) && REFUSALS.includes(error.status)) {
-      count(this.report.refusals, `${error.status} ${error.code}`)
+      count(this.report.rejections, `${error.status} ${error.code}`)
       return
     }
     const said = isLockstepError(error) ? `${error.status} ${error.code}: ${error.detail}` : (error as Error).stack
     this.report.failures.push(`${name}: ${said}`)
   }
 
-  private anyAct(): string {
-    const entries = Object.entries(this.acts)
+  private randomAction(): string {
+    const entries = Object.entries(this.actions)
     let left = this.random.next() * entries.reduce((sum, [, [share]]) => sum + share, 0)
     const found = entries.find(([, [share]]) => {
       left -= share
@@ -173,12 +173,12 @@ export class Workload {
   }
 
   /** Some boards are busy, some are quiet. */
-  private anyBoard = () => this.boards[Math.floor(this.boards.length * this.random.next() ** 2)] as SharedBoard
-  private someoneOn = ({ owner, members, guest }: SharedBoard) =>
+  private randomBoard = () => this.boards[Math.floor(this.boards.length * this.random.next() ** 2)] as SharedBoard
+  private randomMember = ({ owner, members, guest }: SharedBoard) =>
     this.random.pick([owner, ...members, ...members, guest])
 
   /** Reads a board, or learns that it is as it was. */
-  private async look(board: SharedBoard, person: Person = this.random.pick(board.members)): Promise<FullBoard> {
+  private async readBoard(board: SharedBoard, person: SoakUser = this.random.pick(board.members)): Promise<FullBoard> {
     const { known } = board
     const answer = await person.client.request('getBoard', { board_id: board.id }, { if_none_match: known?.etag })
     if (answer.is_modified) {
@@ -190,9 +190,9 @@ export class Workload {
   }
 
   private async change() {
-    const board = this.anyBoard()
-    const person = this.someoneOn(board)
-    const change = this.nextChange(board, await this.look(board))
+    const board = this.randomBoard()
+    const person = this.randomMember(board)
+    const change = this.nextChange(board, await this.readBoard(board))
     if (!change) return
     const { name, input } = change
     const { path } = operations[name]
@@ -215,14 +215,14 @@ export class Workload {
   }
 
   private async search() {
-    const board = this.anyBoard()
+    const board = this.randomBoard()
     const { client, id } = this.random.pick(board.members)
     const asked = [{ search: `text ${this.random.below(100)}` }, { assignee: id }, { search: 'card' }]
     await client.findCards({ board_id: board.id, limit: 20, ...this.random.pick(asked) })
   }
 
   private async list() {
-    const board = this.anyBoard()
+    const board = this.randomBoard()
     const { client } = this.random.pick(board.members)
     await client.listBoards()
     await client.countLabels({ board_id: board.id })
@@ -230,7 +230,7 @@ export class Workload {
   }
 
   private async readHistory() {
-    const board = this.anyBoard()
+    const board = this.randomBoard()
     const { client } = this.random.pick(board.members)
     for await (const events of client.pages('listEvents', { board_id: board.id, limit: 100 }))
       if (events.length < 100 || this.over.signal.aborted) break
@@ -238,8 +238,8 @@ export class Workload {
   }
 
   private async edit() {
-    const board = this.anyBoard()
-    const card = this.anyCard(await this.look(board))
+    const board = this.randomBoard()
+    const card = this.randomCard(await this.readBoard(board))
     if (!card) return
     const { client } = this.random.pick(board.members)
     const { etag } = await client.request('getCard', { card_id: card.id })
@@ -248,8 +248,8 @@ export class Workload {
   }
 
   private async attach() {
-    const board = this.anyBoard()
-    const card = this.anyCard(await this.look(board))
+    const board = this.randomBoard()
+    const card = this.randomCard(await this.readBoard(board))
     if (!card) return
     const { client } = this.random.pick(board.members)
     const [oldest] = card.attachments
@@ -260,20 +260,20 @@ export class Workload {
     if (!bytes.equals(Buffer.from(await fetched.arrayBuffer()))) throw new Error('The file came back as another one')
   }
 
-  private anyCard(view: FullBoard) {
+  private randomCard(view: FullBoard) {
     const cards = view.columns.flatMap((column) => column.cards)
     return cards.length > 0 ? this.random.pick(cards) : undefined
   }
 
   private async findPeople() {
-    const board = this.anyBoard()
+    const board = this.randomBoard()
     const { client } = this.random.pick(board.members)
     await client.findUsers({ search: `soak-${this.random.below(16).toString(16)}`, limit: 10 })
     await client.getPresence({ board_id: board.id })
   }
 
   private async inviteOrRemove() {
-    const { id: board_id, owner, guest } = this.anyBoard()
+    const { id: board_id, owner, guest } = this.randomBoard()
     const members = await owner.client.listMembers({ board_id })
     const user_id = guest.id
     if (members.some((member) => member.user_id === user_id)) await owner.client.removeMember({ board_id, user_id })
@@ -281,9 +281,9 @@ export class Workload {
   }
 
   private async changeRules() {
-    const board = this.anyBoard()
+    const board = this.randomBoard()
     const { client } = board.owner
-    const [{ columns, labels }, rules] = [await this.look(board), await client.listRules({ board_id: board.id })]
+    const [{ columns, labels }, rules] = [await this.readBoard(board), await client.listRules({ board_id: board.id })]
     const [column, label] = [this.random.pick(columns), this.random.pick(labels)]
     const oldest = rules[0]
     if (oldest && rules.length >= MAX.rules) await client.deleteRule({ rule_id: oldest.id })
@@ -302,15 +302,15 @@ export class Workload {
 
   /** The oldest board makes room for a new one: its log and its files go with it. */
   private async replaceBoard() {
-    const made = await makeBoard(this.people, this.random)
+    const made = await createSharedBoard(this.users, this.random)
     const [oldest] = this.boards.splice(this.random.below(this.boards.length), 1, made)
     if (oldest) await oldest.owner.client.deleteBoard({ board_id: oldest.id })
   }
 
   /** Stays with a live board for a while, changes it, loses the connection now and then, and leaves in one of several ways. */
-  private async follow() {
-    const board = this.anyBoard()
-    const person = this.someoneOn(board)
+  private async visitLiveBoard() {
+    const board = this.randomBoard()
+    const person = this.randomMember(board)
     const socket = new ClientSocket()
     const environment = { openSocket: socket.openSocket, random: this.random.next }
     const live = await openBoard(person.client, board.id, { environment })
@@ -342,7 +342,7 @@ export class Workload {
       this.report.cuts++
       socket.cut()
     } else if (below(ONE_IN.sleep) === 0) {
-      this.report.sleeps++
+      this.report.stalls++
       socket.stall()
     }
   }
@@ -351,7 +351,7 @@ export class Workload {
     await visit.live.close()
     this.visits.delete(visit)
     this.report.live--
-    this.report.comebacks += visit.socket.opened - 1
+    this.report.reconnects += visit.socket.opened - 1
   }
 
   /** Holds a live board against what the service answers, if both are at one position: others may be writing. */
@@ -359,7 +359,7 @@ export class Workload {
     const isSettled = live.status.phase === 'live' && live.status.pending === 0
     const read = () => person.client.request('getBoard', { board_id: board.id })
     // Who was sent away, or whose board was deleted, has nothing to compare.
-    const now = isSettled ? await read().catch((error: unknown) => this.failed('compare', error)) : undefined
+    const now = isSettled ? await read().catch((error: unknown) => this.onError('compare', error)) : undefined
     if (now?.position === undefined || now.position !== live.position) return false
     this.report.compared++
     if (!isDeepStrictEqual(live.view, now.data))
@@ -368,7 +368,7 @@ export class Workload {
   }
 
   /** Nobody writes any more: after one more cut it must come to where its board is, and show it. */
-  private async compareInPeace(visit: Visit) {
+  private async compareAtEnd(visit: Visit) {
     const { live, socket } = visit
     const { opened } = socket
     socket.cut()

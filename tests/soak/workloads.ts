@@ -48,14 +48,14 @@ function sumOf(a: WorkloadReport, b: WorkloadReport): WorkloadReport {
       [...new Set([...Object.keys(x), ...Object.keys(y)])].map((key) => [key, (x[key] ?? 0) + (y[key] ?? 0)]),
     )
   return {
-    acts: sum(a.acts, b.acts),
-    refusals: sum(a.refusals, b.refusals),
+    actions: sum(a.actions, b.actions),
+    rejections: sum(a.rejections, b.rejections),
     settled: sum(a.settled, b.settled),
     live: a.live + b.live,
     unchanged: a.unchanged + b.unchanged,
     cuts: a.cuts + b.cuts,
-    sleeps: a.sleeps + b.sleeps,
-    comebacks: a.comebacks + b.comebacks,
+    stalls: a.stalls + b.stalls,
+    reconnects: a.reconnects + b.reconnects,
     compared: a.compared + b.compared,
     failures: [...a.failures, ...b.failures],
   }

@@ -52,7 +52,7 @@ export interface TestBoard {
 
 const CHEAP_HASH: HashCost = { memoryCost: 1_024, timeCost: 1, parallelism: 1 }
 
-interface Circumstances {
+interface ServiceOptions {
   /** A heartbeat that a test can wait for. */
   seconds?: { heartbeat: number; pong: number }
   /** Another instance on the database of this service, which must be stopped first. */
@@ -67,7 +67,7 @@ interface Circumstances {
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
 export async function startService(
   settings: Record<string, string> = {},
-  { beside, hashCost = CHEAP_HASH, ...options }: Circumstances = {},
+  { beside, hashCost = CHEAP_HASH, ...options }: ServiceOptions = {},
 ): Promise<TestService> {
   const own = beside ? undefined : await createTestDatabase()
   const database_url = beside?.database_url ?? (own?.url as string)

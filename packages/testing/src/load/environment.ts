@@ -12,7 +12,7 @@ export { JWT_SECRET }
 const PROBE = new URL('event-loop-probe.ts', import.meta.url).href
 
 /** What the probe saw since it was last asked. Times in milliseconds, memory in bytes. */
-export interface Seen {
+export interface ProbeSample {
   nth: number
   wall_p999: number
   wall_max: number
@@ -29,9 +29,9 @@ export interface Seen {
 }
 export interface ProbedService extends ServiceProcess {
   /** How long the loop was held since the last look, and what the process weighs now. */
-  look: () => Promise<Seen>
+  look: () => Promise<ProbeSample>
   /** The same after collecting garbage, which holds the loop: what is left is what the service keeps. */
-  weigh: () => Promise<Seen>
+  weigh: () => Promise<ProbeSample>
 }
 
 /** The service as a process of its own, as it is. The probe below takes a little time in every millisecond. */
@@ -52,7 +52,7 @@ export async function startProbed(settings: Record<string, string>): Promise<Pro
     service.signal(signal)
     return eventually('the probe answers', async () => {
       const text = await readFile(file, 'utf8').catch(() => 'null')
-      const seen = JSON.parse(text) as Seen | null
+      const seen = JSON.parse(text) as ProbeSample | null
       return seen !== null && seen.nth >= nth && seen
     })
   }
@@ -60,7 +60,7 @@ export async function startProbed(settings: Record<string, string>): Promise<Pro
 }
 
 /** What the process holds on to, after collecting garbage. */
-export async function keptBy(service: ProbedService): Promise<number> {
+export async function retainedBytes(service: ProbedService): Promise<number> {
   // What buffers held is given back only after the collection that found them.
   await service.weigh()
   const { heapUsed, external } = await service.weigh()

@@ -115,8 +115,12 @@ function dueAfter(phases: Phase[], elapsedMs: number): number {
 
 /** The phase at a time after the start. */
 function phaseAt(phases: Phase[], elapsedMs: number): Phase | undefined {
-  let end = 0
-  return phases.find(({ ms }) => (end += ms) > elapsedMs) ?? phases.at(-1)
+  let left = elapsedMs
+  for (const phase of phases) {
+    left -= phase.ms
+    if (left < 0) return phase
+  }
+  return phases.at(-1)
 }
 
 async function run({ list, port, schedule }: Extract<LoadCommand, { do: 'run' }>): Promise<LoadResult> {

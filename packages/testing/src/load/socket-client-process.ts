@@ -38,7 +38,7 @@ export interface Arrivals {
   /** How many viewers got each event, and when the first and the last one did. */
   each: { seq: number; count: number; first: number; last: number }[]
 }
-export type Order =
+export type SocketCommand =
   | { do: 'open'; opening: Opening }
   | { do: 'count' }
   | { do: 'forget' }
@@ -222,7 +222,7 @@ function collect(sent: Map<number, number>): Arrivals {
   return { latencies: Float32Array.from(latencies), each }
 }
 
-async function obey(order: Order): Promise<unknown> {
+async function execute(order: SocketCommand): Promise<unknown> {
   switch (order.do) {
     case 'open':
       return openAll(order.opening)
@@ -244,4 +244,4 @@ async function obey(order: Order): Promise<unknown> {
   }
 }
 
-handleCommands(obey)
+handleCommands(execute)

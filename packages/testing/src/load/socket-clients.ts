@@ -1,5 +1,5 @@
 import { eventually } from '../processes.ts'
-import type { Arrivals, Counts, Order } from './socket-client-process.ts'
+import type { Arrivals, Counts, SocketCommand } from './socket-client-process.ts'
 import { Worker } from './worker.ts'
 
 /** The clock that all processes of a machine share, in milliseconds. */
@@ -7,7 +7,7 @@ export const now = () => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
 /** Viewers in processes of their own, so that they share no thread with the service or with who measures. */
 export class LoadClients {
-  private readonly workers: Worker<Order>[]
+  private readonly workers: Worker<SocketCommand>[]
 
   constructor(processes = 1) {
     this.workers = Array.from(
@@ -77,7 +77,7 @@ export class LoadClients {
     await Promise.all(this.workers.map((worker) => worker.end()))
   }
 
-  private runAll(order: Order) {
+  private runAll(order: SocketCommand) {
     return Promise.all(this.workers.map((worker) => worker.run(order)))
   }
 }

@@ -4,7 +4,7 @@ import { ANY, type FuzzFrame } from './frames.ts'
 import { CANARY } from './values.ts'
 
 /** A message must be one that the document knows, with exactly its fields. */
-export function judgeMessage(documented: ReturnType<typeof readMessages>, message: unknown): string[] {
+export function checkMessage(documented: ReturnType<typeof readMessages>, message: unknown): string[] {
   const { type = '' } = (message ?? {}) as { type?: string }
   const known = documented.get(type)
   const complaint = known ? known.complaint(message) : 'is not documented'
@@ -12,7 +12,7 @@ export function judgeMessage(documented: ReturnType<typeof readMessages>, messag
 }
 
 /** The code must be one that the last frame explains. */
-export function judgeEnd({ code, refusal }: Ending, sent: readonly Pick<FuzzFrame, 'codes' | 'what'>[]): string[] {
+export function checkClose({ code, refusal }: Ending, sent: readonly Pick<FuzzFrame, 'codes' | 'what'>[]): string[] {
   if (refusal) return [`a good handshake was refused with ${refusal.status}`]
   const last = sent.at(-1)
   const expected = last && last.codes.length > 0 ? last.codes : [1000]
@@ -24,7 +24,7 @@ export function judgeEnd({ code, refusal }: Ending, sent: readonly Pick<FuzzFram
  * Whoever is not let in is told so: with JSON while it is HTTP, with a code once it is a socket. Whose handshake is bad is
  * not let in: he is told nothing else, and his socket is not left open.
  */
-export function judgeOdd({ code, refusal, messages }: Ending, isBad: boolean): string[] {
+export function checkHandshake({ code, refusal, messages }: Ending, isBad: boolean): string[] {
   if (isBad && (messages.length > 0 || (!refusal && code === 'open'))) return ['a bad handshake was let in']
   if (!refusal) return typeof code === 'number' && isLegal(code) ? [] : code === 'open' ? [] : [`it ended with ${code}`]
   const { status, text } = refusal

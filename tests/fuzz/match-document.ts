@@ -28,7 +28,7 @@ export const pathOf = (target: string) =>
     .replace(/\/$/, '')
 
 /** The part of a request that does not fit the operation, if there is one. What is not documented is nobody's business. */
-export function misfitOf(
+export function mismatchOf(
   operation: DocumentedOperation,
   request: FuzzRequest,
 ): 'query' | 'header' | 'body' | undefined {
@@ -36,7 +36,7 @@ export function misfitOf(
   if (!fitsAll(operation.query_fields, (name) => query[name])) return 'query'
   if (!fitsAll(operation.header_fields, (name) => headerOf(request, name))) return 'header'
   // Under another name the bytes are something else.
-  if (operation.body && !request.tricks.has('type') && !fitsBody(operation.body, request)) return 'body'
+  if (operation.body && !request.mutations.has('type') && !fitsBody(operation.body, request)) return 'body'
   return undefined
 }
 

@@ -8,7 +8,7 @@ interface OddHandshake extends Handshake {
 }
 
 /** Handshakes that are none, or for something else. */
-export function oddHandshake(target: string, board_id: string, random: Random): OddHandshake {
+export function unusualHandshake(target: string, board_id: string, random: Random): OddHandshake {
   const good = handshakeTo(target)
   const without = (name: string) => good.headers.filter(([key]) => key !== name)
   const withHeader = (name: string, value: string) => ({ ...good, headers: [...without(name), [name, value] as const] })

@@ -4,33 +4,41 @@ import { buffer } from 'node:stream/consumers'
 import { WebSocket, WebSocketServer } from 'ws'
 import { freePort } from './ports.ts'
 
-interface Answer {
+interface ProxiedResponse {
   status: number
   headers: OutgoingHttpHeaders
   content: Buffer
 }
-/** What is spoiled on the way to the client. Everything else passes as it is. */
-export interface Spoiling {
-  answer?: (request: { method: string; path: string }, answer: Answer) => Answer
-  /** What the client is told in place of a message of the socket. */
-  tells?: (message: { type: string }, text: string) => string[]
+/** Changes to responses and messages on their way to the client. Everything else is forwarded unchanged. */
+export interface Tampering {
+  replaceResponse?: (request: { method: string; path: string }, response: ProxiedResponse) => ProxiedResponse
+  /** The messages that the client receives instead of one. */
+  replaceMessage?: (message: { type: string }, text: string) => string[]
 }
 
-/** A proxy for HTTP and WebSocket that breaks one promise of the service behind it, so that the service needs no hooks. */
-export async function startSpoilingProxy(base_url: string, { answer: spoil, tells }: Spoiling) {
+/** A proxy for HTTP and WebSocket that tampers with the service's output, so that checkers can be tested without hooks in the service. */
+export async function startTamperingProxy(base_url: string, { replaceResponse, replaceMessage }: Tampering) {
   const agent = new Agent({ keepAlive: true })
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request
     const forward = async () => {
       const body = await buffer(request)
-      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const received = await new Promise<IncomingMessage>((resolve, reject) => {
         send(base_url + url, { method, headers, agent }, resolve)
           .once('error', reject)
           .end(body)
       })
-      const { 'transfer-encoding': _, 'content-length': __, connection: ___, ...rest } = answer.headers
-      const given: Answer = { status: answer.statusCode ?? 0, headers: rest, content: await buffer(answer) }
-      const { status, headers: kept, content } = spoil?.({ method, path: url.split('?')[0] ?? '' }, given) ?? given
+      const { 'transfer-encoding': _, 'content-length': __, connection: ___, ...rest } = received.headers
+      const given: ProxiedResponse = {
+        status: received.statusCode ?? 0,
+        headers: rest,
+        content: await buffer(received),
+      }
+      const {
+        status,
+        headers: kept,
+        content,
+      } = replaceResponse?.({ method, path: url.split('?')[0] ?? '' }, given) ?? given
       response.writeHead(status, kept).end(content)
     }
     forward().catch(() => response.destroy())
@@ -38,7 +46,7 @@ export async function startSpoilingProxy(base_url: string, { answer: spoil, tell
   const sockets = new WebSocketServer({ noServer: true })
   server.on('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (client) => {
-      relay(client, new WebSocket(base_url.replace('http', 'ws') + request.url), tells)
+      relay(client, new WebSocket(base_url.replace('http', 'ws') + request.url), replaceMessage)
     })
   })
   const port = await freePort()
@@ -54,15 +62,15 @@ export async function startSpoilingProxy(base_url: string, { answer: spoil, tell
   }
 }
 
-function relay(client: WebSocket, upstream: WebSocket, tells: Spoiling['tells']) {
-  // Nothing is read from the client until there is somebody to hand it to.
+function relay(client: WebSocket, upstream: WebSocket, replaceMessage: Tampering['replaceMessage']) {
+  // Reads nothing from the client until the upstream socket is open.
   client.pause()
   upstream.once('open', () => client.resume())
   client.on('message', (data, isBinary) => upstream.send(data, { binary: isBinary }))
   upstream.on('message', (data: Buffer, isBinary) => {
     const text = data.toString()
-    if (!tells) client.send(data, { binary: isBinary })
-    else for (const told of tells(JSON.parse(text) as { type: string }, text)) client.send(told)
+    if (!replaceMessage) client.send(data, { binary: isBinary })
+    else for (const message of replaceMessage(JSON.parse(text) as { type: string }, text)) client.send(message)
   })
   for (const [one, other] of [
     [client, upstream],
@@ -72,7 +80,7 @@ function relay(client: WebSocket, upstream: WebSocket, tells: Spoiling['tells'])
     one.once('close', (code, reason) => closeLike(other, code, reason))
   }
 }
-/** 1005 and 1006 say that there was no code, or no close frame: neither can be sent. */
+/** 1005 and 1006 stand for a missing code and a missing close frame, and cannot be sent. */
 function closeLike(socket: WebSocket, code: number, reason: Buffer) {
   if (code === 1006) socket.terminate()
   else if (code === 1005) socket.close()

@@ -7,7 +7,7 @@ import type pg from 'pg'
 const EVERY_MS = 200
 
 /** Looks at a process while it works: what it weighs, what it says, whether it lives. */
-export function watch(services: readonly ServiceProcess[]) {
+export function monitor(services: readonly ServiceProcess[]) {
   const weights = services.map(() => [] as number[])
   const look = () => {
     for (const [i, { pid, hasEnded }] of services.entries())

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { Instance, LoadedBoard } from './upgrade-load.ts'
+import type { Instance, LoadedBoard } from './upgrade-workload.ts'
 
 /** How a socket may end that is sent away: its instance goes. */
 const GOES = 1012
@@ -10,14 +10,14 @@ export class Watcher {
   seq = 0
   resumes = 0
   private readonly next: () => Instance
-  private readonly complain: (sentence: string) => void
+  private readonly fail: (sentence: string) => void
   private ws: WebSocket
   private isOver = false
 
   constructor(board: LoadedBoard, next: () => Instance, complain: (sentence: string) => void) {
     this.board = board
     this.next = next
-    this.complain = complain
+    this.fail = complain
     this.ws = this.open()
   }
 
@@ -31,11 +31,11 @@ export class Watcher {
     const { base_url, version } = this.next()
     const address = `${base_url.replace('http', 'ws')}/ws/boards/${created.id}?token=${token}&since=1.${this.seq}`
     const ws = new WebSocket(address)
-    ws.on('error', (error) => this.complain(`a socket to the ${version} version failed: ${error.message}`))
-    ws.on('message', (data: Buffer) => this.hear(data.toString()))
+    ws.on('error', (error) => this.fail(`a socket to the ${version} version failed: ${error.message}`))
+    ws.on('message', (data: Buffer) => this.onMessage(data.toString()))
     ws.on('close', (code) => {
       if (this.isOver) return
-      if (code !== GOES) this.complain(`a socket to the ${version} version was closed with ${code}`)
+      if (code !== GOES) this.fail(`a socket to the ${version} version was closed with ${code}`)
       if (code !== GOES) return
       this.resumes++
       this.ws = this.open()
@@ -43,16 +43,16 @@ export class Watcher {
     return ws
   }
 
-  private hear(text: string) {
+  private onMessage(text: string) {
     const message = JSON.parse(text) as { type: string; seq?: number; version?: string }
     if (message.type === 'ping') this.ws.send('{"type":"pong"}')
-    if (message.type === 'resync') this.complain('a socket was told to load its board anew')
+    if (message.type === 'resync') this.fail('a socket received resync')
     if (message.version === undefined) return
     const { seq = 0 } = message
-    if (seq !== this.seq + 1) this.complain(`a socket was told ${seq} behind ${this.seq}`)
+    if (seq !== this.seq + 1) this.fail(`a socket received ${seq} after ${this.seq}`)
     this.seq = seq
-    const known = this.board.heard.get(seq)
-    if (known === undefined) this.board.heard.set(seq, text)
-    else if (known !== text) this.complain(`two sockets were told different things as ${seq}`)
+    const known = this.board.received.get(seq)
+    if (known === undefined) this.board.received.set(seq, text)
+    else if (known !== text) this.fail(`two sockets received different events as ${seq}`)
   }
 }

@@ -5,12 +5,12 @@ import type { Board } from '@lockstep/contract/boards'
 import type { Operation } from '@lockstep/contract/operation'
 import { checkClosed } from '@lockstep/testing/closed-schema'
 import { eventually, type ServiceProcess } from '@lockstep/testing/processes'
-import { Watcher } from './watcher.ts'
+import { Watcher } from './upgrade-watcher.ts'
 
 export interface Instance extends ServiceProcess {
   version: 'old' | 'new'
 }
-export interface LoadSize {
+export interface WorkloadSize {
   boards: number
   writers: number
   readers: number
@@ -18,7 +18,7 @@ export interface LoadSize {
   /** How long a client thinks between two requests, at most. */
   thinking_ms: number
 }
-interface Stage {
+interface WorkloadPhase {
   name: string
   requests: { old: number; new: number }
   slowest_ms: number
@@ -29,7 +29,7 @@ export interface LoadedBoard {
   token: string
   column_ids: [string, string]
   label_id: string
-  heard: Map<number, string>
+  received: Map<number, string>
 }
 type Name = keyof typeof operations
 type Inputs = { params: Record<string, string>; body?: unknown; query?: string }
@@ -40,12 +40,12 @@ const CARDS_EACH = 8
  * Clients that work all the time, and the balancer before the instances: each request goes to the next one that is in. No
  * request is sent twice, and every answer that is not the one the contract promises for a success counts as a failure.
  */
-export class Load {
+export class UpgradeWorkload {
   readonly failures: string[] = []
-  readonly stages: Stage[] = []
+  readonly phases: WorkloadPhase[] = []
   readonly watchers: Watcher[] = []
   private readonly instances: Instance[] = []
-  private readonly under_way = new Map<Instance, number>()
+  private readonly inFlight = new Map<Instance, number>()
   private readonly clients: Promise<void>[] = []
   private turn = 0
   private isOver = false
@@ -56,22 +56,22 @@ export class Load {
   }
 
   /** From now on requests count for this part of the story. */
-  begin(name: string) {
-    this.stages.push({ name, requests: { old: 0, new: 0 }, slowest_ms: 0 })
+  beginPhase(name: string) {
+    this.phases.push({ name, requests: { old: 0, new: 0 }, slowest_ms: 0 })
   }
 
   get answered(): number {
-    return this.stages.reduce((sum, { requests }) => sum + requests.old + requests.new, 0)
+    return this.phases.reduce((sum, { requests }) => sum + requests.old + requests.new, 0)
   }
 
-  take(instance: Instance) {
+  addInstance(instance: Instance) {
     this.instances.push(instance)
   }
 
   /** As an operator does it: out of the balancer first, then asked to end. Its sockets come back elsewhere. */
-  async remove(instance: Instance): Promise<number | null> {
+  async removeInstance(instance: Instance): Promise<number | null> {
     this.instances.splice(this.instances.indexOf(instance), 1)
-    await eventually('its requests are answered', () => (this.under_way.get(instance) ?? 0) === 0, 60_000)
+    await eventually('its requests are answered', () => (this.inFlight.get(instance) ?? 0) === 0, 60_000)
     return instance.end('SIGTERM')
   }
 
@@ -81,7 +81,7 @@ export class Load {
     return instance
   }
 
-  start({ writers, readers, sockets, thinking_ms }: LoadSize) {
+  start({ writers, readers, sockets, thinking_ms }: WorkloadSize) {
     const boardOf = (i: number) => this.boards[i % this.boards.length] as LoadedBoard
     const complain = (sentence: string) => void this.failures.push(sentence)
     for (let i = 0; i < sockets; i++) this.watchers.push(new Watcher(boardOf(i), this.next, complain))
@@ -99,7 +99,7 @@ export class Load {
     const { method, path, returns } = operations[name] as Operation
     const url = to.base_url + path.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string) + query
     const began = performance.now()
-    this.under_way.set(to, (this.under_way.get(to) ?? 0) + 1)
+    this.inFlight.set(to, (this.inFlight.get(to) ?? 0) + 1)
     try {
       const headers = {
         authorization: `Bearer ${board.token}`,
@@ -114,14 +114,14 @@ export class Load {
       return shown
     } catch (error) {
       const { message, cause = '' } = error as Error
-      const during = this.stages.at(-1)?.name ?? 'the start'
+      const during = this.phases.at(-1)?.name ?? 'the start'
       this.failures.push(
         `${name} to the ${to.version} version during “${during}”: ${message} ${String(cause)}`.trimEnd(),
       )
       return undefined
     } finally {
-      this.under_way.set(to, (this.under_way.get(to) ?? 0) - 1)
-      const stage = this.stages.at(-1)
+      this.inFlight.set(to, (this.inFlight.get(to) ?? 0) - 1)
+      const stage = this.phases.at(-1)
       if (stage) stage.requests[to.version]++
       if (stage) stage.slowest_ms = Math.max(stage.slowest_ms, performance.now() - began)
     }

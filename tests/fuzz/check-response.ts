@@ -1,16 +1,16 @@
 import type { Outcome, Reply } from './connection.ts'
 import type { DocumentedAnswer, DocumentedOperation } from './document.ts'
-import { misfitOf, operationAt, pathOf } from './fit.ts'
 import { isUnframed } from './framing.ts'
+import { mismatchOf, operationAt, pathOf } from './match-document.ts'
 import type { FuzzRequest } from './requests.ts'
 import { CANARY } from './values.ts'
 
 /** What is read of an answer. */
-export interface Verdict {
+export interface ResponseCheck {
   /** What must not be, one sentence each. */
-  complaints: string[]
+  violations: string[]
   /** The status with the problem's code; what became of it when there was no answer. */
-  met: string
+  outcome: string
   json: Record<string, unknown> | undefined
 }
 
@@ -29,25 +29,25 @@ const INSIDES = /\.ts:\d|node_modules|\bat \w+ \(|\bselect \w|\binsert into\b|re
 const HAS_FURTHER_RULES = new Set(['createRule', 'updateRule', 'register', 'changePassword'])
 
 /** Holds an answer against the published document, of which a bent request may reach any operation. */
-export function judge(
+export function checkResponse(
   request: FuzzRequest,
   outcome: Outcome,
   operations: readonly DocumentedOperation[] = [request.operation],
-): Verdict {
+): ResponseCheck {
   if (typeof outcome === 'string') {
     const isExcused = outcome === 'closed' && isUnframed(request.framing)
-    return { complaints: isExcused ? [] : [`there was no answer: ${outcome}`], met: outcome, json: undefined }
+    return { violations: isExcused ? [] : [`there was no answer: ${outcome}`], outcome: outcome, json: undefined }
   }
   const { status } = outcome
   const json = jsonOf(outcome) as Record<string, unknown> | undefined
   const code = typeof json?.['code'] === 'string' && status >= 400 ? json['code'] : ''
   const complaints =
     status < 400
-      ? judgeSuccess(request, outcome, json, operationAt(operations, request))
-      : judgeRefusal(request, outcome, json, code)
+      ? checkSuccess(request, outcome, json, operationAt(operations, request))
+      : checkProblem(request, outcome, json, code)
   return {
-    complaints,
-    met: code ? `${status} ${code}` : String(status),
+    violations: complaints,
+    outcome: code ? `${status} ${code}` : String(status),
     json,
   }
 }
@@ -61,27 +61,28 @@ function jsonOf({ headers, bytes }: Reply): unknown {
   }
 }
 
-const isAsDocumented = ({ tricks, framing }: FuzzRequest) =>
-  !tricks.has('path') && !tricks.has('method') && !isUnframed(framing)
+const isAsDocumented = ({ mutations, framing }: FuzzRequest) =>
+  !mutations.has('path') && !mutations.has('method') && !isUnframed(framing)
 
 /** What succeeded must be an operation of the document, and asked for as the document says. */
-function judgeSuccess(
+function checkSuccess(
   request: FuzzRequest,
   reply: Reply,
   json: unknown,
   operation: DocumentedOperation | undefined,
 ): string[] {
-  const { method, tricks, framing } = request
+  const { method, mutations, framing } = request
   const { status, headers, bytes } = reply
   if (!operation) return isBeside(request, status) ? [] : [`${status} is of no operation of the document`]
-  if (tricks.has('credentials') && operation.needs_credential) return [`a bad credential was accepted with ${status}`]
+  if (mutations.has('credentials') && operation.needs_credential)
+    return [`a bad credential was accepted with ${status}`]
   if (isUnframed(framing)) return []
   const answer = operation.answers.get(status)
   if (!answer) return [`${status} is not documented`]
   const complaints = answer.headers.filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`)
   if (answer.media === undefined && bytes.length > 0) complaints.push(`${status} has a body`)
-  if (answer.media === 'application/json' && method !== 'HEAD') complaints.push(...judgeBody(answer, json))
-  const misfit = misfitOf(operation, request)
+  if (answer.media === 'application/json' && method !== 'HEAD') complaints.push(...checkBody(answer, json))
+  const misfit = mismatchOf(operation, request)
   if (misfit) complaints.push(`a ${misfit} that does not fit the document was accepted with ${status}`)
   return complaints
 }
@@ -90,19 +91,19 @@ function judgeSuccess(
 const isBeside = ({ method, target }: FuzzRequest, status: number) =>
   method === 'OPTIONS' ? status === 204 : status === 302 && ['', '*'].includes(pathOf(target))
 
-function judgeBody(answer: DocumentedAnswer, json: unknown): string[] {
+function checkBody(answer: DocumentedAnswer, json: unknown): string[] {
   if (json === undefined) return ['the body is no JSON']
   const complaint = answer.complaint(json)
   return complaint === undefined ? [] : [complaint]
 }
 
-function judgeRefusal(
+function checkProblem(
   request: FuzzRequest,
   reply: Reply,
   json: Record<string, unknown> | undefined,
   code: string,
 ): string[] {
-  const { operation, method, tricks } = request
+  const { operation, method, mutations } = request
   const { status, headers, bytes } = reply
   const complaints: string[] = []
   if (status >= 500 && status !== 503) complaints.push(`${status}: a defect`)
@@ -118,8 +119,8 @@ function judgeRefusal(
   if (ofTransport.has(code) || !isAsDocumented(request)) return complaints
   const answer = operation.answers.get(status)
   if (!answer?.codes.has(code)) return [...complaints, `${status} ${code} is not documented`]
-  complaints.push(...judgeBody(answer, json))
-  if (code === 'invalid_input' && tricks.size === 0 && !HAS_FURTHER_RULES.has(operation.id))
+  complaints.push(...checkBody(answer, json))
+  if (code === 'invalid_input' && mutations.size === 0 && !HAS_FURTHER_RULES.has(operation.id))
     complaints.push('a request that follows the document was refused as invalid')
   return complaints
 }
