@@ -3,7 +3,7 @@ import { FlakyReporter } from './scripts/flaky-reporter.ts'
 
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
+    include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'bench/**/*.test.ts'],
     // The longest journeys run with `JOURNEYS=all` only.
     exclude: process.env['JOURNEYS'] === 'all' ? [] : ['tests/web/{access,files,shapes,speed,undo}.test.ts'],
     globalSetup: ['packages/testing/src/template-database.ts', 'scripts/build-web.ts'],

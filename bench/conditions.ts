@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { busyShare, median, rounded } from '@lockstep/testing/load/measure'
+import { settingsOf } from '@lockstep/testing/environment'
+import { busyShare, rounded } from '@lockstep/testing/load/measure'
 import { postgresPrograms } from '@lockstep/testing/processes'
-import { POOL, settingsOf } from './environment.ts'
+import { median } from '@lockstep/testing/statistics'
+import { POOL } from './environment.ts'
 import type { Size } from './size.ts'
 
 export interface Conditions {

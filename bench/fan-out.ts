@@ -1,21 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { pathOf } from '@lockstep/testing/load/environment'
-import { Asker } from '@lockstep/testing/load/http-connection'
-import {
-  assertValid,
-  byTurns,
-  cpuOf,
-  type Findings,
-  figure,
-  median,
-  residentOf,
-  rounded,
-} from '@lockstep/testing/load/measure'
+import { HttpClient } from '@lockstep/testing/load/http-client'
+import { assertValid, byTurns, cpuOf, type Findings, figure, residentOf, rounded } from '@lockstep/testing/load/measure'
 import { cardOf, idOf, seedBoards, USERS } from '@lockstep/testing/load/seed'
 import { LoadClients } from '@lockstep/testing/load/socket-clients'
+import { Worker } from '@lockstep/testing/load/worker'
+import { median } from '@lockstep/testing/statistics'
 import { frame } from '../packages/server/src/realtime/frames.ts'
+import type { BareSocketsCommand } from './bare-sockets.ts'
 import type { Environment } from './environment.ts'
 
 const BOARD = 21_000
@@ -27,7 +19,6 @@ const LEAST_SHARE = 0.9
 const LEAST_BURST_RATIO = 3
 const OPEN_TIMEOUT_MS = 120_000
 const IDLE_MS = 200
-const BARE_SOCKETS = fileURLToPath(new URL('bare-sockets.ts', import.meta.url))
 
 /** One event to many sockets of a board, compared with plain TCP sockets that get the same bytes; and the memory of a socket. */
 export async function measureFanOut(environment: Environment): Promise<Findings> {
@@ -35,12 +26,12 @@ export async function measureFanOut(environment: Environment): Promise<Findings>
   const boardId = idOf('board', BOARD)
   await seedBoards(pool('ours'), { from: BOARD, to: BOARD, cards: size.rounds * size.events + 20 })
   const service = await environment.startService('ours', { MAX_SOCKETS: String(size.sockets + 1) })
-  const bare = fork(BARE_SOCKETS, { execArgv: [], serialization: 'advanced' })
+  const bare = new Worker<BareSocketsCommand>(new URL('bare-sockets.ts', import.meta.url))
   const [ourClients, bareClients] = [new LoadClients(1), new LoadClients(1)]
-  const writer = new Asker(service.base_url, tokens[1] as string)
+  const writer = new HttpClient(service.base_url, tokens[1] as string)
   try {
-    const bareUrl = `http://127.0.0.1:${await portOf(bare)}`
-    const barePid = bare.pid ?? -1
+    const bareUrl = `http://127.0.0.1:${(await bare.run({ do: 'listen' })) as number}`
+    const barePid = bare.pid
     const paths = Array.from({ length: size.sockets }, (_, i) => pathOf(boardId, tokens[1 + (i % USERS)] as string))
     const bareMemory = await memoryPerSocket(bareClients, bareUrl, paths, barePid, size.socketsRate * 4)
     progress(`  ${size.sockets} bare sockets`)
@@ -81,7 +72,7 @@ export async function measureFanOut(environment: Environment): Promise<Findings>
     let seq = 0
     const bareSingle = () =>
       deliver(bareClients, barePid, 1, async () => {
-        bare.send({ bytes: frame(`{"seq":${++seq},${body.slice(1)}`) })
+        await bare.run({ do: 'broadcast', bytes: frame(`{"seq":${++seq},${body.slice(1)}`) })
       })
     await bareSingle()
     const found = await byTurns(Math.max(size.events, size.rounds), { ours: single, bare: bareSingle, burst })
@@ -111,17 +102,10 @@ export async function measureFanOut(environment: Environment): Promise<Findings>
     }
   } finally {
     writer.close()
-    await Promise.all([ourClients.end(), bareClients.end()])
-    bare.disconnect()
+    await Promise.all([ourClients.end(), bareClients.end(), bare.end()])
     await service.end('SIGKILL')
   }
 }
-
-const portOf = (child: ChildProcess) =>
-  new Promise<number>((resolve, reject) => {
-    child.once('message', ({ port }: { port: number }) => resolve(port))
-    child.once('exit', () => reject(new Error('The process of the bare sockets has exited')))
-  })
 
 /** Opens sockets and returns the growth of resident memory per socket, without the first tenth, which warms the process up. */
 async function memoryPerSocket(clients: LoadClients, baseUrl: string, paths: string[], pid: number, rate: number) {

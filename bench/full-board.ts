@@ -1,15 +1,8 @@
 import { gunzipSync } from 'node:zlib'
-import { Asker } from '@lockstep/testing/load/http-connection'
-import {
-  assertValid,
-  byTurns,
-  type Figure,
-  type Findings,
-  figure,
-  median,
-  rounded,
-} from '@lockstep/testing/load/measure'
+import { HttpClient } from '@lockstep/testing/load/http-client'
+import { assertValid, byTurns, type Figure, type Findings, figure, rounded } from '@lockstep/testing/load/measure'
 import { cardOf, idOf, seedBoards } from '@lockstep/testing/load/seed'
+import { median } from '@lockstep/testing/statistics'
 import { readFullBoard } from '../packages/server/src/boards/board-queries.ts'
 import type { Db } from '../packages/server/src/database/database.ts'
 import { withoutColons } from './bare-statements.ts'
@@ -43,9 +36,9 @@ export async function measureFullBoard(environment: Environment): Promise<Findin
     const loads = Math.ceil(size.loadedCards / cards)
     await seedBoards(pool('ours'), { from: board, to: board, cards })
     await pool('ours').query('vacuum analyze')
-    using client = new Asker(service.base_url, tokens[1] as string)
+    using client = new HttpClient(service.base_url, tokens[1] as string)
     const load = async (expectedStatus: number, headers = {}) => {
-      const response = await client.ask('GET', `/boards/${id}`, { 'accept-encoding': 'gzip', ...headers })
+      const response = await client.request('GET', `/boards/${id}`, { 'accept-encoding': 'gzip', ...headers })
       assertValid(response.status === expectedStatus, `a full board returned ${response.status}`)
       return response
     }

@@ -1,9 +1,10 @@
-import { Load } from '@lockstep/testing/load/http-load'
-import { assertValid, byTurns, type Findings, figure, median, rounded } from '@lockstep/testing/load/measure'
+import { LoadWorker } from '@lockstep/testing/load/http-load'
+import { assertValid, byTurns, type Findings, figure, rounded } from '@lockstep/testing/load/measure'
 import { COLUMNS, columnOf, idOf } from '@lockstep/testing/load/seed'
+import { median } from '@lockstep/testing/statistics'
 import { createBareFunctions } from './bare-functions.ts'
 import { countEvents, type Environment, POOL } from './environment.ts'
-import { loadRequests, operations } from './operations.ts'
+import { loadRequests } from './operations.ts'
 import { BareWrites, callScript } from './writes.ts'
 
 const OTHER_CONNECTIONS = 8
@@ -16,8 +17,8 @@ export async function measureHotBoard(environment: Environment): Promise<Finding
   await createBareFunctions(pool('bare'))
   const bareWrites = new BareWrites(environment)
   const service = await environment.sharedService()
-  using hotLoad = new Load()
-  using otherLoad = new Load()
+  using hotLoad = new LoadWorker()
+  using otherLoad = new LoadWorker()
   const requests = loadRequests('create', { count: size.boards * COLUMNS, boards: size.boards, tokens })
   const hotPath = `/boards/${idOf('board', 1)}/columns/${idOf('column', columnOf(1, 1))}/cards`
   await hotLoad.prepare(
@@ -28,8 +29,8 @@ export async function measureHotBoard(environment: Environment): Promise<Finding
     'others',
     requests.filter(({ path }) => !path.includes(idOf('board', 1))),
   )
-  const run = (load: Load, list: string, connections: number) =>
-    load.run(list, service.base_url, { connections, ms: size.windowMs }, operations.create.status)
+  const run = (load: LoadWorker, list: string, connections: number) =>
+    load.runValid(list, service.base_url, { connections, ms: size.windowMs })
   const writeHot = () => run(hotLoad, 'hot', size.hotWriters)
   const writeOthers = () => run(otherLoad, 'others', OTHER_CONNECTIONS)
   /** Runs the loads at the same time, and returns the rate of the first one. */

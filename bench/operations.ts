@@ -6,7 +6,7 @@ export interface WriteOperation {
   name: string
   status: number
   /** Request number `nth`. Each request changes something, in any order. */
-  request: (nth: number, boards: number) => { user: number; request: LoadRequest }
+  request: (nth: number, boards: number) => { user: number; request: Omit<LoadRequest, 'status'> }
   /** The pgbench commands that set `user` and the other numbers of the target, out of `:boards` boards. */
   variables: string
   /** The call of the function that does the same work. */
@@ -22,7 +22,7 @@ const MOVABLE = CARDS - COLUMNS
 const userOf = (nth: number) => 1 + (nth % USERS)
 const boardOf = (nth: number, boards: number) => 1 + (nth % boards)
 const cycleOf = (nth: number, boards: number) => Math.floor(nth / boards)
-const json = (method: string, path: string, body?: object): LoadRequest => ({
+const json = (method: string, path: string, body?: object): Omit<LoadRequest, 'status'> => ({
   method,
   path,
   ...(body && { body: JSON.stringify(body) }),
@@ -106,7 +106,7 @@ export const loadRequests = (
 ) =>
   Array.from({ length: count }, (_, nth): LoadRequest => {
     const { user, request } = operations[key].request(nth, boards)
-    return { ...request, token: tokens[user] as string }
+    return { ...request, status: operations[key].status, token: tokens[user] as string }
   })
 
 /** A new id that increases with time, like the UUIDv7 of the service. */

@@ -3,8 +3,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { assertValid, median } from '@lockstep/testing/load/measure'
+import { assertValid } from '@lockstep/testing/load/measure'
 import { postgresPrograms } from '@lockstep/testing/processes'
+import { median } from '@lockstep/testing/statistics'
 
 const execute = promisify(execFile)
 

@@ -1,16 +1,8 @@
+import { DURABLE_POSTGRES } from '@lockstep/testing/load/measure'
+
 /** The amount of work of a full run. */
 export const FULL = {
-  /** Durable commits, and otherwise settings for a machine with enough memory. */
-  postgres: {
-    fsync: 'on',
-    synchronous_commit: 'on',
-    full_page_writes: 'on',
-    shared_buffers: '1GB',
-    max_wal_size: '16GB',
-    checkpoint_timeout: '30min',
-    jit: 'off',
-    work_mem: '64MB',
-  } as Record<string, string>,
+  postgres: DURABLE_POSTGRES,
   rounds: 5,
   /** Long enough for V8 to optimize the service's code. */
   warmUpMs: 20_000,

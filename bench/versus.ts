@@ -1,20 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Load, type LoadRequest } from '@lockstep/testing/load/http-load'
+import { startStores } from '@lockstep/testing/environment'
+import { type LoadRequest, LoadWorker } from '@lockstep/testing/load/http-load'
 import { assertValid, type Progress, rounded, threadsCpuOf } from '@lockstep/testing/load/measure'
 import * as ownSeed from '@lockstep/testing/load/seed'
 import { unpackVersion } from '@lockstep/testing/older-version'
-import {
-  endProcesses,
-  type ServiceProcess,
-  startPostgres,
-  startRedis,
-  startServiceProcess,
-} from '@lockstep/testing/processes'
+import { type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
+import { PASSWORD } from '@lockstep/testing/secrets'
 import { hash } from '@node-rs/argon2'
 import pg from 'pg'
-import { POOL, settingsOf } from './environment.ts'
+import { POOL } from './environment.ts'
 import { loadRequests, type OperationKey, operations } from './operations.ts'
 import type { Size } from './size.ts'
 
@@ -24,7 +20,6 @@ type Version = (typeof versions)[number]
 /** Half the width of the interval. A wider one cannot detect a change of 3 %. */
 const MOST_WIDTH = 0.02
 const MOST_RATIO = 1.03
-const PASSWORD = 'hush-hush correct horse'
 const BOARD_CARDS = 200
 const BOARDS_READ = 8
 const CONNECTIONS = 8
@@ -80,41 +75,41 @@ export async function compare(
   size: VersusSize,
   progress: Progress,
 ): Promise<Comparison[]> {
-  try {
-    const [postgres, redis] = await Promise.all([startPostgres({ settings: settingsOf(size.postgres) }), startRedis()])
-    using load = new Load()
-    const server = new pg.Client({ connectionString: postgres.url })
-    // Without a listener, the error of this connection when PostgreSQL stops would hide the first error.
-    server.on('error', () => {})
-    await server.connect()
-    const url = (version: Version) => Object.assign(new URL(postgres.url), { pathname: `/${version}` }).href
-    const start = (version: Version) => startVersion(subjects[version], url(version), redis.url)
-    for (const version of versions) {
-      progress(`${version}: migrating, seeding ${size.boards} boards`)
-      const service = await start(version)
-      const tokens = await seedAndLogIn(subjects[version].seed ?? ownSeed, url(version), size.boards, service.base_url)
-      for (const [key, requests] of Object.entries(requestsByOperation(tokens, size.boards)))
-        await load.prepare(`${key} ${version}`, requests)
-      await service.end()
-    }
-    const rounds: Record<ComparedOperation, Record<Version, Cost>[]> = { create: [], move: [], board: [] }
-    for (let round = 1; ; round++) {
-      await oneRound(rounds, round % 2 === 0 ? versions.toReversed() : [...versions], { load, server, start, size })
-      const comparisons = keys.flatMap((key) => judge(nameOf(key), rounds[key], size))
-      const isDecided = comparisons.every((each) => each.verdict !== 'noisy')
-      const isLast = round >= size.mostRounds || (round >= size.leastRounds && isDecided)
-      if (isLast || round % 5 === 0) for (const each of comparisons) progress(`  ${describeComparison(each)}`)
-      if (!isLast) continue
-      await server.end()
-      return comparisons
-    }
-  } finally {
-    await endProcesses()
+  await using stores = await startStores({ postgres: size.postgres })
+  using load = new LoadWorker()
+  const server = new pg.Client({ connectionString: stores.postgres.url })
+  // Without a listener, the error of this connection when PostgreSQL stops would hide the first error.
+  server.on('error', () => {})
+  await server.connect()
+  const start = (version: Version) => startVersion(subjects[version], stores.settings(version))
+  for (const version of versions) {
+    progress(`${version}: migrating, seeding ${size.boards} boards`)
+    const service = await start(version)
+    const tokens = await seedAndLogIn(
+      subjects[version].seed ?? ownSeed,
+      stores.url(version),
+      size.boards,
+      service.base_url,
+    )
+    for (const [key, requests] of Object.entries(requestsByOperation(tokens, size.boards)))
+      await load.prepare(`${key} ${version}`, requests)
+    await service.end()
+  }
+  const rounds: Record<ComparedOperation, Record<Version, Cost>[]> = { create: [], move: [], board: [] }
+  for (let round = 1; ; round++) {
+    await oneRound(rounds, round % 2 === 0 ? versions.toReversed() : [...versions], { load, server, start, size })
+    const comparisons = keys.flatMap((key) => judge(nameOf(key), rounds[key], size))
+    const isDecided = comparisons.every((each) => each.verdict !== 'noisy')
+    const isLast = round >= size.mostRounds || (round >= size.leastRounds && isDecided)
+    if (isLast || round % 5 === 0) for (const each of comparisons) progress(`  ${describeComparison(each)}`)
+    if (!isLast) continue
+    await server.end()
+    return comparisons
   }
 }
 
 interface RoundOptions {
-  load: Load
+  load: LoadWorker
   server: pg.Client
   start: (version: Version) => Promise<ServiceProcess>
   size: VersusSize
@@ -132,12 +127,7 @@ async function oneRound(
   assertValid(a !== undefined && b !== undefined, 'a round needs two versions')
   const running = { [a]: await start(a), [b]: await start(b) } as Record<Version, ServiceProcess>
   const send = (key: ComparedOperation, version: Version) =>
-    load.run(
-      `${key} ${version}`,
-      running[version].base_url,
-      { connections: CONNECTIONS, ms: size.windowMs },
-      statusOf(key),
-    )
+    load.runValid(`${key} ${version}`, running[version].base_url, { connections: CONNECTIONS, ms: size.windowMs })
   const measure = async (key: ComparedOperation, version: Version, attempts = 5): Promise<Cost> => {
     const pids = await backendsOf(server, version)
     const cpu = () => ({ node: threadsCpuOf(running[version].pid), postgres: sum(pids.map(threadsCpuOf)) })
@@ -163,14 +153,11 @@ async function oneRound(
 }
 
 /** Starts a version, which creates and migrates its own database. */
-const startVersion = ({ main }: Subject, url: string, redisUrl: string) =>
+const startVersion = ({ main }: Subject, settings: Record<string, string>) =>
   startServiceProcess(
     {
-      DATABASE_URL: url,
-      REDIS_URL: redisUrl,
+      ...settings,
       DATABASE_POOL_SIZE: String(POOL),
-      LOG_LEVEL: 'warn',
-      JWT_SECRET: 'hush-hush-signing-secret-of-the-comparison',
       TOKEN_LIFETIME_SECONDS: '7200',
       DRAIN_SECONDS: '0',
       // Off by default in development, but their cost must be compared too. Versions without these settings ignore them.
@@ -202,7 +189,6 @@ async function seedAndLogIn(seed: typeof ownSeed, url: string, boards: number, b
 type ComparedOperation = Extract<OperationKey, 'create' | 'move'> | 'board'
 const keys: ComparedOperation[] = ['create', 'move', 'board']
 const nameOf = (key: ComparedOperation) => (key === 'board' ? 'unchanged full board' : operations[key].name)
-const statusOf = (key: ComparedOperation) => (key === 'board' ? 200 : operations[key].status)
 
 function requestsByOperation(tokens: string[], boards: number): Record<ComparedOperation, LoadRequest[]> {
   const writes = { count: Math.max(boards * 12, 1_000), boards, tokens }
@@ -211,6 +197,7 @@ function requestsByOperation(tokens: string[], boards: number): Record<ComparedO
     path: `/boards/${ownSeed.idOf('board', boards + 1 + nth)}`,
     token: tokens[1 + nth] as string,
     headers: 'Accept-Encoding: gzip\r\n',
+    status: 200,
   }))
   return { create: loadRequests('create', writes), move: loadRequests('move', writes), board }
 }

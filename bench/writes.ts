@@ -1,15 +1,15 @@
 import { availableParallelism } from 'node:os'
-import { Load } from '@lockstep/testing/load/http-load'
+import { LoadWorker } from '@lockstep/testing/load/http-load'
 import {
   assertValid,
   byTurns,
   type Figure,
   type Findings,
   figure,
-  median,
   rounded,
   withCpu,
 } from '@lockstep/testing/load/measure'
+import { median } from '@lockstep/testing/statistics'
 import { createBareFunctions } from './bare-functions.ts'
 import { captureScripts } from './bare-statements.ts'
 import { countEvents, type Environment, POOL } from './environment.ts'
@@ -74,7 +74,7 @@ export async function measureWrites(environment: Environment): Promise<Findings>
   const figures: Figure[] = []
   let limits = ''
   const service = await environment.sharedService()
-  using load = new Load()
+  using load = new LoadWorker()
   const pids = {
     node: service.pid,
     PostgreSQL: environment.postgresPid(),
@@ -88,7 +88,7 @@ export async function measureWrites(environment: Environment): Promise<Findings>
     const ours = async (): Promise<Window> => {
       const before = await countEvents(pool('ours'))
       const { result, cpu } = await withCpu(pids, () =>
-        load.run(key, service.base_url, { connections, ms: size.windowMs }, operation.status),
+        load.runValid(key, service.base_url, { connections, ms: size.windowMs }),
       )
       const appended = (await countEvents(pool('ours'))) - before
       assertValid(appended === result.sent, `${result.sent} requests to ${operation.name} appended ${appended} events`)

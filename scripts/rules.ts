@@ -48,7 +48,11 @@ export function checkWeaknesses(table: string, tests: string[], count = WEAKNESS
 const repeated = (ids: string[]) => ids.filter((id, i) => ids.indexOf(id) !== i)
 
 function readTests(): string[] {
-  const files = globSync(['packages/*/src/**/*.test.ts', 'packages/testing/src/**/*scenarios.ts', 'tests/**/*.test.ts'])
+  const files = globSync([
+    'packages/*/src/**/*.test.ts',
+    'packages/testing/src/**/*scenarios.ts',
+    '{bench,tests}/**/*.test.ts',
+  ])
   return files.map((file) => readFileSync(file, 'utf8'))
 }
 

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openBrowser } from '@lockstep/testing/browser'
 import { makeLargeBoard } from '@lockstep/testing/large-board'
-import { openPool } from '@lockstep/testing/load/environment'
 import { endProcesses, startPostgres, startServiceProcess } from '@lockstep/testing/processes'
-import { OUTPUT } from '@lockstep/testing/template-database'
+import { OUTPUT, openSql } from '@lockstep/testing/template-database'
 import { createClient } from '../packages/client/src/index.ts'
 import { pictureTwoPeople, takePictures } from '../tests/web/pictures.ts'
 import { buildWebIfOld } from './build-web.ts'
@@ -23,7 +22,7 @@ const FOLDER = fileURLToPath(new URL('pictures/', OUTPUT))
  */
 await buildWebIfOld()
 const postgres = await startPostgres()
-const sql = openPool(postgres.url)
+const sql = openSql(postgres.url)
 const browser = await openBrowser()
 try {
   const { base_url } = await startServiceProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', LOG_LEVEL: 'warn' })

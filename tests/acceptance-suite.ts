@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { startServiceProcess } from '@lockstep/testing/processes'
+import { instanceSettings, startInstances } from '@lockstep/testing/environment'
 import { databaseUrl, OUTPUT, onServer, REDIS } from '@lockstep/testing/template-database'
 import type { Result } from './acceptance/run.ts'
 
@@ -10,7 +10,7 @@ const SUITE = fileURLToPath(new URL('acceptance/main.ts', import.meta.url))
 /** What the summary says at the end of each part of the table. */
 const SUMMARY = /^(specified|decided): .*$/gm
 
-export interface Judgement {
+export interface AcceptanceRun {
   exit_code: number | null
   results: Result[]
   /** How many rows came out how, for each part of the table. */
@@ -19,16 +19,16 @@ export interface Judgement {
 }
 
 /** Runs the acceptance suite as anybody would: as a command, with the address of a service. */
-export async function judge(base_url: string, ...options: string[]): Promise<Judgement> {
+export async function runAcceptance(base_url: string, ...options: string[]): Promise<AcceptanceRun> {
   await mkdir(OUTPUT, { recursive: true })
   const file = fileURLToPath(new URL(`acceptance-${randomBytes(6).toString('hex')}.json`, OUTPUT))
   const started = performance.now()
-  const child = spawn(process.execPath, [SUITE, base_url, ...options, '--json', file], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const { exit_code, output } = await new Promise<{ exit_code: number | null; output: string }>((resolve) => {
+    const args = [SUITE, base_url, ...options, '--json', file]
+    const suite = execFile(process.execPath, args, { maxBuffer: 2 ** 26 }, (_, stdout, stderr) =>
+      resolve({ exit_code: suite.exitCode, output: stdout + stderr }),
+    )
   })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
-  const exit_code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   const seconds = (performance.now() - started) / 1_000
   const results = await readFile(file, 'utf8').catch(() => {
     throw new Error(`The suite ended with ${exit_code} and without a result: ${output}`)
@@ -38,21 +38,15 @@ export async function judge(base_url: string, ...options: string[]): Promise<Jud
 }
 
 /** Two instances of the service on a database of their own, each started as an operator would. */
-export async function startJudged() {
+export async function startTwoInstances() {
   const name = `lockstep_acceptance_${randomBytes(6).toString('hex')}`
-  const settings = {
-    DATABASE_URL: databaseUrl(name),
-    REDIS_URL: REDIS,
-    JWT_SECRET: 'hush-hush-signing-secret-of-the-acceptance-suite',
-    LOG_LEVEL: 'info',
-  }
-  const service = await startServiceProcess(settings)
-  const beside = await startServiceProcess(settings)
+  const instances = await startInstances(2, { ...instanceSettings(databaseUrl(name), REDIS), LOG_LEVEL: 'info' })
+  const [base_url, beside_url] = instances.map((instance) => instance.base_url) as [string, string]
   const stop = async () => {
-    await Promise.all([service.end(), beside.end()])
+    await Promise.all(instances.map((instance) => instance.end()))
     await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
   }
-  return { base_url: service.base_url, beside_url: beside.base_url, stop }
+  return { base_url, beside_url, stop }
 }
 
 /** The rows that failed, by id. */

@@ -2,16 +2,16 @@ import { globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { freePort } from '@lockstep/testing/ports'
 import { endProcesses } from '@lockstep/testing/processes'
-import { type Spoiling, startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
+import { startTamperingProxy, type Tampering } from '@lockstep/testing/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { failed, type Judgement, judge, startJudged } from './acceptance-suite.ts'
+import { type AcceptanceRun, failed, runAcceptance, startTwoInstances } from './acceptance-suite.ts'
 
-let service: Awaited<ReturnType<typeof startJudged>>
+let service: Awaited<ReturnType<typeof startTwoInstances>>
 /** What the suite says of the service as it is. */
-let whole: Judgement
+let whole: AcceptanceRun
 beforeAll(async () => {
-  service = await startJudged()
-  whole = await judge(service.base_url, '--quick', '--beside', service.beside_url)
+  service = await startTwoInstances()
+  whole = await runAcceptance(service.base_url, '--quick', '--beside', service.beside_url)
 }, 60_000)
 afterAll(async () => {
   await service?.stop()
@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 describe('the acceptance suite', () => {
-  test('[DOC-7] finds that the service does what the specification says', () => {
+  test('[DOC-7] passes on the service for every row of the specification', () => {
     console.log([...whole.summary, `in ${whole.seconds.toFixed(1)} s`].join('\n'))
     const unsuccessful = whole.results.filter(({ outcome }) => outcome === 'failed')
     expect(unsuccessful.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([])
@@ -27,13 +27,13 @@ describe('the acceptance suite', () => {
     expect(whole.summary).toHaveLength(2)
   })
 
-  test('[DOC-7] runs every row but those that wait', () => {
+  test('[DOC-7] runs every row except the pending ones', () => {
     const left_out = whole.results.filter(({ outcome }) => outcome === 'not run')
     expect(left_out.map(({ reason }) => reason)).toEqual(left_out.map(() => 'it waits: run without --quick'))
     expect(left_out.length).toBeLessThanOrEqual(12)
   })
 
-  test('[DOC-7] knows nothing of the code it judges', () => {
+  test('[DOC-7] imports nothing from the code under test', () => {
     const files = globSync('tests/acceptance/*.ts')
     const imports = files.flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/\bfrom '([^']+)'|\bimport '([^']+)'|\bimport\(/g)].map(
@@ -46,9 +46,9 @@ describe('the acceptance suite', () => {
 })
 
 /** What a service could do wrong, in three places: a missing event, a wrong status and a leaked field. */
-const broken: Spoiling = {
-  tells: ({ type }, text) => (type === 'checklist.created' ? [] : [text]),
-  answer: ({ method, path }, answer) => {
+const broken: Tampering = {
+  replaceMessage: ({ type }, text) => (type === 'checklist.created' ? [] : [text]),
+  replaceResponse: ({ method, path }, answer) => {
     if (path.endsWith('/invite') && answer.status === 409) return { ...answer, status: 400 }
     if (method !== 'GET' || !/^\/users\/[^/]+$/.test(path) || answer.status !== 200) return answer
     const user = { ...(JSON.parse(answer.content.toString()) as object), hashed_password: 'hush-hush' }
@@ -61,9 +61,9 @@ const rows = [
   ...['4.4-invite-409', '7-409'],
   ...['2-user-hashed_password', '4.2-read-user'],
 ]
-test('[DOC-7] before a broken service the suite finds what is wrong, and blames nothing else', async () => {
-  await using proxy = await startSpoilingProxy(service.base_url, broken)
-  const { results, exit_code } = await judge(proxy.base_url, '--quick', '--beside', service.beside_url)
+test('[DOC-7] on a broken service the suite reports exactly the broken rows', async () => {
+  await using proxy = await startTamperingProxy(service.base_url, broken)
+  const { results, exit_code } = await runAcceptance(proxy.base_url, '--quick', '--beside', service.beside_url)
   const before = failed(whole.results)
   expect(
     failed(results)
@@ -78,7 +78,7 @@ const empty: [what: string, status: number, content: object][] = [
   ['grants everything', 200, {}],
   ['refuses everything', 404, { detail: 'No.' }],
 ]
-test.each(empty)('[DOC-7] no row passes before a service that %s', { timeout: 60_000 }, async (_, status, content) => {
+test.each(empty)('[DOC-7] no row passes on a service that %s', { timeout: 60_000 }, async (_, status, content) => {
   const server = createServer((request, response) => {
     request.resume().once('end', () => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))
@@ -86,7 +86,7 @@ test.each(empty)('[DOC-7] no row passes before a service that %s', { timeout: 60
   })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const { results, exit_code } = await judge(`http://127.0.0.1:${port}`, '--quick')
+  const { results, exit_code } = await runAcceptance(`http://127.0.0.1:${port}`, '--quick')
   server.closeAllConnections()
   server.close()
   expect(results.filter(({ outcome }) => outcome === 'passed').map(({ id }) => id)).toEqual([])

@@ -3,8 +3,6 @@ import { operations } from '@lockstep/contract'
 import { type Access, type Operation, owner, ownerOrSelf } from '@lockstep/contract/operation'
 import { type ProblemCode, problems } from '@lockstep/contract/problems'
 import { Client, type Failure, sendingOf } from '@lockstep/testing/client'
-import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   accepts,
   CANARY,
@@ -15,7 +13,9 @@ import {
   type Known,
   newTargets,
   validInput,
-} from './input-generator.ts'
+} from '@lockstep/testing/input-generator'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 /** Everybody who may knock. The deactivated user is an owner in the books: only his state keeps him out. */
 const actors = [
@@ -152,7 +152,7 @@ async function logInAgain(actor: Actor) {
 
 describe('the matrix', () => {
   test.each(Object.entries<Operation>(operations))(
-    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [ADMIN-1] [V04] [V06] [V07] %s lets in whom its access names, and changes nothing for others',
+    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [ADMIN-1] [V04] [V06] [V07] %s allows exactly the callers that its access names, and changes nothing for others',
     async (name, operation) => {
       const complaints: (string | undefined)[] = []
       let successes = 0
@@ -172,13 +172,13 @@ describe('the matrix', () => {
     },
   )
 
-  test('[ACCESS-1] only registering, login and health are public', () => {
+  test('[ACCESS-1] only register, login and the health operations are public', () => {
     const open = Object.entries<Operation>(operations).filter(([, { access }]) => access === 'public')
     expect(open.map(([name]) => name).sort()).toEqual(['getHealth', 'getLiveness', 'getReadiness', 'login', 'register'])
   })
 })
 
-describe('the matrix itself', () => {
+describe('the matrix generator', () => {
   const uuid = { type: 'string', format: 'uuid' }
   const schema = (properties: object) => ({ type: 'object', properties }) as unknown as NonNullable<Operation['params']>
   const toyBody = schema({
@@ -202,7 +202,7 @@ describe('the matrix itself', () => {
   const known = { card_id: randomUUID(), user_id: randomUUID(), column_id: randomUUID() }
   const cell = (actor: Actor, whose: Whose = 'own', subject: Subject = 'another'): Cell => ({ actor, whose, subject })
 
-  test('[ACCESS-1] an operation that is new has its inputs made from its schemas', () => {
+  test('[ACCESS-1] inputs of a new operation are generated from its schemas', () => {
     const { path, body } = validInput('stick', toy, known)
     expect(path).toBe(`/cards/${known.card_id}/stickers/${known.user_id}`)
     expect(body).toMatchObject({
@@ -219,7 +219,7 @@ describe('the matrix itself', () => {
     expect(JSON.stringify(attacks)).toContain(CANARY)
   })
 
-  test('[ACCESS-2] [ACCESS-3] and its verdicts from its access', () => {
+  test('[ACCESS-2] [ACCESS-3] expected results of a new operation are derived from its access', () => {
     const verdicts = (o: Operation) => Object.groupBy(cellsOf(o), (c) => verdictOf(o.access, c))
     const { allowed, not_authenticated, not_a_member, role_too_low } = verdicts(toy)
     expect(allowed).toEqual([cell('owner')])
@@ -241,28 +241,28 @@ describe('the matrix itself', () => {
 
   const isUnchanged = true
   test.each<[string, Cell, Outcome]>([
-    ['a stranger is let in', cell('stranger'), { status: 200, code: undefined, isUnchanged }],
-    ['a member may do what owners may', cell('member'), { status: 200, code: undefined, isUnchanged }],
-    ['an owner of another board is let in', cell('owner', 'foreign'), { status: 200, code: undefined, isUnchanged }],
-    ['a stranger is told 404', cell('stranger'), { status: 404, code: 'card_not_found', isUnchanged }],
-    ['a stranger is told 422', cell('stranger'), { status: 422, code: 'invalid_input', isUnchanged }],
-    ['nobody is told 403', cell('anonymous'), { status: 403, code: 'not_a_member', isUnchanged }],
-    ['a member is told the wrong reason', cell('member'), { status: 403, code: 'not_a_member', isUnchanged }],
-    ['the owner is refused', cell('owner'), { status: 403, code: 'role_too_low', isUnchanged }],
-    ['the owner meets an error', cell('owner'), { status: 500, code: 'internal', isUnchanged }],
-    ['a refusal that wrote something', cell('stranger'), { status: 403, code: 'not_a_member', isUnchanged: false }],
-    ['a problem that wrote something', cell('owner'), { status: 409, code: 'id_taken', isUnchanged: false }],
-  ])('[ACCESS-2] [ACCESS-3] [ACCESS-4] it notices when %s', (_, wrong, outcome) => {
+    ['a non-member is allowed', cell('stranger'), { status: 200, code: undefined, isUnchanged }],
+    ['a member is allowed to do what only owners may', cell('member'), { status: 200, code: undefined, isUnchanged }],
+    ['an owner of another board is allowed', cell('owner', 'foreign'), { status: 200, code: undefined, isUnchanged }],
+    ['a non-member gets 404', cell('stranger'), { status: 404, code: 'card_not_found', isUnchanged }],
+    ['a non-member gets 422', cell('stranger'), { status: 422, code: 'invalid_input', isUnchanged }],
+    ['an anonymous caller gets 403', cell('anonymous'), { status: 403, code: 'not_a_member', isUnchanged }],
+    ['a member gets the wrong code', cell('member'), { status: 403, code: 'not_a_member', isUnchanged }],
+    ['the owner is rejected', cell('owner'), { status: 403, code: 'role_too_low', isUnchanged }],
+    ['the owner gets an error', cell('owner'), { status: 500, code: 'internal', isUnchanged }],
+    ['a rejected request wrote something', cell('stranger'), { status: 403, code: 'not_a_member', isUnchanged: false }],
+    ['a failed request wrote something', cell('owner'), { status: 409, code: 'id_taken', isUnchanged: false }],
+  ])('[ACCESS-2] [ACCESS-3] [ACCESS-4] it finds that %s', (_, wrong, outcome) => {
     expect(complaint(toy, wrong, outcome)).toBeTypeOf('string')
   })
 
-  test('[ACCESS-4] it is content with what is right', () => {
+  test('[ACCESS-4] it accepts correct responses', () => {
     expect(complaint(toy, cell('owner'), { status: 200, code: undefined, isUnchanged: false })).toBeUndefined()
     expect(complaint(toy, cell('owner'), { status: 409, code: 'id_taken', isUnchanged })).toBeUndefined()
     expect(complaint(toy, cell('member'), { status: 403, code: 'role_too_low', isUnchanged })).toBeUndefined()
   })
 
-  test('[ACCESS-4] the hash sees one changed field and one event more', async () => {
+  test('[ACCESS-4] the content hash changes with one field and with one more event', async () => {
     const { board_id, card_id } = untouched.foreign
     const hashes = [await contentHash(service), await contentHash(service)]
     await service.sql.query(`update cards set title = title || '.' where id = $1`, [card_id])

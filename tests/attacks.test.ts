@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { BoardAccess, Operation } from '@lockstep/contract/operation'
 import { type Answer, type Failure, sendingOf } from '@lockstep/testing/client'
+import { contentHash, furnish, type Known, propertiesOf, validInput } from '@lockstep/testing/input-generator'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { contentHash, furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
 
 /** What one could try on a particular operation, besides what the generated suites try on every one of them. */
 let service: TestService
@@ -48,53 +48,50 @@ async function boardHash(board_id: string): Promise<string> {
   return rows[0]?.hash as string
 }
 
-describe('the parent of a thing', () => {
+describe('the parent of a resource', () => {
   // An invitation can be sent once, and has nothing but a role to claim (V18).
   const writing = Object.entries<Operation>(operations).filter(
     ([name, { emits, body }]) => emits && body && name !== 'inviteMember',
   )
   const parents = ['board_id', 'column_id', 'card_id', 'checklist_id', 'label_id', 'rule_id', 'item_id'] as const
 
-  test.each(writing)(
-    '[ACCESS-5] [REQ-5] [V02] %s puts nothing into another parent, whatever the body claims',
-    async (name, operation) => {
-      const world = await worldOf(owner)
-      const sibling = await worldOf(owner, { board_id: world['board_id'] })
-      const { path, body } = validInput(name, operation, world)
-      const declared = propertiesOf(operation.body)
-      for (const elsewhere of [sibling, other, foreign]) {
-        const claims = parents.flatMap((parent) => [
-          [parent, elsewhere[parent]],
-          [parent.replace('_id', ''), { id: elsewhere[parent] }],
-        ])
-        const more = {
-          rank: 7,
-          parent_id: elsewhere['card_id'],
-          cards: [{ id: elsewhere['card_id'] }],
-          items: [],
-          labels: [],
-        }
-        const fields = Object.entries({ ...Object.fromEntries(claims), ...more }).filter(
-          ([field]) => !(field in declared),
-        )
-        const id = 'id' in declared ? { id: randomUUID() } : {}
-        const json = { ...Object.fromEntries(fields), ...(body as object), ...id }
-        const before = await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))
-
-        const answer = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
-
-        expect(answer.status).toBe(operation.returns.status)
-        expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
-        const shown = answer.body as Record<string, unknown>
-        for (const parent of parents)
-          if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, world[parent]])
-        expect(shown['rank']).not.toBe(7)
-        if (elsewhere !== sibling) for (const parent of parents) expect(answer.text).not.toContain(elsewhere[parent])
+  test.each(writing)('[ACCESS-5] [REQ-5] [V02] %s ignores a parent id in the body', async (name, operation) => {
+    const world = await worldOf(owner)
+    const sibling = await worldOf(owner, { board_id: world['board_id'] })
+    const { path, body } = validInput(name, operation, world)
+    const declared = propertiesOf(operation.body)
+    for (const elsewhere of [sibling, other, foreign]) {
+      const claims = parents.flatMap((parent) => [
+        [parent, elsewhere[parent]],
+        [parent.replace('_id', ''), { id: elsewhere[parent] }],
+      ])
+      const more = {
+        rank: 7,
+        parent_id: elsewhere['card_id'],
+        cards: [{ id: elsewhere['card_id'] }],
+        items: [],
+        labels: [],
       }
-    },
-  )
+      const fields = Object.entries({ ...Object.fromEntries(claims), ...more }).filter(
+        ([field]) => !(field in declared),
+      )
+      const id = 'id' in declared ? { id: randomUUID() } : {}
+      const json = { ...Object.fromEntries(fields), ...(body as object), ...id }
+      const before = await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))
 
-  test('[ACCESS-4] the hash of a board sees a change of it, and none of another', async () => {
+      const answer = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
+
+      expect(answer.status).toBe(operation.returns.status)
+      expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
+      const shown = answer.body as Record<string, unknown>
+      for (const parent of parents)
+        if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, world[parent]])
+      expect(shown['rank']).not.toBe(7)
+      if (elsewhere !== sibling) for (const parent of parents) expect(answer.text).not.toContain(elsewhere[parent])
+    }
+  })
+
+  test('[ACCESS-4] the hash of a board changes with that board only', async () => {
     const [one, two] = [await worldOf(owner), await worldOf(owner)]
     const hashes = () => Promise.all([one, two].map((known) => boardHash(idOf(known, 'board'))))
     const before = await hashes()
@@ -105,13 +102,13 @@ describe('the parent of a thing', () => {
   })
 })
 
-describe('refused, and nothing is changed', () => {
+describe('rejected without changes', () => {
   type Refusal = [what: string, code: Failure['code'], send: () => Promise<Answer>]
   const post = (path: string, json?: unknown, api = owner.api) => api.request('POST', path, { json })
   const patch = (path: string, json: unknown, api = owner.api) => api.request('PATCH', path, { json })
   const onBoards = Object.entries<Operation>(operations).filter(([, { access }]) => typeof access === 'object')
   test.each(onBoards)(
-    '[ACCESS-2] [ACCESS-4] %s on a foreign thing, with everything else of mine',
+    '[ACCESS-2] [ACCESS-4] %s on a resource of another board, with otherwise own ids, is rejected',
     async (name, operation) => {
       const { on } = operation.access as BoardAccess
       const { path, body: json } = validInput(name, operation, { ...here, [`${on}_id`]: foreign[`${on}_id`] })
@@ -221,21 +218,24 @@ describe('refused, and nothing is changed', () => {
   const withId = Object.entries<Operation>(operations).filter(
     ([, { body, emits }]) => emits && 'id' in propertiesOf(body),
   )
-  test.each(withId)('[WRITE-2] [ACCESS-4] %s with the id of a foreign thing', async (name, operation) => {
-    const kind = name.replace('create', '').toLowerCase()
-    for (const place of [other, foreign]) {
-      const before = await contentHash(service)
-      const { path, body } = validInput(name, operation, here)
-      const taken = { ...(body as object), id: place[`${kind}_id`] }
-      const answer = await owner.api.request('POST', path, sendingOf(operation.body_type, taken))
-      expect(codeOf(answer)).toBe('id_taken')
-      expect(await contentHash(service)).toBe(before)
-    }
-  })
+  test.each(withId)(
+    '[WRITE-2] [ACCESS-4] %s with the id of a resource on another board is rejected',
+    async (name, operation) => {
+      const kind = name.replace('create', '').toLowerCase()
+      for (const place of [other, foreign]) {
+        const before = await contentHash(service)
+        const { path, body } = validInput(name, operation, here)
+        const taken = { ...(body as object), id: place[`${kind}_id`] }
+        const answer = await owner.api.request('POST', path, sendingOf(operation.body_type, taken))
+        expect(codeOf(answer)).toBe('id_taken')
+        expect(await contentHash(service)).toBe(before)
+      }
+    },
+  )
 })
 
-describe('what is shown', () => {
-  test('[LABEL-7] [ACCESS-2] [V10] labels and their counts are never those of another board', async () => {
+describe('responses', () => {
+  test('[LABEL-7] [ACCESS-2] [V10] labels and their counts never include another board', async () => {
     const world = await worldOf(owner)
     const params = { board_id: idOf(world, 'board') }
     // My other board has a label on a card; the counts here know nothing of it.
@@ -246,12 +246,12 @@ describe('what is shown', () => {
     ])
   })
 
-  test('[PRES-3] presence tells any user names, and no addresses', async () => {
+  test('[PRES-3] presence contains usernames and no e-mail addresses', async () => {
     const { text } = await landlord.api.request('GET', `/ws/boards/${here['board_id']}/presence`)
     expect(text).not.toContain('@')
   })
 
-  test('[AUTH-10] of two cookies of one name the second never counts', async () => {
+  test('[AUTH-10] the second of two cookies with the same name is ignored', async () => {
     const me = (cookie: string) => service.anybody.request('GET', '/auth/me', { headers: { cookie } })
     const both = await me(`svc_auth=${guest.api.token}; svc_auth=${owner.api.token}`)
     expect(both.text).not.toContain(owner.id)
@@ -259,7 +259,7 @@ describe('what is shown', () => {
     expect(spoilt.status).toBe(401)
   })
 
-  test('[AUTH-18] [REQ-5] a change of password is one of the caller, whoever the body names', async () => {
+  test('[AUTH-18] [REQ-5] a password change applies to the caller, whatever user the body names', async () => {
     const [thief, victim] = await Promise.all([service.user(), service.user()])
     const names = { user_id: victim.id, id: victim.id, email: victim.email, username: victim.email, sub: victim.id }
     const json = { current_password: PASSWORD, new_password: `${PASSWORD} new`, ...names }

@@ -2,8 +2,6 @@ import { Agent, request as httpRequest } from 'node:http'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import { type Client, type Failure, form, type Sending, sendingOf } from '@lockstep/testing/client'
-import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Attack,
   CANARY,
@@ -18,7 +16,9 @@ import {
   propertiesOf,
   queryAttacks,
   validInput,
-} from './input-generator.ts'
+} from '@lockstep/testing/input-generator'
+import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const all = Object.entries<Operation>(operations)
 const AT_ONCE = 8
@@ -160,7 +160,7 @@ function attacksOn(name: string, operation: Operation, known: Known): Attack[] {
 
 describe('payloads', () => {
   const refuses =
-    '[REQ-2] [REQ-3] [REQ-4] [REQ-6] [REQ-11] [V27] [V33] %s refuses every invalid payload with 422, and only those'
+    '[REQ-2] [REQ-3] [REQ-4] [REQ-6] [REQ-11] [V27] [V33] %s rejects every invalid payload with 422, and only those'
   test.each(all)(refuses, async (name, operation) => {
     const api = name === 'changePassword' ? turncoat.api : await doerOf(operation)
     const attacks = attacksOn(name, operation, await world())
@@ -173,7 +173,7 @@ describe('payloads', () => {
   })
 
   const bodiless = all.filter(([, { method, body }]) => method !== 'GET' && !body)
-  test.each(bodiless)('[REQ-2] %s survives a body that it did not ask for', async (name, operation) => {
+  test.each(bodiless)('[REQ-2] %s handles an unexpected body', async (name, operation) => {
     const { path } = validInput(name, operation, await world())
     // The largest first: it must meet what there is, before another one deletes it.
     const bodies = [CANARY.padEnd(2_000_000, 'x'), '{', CANARY, 'null', '\0']
@@ -186,7 +186,7 @@ describe('payloads', () => {
     expect(await wage(attacks, ({ sending }) => attack(sending))).toEqual([])
   })
 
-  test.each(all)('[REQ-2] %s can be sent twice at once, and once more', async (name, operation) => {
+  test.each(all)('[REQ-2] %s can be sent twice concurrently, and once more', async (name, operation) => {
     const { path, body } = validInput(name, operation, await world())
     const api = await doerOf(operation)
     const replay = () => api.request(operation.method, path, sendingOf(operation.body_type, body))
@@ -216,18 +216,21 @@ describe('unknown fields', () => {
       and username !~ '^(office|erased)-'`
 
   const takingJson = all.filter(([, { body, body_type }]) => body && body_type !== 'form')
-  test.each(takingJson)('[REQ-5] %s stores nothing of fields that only the tables have', async (name, operation) => {
-    const { path, body } = validInput(name, operation, await world())
-    const { rows } = await service.sql.query<{ column_name: string; data_type: string }>(COLUMNS)
-    const hidden = rows.map(({ column_name, data_type }) => [column_name, stowaway[data_type] ?? 'stowaway'])
-    const json = { ...Object.fromEntries(hidden), is_active: false, ...(body as object) }
-    const api = await doerOf(operation)
-    const answer = await api.request(operation.method, path, sendingOf(operation.body_type, json))
-    expect(answer.status).toBe(operation.returns.status)
-    expect((await service.sql.query(FOUND)).rows).toEqual([])
-  })
+  test.each(takingJson)(
+    '[REQ-5] %s does not store body fields that are named like internal columns',
+    async (name, operation) => {
+      const { path, body } = validInput(name, operation, await world())
+      const { rows } = await service.sql.query<{ column_name: string; data_type: string }>(COLUMNS)
+      const hidden = rows.map(({ column_name, data_type }) => [column_name, stowaway[data_type] ?? 'stowaway'])
+      const json = { ...Object.fromEntries(hidden), is_active: false, ...(body as object) }
+      const api = await doerOf(operation)
+      const answer = await api.request(operation.method, path, sendingOf(operation.body_type, json))
+      expect(answer.status).toBe(operation.returns.status)
+      expect((await service.sql.query(FOUND)).rows).toEqual([])
+    },
+  )
 
-  test('[REQ-5] the search for them finds one', async () => {
+  test('[REQ-5] the search for these values finds one', async () => {
     await service.sql.query(`update cards set title = 'a stowaway' where id = $1`, [(await world())['card_id']])
     const { rows } = await service.sql.query(FOUND)
     await service.sql.query(`update cards set title = 'none' where title = 'a stowaway'`)
@@ -237,7 +240,7 @@ describe('unknown fields', () => {
 
 describe('addresses and methods', () => {
   const withIds = all.filter(([, { params }]) => params)
-  test.each(withIds)('[REQ-11] [REQ-12] %s is not reached by a crooked path', async (name, operation) => {
+  test.each(withIds)('[REQ-11] [REQ-12] %s is not reached by a malformed path', async (name, operation) => {
     const { path, params } = validInput(name, operation, still)
     const [id = ''] = Object.values(params)
     const ids = ['%ff', '%c0%af', '%zz', '..', '%2e%2e', CANARY.padEnd(10_240, 'x'), `${id},${id}`]
@@ -260,7 +263,7 @@ describe('addresses and methods', () => {
     Object.fromEntries(['x-http-method-override', 'x-http-method', 'x-method-override'].map((name) => [name, method]))
   const paths = Map.groupBy(all, ([, { path }]) => path)
   test.each([...paths])(
-    '[REQ-13] %s is 405 for other methods, and no header turns one into another',
+    '[REQ-13] %s returns 405 for other methods, whatever override header is sent',
     async (_, here) => {
       const [[name, operation]] = here as [(typeof all)[0]]
       const { path } = validInput(name, operation, still)
@@ -282,7 +285,7 @@ describe('addresses and methods', () => {
 
   const readable = all.filter(([, { method }]) => method === 'GET')
   test.each(readable)(
-    '[REQ-11] [REQ-12] [REQ-13] %s answers the same under every name it has',
+    '[REQ-11] [REQ-12] [REQ-13] %s returns the same response under each of its addresses',
     async (name, operation) => {
       const { path } = validInput(name, operation, still)
       const api = await doerOf(operation)
@@ -304,7 +307,7 @@ describe('addresses and methods', () => {
   )
 })
 
-describe('the order', () => {
+describe('the order of checks', () => {
   const garbage: Sending[] = [
     {},
     { raw: { type: 'application/json', content: `{"${CANARY}` } },
@@ -324,23 +327,26 @@ describe('the order', () => {
   }
 
   const guarded = all.filter(([, { access }]) => access !== 'public')
-  test.each(guarded)('[REQ-1] [ACCESS-1] [AUTH-11] %s answers 401 before anything else', async (name, operation) => {
-    const input = validInput(name, operation, still)
-    const token = owner.api.token as string
-    const attempts = [
-      ...garbageFor(operation).map((sending) => ({ label: input.path, sending })),
-      ...pathAttacks(operation, () => input).map(({ path, sending }) => ({ label: path, sending })),
-      ...forgeries(token).map((authorization) => ({ label: input.path, sending: { headers: { authorization } } })),
-      { label: `${input.path}?token=${token}&access_token=${token}`, sending: {} },
-    ]
-    const knock = (path: string, sending: Sending) => service.anybody.request(operation.method, path, sending)
-    const complaints = await wage(attempts, async ({ label, sending }) =>
-      unless('not_authenticated', await knock(label, sending)),
-    )
-    expect(complaints).toEqual([])
-  })
+  test.each(guarded)(
+    '[REQ-1] [ACCESS-1] [AUTH-11] %s checks authentication before anything else',
+    async (name, operation) => {
+      const input = validInput(name, operation, still)
+      const token = owner.api.token as string
+      const attempts = [
+        ...garbageFor(operation).map((sending) => ({ label: input.path, sending })),
+        ...pathAttacks(operation, () => input).map(({ path, sending }) => ({ label: path, sending })),
+        ...forgeries(token).map((authorization) => ({ label: input.path, sending: { headers: { authorization } } })),
+        { label: `${input.path}?token=${token}&access_token=${token}`, sending: {} },
+      ]
+      const knock = (path: string, sending: Sending) => service.anybody.request(operation.method, path, sending)
+      const complaints = await wage(attempts, async ({ label, sending }) =>
+        unless('not_authenticated', await knock(label, sending)),
+      )
+      expect(complaints).toEqual([])
+    },
+  )
 
-  test('[AUTH-11] two credentials in two headers are none, in either order', async () => {
+  test('[AUTH-11] two Authorization headers are rejected, in either order', async () => {
     const [good, bad] = [`Bearer ${owner.api.token}`, `Bearer ${CANARY}`]
     const pairs = [
       [good, bad],
@@ -353,7 +359,7 @@ describe('the order', () => {
 
   const onBoards = all.filter(([, { access }]) => typeof access !== 'string')
   test.each(onBoards)(
-    '[REQ-1] [ACCESS-2] %s is 403 for a stranger, whatever he sends to it',
+    '[REQ-1] [ACCESS-2] %s is 403 for a non-member, whatever the request contains',
     async (name, operation) => {
       const input = validInput(name, operation, still)
       const attempts = garbageFor(operation).map((sending) => ({ label: JSON.stringify(sending), sending }))
@@ -373,23 +379,26 @@ describe('the order', () => {
 
 describe('administration', () => {
   const administering = all.filter(([, { access }]) => access === 'superuser')
-  test.each(administering)('[ADMIN-1] %s is 403 for others, whatever they send to it', async (name, operation) => {
-    const { path } = validInput(name, operation, still)
-    const bodies: Sending[] = [{}, { json: {} }, { raw: { type: 'application/json', content: `{"${CANARY}` } }]
-    const attempts = (operation.method === 'GET' ? bodies.slice(0, 1) : bodies).map((sending, i) => ({
-      label: `${i}`,
-      sending,
-    }))
-    const hash = await contentHash(service)
-    const complaints = await wage(attempts, async ({ sending }) =>
-      unless('superuser_only', await owner.api.request(operation.method, path, sending)),
-    )
-    expect(complaints).toEqual([])
-    expect(await contentHash(service)).toBe(hash)
-  })
+  test.each(administering)(
+    '[ADMIN-1] %s is 403 for other users, whatever the request contains',
+    async (name, operation) => {
+      const { path } = validInput(name, operation, still)
+      const bodies: Sending[] = [{}, { json: {} }, { raw: { type: 'application/json', content: `{"${CANARY}` } }]
+      const attempts = (operation.method === 'GET' ? bodies.slice(0, 1) : bodies).map((sending, i) => ({
+        label: `${i}`,
+        sending,
+      }))
+      const hash = await contentHash(service)
+      const complaints = await wage(attempts, async ({ sending }) =>
+        unless('superuser_only', await owner.api.request(operation.method, path, sending)),
+      )
+      expect(complaints).toEqual([])
+      expect(await contentHash(service)).toBe(hash)
+    },
+  )
 })
 
-describe('the cost', () => {
+describe('parsing time', () => {
   /** How many times longer the larger input takes. The fastest of three counts, so that a busy machine does not. */
   async function growth(send: (count: number) => Promise<unknown>, small: number, large: number) {
     const time = async (count: number) => {
@@ -405,14 +414,14 @@ describe('the cost', () => {
     return Math.min(...times.large) / Math.min(...times.small)
   }
 
-  test('[REQ-5] many unknown fields of a form cost what reading them costs, and not the square of it', async () => {
+  test('[REQ-5] many unknown form fields take linear time', async () => {
     const unknown = (count: number) => Array.from({ length: count }, (_, i) => `k${i}=0`).join('&')
     const raw = (count: number) => ({ ...form({}), content: `${unknown(count)}&username=a&password=b` })
     const send = (count: number) => service.anybody.request('POST', '/auth/login', { raw: raw(count) })
     expect(await growth(send, 1_000, 20_000)).toBeLessThan(20)
   })
 
-  test('[REQ-5] [V34] so do keys that look like numbers, however they are chosen', async () => {
+  test('[REQ-5] [V34] adversarial numeric keys take linear time', async () => {
     // What lies far apart by a power of two meets in one bucket of a table that takes numbers as they are.
     const unknown = (count: number) => Array.from({ length: count }, (_, i) => `"${i * 65_536}":0`).join()
     const raw = (count: number) => ({ type: 'application/json', content: `{${unknown(count)}}` })
@@ -420,7 +429,7 @@ describe('the cost', () => {
     expect(await growth(send, 2_500, 50_000)).toBeLessThan(40)
   })
 
-  test('[REQ-3] so do the wrong items of a list', async () => {
+  test('[REQ-3] invalid list items take linear time', async () => {
     const path = `/cards/${still['card_id']}/assignees`
     const send = (count: number) => owner.api.request('PUT', path, { json: { user_ids: Array(count).fill(5) } })
     expect(await growth(send, 2_000, 20_000)).toBeLessThan(30)

@@ -1,20 +1,14 @@
-import { databaseUrl, onServer, openSql } from '@lockstep/testing/template-database'
-import type pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Catalogue, judgeCatalogue, readCatalogue } from './catalogue.ts'
 
-const name = `lockstep_test_catalogue_${process.pid}`
-let sql: pg.Pool
+let database: TestDatabase
 let catalogue: Catalogue
 beforeAll(async () => {
-  await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
-  sql = openSql(databaseUrl(name), 1)
-  catalogue = await readCatalogue(sql)
+  database = await createTestDatabase()
+  catalogue = await readCatalogue(database.sql)
 })
-afterAll(async () => {
-  await sql.end()
-  await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
-})
+afterAll(() => database?.drop())
 
 test('[SCALE-1] every table and key belongs to one board, or states why not', () => {
   expect(catalogue.tables.length).toBeGreaterThan(15)
@@ -44,8 +38,8 @@ test.each([
     ['labels: the foreign key astray (board_id) leaves its board'],
   ],
   ['alter table labels drop constraint labels_id_taken', ['labels_id_taken does not need an exception']],
-])('[SCALE-1] found: %s', async (statement, complaints) => {
-  const client = await sql.connect()
+])('[SCALE-1] a violation is found: %s', async (statement, complaints) => {
+  const client = await database.sql.connect()
   try {
     await client.query('begin')
     await client.query(statement)

@@ -125,7 +125,7 @@ describe('many writers on one board', () => {
       keep('column.deleted', await api.send('deleteColumn', { params: { column_id } }))
   }
 
-  test('[WRITE-6] [EVENT-2] [EVENT-3] [ORDER-3] leave no duplicate rank, no lost card, no hole, no wrong event and no deadlock', {
+  test('[WRITE-6] [EVENT-2] [EVENT-3] [ORDER-3] cause no duplicate rank, no lost card, no gap, no wrong event and no deadlock', {
     timeout: 30_000,
   }, async () => {
     const { board, params, read } = await newBoard(ann)
@@ -177,7 +177,7 @@ describe('many writers on one board', () => {
     expect((await deadlocks()) - deadlocks_before).toBe(0)
   })
 
-  test('[WRITE-6] [EVENT-2] [EVENT-3] the checks above find what is planted', async () => {
+  test('[WRITE-6] [EVENT-2] [EVENT-3] the checks above find seeded defects', async () => {
     const { params, read } = await boardWithColumn()
     const one = await ann.api.call('createCard', { params, body: { title: 'One' } })
     const two = await ann.api.call('createCard', { params, body: { title: 'Two' } })
@@ -216,8 +216,8 @@ describe('many writers on one board', () => {
   })
 })
 
-describe('two at once', () => {
-  test('[MEMBER-6] of two last owners who leave at once one stays', async () => {
+describe('two concurrent requests', () => {
+  test('[MEMBER-6] when the last two owners leave at the same time, one stays', async () => {
     for (const round of ROUNDS) {
       const { params } = await boardOfTwoOwners()
       const leave = (api: Client, user_id: string) => api.send('removeMember', { params: { ...params, user_id } })
@@ -229,7 +229,7 @@ describe('two at once', () => {
     }
   })
 
-  test('[MEMBER-6] of two last owners who step down at once one remains', async () => {
+  test('[MEMBER-6] when the last two owners step down at the same time, one remains an owner', async () => {
     for (const round of ROUNDS) {
       const { params, read } = await boardOfTwoOwners()
       const stepDown = (api: Client, user_id: string) =>
@@ -240,7 +240,7 @@ describe('two at once', () => {
     }
   })
 
-  test('[MEMBER-6] [ACCESS-7] of two last owners who remove each other at once one succeeds', async () => {
+  test('[MEMBER-6] [ACCESS-7] when the last two owners remove each other at the same time, one succeeds', async () => {
     for (const round of ROUNDS.slice(0, 10)) {
       const { params } = await boardOfTwoOwners()
       const remove = (api: Client, user_id: string) => api.send('removeMember', { params: { ...params, user_id } })
@@ -251,7 +251,7 @@ describe('two at once', () => {
     }
   })
 
-  test('[MEMBER-2] of two invitations of one user one succeeds', async () => {
+  test('[MEMBER-2] of two concurrent invitations of a user, one succeeds', async () => {
     for (const round of ROUNDS) {
       const { params, read } = await newBoard(ann)
       const invite = (api: Client) => api.send('inviteMember', { params, body: { user_id: bob.id } })
@@ -263,7 +263,7 @@ describe('two at once', () => {
     }
   })
 
-  test('[AUTH-3] of two registrations of one e-mail address one succeeds', async () => {
+  test('[AUTH-3] of two concurrent registrations of an e-mail address, one succeeds', async () => {
     for (const instance of [service, twin, service, twin]) {
       const name = `twice-${randomUUID()}`
       const register = ({ anybody }: TestService, email: string, username: string) =>
@@ -282,7 +282,7 @@ describe('one Idempotency-Key twice at once', () => {
   const create = (api: Client, params: { board_id: string; column_id: string }, key: string) =>
     api.send('createCard', { params, body: { title: 'Once' }, headers: { 'idempotency-key': key } })
 
-  test('[WRITE-3] makes one card, at one instance and at two, and both are answered the same', async () => {
+  test('[WRITE-3] creates one card, at one instance and at two, with the same response for both', async () => {
     const { params, read } = await boardWithColumn()
     for (const round of ROUNDS) {
       const key = randomUUID()
@@ -295,7 +295,7 @@ describe('one Idempotency-Key twice at once', () => {
     expect(await readLog(params.board_id)).toHaveLength(ROUNDS.length + 1)
   })
 
-  test('[WRITE-3] [WRITE-4] on two boards makes one card on one of them', async () => {
+  test('[WRITE-3] [WRITE-4] on two boards creates one card on one of them', async () => {
     const [one, two] = [await boardWithColumn(), await boardWithColumn()]
     const count = async () =>
       (await Promise.all([one.read(), two.read()])).flatMap((board) => board.columns[0]?.cards ?? []).length
@@ -308,7 +308,7 @@ describe('one Idempotency-Key twice at once', () => {
     }
   })
 
-  test('[WRITE-3] makes one board', async () => {
+  test('[WRITE-3] creates one board', async () => {
     for (const round of ROUNDS) {
       const headers = { 'idempotency-key': randomUUID() }
       const send = (api: Client) => api.send('createBoard', { body: { title: headers['idempotency-key'] }, headers })
@@ -322,7 +322,7 @@ describe('one Idempotency-Key twice at once', () => {
 })
 
 describe('while a change waits for the board', () => {
-  test('[ACCESS-7] [ACCESS-4] its author is removed: it is refused', async () => {
+  test('[ACCESS-7] [ACCESS-4] it is rejected if its author is removed', async () => {
     const { params } = await boardOfTwoOwners()
     const before = await readLog(params.board_id)
     await using held = await holdBoard(service.sql, params.board_id)
@@ -335,7 +335,7 @@ describe('while a change waits for the board', () => {
     expect(await readLog(params.board_id)).toEqual(before)
   })
 
-  test('[ACCESS-7] [ACCESS-4] [V12] its author is demoted: what only owners may do is refused', async () => {
+  test('[ACCESS-7] [ACCESS-4] [V12] an owner-only change is rejected if its author is demoted', async () => {
     const { params, read } = await boardOfTwoOwners()
     await using held = await holdBoard(service.sql, params.board_id)
     const answer = bob.api.fail('updateBoard', { params, body: { title: 'Too late' } })
@@ -350,7 +350,7 @@ describe('while a change waits for the board', () => {
     expect((await read()).title).toBe('Plan')
   })
 
-  test('[WRITE-6] what it is about is deleted: it is 404', async () => {
+  test('[WRITE-6] it is 404 if its target is deleted', async () => {
     const { params, read } = await boardWithColumn()
     const { id: card_id } = await ann.api.call('createCard', { params, body: { title: 'Gone' } })
     await using held = await holdBoard(service.sql, params.board_id)
@@ -363,7 +363,7 @@ describe('while a change waits for the board', () => {
     expect((await read()).columns[0]?.cards).toEqual([])
   })
 
-  test('[WRITE-6] its id is used again on another board: it is 404, and that board is left alone', async () => {
+  test("[WRITE-6] it is 404 if its target's id now belongs to another board, which stays unchanged", async () => {
     const here = await boardWithColumn()
     const there = await boardWithColumn()
     const { id: card_id } = await ann.api.call('createCard', { params: here.params, body: { title: 'Here' } })

@@ -169,12 +169,12 @@ export const registry: Record<string, Covering> = {
   // Long-running suites: tests run the same code with smaller sizes
   'npm run prove -- <suite>': not('stands for the suites below'),
   'npm run prove -- all': not('runs all suites, which takes hours'),
-  'npm run prove -- realtime': by('tests/rig.test.ts', "from './rig/run.ts'"),
+  'npm run prove -- realtime': by('tests/fault-harness.test.ts', "from './fault-harness/run.ts'"),
   'npm run prove -- realtime-simulation': by('packages/server/src/realtime/hub.test.ts', 'simulate('),
   'npm run prove -- client-simulation': by('packages/client/src/live/core.test.ts', 'simulate('),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', "from './race-pairs/run.ts'"),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
-  'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-stage.ts'"),
+  'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-workload.ts'"),
   'npm run prove -- greedy': by('tests/greedy.test.ts', "from './greedy/scenarios.ts'"),
   'npm run prove -- greedy-before': not('runs the scenarios of greedy on an older version, which takes an hour'),
   'npm run prove -- soak': by('tests/soak.test.ts', "from './soak/run.ts'"),
@@ -185,14 +185,14 @@ export const registry: Record<string, Covering> = {
   'npm run screenshots': not('takes minutes, and replaces pictures of the documentation'),
 
   // Benchmarks
-  'npm run bench': by('tests/bench.test.ts', '--smoke'),
+  'npm run bench': by('bench/bench.test.ts', '--smoke'),
   ...Object.fromEntries(
     ['writes', 'hot-board', 'full-board', 'fan-out'].map((name) => [
       `npm run bench -- ${name}`,
-      by('tests/bench.test.ts', '--smoke'),
+      by('bench/bench.test.ts', '--smoke'),
     ]),
   ),
-  'npm run bench -- versus <commit>': by('tests/bench.test.ts', "'bench/main.ts', 'versus'"),
+  'npm run bench -- versus <commit>': by('bench/bench.test.ts', "'bench/main.ts', 'versus'"),
 
   // Dependencies
   'npm sbom --sbom-format cyclonedx --package-lock-only -w packages/server -w packages/web > lockstep.cdx.json': by(

@@ -60,7 +60,7 @@ describe('documents', () => {
     expect(Object.keys(rest)).toEqual(fields?.required)
   })
 
-  test('[DOC-2] / leads to the web client', async () => {
+  test('[DOC-2] / redirects to the web client', async () => {
     const { status, headers } = await service.anybody.request('GET', '/')
     expect([status, headers.get('location')]).toEqual([302, '/app'])
   })
@@ -75,7 +75,7 @@ describe('documents', () => {
     await production.stop()
   })
 
-  test('[DOC-2] /docs logs in with a password and calls the API, and loads nothing from elsewhere', async () => {
+  test('[DOC-2] /docs logs in with a password and calls the API, and loads nothing from other hosts', async () => {
     const { email, username } = await service.user()
     const { page, foreign, errors } = await open('/docs')
     await page.getByRole('button', { name: 'Authorize' }).first().click()
@@ -95,7 +95,7 @@ describe('documents', () => {
     expect(errors).toEqual([])
   })
 
-  test('[DOC-2] /redoc shows every operation, and reaches nobody else', async () => {
+  test('[DOC-2] /redoc shows every operation, and loads nothing from other hosts', async () => {
     const { page, foreign, errors } = await open('/redoc')
     await page.getByText('cards', { exact: true }).first().click()
     await page.getByText('Move a card within its column or to another one').first().waitFor()

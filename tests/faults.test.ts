@@ -108,7 +108,7 @@ describe('PostgreSQL', () => {
     ['is stopped', 'SIGINT'],
     ['is killed', 'SIGKILL'],
   ] as const)(
-    '[RUN-4] [REQ-2] %s and started again: 503 meanwhile, recovery, and no acknowledged write is lost',
+    '[RUN-4] [REQ-2] %s and restarted: 503 meanwhile, then recovery, and no acknowledged write is lost',
     async (_, signal) => {
       await using writers = startWriters(board)
       const { acknowledged, refused, more } = writers
@@ -138,7 +138,7 @@ describe('PostgreSQL', () => {
   )
 })
 
-describe('the way to PostgreSQL', () => {
+describe('the connection to PostgreSQL', () => {
   /** An instance in this process, with a proxy between it and its database. */
   async function startBehindProxy() {
     const beyond = await startService()
@@ -157,7 +157,7 @@ describe('the way to PostgreSQL', () => {
     return { proxy, sql: beyond.sql, board_id, read, rename, [Symbol.asyncDispose]: dispose }
   }
 
-  test('[RUN-4] hangs: requests are answered 503 all the same, and it recovers', { timeout: 30_000 }, async () => {
+  test('[RUN-4] hangs: requests get 503, and the service recovers', { timeout: 30_000 }, async () => {
     await using behind = await startBehindProxy()
     const both = async () => (await Promise.all([behind.read(), behind.rename()])).map((answer) => answer.status)
     expect(await both()).toEqual([200, 200])
@@ -167,7 +167,7 @@ describe('the way to PostgreSQL', () => {
     expect(await both()).toEqual([200, 200])
   })
 
-  test('[RUN-4] breaks in the middle of a change: 503, nothing is changed, and it recovers', async () => {
+  test('[RUN-4] breaks during a change: 503, nothing is changed, and the service recovers', async () => {
     await using behind = await startBehindProxy()
     const before = (await behind.read()).text
     await using held = await holdBoard(behind.sql, behind.board_id)
@@ -216,7 +216,7 @@ describe('Redis', () => {
     await eventually('the event', () => heard.messages.length === 2)
   })
 
-  test('[RUN-5] [EVENT-4] stopped and started again: every write succeeds, and then events are published again', async () => {
+  test('[RUN-5] [EVENT-4] restarted: every write succeeds, and then events are published again', async () => {
     using heard = await hear(redis.url, channelOf(board.params.board_id))
     await using writers = startWriters(board)
     await writers.more(writers.acknowledged)
@@ -229,7 +229,7 @@ describe('Redis', () => {
     expect(writers.refused).toEqual([])
   })
 
-  test('[RUN-5] [EVENT-4] frozen: no write waits for it', async () => {
+  test('[RUN-5] [EVENT-4] frozen: no write waits', async () => {
     using heard = await hear(redis.url, channelOf(board.params.board_id))
     redis.process().signal('SIGSTOP')
     await using writers = startWriters(board)
@@ -252,7 +252,7 @@ describe('Redis', () => {
 describe('starting', () => {
   const migrations = ({ output }: ServiceProcess) => output().match(/"migrated"/g)?.length ?? 0
 
-  test('[RUN-3] of three that start at once on an empty database one migrates, and all serve', async () => {
+  test('[RUN-3] of three instances that start at once on an empty database, one migrates and all serve', async () => {
     await database.pool.query('create database empty')
     const services = await Promise.all([1, 2, 3].map(() => startServiceProcess(settings('empty'))))
     expect(services.map(migrations).filter((count) => count > 0)).toHaveLength(1)
@@ -260,12 +260,12 @@ describe('starting', () => {
     for (const { write } of boards) expect((await write()).status).toBe(201)
   })
 
-  test('[RUN-3] in development a missing database is created by one of many that start at once', async () => {
+  test('[RUN-3] in development, one of several starting instances creates a missing database', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => ensureDatabase(databaseAt('missing'))))
     expect(made.filter((isNew) => isNew)).toHaveLength(1)
   })
 
-  test('[RUN-3] [UPG-8] with MIGRATE_ON_START=false a missing database is created, and somebody else migrates it', async () => {
+  test('[RUN-3] [UPG-8] with MIGRATE_ON_START=false a missing database is created and not migrated', async () => {
     const starting = startServiceProcess({ ...settings('untouched'), MIGRATE_ON_START: 'false' })
     const untouched = openDatabase('untouched')
     const tables = `select table_name from information_schema.tables where table_schema = 'public'`
@@ -285,7 +285,7 @@ describe('starting', () => {
 })
 
 describe('ending', () => {
-  test('[RUN-6] SIGTERM ends the process after the request under way is answered', async () => {
+  test('[RUN-6] SIGTERM ends the process after the request in flight is answered', async () => {
     const ending = await startServiceProcess(settings('lockstep'))
     const api = new Client(ending.base_url, board.api.token)
     await using held = await holdBoard(database.pool, board.params.board_id)

@@ -1,65 +1,70 @@
+import { newAccount } from '@lockstep/testing/accounts'
 import { Client } from '@lockstep/testing/client'
+import { instanceSettings } from '@lockstep/testing/environment'
+import { errorsIn } from '@lockstep/testing/log-errors'
 import { endProcesses, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
-import { startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
-import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { seeded } from '@lockstep/testing/random'
+import { startTamperingProxy } from '@lockstep/testing/tampering-proxy'
+import { REDIS } from '@lockstep/testing/template-database'
+import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkClose, checkHandshake, checkMessage } from './fuzz/check-frames.ts'
+import { checkResponse } from './fuzz/check-response.ts'
 import { isAdministration, operationsOf, type Published, readMessages, readOpenApi } from './fuzz/document.ts'
-import { judgeEnd, judgeMessage, judgeOdd } from './fuzz/frame-judge.ts'
 import { fuzzFrames } from './fuzz/frame-run.ts'
-import { judge } from './fuzz/judge.ts'
-import { newPerson } from './fuzz/person.ts'
+import { growthOf, monitor } from './fuzz/monitor.ts'
+import { badCredentials, goodCredential } from './fuzz/mutations.ts'
 import { type FuzzRequest, plainRequest } from './fuzz/requests.ts'
 import { fuzz } from './fuzz/run.ts'
-import { badCredentials, goodCredential } from './fuzz/tricks.ts'
-import { errorsIn, growthOf, watch } from './fuzz/watch.ts'
-import { seeded } from './rig/history.ts'
 
 /** A few of what `npm run prove -- fuzz` sends. */
-const SIZE = { seed: 1, requests: 20_000, at_once: 16 }
-const FRAMES = { seed: 1, frames: 5_000, at_once: 24 }
+const SIZE = { seed: 1, requests: 20_000, concurrency: 16 }
+const FRAMES = { seed: 1, frames: 5_000, concurrency: 24 }
 /** It warms up all the while; what it keeps of each request would be more. */
 const GROWTH_MIB = 96
 /** A process with room to spare does not tidy up. */
 const HEAP_MIB = 256
 const PATIENCE_MS = 600_000
-const NAME = `lockstep_fuzz_${process.pid}`
 
+let database: TestDatabase
 let service: ServiceProcess
-let watching: ReturnType<typeof watch>
+let watching: ReturnType<typeof monitor>
 beforeAll(async () => {
-  await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
-  const JWT_SECRET = 'hush-hush-signing-secret-of-the-fuzzer-0123456789'
+  database = await createTestDatabase()
   service = await startServiceProcess({
-    DATABASE_URL: databaseUrl(NAME),
-    REDIS_URL: REDIS,
-    JWT_SECRET,
-    LOG_LEVEL: 'warn',
+    ...instanceSettings(database.url, REDIS),
     BOARD_WAIT_MS: '12000',
     ADMIN_API: 'on',
     BOARD_CACHE_BYTES: '4194304',
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
   })
-  watching = watch([service])
+  watching = monitor([service])
 }, 180_000)
 afterAll(async () => {
   await endProcesses()
-  await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+  await database?.drop()
 })
 
-test('[FUZZ-1] [FUZZ-2] requests of every kind are answered as the document says', {
+test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI document', {
   timeout: PATIENCE_MS,
 }, async () => {
   const operations = operationsOf(readOpenApi())
-  const { violations, operations: asked, met, tricks, requests } = await fuzz(service.base_url, operations, SIZE)
+  const {
+    violations,
+    operations: asked,
+    outcomes,
+    mutations,
+    requests,
+  } = await fuzz(service.base_url, operations, SIZE)
   expect(violations).toEqual([])
   expect(requests).toBeGreaterThanOrEqual(SIZE.requests)
-  expect([...met.keys()].filter((status) => /^5(?!03)/.test(status))).toEqual([])
+  expect([...outcomes.keys()].filter((status) => /^5(?!03)/.test(status))).toEqual([])
   // All of them were asked, most with success: what lies deep was reached.
   expect(operations.filter(({ id }) => !asked.has(id)).map(({ id }) => id)).toEqual([])
   const succeeded = operations.filter(({ id }) => (asked.get(id)?.succeeded ?? 0) > 0)
   expect(succeeded.filter(isAdministration)).toEqual([])
   expect(succeeded.length).toBeGreaterThan(operations.filter((one) => !isAdministration(one)).length - 5)
-  expect([...tricks.keys()].sort()).toEqual([
+  expect([...mutations.keys()].sort()).toEqual([
     'body',
     'credentials',
     'framing',
@@ -71,28 +76,28 @@ test('[FUZZ-1] [FUZZ-2] requests of every kind are answered as the document says
   ])
 })
 
-test('[FUZZ-3] frames of every kind end with the right code, and others miss nothing', {
+test('[FUZZ-3] all kinds of frames end with the right close code, and other clients miss nothing', {
   timeout: PATIENCE_MS,
 }, async () => {
-  const { token } = await newPerson(new Client(service.base_url))
+  const { token } = await newAccount(service.base_url)
   const fuzzed = await fuzzFrames(new Client(service.base_url, token), FRAMES)
   expect(fuzzed.violations).toEqual([])
   expect(fuzzed.frames).toBeGreaterThanOrEqual(FRAMES.frames)
   expect([...fuzzed.ends.keys()]).toEqual(expect.arrayContaining(['1000', '1002', '1007', '1008', '1009']))
 })
 
-test('[FUZZ-4] all the while the service was up, logged no error and kept its size', () => {
+test('[FUZZ-4] meanwhile the service stayed up, logged no error and did not grow', () => {
   const { complaints, growth } = watching.end()
   expect(complaints).toEqual([])
   expect(growth[0]?.growth).toBeLessThan(GROWTH_MIB)
 })
 
-describe('the judge', () => {
-  const TAME = { seed: 7, requests: 300, at_once: 8, is_tame: true }
+describe('the evaluation', () => {
+  const TAME = { seed: 7, requests: 300, concurrency: 8, isValidOnly: true }
   const idsIn = (violations: string[], sentence: RegExp) =>
     new Set(violations.filter((line) => sentence.test(line)).map((line) => /request -?\d+, (\w+):/.exec(line)?.[1]))
 
-  test('[FUZZ-1] finds each answer that is spoilt, and no other', { timeout: PATIENCE_MS }, async () => {
+  test('[FUZZ-1] finds each tampered response, and no other', { timeout: PATIENCE_MS }, async () => {
     const json = { 'content-type': 'application/json; charset=utf-8' }
     const spoils: Record<string, { status?: number; type?: string; content?: (text: string) => string }> = {
       'GET /boards': { status: 500, content: () => '{"detail":"x","code":"internal"}' },
@@ -103,8 +108,8 @@ describe('the judge', () => {
       'POST /auth/ticket': { content: (text) => text.slice(1) },
       'POST /auth/logout': { status: 422, content: () => '{"detail":"x","code":"invalid_input"}' },
     }
-    await using proxy = await startSpoilingProxy(service.base_url, {
-      answer: ({ method, path }, { status, headers, content }) => {
+    await using proxy = await startTamperingProxy(service.base_url, {
+      replaceResponse: ({ method, path }, { status, headers, content }) => {
         const spoil = spoils[`${method} ${path}`]
         if (!spoil) return { status, headers, content }
         const text = spoil.content?.(content.toString()) ?? content.toString()
@@ -126,7 +131,7 @@ describe('the judge', () => {
     expect(idsIn(violations, /./)).toEqual(new Set(expected.map(([, id]) => id)))
   })
 
-  test('[FUZZ-1] finds where the document and the service part', { timeout: PATIENCE_MS }, async () => {
+  test('[FUZZ-1] finds a difference between the document and the service', { timeout: PATIENCE_MS }, async () => {
     const document = readOpenApi() as Published & { components: { schemas: Record<string, object> } }
     const label = document.components.schemas['Label']
     if (!label?.properties?.['name']) throw new Error('There is no label in the document')
@@ -139,7 +144,7 @@ describe('the judge', () => {
     expect(idsIn(violations, /must be integer/)).toContain('createLabel')
   })
 
-  describe('of what was accepted', () => {
+  describe('on accepted requests', () => {
     const operations = operationsOf(readOpenApi())
     const operationOf = (id: string) => {
       const operation = operations.find((each) => each.id === id)
@@ -154,9 +159,9 @@ describe('the judge', () => {
       ...bent,
     })
     const complaintsOf = (request: FuzzRequest, status = 200) =>
-      judge(request, { status, headers: new Map(), bytes: Buffer.alloc(0) }, operations).complaints
+      checkResponse(request, { status, headers: new Map(), bytes: Buffer.alloc(0) }, operations).violations
 
-    test('[FUZZ-2] finds a body of JSON that the document refuses', () => {
+    test('[FUZZ-2] finds a JSON body that the document does not allow', () => {
       const sentence = 'a body that does not fit the document was accepted with 201'
       const complaints = (fields: object) => complaintsOf(ask('createLabel', {}, fields), 201)
       for (const fields of [{ name: 'x'.repeat(256) }, { name: null }, {}, { name: 'x', color: 5 }, { name: ' ' }])
@@ -165,7 +170,7 @@ describe('the judge', () => {
       expect(complaints({ name: 'x', color: '', unknown: 5 })).not.toContain(sentence)
     })
 
-    test('[FUZZ-2] finds a form that the document refuses', () => {
+    test('[FUZZ-2] finds a form that the document does not allow', () => {
       const sentence = 'a body that does not fit the document was accepted with 200'
       const type = 'application/x-www-form-urlencoded'
       const complaints = (form: string, sent = type) =>
@@ -178,7 +183,7 @@ describe('the judge', () => {
         expect(complaints(form)).not.toContain(sentence)
     })
 
-    test('[FUZZ-2] finds a form with no file, with two, or with an id that is none', () => {
+    test('[FUZZ-2] finds a form with no file, with two files, or with an invalid id', () => {
       const sentence = 'a body that does not fit the document was accepted with 201'
       const upload = ask('createAttachment', {}, { id: ID })
       const form = upload.body?.toString('latin1') ?? ''
@@ -192,7 +197,7 @@ describe('the judge', () => {
       expect(complaintsOf({ ...upload, headers: [['Content-Type', 'multipart/mixed']] }, 201)).toContain(sentence)
     })
 
-    test('[FUZZ-2] finds a query and a header that the document refuses', () => {
+    test('[FUZZ-2] finds a query and a header that the document does not allow', () => {
       const inQuery = (query: string) => complaintsOf(ask('findCards', { target: `/boards/${ID}/cards?${query}` }))
       const sentence = 'a query that does not fit the document was accepted with 200'
       const bad = ['limit=0', 'limit=201', 'limit=', 'limit', 'limit=1e1', 'limit=5&limit=5', 'label=x', 'search=%00']
@@ -205,7 +210,7 @@ describe('the judge', () => {
       expect(withKey('x')).toEqual(['204 has no board-position'])
     })
 
-    test('[FUZZ-2] finds a success at an address that no operation has, and judges another by its own', () => {
+    test('[FUZZ-2] finds a success at an unknown address, and checks another operation by its own schema', () => {
       const nowhere = '200 is of no operation of the document'
       const at = (target: string, method = 'GET') => complaintsOf(ask('getHealth', { target, method }))
       for (const target of ['/healthy', '/health//', '/api/api/health', '/HEALTH', '//x/health', '/boards/x', '/'])
@@ -229,8 +234,8 @@ describe('the judge', () => {
       expect(complaintsOf(ask('getHealth', { target: '/x', method: 'OPTIONS' }), 204)).toEqual([])
     })
 
-    test('[FUZZ-2] finds that a bad credential was accepted, and makes no good one by mistake', () => {
-      const bent = { tricks: new Set(['credentials'] as const) }
+    test('[FUZZ-2] finds that a bad credential was accepted, and never generates a valid one by mistake', () => {
+      const bent = { mutations: new Set(['credentials'] as const) }
       expect(complaintsOf(ask('logout', bent))).toEqual(['a bad credential was accepted with 200'])
       expect(complaintsOf(ask('getMe', { ...bent, method: 'HEAD', framing: 'old' }), 304)).toHaveLength(1)
       const sentence = expect.stringContaining('bad credential')
@@ -244,31 +249,31 @@ describe('the judge', () => {
     })
   })
 
-  test('[FUZZ-3] finds a wrong code, a cut line, a refusal in prose, a guest who is none and an unknown message', () => {
+  test('[FUZZ-3] finds a wrong code, a broken connection, a plain-text rejection, an accepted bad handshake and an unknown message', () => {
     const ending = { code: 1000, refusal: undefined, messages: [], garbled: [] } as const
     const sent = [{ what: 'too long', codes: [1009] }]
     const end = { ...ending, messages: [], garbled: [] }
-    expect(judgeEnd({ ...end, code: 1009 }, sent)).toEqual([])
-    for (const code of [1000, 1006, 'cut', 'open'] as const) expect(judgeEnd({ ...end, code }, sent)).toHaveLength(1)
-    expect(judgeEnd({ ...end, code: 1002 }, [{ what: 'a message', codes: [] }])).toHaveLength(1)
-    expect(judgeOdd({ ...end, code: 'cut' }, false)).toHaveLength(1)
-    expect(judgeOdd({ ...end, refusal: { status: 400, text: 'Bad Request' } }, false)).toHaveLength(1)
-    expect(judgeOdd({ ...end, refusal: { status: 400, text: '{"detail":"No."}' } }, true)).toEqual([])
+    expect(checkClose({ ...end, code: 1009 }, sent)).toEqual([])
+    for (const code of [1000, 1006, 'cut', 'open'] as const) expect(checkClose({ ...end, code }, sent)).toHaveLength(1)
+    expect(checkClose({ ...end, code: 1002 }, [{ what: 'a message', codes: [] }])).toHaveLength(1)
+    expect(checkHandshake({ ...end, code: 'cut' }, false)).toHaveLength(1)
+    expect(checkHandshake({ ...end, refusal: { status: 400, text: 'Bad Request' } }, false)).toHaveLength(1)
+    expect(checkHandshake({ ...end, refusal: { status: 400, text: '{"detail":"No."}' } }, true)).toEqual([])
     const letIn = { ...end, messages: [{ type: 'hello', epoch: 1, seq: 1 }] }
-    expect(judgeOdd(letIn, true)).toEqual(['a bad handshake was let in'])
-    expect(judgeOdd({ ...letIn, code: 1008 }, true)).toHaveLength(1)
-    expect(judgeOdd({ ...end, code: 'open' }, true)).toHaveLength(1)
-    expect(judgeOdd({ ...end, code: 1008 }, true)).toEqual([])
-    expect(judgeOdd(letIn, false)).toEqual([])
-    expect(judgeOdd({ ...letIn, code: 'open' }, false)).toEqual([])
+    expect(checkHandshake(letIn, true)).toEqual(['a bad handshake was let in'])
+    expect(checkHandshake({ ...letIn, code: 1008 }, true)).toHaveLength(1)
+    expect(checkHandshake({ ...end, code: 'open' }, true)).toHaveLength(1)
+    expect(checkHandshake({ ...end, code: 1008 }, true)).toEqual([])
+    expect(checkHandshake(letIn, false)).toEqual([])
+    expect(checkHandshake({ ...letIn, code: 'open' }, false)).toEqual([])
     const documented = readMessages()
     const joined = { type: 'user_joined', user_id: '00000000-0000-4000-8000-000000000000', username: 'x' }
-    expect(judgeMessage(documented, joined)).toEqual([])
-    expect(judgeMessage(documented, { ...joined, email: 'x' })).toHaveLength(1)
-    expect(judgeMessage(documented, { ...joined, type: 'user_danced' })).toHaveLength(1)
+    expect(checkMessage(documented, joined)).toEqual([])
+    expect(checkMessage(documented, { ...joined, email: 'x' })).toHaveLength(1)
+    expect(checkMessage(documented, { ...joined, type: 'user_danced' })).toHaveLength(1)
   })
 
-  test('[FUZZ-4] finds an error in the log, a word that is no line of it, and growth', () => {
+  test('[FUZZ-4] finds an error in the log, output that is not a log line, and memory growth', () => {
     expect(errorsIn('{"level":40,"msg":"slow"}\n')).toEqual([])
     expect(errorsIn('{"level":50,"msg":"broken"}\n')).toHaveLength(1)
     expect(errorsIn('{"level":40,"msg":"Unhandled promise rejection"}\nTypeError: x\n')).toHaveLength(2)

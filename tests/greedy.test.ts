@@ -1,11 +1,11 @@
 import { endProcesses, launch } from '@lockstep/testing/processes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { judge, KINDS, type Observation, type Sample } from './greedy/judge.ts'
+import { AttackEnvironment } from './greedy/environment.ts'
+import { evaluate, KINDS, type Observation, type Sample } from './greedy/judge.ts'
 import { MemoryWatch } from './greedy/memory-watch.ts'
 import { Pacer } from './greedy/pacer.ts'
 import { type Pace, runScenario } from './greedy/run.ts'
 import { scenarios } from './greedy/scenarios.ts'
-import { Stage } from './greedy/stage.ts'
 
 const MEBIBYTE = 2 ** 20
 /** Seconds for each; `npm run prove -- greedy` attacks as hard as the scenarios say. */
@@ -24,24 +24,24 @@ const REDIS = ['--client-output-buffer-limit', 'pubsub 2mb 2mb 60']
 afterAll(endProcesses)
 
 describe('one greedy account or address beside a bystander', () => {
-  let stage: Stage
+  let environment: AttackEnvironment
   beforeAll(async () => {
     // Quotas would refuse to store what the other defences must withstand.
-    stage = await Stage.open({ settings: { QUOTAS: 'off' }, limitBytes: LIMIT_BYTES, redis: REDIS })
-    await stage.serve(PACE.shared as NonNullable<Pace['shared']>, { isFresh: true })
+    environment = await AttackEnvironment.open({ settings: { QUOTAS: 'off' }, limitBytes: LIMIT_BYTES, redis: REDIS })
+    await environment.start(PACE.shared as NonNullable<Pace['shared']>, { isFresh: true })
   }, 180_000)
-  afterAll(() => stage?.close())
+  afterAll(() => environment?.close())
 
   for (const scenario of scenarios.filter(({ small }) => small)) {
     test(`[GREEDY-1] [GREEDY-2] ${scenario.title}`, { timeout: 180_000 }, async () => {
-      const { verdict, outcomes } = await runScenario(stage, scenario, PACE, false)
+      const { verdict, outcomes } = await runScenario(environment, scenario, PACE, false)
       // Times are judged by `npm run prove -- greedy`: a second on a shared machine say too little.
       expect({ ...verdict, outcomes }).toMatchObject({ unusable: [], failures: [] })
     })
   }
 })
 
-describe('the judge', () => {
+describe('the evaluation', () => {
   const samples = (ms: number): Sample[] => KINDS.flatMap((kind) => Array.from({ length: 100 }, () => ({ kind, ms })))
   const calm: Observation = {
     attacked: samples(12),
@@ -51,19 +51,19 @@ describe('the judge', () => {
     limitBytes: 1_024 * MEBIBYTE,
   }
   const findingsOf = (observation: Partial<Observation>) => {
-    const { unusable, failures, slow } = judge({ ...calm, ...observation })
+    const { unusable, failures, slow } = evaluate({ ...calm, ...observation })
     return [...unusable.map((reason) => `unusable: ${reason}`), ...failures, ...slow]
   }
 
-  test('[GREEDY-3] accepts a bystander that hardly notices', () => expect(findingsOf({})).toEqual([]))
+  test('[GREEDY-3] accepts a bystander that is hardly affected', () => expect(findingsOf({})).toEqual([]))
 
-  test('[GREEDY-1] notices a process that ended, and memory above the limit', () => {
+  test('[GREEDY-1] finds a process that ended, and memory above the limit', () => {
     expect(findingsOf({ ended: ['the process ended'] })).toEqual(['the process ended'])
     expect(findingsOf({ peakBytes: 1_025 * MEBIBYTE })).toEqual(['memory reached 1025 of 1024 MiB'])
     expect(findingsOf({ peakBytes: 1_024 * MEBIBYTE })).toEqual([])
   })
 
-  test.each(KINDS)('[GREEDY-2] notices a single failure of %s, of the bystander and of the control', (kind) => {
+  test.each(KINDS)('[GREEDY-2] finds a single failure of %s, of the bystander and of the control', (kind) => {
     const failure: Sample = { kind, ms: 1, failure: '503' }
     expect(findingsOf({ attacked: [...calm.attacked, failure] })).toEqual([
       `1 of 501 actions of the bystander failed (${kind}: 503)`,
@@ -73,7 +73,7 @@ describe('the judge', () => {
     ])
   })
 
-  test.each(KINDS)('[GREEDY-3] notices when one in ten of %s is slow, and when none was made', (kind) => {
+  test.each(KINDS)('[GREEDY-3] finds that one in ten of %s is slow, and that there is none', (kind) => {
     const slowed = calm.attacked.map((sample, i) => (sample.kind === kind && i % 10 === 0 ? { kind, ms: 41 } : sample))
     expect(findingsOf({ attacked: slowed })).toEqual([`p95 of ${kind} is 41 ms, 10 ms in the control`])
     const without = calm.attacked.filter((sample) => sample.kind !== kind)
@@ -87,15 +87,15 @@ describe('the judge', () => {
     expect(findingsOf({ attacked: samples(201), control: samples(100) })).toHaveLength(KINDS.length)
   })
 
-  test('[GREEDY-4] notices more stored bytes than quotas allow', () => {
+  test('[GREEDY-4] finds more stored bytes than quotas allow', () => {
     const stored = { what: 'log', bytes: 65 * MEBIBYTE, limitBytes: 64 * MEBIBYTE }
     expect(findingsOf({ stored })).toEqual(['log: 65 MiB are stored, 64 are allowed'])
     expect(findingsOf({ stored: { ...stored, bytes: stored.limitBytes } })).toEqual([])
   })
 })
 
-describe('what it measures with', () => {
-  test('[GREEDY-3] a stall is late for everything that was due in it, and a failure keeps its reason', async () => {
+describe('the measurement', () => {
+  test('[GREEDY-3] a stall delays everything that was due in it, and a failure keeps its reason', async () => {
     const pacer = new Pacer()
     const stall = Promise.withResolvers<void>()
     let done = 0
@@ -119,7 +119,7 @@ describe('what it measures with', () => {
     expect(pacer.take()).toEqual([])
   })
 
-  test('[GREEDY-3] what could not begin before the end is late as well', async () => {
+  test('[GREEDY-3] actions that could not start before the end count as late', async () => {
     const pacer = new Pacer()
     const stall = Promise.withResolvers<void>()
     let done = 0
@@ -136,7 +136,7 @@ describe('what it measures with', () => {
     expect(pacer.take().length).toBeGreaterThanOrEqual(14)
   })
 
-  test('[GREEDY-1] a process that takes more memory than it may, for a moment, is ended', async () => {
+  test('[GREEDY-1] a process that exceeds its memory limit for a moment is ended', async () => {
     const run = (mebibytes: number) =>
       launch(process.execPath, ['-e', `Buffer.alloc(${mebibytes} * 2 ** 20, 1); setTimeout(() => {}, 3e4)`])
     const [modest, greedy] = [run(1), run(400)]

@@ -7,6 +7,7 @@ import {
   startServiceProcess,
 } from '@lockstep/testing/processes'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
+import { median } from '@lockstep/testing/statistics'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const BOARD_WAIT_MS = 300
@@ -63,9 +64,7 @@ function startWriters(count: number, boards: TestBoard[]) {
   }
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-
-test('[WRITE-7] with 32 writers on one board the others keep at least half of their throughput', {
+test('[WRITE-7] with 32 writers on one board, the other boards keep at least half of their throughput', {
   timeout: 40_000,
 }, async () => {
   const PAIRS = 12
@@ -103,7 +102,7 @@ test('[WRITE-7] with 32 writers on one board the others keep at least half of th
   expect(median(beside)).toBeGreaterThanOrEqual(median(alone) / 2)
 })
 
-test('[WRITE-7] [ACCESS-4] a change that waits too long is refused with board_busy, and other boards go on meanwhile', async () => {
+test('[WRITE-7] [ACCESS-4] a change that waits too long is rejected with board_busy, and other boards are not affected', async () => {
   const params = { board_id: hot.id, column_id: hot.columns[0].id }
   const before = await hot.owner.api.call('getBoard', { params: { board_id: hot.id } })
   const logged = (await hot.events()).length

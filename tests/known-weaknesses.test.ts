@@ -5,6 +5,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import { Client, form, sendingOf } from '@lockstep/testing/client'
+import { furnish, type Known, propertiesOf, validInput } from '@lockstep/testing/input-generator'
 import { freePort } from '@lockstep/testing/ports'
 import { endProcesses, eventually, startRedis } from '@lockstep/testing/processes'
 import { MARK, startService, type TestService, type TestUser } from '@lockstep/testing/service'
@@ -12,7 +13,6 @@ import { serveBehindSlowGuards, slowly } from '@lockstep/testing/slow-guards'
 import { openSocket } from '@lockstep/testing/socket'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { furnish, type Known, propertiesOf, validInput } from './input-generator.ts'
 
 /** Classes of defect that other board services had, and that no other file is the place for. */
 const all = Object.entries<Operation>(operations)
@@ -33,7 +33,7 @@ afterAll(async () => {
 /** A board of somebody with one of everything. Rules name himself, and so do lists of people. */
 const worldOf = ({ api, id }: TestUser) => furnish(api, { user_id: id, 'inviteMember.user_id': guest.id })
 
-describe('a guard that takes its time', () => {
+describe('a slow authorization check', () => {
   const person = {
     ...{ user_id: randomUUID(), username: 'somebody' },
     ...{ is_active: true, is_superuser: false, tokens_valid_from: null },
@@ -70,24 +70,24 @@ describe('a guard that takes its time', () => {
   const onBoards = all.flatMap(([name, { access }]) => (typeof access === 'object' ? [name] : []))
   const forSuperusers = all.flatMap(([name, { access }]) => (access === 'superuser' ? [name] : []))
 
-  test('[ACCESS-1] [V14] who is not known in the end reached no operation meanwhile', async () => {
+  test('[ACCESS-1] [V14] an unauthenticated caller reaches no operation while the check is running', async () => {
     const { reached, statuses } = await knockEverywhere(undefined)
     expect(reached).toEqual([])
     expect(new Set(Object.values(statuses))).toEqual(new Set([401]))
   })
 
-  test('[ACCESS-2] [V14] who turns out to be no member reached no operation of a board', async () => {
+  test('[ACCESS-2] [V14] a non-member reaches no operation of a board while the check is running', async () => {
     const { reached, statuses } = await knockEverywhere(onBoard(null))
     expect(reached.filter((name) => onBoards.includes(name))).toEqual([])
     expect(onBoards.filter((name) => statuses[name] !== 403)).toEqual([])
   })
 
-  test('[ACCESS-2] [V14] an owner reaches them all: it was the guard that kept the others out', async () => {
+  test('[ACCESS-2] [V14] an owner reaches every operation, so it was the check that stopped the others', async () => {
     const { reached, statuses } = await knockEverywhere({ ...onBoard('owner'), is_superuser: true })
     expect(reached).toEqual(Object.keys(statuses))
   })
 
-  test('[ADMIN-1] [V14] who turns out to be no superuser reached nothing that is for them', async () => {
+  test('[ADMIN-1] [V14] a caller who is not a superuser reaches no admin operation while the check is running', async () => {
     const { reached, statuses } = await knockEverywhere(onBoard('owner'))
     expect(forSuperusers.length).toBeGreaterThan(0)
     expect(reached.filter((name) => forSuperusers.includes(name))).toEqual([])
@@ -102,7 +102,7 @@ describe('many users at once', () => {
   const isLeftOut = (name: string) =>
     /^(delete|remove|unassign|findUsers$|changePassword$|logoutEverywhere$)/.test(name)
 
-  test('[EVENT-5] [AUTH-16] [V15] each is answered with what is his, and is the author of what he writes', {
+  test('[EVENT-5] [AUTH-16] [V15] all get only their own data, and are the authors of their own writes', {
     timeout: 60_000,
   }, async () => {
     const users = await Promise.all(Array.from({ length: USERS }, () => service.user()))
@@ -151,23 +151,36 @@ describe('many users at once', () => {
   })
 })
 
-describe('what a body claims', () => {
+describe('claims in a body', () => {
   const onBoards = all.filter(([, { body, emits }]) => body && emits)
 
-  test.each(onBoards)('[EVENT-5] [REQ-5] [V16] %s is by its caller, whoever the body says', async (name, operation) => {
-    const { path, body } = validInput(name, operation, await worldOf(owner))
-    const names = ['user_id', 'created_by', 'updated_by', 'author_id', 'actor_id', 'owner_id', 'user', 'sub', 'caller']
-    const json = { ...Object.fromEntries(names.map((field) => [field, guest.id])), ...(body as object) }
-    const answer = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
-    expect(answer.status).toBe(operation.returns.status)
-    const { rows: boards } = await service.sql.query('select from boards where created_by = $1 or updated_by = $1', [
-      guest.id,
-    ])
-    const { rows: events } = await service.sql.query('select from board_events where user_id = $1', [guest.id])
-    expect([boards, events]).toEqual([[], []])
-  })
+  test.each(onBoards)(
+    '[EVENT-5] [REQ-5] [V16] %s has its caller as the author, whatever the body says',
+    async (name, operation) => {
+      const { path, body } = validInput(name, operation, await worldOf(owner))
+      const names = [
+        'user_id',
+        'created_by',
+        'updated_by',
+        'author_id',
+        'actor_id',
+        'owner_id',
+        'user',
+        'sub',
+        'caller',
+      ]
+      const json = { ...Object.fromEntries(names.map((field) => [field, guest.id])), ...(body as object) }
+      const answer = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
+      expect(answer.status).toBe(operation.returns.status)
+      const { rows: boards } = await service.sql.query('select from boards where created_by = $1 or updated_by = $1', [
+        guest.id,
+      ])
+      const { rows: events } = await service.sql.query('select from board_events where user_id = $1', [guest.id])
+      expect([boards, events]).toEqual([[], []])
+    },
+  )
 
-  test('[MEMBER-1] [REQ-5] [V18] nobody becomes an owner by a field of a board or an invitation', async () => {
+  test('[MEMBER-1] [REQ-5] [V18] no field of a board or an invitation makes a user an owner', async () => {
     const claim = {
       members: [{ user_id: guest.id, role: 'owner' }],
       role: 'owner',
@@ -200,7 +213,7 @@ describe('what a body claims', () => {
   })
 })
 
-describe('what a client names', () => {
+describe('names in a request', () => {
   const readable = all.filter(
     // Figures move by themselves.
     ([name, { method }]) => method === 'GET' && !['getHealth', 'getStatistics'].includes(name),
@@ -218,20 +231,17 @@ describe('what a client names', () => {
     '__proto__[is_superuser]=true',
   ]
 
-  test.each(readable)(
-    '[REQ-5] [V25] %s answers the same, whatever else the address asks for',
-    async (name, operation) => {
-      const { path } = validInput(name, operation, await worldOf(owner))
-      const plain = await owner.api.request('GET', path)
-      expect(plain.status).toBe(200)
-      for (const query of [...curious, curious.join('&')]) {
-        const { status, text } = await owner.api.request('GET', `${path}?${query}`)
-        expect([query, status, text]).toEqual([query, 200, plain.text])
-      }
-    },
-  )
+  test.each(readable)('[REQ-5] [V25] %s ignores unknown query parameters', async (name, operation) => {
+    const { path } = validInput(name, operation, await worldOf(owner))
+    const plain = await owner.api.request('GET', path)
+    expect(plain.status).toBe(200)
+    for (const query of [...curious, curious.join('&')]) {
+      const { status, text } = await owner.api.request('GET', `${path}?${query}`)
+      expect([query, status, text]).toEqual([query, 200, plain.text])
+    }
+  })
 
-  test('[REQ-4] [REQ-6] [V27] no operator stands in for a text, in a form or in JSON', async () => {
+  test('[REQ-4] [REQ-6] [V27] query operators are not accepted instead of text, in a form or in JSON', async () => {
     const operators = ['username[$ne]=&password[$ne]=', 'username[]=a&password[]=b', 'username[$gt]=&password=x']
     for (const content of operators) {
       const answer = await service.anybody.request('POST', '/auth/login', { raw: { ...form({}), content } })
@@ -255,7 +265,7 @@ describe('headers', () => {
   }
   const isAlive = async () => (await service.anybody.send('getHealth', {})).status === 200
 
-  test('[REQ-14] [V34] named like parts of an object are only names', async () => {
+  test('[REQ-14] [V34] named like object members have no effect', async () => {
     const names = [
       '__proto__',
       '__proto__',
@@ -280,7 +290,7 @@ describe('headers', () => {
     expect(await isAlive()).toBe(true)
   })
 
-  test('[REQ-14] [V31] more of them than fit end their own connection, also on the way to a socket', async () => {
+  test('[REQ-14] [V31] above the size limit end only their own connection, also in a WebSocket handshake', async () => {
     const many = Array.from({ length: 2_500 }, (_, i) => `x${i}:`)
     const upgrade = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: eHh4eHh4eHh4eHh4eHh4eA==']
     for (const path of ['/health', `/ws/boards/${randomUUID()}`]) {
@@ -309,7 +319,7 @@ describe('text', () => {
   )
 
   test.each(creating)(
-    '[REQ-6] [V36] %s keeps it byte for byte, in the answer, the board and the log',
+    '[REQ-6] [V36] %s stores it byte for byte, in the response, the board and the log',
     async (name, operation) => {
       const { path, body } = validInput(name, operation, await worldOf(owner))
       const field = ['title', 'name', 'content'].find((key) => key in (body as object)) as string
@@ -327,7 +337,7 @@ describe('text', () => {
     },
   )
 
-  test('[DOC-2] [V36] pages that the service shows hold nothing that users wrote', async () => {
+  test('[DOC-2] [V36] documentation pages contain nothing that users wrote', async () => {
     for (const page of ['/docs', '/redoc', '/docs/realtime', '/redoc/realtime', '/openapi.json', '/asyncapi.json']) {
       const { status, text } = await service.anybody.request('GET', page)
       expect([page, status]).toEqual([page, 200])
@@ -343,13 +353,13 @@ describe('the source', () => {
     .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
   const filesWith = (pattern: RegExp) => sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
 
-  test('[DOC-4] [V29] what must not be guessed never comes from Math.random', () => {
+  test('[DOC-4] [V29] secrets and ids never come from Math.random', () => {
     // There it spreads retries and heartbeats in time.
     expect(filesWith(/Math\.random/)).toEqual(['packages/server/src/realtime/live.ts'])
     expect(filesWith(/node:crypto/).length).toBeGreaterThan(1)
   })
 
-  test('[DOC-4] [V30] nothing calls an address that a client could name: there is no way out at all', () => {
+  test('[DOC-4] [V30] the service opens no outgoing connection that a client could direct', () => {
     const ways_out = /\bfetch\(|^import (?!type)[^\n]*'(?:node:(?:https?|http2|net|tls|dgram|dns)|undici|axios)'/m
     // One asks only whether a text is an address, the others only listen.
     const known = ['http/edge/listen.ts', 'http/metrics-endpoint.ts', 'platform/client-address.ts'].map(
@@ -360,7 +370,7 @@ describe('the source', () => {
   })
 })
 
-describe('what the service is configured with', () => {
+describe('the configuration of the service', () => {
   /** What no page, document or error may hold: the settings, and where the stores are. */
   const secrets = ({ database_url }: { database_url: string }) => [
     MARK,
@@ -383,13 +393,13 @@ describe('what the service is configured with', () => {
     '/.env',
   ]
 
-  test('[HEALTH-1] [REQ-2] [V40] is told to nobody, neither while all is well', async () => {
+  test('[HEALTH-1] [REQ-2] [V40] does not appear in any response', async () => {
     const answers = await Promise.all(pages.map((page) => owner.api.request('GET', page)))
     for (const { text, headers } of answers)
       for (const secret of secrets(service)) expect(text + JSON.stringify([...headers])).not.toContain(secret)
   })
 
-  test('[HEALTH-1] [REQ-2] [V40] nor when the stores are away', async () => {
+  test('[HEALTH-1] [REQ-2] [V40] does not appear in errors when the stores are unreachable', async () => {
     const nowhere = `postgres://${MARK}:${MARK}@127.0.0.1:${await freePort()}/lost-database`
     const lost = await startService({
       DATABASE_URL: nowhere,
@@ -408,8 +418,8 @@ describe('what the service is configured with', () => {
   })
 })
 
-describe('a Redis user who may do little', () => {
-  test('[EVENT-4] [PRES-3] [V38] is enough: neither administration nor dangerous commands are needed', async () => {
+describe('a Redis user with few rights', () => {
+  test('[EVENT-4] [PRES-3] [V38] is sufficient: neither admin nor dangerous commands are needed', async () => {
     const redis = await startRedis()
     const admin = createClient({ url: redis.url })
     await admin.connect()

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Card } from '@lockstep/contract/cards'
 import { Client } from '@lockstep/testing/client'
+import { instanceSettings } from '@lockstep/testing/environment'
 import { startServiceProcess } from '@lockstep/testing/processes'
 import { startProxy } from '@lockstep/testing/tcp-proxy'
 import { OUTPUT } from '@lockstep/testing/template-database'
@@ -30,7 +31,7 @@ export interface Scan {
   pages: number
 }
 /** What an operation did, at its worst of several times. */
-export interface Sight {
+export interface PlanSample {
   operation: string
   statements: number
   scans: Scan[]
@@ -73,7 +74,7 @@ export function scansOf(step: PlanStep, above?: string): Scan[] {
 }
 
 /** What is wrong with what was seen: a table or an index read as a whole, or more because there are more other boards. */
-export function judge(before: Sight[], after: Sight[], filled: ReadonlySet<string>): string[] {
+export function judge(before: PlanSample[], after: PlanSample[], filled: ReadonlySet<string>): string[] {
   return after.flatMap((sight) => {
     const base = before.find(({ operation }) => operation === sight.operation)
     const said = sight.scans
@@ -117,7 +118,7 @@ const searching = (
 ) => api.call('findCards', { params: board, query })
 
 /** What is done, by what name it is told of. */
-const acts: Record<string, Act> = {
+const actions: Record<string, Act> = {
   listBoards: ({ api }) => api.call('listBoards', {}),
   getBoard: ({ api, board }) => api.call('getBoard', { params: board }),
   countLabels: ({ api, board }) => api.call('countLabels', { params: board }),
@@ -139,7 +140,7 @@ const acts: Record<string, Act> = {
   updateCard: ({ api, card }) =>
     api.call('updateCard', { params: card, body: { description: `Seen at ${performance.now()}` } }),
 }
-export const OPERATIONS = Object.keys(acts)
+export const OPERATIONS = Object.keys(actions)
 
 /**
  * Starts the service on a database that explains every statement after it has run, does each operation some times, and
@@ -150,23 +151,18 @@ export async function watchPlans(sql: pg.Pool, database_url: string, seeded: See
   await using _ = await explainEverything(sql, mode)
   const notes: string[] = []
   const proxy = await startProxy(database_url, { hear: (note) => void notes.push(note) })
-  const service = await startServiceProcess({
-    DATABASE_URL: proxy.url,
-    REDIS_URL: '',
-    JWT_SECRET: 'hush-hush-signing-secret-of-the-plans-0123456789',
-    LOG_LEVEL: 'warn',
-  })
+  const service = await startServiceProcess(instanceSettings(proxy.url, ''))
   try {
-    const world = await enterWorld(service.base_url, seeded)
-    const sights: Sight[] = []
+    const world = await createPlanData(service.base_url, seeded)
+    const sights: PlanSample[] = []
     for (const operation of names) {
-      const times: Sight[] = []
+      const times: PlanSample[] = []
       for (let i = 0; i < TIMES[mode]; i++) {
         notes.length = 0
-        const { statements } = await proxy.during(() => (acts[operation] as Act)(world))
-        times.push(sightOf(operation, statements, notes))
+        const { statements } = await proxy.during(() => (actions[operation] as Act)(world))
+        times.push(planSampleOf(operation, statements, notes))
       }
-      sights.push(worstOf(times as [Sight, ...Sight[]]))
+      sights.push(worstOf(times as [PlanSample, ...PlanSample[]]))
     }
     return sights
   } finally {
@@ -194,7 +190,7 @@ async function explainEverything(sql: pg.Pool, mode: Mode) {
   return { [Symbol.asyncDispose]: async () => void (await sql.query(`alter database ${rows[0]?.name} reset all`)) }
 }
 
-async function enterWorld(base_url: string, { user, board_ids }: Seeded): Promise<World> {
+async function createPlanData(base_url: string, { user, board_ids }: Seeded): Promise<World> {
   const { email: username, password } = user
   const { access_token } = await new Client(base_url).call('login', { body: { username, password } })
   const api = new Client(base_url, access_token)
@@ -207,7 +203,7 @@ async function enterWorld(base_url: string, { user, board_ids }: Seeded): Promis
   return { api, board, card: { card_id }, column, label, assignee }
 }
 
-function sightOf(operation: string, statements: number, notes: readonly string[]): Sight {
+function planSampleOf(operation: string, statements: number, notes: readonly string[]): PlanSample {
   const found = notes.flatMap((note) => /^duration: ([\d.]+) ms {2}plan:\n([\s\S]+)$/.exec(note) ?? [])
   const plans: { ms: number; compiled: boolean; scans: Scan[] }[] = []
   for (let i = 0; i < found.length; i += 3) {
@@ -227,8 +223,8 @@ function sightOf(operation: string, statements: number, notes: readonly string[]
   }
 }
 
-function worstOf(times: [Sight, ...Sight[]]): Sight {
-  const worst = (of: (sight: Sight) => number) => Math.max(...times.map(of))
+function worstOf(times: [PlanSample, ...PlanSample[]]): PlanSample {
+  const worst = (of: (sight: PlanSample) => number) => Math.max(...times.map(of))
   const ms = times.map((sight) => sight.ms).sort((a, b) => a - b)
   return {
     operation: times[0].operation,

@@ -3,7 +3,7 @@ import { databaseUrl, onServer, openSql } from '@lockstep/testing/template-datab
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Seeded, seedBoards } from '../scripts/seed-boards.ts'
-import { filledTables, judge, type Mode, OPERATIONS, type Sight, watchPlans } from './plan-checks.ts'
+import { filledTables, judge, type Mode, OPERATIONS, type PlanSample, watchPlans } from './plan-checks.ts'
 
 /** Few cards on many boards: then every table, also that of the boards, is too large to be worth reading as a whole. */
 const [FEW, MORE, CARDS] = [1_000, 1_000, 5]
@@ -15,7 +15,7 @@ const name = `lockstep_test_plans_${process.pid}`
 const database_url = databaseUrl(name)
 let sql: pg.Pool
 let seeded: Seeded
-let before: Sight[]
+let before: PlanSample[]
 beforeAll(async () => {
   seeded = await seedBoards({ database_url, boards: FEW, cards: CARDS })
   sql = openSql(database_url, 2)
@@ -33,7 +33,7 @@ const watch = async (mode: Mode, names?: string[]) => {
   return { after, violations: judge(before, after, await filledTables(sql)) }
 }
 
-test.each(modes)('[PLAN-1] with %s no operation reads more because there are more other boards', async (mode) => {
+test.each(modes)('[PLAN-1] with %s no operation reads more rows because there are more other boards', async (mode) => {
   const { after, violations } = await watch(mode)
   for (const { operation, statements, rows, pages } of after)
     console.log(operation.padEnd(34), `${statements} statements, ${rows} rows on ${pages} pages`)
@@ -43,7 +43,7 @@ test.each(modes)('[PLAN-1] with %s no operation reads more because there are mor
   for (const { operation, rows } of after) expect(rows, operation).toBeGreaterThan(3)
 })
 
-test('[PLAN-1] an index that is missing is noticed, whether the table is read instead or another index', async () => {
+test('[PLAN-1] a missing index is found, whether the table is read instead or another index', async () => {
   await sql.query('drop index board_members_by_user')
   try {
     expect((await watch('auto', ['listBoards', 'getCard'])).violations).toEqual([

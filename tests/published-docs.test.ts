@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { publishedDocs, withPackageLinks } from '../scripts/published-docs.ts'
 
-test('[SDK-13] the documents of the package link to one another, and to nothing that is not in it', () => {
+test('[SDK-13] the documents of the package link only to each other', () => {
   const docs = publishedDocs()
   expect([...docs.keys()]).toEqual(['README.md', 'guide.md', 'errors.md'])
   for (const [name, text] of docs) {
@@ -13,7 +13,7 @@ test('[SDK-13] the documents of the package link to one another, and to nothing 
   expect(docs.get('README.md')).not.toContain('TEST_NODES')
 })
 
-test('[SDK-13] of a link that leads nowhere the words stay; others are left alone', () => {
+test('[SDK-13] a broken link is replaced by its text; others stay unchanged', () => {
   const text = '[a](../../docs/guide.md#files) [b](../../docs/rules.md#x) [c](https://example.com/x) [d](#d)'
   const expected = '[a](guide.md#files) b [c](https://example.com/x) [d](#d)'
   expect(withPackageLinks('packages/client/README.md', text)).toBe(expected)

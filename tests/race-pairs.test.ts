@@ -1,59 +1,61 @@
 import type { FullBoard } from '@lockstep/contract/boards'
 import { Client } from '@lockstep/testing/client'
+import { errorsIn } from '@lockstep/testing/log-errors'
 import { endProcesses } from '@lockstep/testing/processes'
-import { startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
-import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { countDeadlocks, errorsIn } from './fuzz/watch.ts'
-import { checkBoard, checkDatabase, checkDeleted, type Logged, readLog, type Standing } from './race-pairs/check.ts'
-import { type Answered, judgeAnswers, type Meeting } from './race-pairs/judge-answers.ts'
+import { startTamperingProxy } from '@lockstep/testing/tampering-proxy'
+import { REDIS } from '@lockstep/testing/template-database'
+import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countDeadlocks } from './fuzz/monitor.ts'
+import { type BoardState, checkBoard, checkDatabase, checkDeleted, type Logged, readLog } from './race-pairs/check.ts'
+import { checkResponses, type Race, type RaceResponse } from './race-pairs/check-responses.ts'
+import { startRaceEnvironment } from './race-pairs/environment.ts'
 import { race } from './race-pairs/run.ts'
-import { setTrack } from './race-pairs/stage.ts'
 import { pairs, writeNames } from './race-pairs/writes.ts'
 
 /** A few rounds for every pair; `npm run prove -- race-pairs` runs 200. */
-const SIZE = { rounds: 3, at_once: 6 }
-const NAME = `lockstep_race_pairs_${process.pid}`
+const SIZE = { rounds: 3, concurrency: 6 }
 
-const usual: Meeting = { pair: ['updateCard', 'updateCard'], isRepeated: false, isSharedId: false, position: 7 }
-const ok = (position: number): Answered => ({ met: '200', position })
+const usual: Race = { pair: ['updateCard', 'updateCard'], isRepeated: false, isSharedId: false, position: 7 }
+const ok = (position: number): RaceResponse => ({ outcome: '200', position })
 
-let track: Awaited<ReturnType<typeof setTrack>>
+let database: TestDatabase
+let environment: Awaited<ReturnType<typeof startRaceEnvironment>>
 beforeAll(async () => {
-  await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
-  track = await setTrack(databaseUrl(NAME), REDIS)
+  database = await createTestDatabase()
+  environment = await startRaceEnvironment(database.url, REDIS)
 }, 180_000)
 afterAll(async () => {
   await endProcesses()
-  await track?.sql.end()
-  await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+  await environment?.sql.end()
+  await database?.drop()
 })
 
-test('[RACE-1] [RACE-2] every two writes meet on one board, at two instances and at one: each is answered, and the board is whole', {
+test('[RACE-1] [RACE-2] every two writes race on one board, at two instances and at one: both get a valid response, and the board is consistent', {
   timeout: 600_000,
 }, async () => {
-  const raced = await race(track, pairs, SIZE)
-  expect(raced.violations).toEqual([])
-  expect(raced.pairs).toBe((writeNames.length * (writeNames.length + 1)) / 2)
-  expect(raced.rounds).toBe(raced.pairs * SIZE.rounds)
-  expect(raced.at_one_instance).toBe(raced.pairs)
+  const results = await race(environment, pairs, SIZE)
+  expect(results.violations).toEqual([])
+  expect(results.pairs).toBe((writeNames.length * (writeNames.length + 1)) / 2)
+  expect(results.rounds).toBe(results.pairs * SIZE.rounds)
+  expect(results.atOneInstance).toBe(results.pairs)
   // They did collide.
-  expect([...raced.refusals.keys()]).toEqual(expect.arrayContaining(['404 card_not_found', '404 board_not_found']))
-  expect(await checkDatabase(track.sql)).toEqual([])
-  expect(track.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
-  expect(await countDeadlocks(track.sql)).toBe(0)
+  expect([...results.rejections.keys()]).toEqual(expect.arrayContaining(['404 card_not_found', '404 board_not_found']))
+  expect(await checkDatabase(environment.sql)).toEqual([])
+  expect(environment.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
+  expect(await countDeadlocks(environment.sql)).toBe(0)
 })
 
-describe('the check of a race', () => {
-  let before: Standing
-  let after: Standing
+describe('the checks of a race', () => {
+  let before: BoardState
+  let after: BoardState
   let log: Logged[]
   let api: Client
   /** A board before and after a few writes, and what the log tells in between. */
   beforeAll(async () => {
-    api = new Client(track.urls[0], track.cast.racers[0].token)
+    api = new Client(environment.urls[0], environment.users.racers[0].token)
     const { id: board_id } = await api.call('createBoard', { body: { title: 'Checked' } })
-    const read = async (): Promise<Standing> => {
+    const read = async (): Promise<BoardState> => {
       const { headers, body } = await api.send('getBoard', { params: { board_id } })
       return { seq: Number(headers.get('board-position')?.split('.')[1]), board: body as FullBoard }
     }
@@ -62,7 +64,7 @@ describe('the check of a race', () => {
     for (const title of ['One', 'Two'])
       await api.call('createCard', { params: { board_id, column_id }, body: { title } })
     after = await read()
-    log = await readLog(track.sql, board_id, before.seq)
+    log = await readLog(environment.sql, board_id, before.seq)
   })
   const withCards = (change: (cards: FullBoard['columns'][number]['cards']) => unknown[]) => ({
     ...after,
@@ -72,85 +74,87 @@ describe('the check of a race', () => {
     } as FullBoard,
   })
 
-  test('[RACE-2] is content with what is right', () => expect(checkBoard(before, log, after)).toEqual([]))
+  test('[RACE-2] accepts a correct board', () => expect(checkBoard(before, log, after)).toEqual([]))
 
-  test('[RACE-2] finds two of one rank', () => {
+  test('[RACE-2] finds two items with the same rank', () => {
     const spoilt = withCards((cards) => cards.map((card) => ({ ...card, rank: 1 })))
-    expect(checkBoard(before, log, spoilt)).toContain('two in one list have the same rank')
+    expect(checkBoard(before, log, spoilt)).toContain('two items of a list have the same rank')
   })
-  test('[RACE-2] finds a hole in the log, and an event too much', () => {
+  test('[RACE-2] finds a gap in the log, and an extra event', () => {
     const hole = checkBoard(before, [log[0], log[2]] as Logged[], after)
-    expect(hole).toContainEqual(expect.stringMatching(/does not go on by one/))
+    expect(hole).toContainEqual(expect.stringMatching(/has a gap before/))
     expect(hole).toContain('the log does not fold to the board')
-    expect(checkBoard(before, log, { ...after, seq: after.seq + 1 })).toContainEqual(expect.stringMatching(/stands at/))
+    expect(checkBoard(before, log, { ...after, seq: after.seq + 1 })).toContainEqual(expect.stringMatching(/is at/))
   })
   test('[RACE-2] finds a lost update', () => {
     const spoilt = withCards((cards) => cards.slice(1))
     expect(checkBoard(before, log, spoilt)).toContain('the log does not fold to the board')
   })
-  test('[RACE-2] finds a board without an owner, a stranger who is assigned, and a label from nowhere', () => {
+  test('[RACE-2] finds a board without an owner, an assigned non-member, and an unknown label', () => {
     const members = after.board.members.map((member) => ({ ...member, role: 'member' as const }))
     const orphan = { ...after, board: { ...after.board, members } }
     expect(checkBoard(before, log, orphan)).toContain('the board has no owner')
-    const person = { ...after.board.members[0]?.user, id: track.cast.stranger.id }
+    const person = { ...after.board.members[0]?.user, id: environment.users.nonMember.id }
     const strange = withCards((cards) => cards.map((card) => ({ ...card, assignees: [person], labels: [person] })))
     expect(checkBoard(before, log, strange)).toEqual(
-      expect.arrayContaining(['somebody is assigned who is no member', 'a card has a label that the board has not']),
+      expect.arrayContaining(['a non-member is assigned', 'a card has a label of another board']),
     )
   })
-  test('[RACE-2] finds what is left of a deleted board, and what is broken in the database', async () => {
-    expect(await checkDeleted(track.sql, [after.board.id])).toHaveLength(1)
-    await track.sql.query(`delete from board_events where board_id = $1 and seq = 2`, [after.board.id])
-    await track.sql.query(`update board_members set role = 'member' where board_id = $1`, [after.board.id])
-    expect(await checkDatabase(track.sql)).toEqual([
+  test('[RACE-2] finds leftovers of a deleted board, and violations in the database', async () => {
+    expect(await checkDeleted(environment.sql, [after.board.id])).toHaveLength(1)
+    await environment.sql.query(`delete from board_events where board_id = $1 and seq = 2`, [after.board.id])
+    await environment.sql.query(`update board_members set role = 'member' where board_id = $1`, [after.board.id])
+    expect(await checkDatabase(environment.sql)).toEqual([
       expect.stringMatching(/a board without an owner, 1 times/),
-      expect.stringMatching(/a log with a hole, 1 times/),
+      expect.stringMatching(/a log with a gap, 1 times/),
     ])
   })
-  test.each<[string, Partial<Meeting>, [Answered, Answered], string]>([
+  test.each<[string, Partial<Race>, [RaceResponse, RaceResponse], string]>([
     [
-      'a refusal for no reason',
+      'a rejection without a reason',
       {},
-      [ok(8), { met: '404 card_not_found', position: Number.NaN }],
-      'nothing was in its way',
+      [ok(8), { outcome: '404 card_not_found', position: Number.NaN }],
+      'and nothing prevented it',
     ],
-    ['a change that never happened', {}, [ok(8), ok(7)], 'where the board stood already'],
-    ['a change that is another’s', {}, [ok(8), ok(8)], 'two changes at one position'],
-    ['a change without a position', {}, [ok(8), ok(Number.NaN)], 'where the board stood already'],
-    ['a repetition with another answer', { isRepeated: true }, [ok(8), { ...ok(8), json: 1 }], 'answered differently'],
-  ])('[RACE-1] finds %s', (_, meeting, answers, complaint) => {
-    const complaints = judgeAnswers({ ...usual, ...meeting }, answers)
+    ['an acknowledged change that did not happen', {}, [ok(8), ok(7)], 'which is not after the previous one'],
+    ['two changes with the same position', {}, [ok(8), ok(8)], 'two changes at one position'],
+    ['a change without a position', {}, [ok(8), ok(Number.NaN)], 'which is not after the previous one'],
+    ['a repetition with another response', { isRepeated: true }, [ok(8), { ...ok(8), json: 1 }], 'different responses'],
+  ])('[RACE-1] finds %s', (_, race, responses, complaint) => {
+    const complaints = checkResponses({ ...usual, ...race }, responses)
     expect(complaints).toEqual([expect.stringContaining(complaint)])
   })
-  test('[RACE-1] is content with a refusal that has a reason, and with writes that change nothing', () => {
-    const refused = (met: string): [Answered, Answered] => [ok(8), { met, position: Number.NaN }]
-    expect(judgeAnswers(usual, [ok(9), ok(8)])).toEqual([])
-    expect(judgeAnswers({ ...usual, pair: ['deleteCard', 'updateCard'] }, refused('404 card_not_found'))).toEqual([])
-    expect(judgeAnswers({ ...usual, pair: ['removeMember', 'updateCard'] }, refused('403 not_a_member'))).toEqual([])
+  test('[RACE-1] accepts a rejection with a reason, and writes that change nothing', () => {
+    const refused = (outcome: string): [RaceResponse, RaceResponse] => [ok(8), { outcome, position: Number.NaN }]
+    expect(checkResponses(usual, [ok(9), ok(8)])).toEqual([])
+    expect(checkResponses({ ...usual, pair: ['deleteCard', 'updateCard'] }, refused('404 card_not_found'))).toEqual([])
+    expect(checkResponses({ ...usual, pair: ['removeMember', 'updateCard'] }, refused('403 not_a_member'))).toEqual([])
     const creates = { ...usual, pair: ['createCard', 'createCard'] as const }
-    expect(judgeAnswers({ ...creates, isSharedId: true }, refused('409 id_taken'))).toEqual([])
-    expect(judgeAnswers(creates, refused('409 id_taken'))).toHaveLength(1)
-    expect(judgeAnswers({ ...usual, pair: ['moveCard', 'moveCard'] }, [ok(8), ok(8)])).toEqual([])
+    expect(checkResponses({ ...creates, isSharedId: true }, refused('409 id_taken'))).toEqual([])
+    expect(checkResponses(creates, refused('409 id_taken'))).toHaveLength(1)
+    expect(checkResponses({ ...usual, pair: ['moveCard', 'moveCard'] }, [ok(8), ok(8)])).toEqual([])
   })
-  test('[RACE-1] finds a refusal of both, and a 5xx', async () => {
-    await using proxy = await startSpoilingProxy(track.urls[0], {
-      answer: ({ method, path }, answer) =>
+  test('[RACE-1] finds that both were rejected, and a 5xx', async () => {
+    await using proxy = await startTamperingProxy(environment.urls[0], {
+      replaceResponse: ({ method, path }, answer) =>
         method === 'PATCH' && path.startsWith('/labels')
           ? { ...answer, status: 500, content: Buffer.from('{"detail":"x","code":"internal"}') }
           : method === 'PATCH' && path.startsWith('/cards')
             ? { ...answer, status: 404, content: Buffer.from('{"detail":"x","code":"card_not_found"}') }
             : answer,
     })
-    const spoilt = { ...track, urls: [proxy.base_url, proxy.base_url] as const }
+    const spoilt = { ...environment, urls: [proxy.base_url, proxy.base_url] as const }
     const { violations } = await race(
       spoilt,
       [
         ['updateLabel', 'updateLabel'],
         ['updateCard', 'updateCard'],
       ],
-      { rounds: 1, at_once: 1 },
+      { rounds: 1, concurrency: 1 },
     )
-    expect(violations.join('\n')).toMatch(/updateLabel × updateLabel.*one was answered 500 internal/)
-    expect(violations.join('\n')).toMatch(/updateCard × updateCard.*both were refused, with 404 card_not_found and 404/)
+    expect(violations.join('\n')).toMatch(/updateLabel × updateLabel.*one returned 500 internal/)
+    expect(violations.join('\n')).toMatch(
+      /updateCard × updateCard.*both were rejected, with 404 card_not_found and 404/,
+    )
   })
 })

@@ -1,7 +1,7 @@
 import { type Answer, Client, type Failure } from '@lockstep/testing/client'
+import { furnish, type Known } from '@lockstep/testing/input-generator'
 import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { furnish, type Known } from './input-generator.ts'
 
 /** Two who do at the same moment what does not go together: the one or the other is first, and nothing is left between. */
 let service: TestService
@@ -49,7 +49,7 @@ const isSound = async (api: Client, board_id: string) => {
 }
 const body = { column_id: '', position: 0 }
 
-test('[WRITE-6] [CARD-5] a column is deleted and a card is moved into it: the card goes with it, or stays', async () => {
+test('[WRITE-6] [CARD-5] a column is deleted while a card is moved into it: the card is deleted too, or stays where it was', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const [board_id, card_id] = [idOf(world, 'board'), idOf(world, 'card')]
@@ -70,7 +70,7 @@ test('[WRITE-6] [CARD-5] a column is deleted and a card is moved into it: the ca
   }
 })
 
-test('[WRITE-6] [CARD-4] a card is deleted while others work on it: they come first, or meet a 404', async () => {
+test('[WRITE-6] [CARD-4] a card is deleted while others change it: they come first, or get 404', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const params = { card_id: idOf(world, 'card') }
@@ -87,7 +87,7 @@ test('[WRITE-6] [CARD-4] a card is deleted while others work on it: they come fi
   }
 })
 
-test('[CARD-7] [CHECK-8] [MEMBER-5] a member is assigned and removed: in the end he is on nothing', async () => {
+test('[CARD-7] [CHECK-8] [MEMBER-5] a member is assigned while being removed: in the end they are assigned to nothing', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const board_id = idOf(world, 'board')
@@ -103,7 +103,7 @@ test('[CARD-7] [CHECK-8] [MEMBER-5] a member is assigned and removed: in the end
   }
 })
 
-test('[LABEL-4] [AUTO-3] a label is added many times: the rule runs once', async () => {
+test('[LABEL-4] [AUTO-3] a label is added several times concurrently: the rule runs once', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const params = { board_id: idOf(world, 'board') }
@@ -119,7 +119,7 @@ test('[LABEL-4] [AUTO-3] a label is added many times: the rule runs once', async
   }
 })
 
-test('[LABEL-3] [LABEL-4] a label is deleted and added: it is on no card', async () => {
+test('[LABEL-3] [LABEL-4] a label is deleted while being added: it is on no card', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const params = { card_id: idOf(world, 'card'), label_id: idOf(world, 'label') }
@@ -135,7 +135,7 @@ test('[LABEL-3] [LABEL-4] a label is deleted and added: it is on no card', async
   }
 })
 
-test('[AUTO-7] [AUTO-8] a rule, its column and its member go while it is set off: no request fails for that', async () => {
+test('[AUTO-7] [AUTO-8] a rule, its column and its member are removed while it is triggered: no request fails', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const params = { board_id: idOf(world, 'board') }
@@ -164,7 +164,7 @@ test('[AUTO-7] [AUTO-8] a rule, its column and its member go while it is set off
   }
 })
 
-test('[BOARD-5] [WRITE-6] a board is deleted, twice, while others write: they come first, or meet a 404', async () => {
+test('[BOARD-5] [WRITE-6] a board is deleted twice while others write: they come first, or get 404', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const params = { board_id: idOf(world, 'board') }
@@ -183,7 +183,7 @@ test('[BOARD-5] [WRITE-6] a board is deleted, twice, while others write: they co
   }
 })
 
-test('[WRITE-6] [CHECK-7] items and checklists are deleted and moved: nothing is lost, nothing is left behind', async () => {
+test('[WRITE-6] [CHECK-7] a checklist is deleted while its item is moved: the item is moved or deleted with it', async () => {
   for (const round of ROUNDS) {
     const world = await newWorld()
     const second = await owner.api.call('createChecklist', {

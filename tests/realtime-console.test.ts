@@ -34,7 +34,7 @@ describe('the documents of the socket', () => {
     expect(body).toMatchObject({ asyncapi: '3.0.0' })
   })
 
-  test('[DOC-6] /redoc/realtime shows the messages, and reaches nobody else', async () => {
+  test('[DOC-6] /redoc/realtime shows the messages, and loads nothing from other hosts', async () => {
     const { page, foreign, errors } = await open('/redoc/realtime')
     await page.getByText('One socket for each board').first().waitFor()
     await page.getByText('No pong came within 10 seconds').first().waitFor()
@@ -47,7 +47,7 @@ describe('the documents of the socket', () => {
     await page.close()
   })
 
-  test('[DOC-6] in /docs/realtime a gap can be made, by a dropped socket and by a skipped event, and seen to heal', async () => {
+  test('[DOC-6] /docs/realtime can drop a socket and skip an event, and shows how the gap is filled', async () => {
     const { email } = await service.user()
     const { page, foreign, errors } = await open('/docs/realtime')
     const press = (name: string) => page.getByRole('button', { name }).click()
@@ -88,7 +88,7 @@ describe('the documents of the socket', () => {
     await page.close()
   })
 
-  test('[DOC-6] the console says what went wrong', async () => {
+  test('[DOC-6] the console shows errors', async () => {
     const { page, errors } = await open('/docs/realtime')
     await page.getByLabel('E-mail').fill('nobody@example.com')
     await page.getByLabel('Password').fill(PASSWORD)

@@ -108,7 +108,7 @@ beforeAll(async () => {
 })
 afterAll(() => people.stop())
 
-test('[CONF-5] a secret is replaced on two instances, step by step, and nobody is logged out', async () => {
+test('[CONF-5] a secret is rotated on two instances step by step, and no user is logged out', async () => {
   const { seen, instances, first_token, replace, logInAgain } = people
   for (const [nth, step] of steps.entries()) {
     // The last step waits until no token of the old secret can be valid any more: the patient one logs in again.
@@ -125,7 +125,7 @@ test('[CONF-5] a secret is replaced on two instances, step by step, and nobody i
   }
 })
 
-test('[CONF-5] the next time a step is left out, and whoever is refused for it is counted', async () => {
+test('[CONF-5] if a step is skipped, rejected tokens are counted', async () => {
   const { seen, replace } = people
   // Without the first step the other instance does not know the secret that this one signs with.
   await replace(0, { JWT_SECRET: C, JWT_SECRET_PREVIOUS: B })

@@ -13,6 +13,6 @@ test.each([
   expect(findSecrets('log', `{"msg":"request"}\n${line}\n`)).toEqual([expect.stringMatching(/^log:2 contains/)])
 })
 
-test('[REQ-17] the scan says nothing of an ordinary line', () => {
+test('[REQ-17] the scan reports nothing in an ordinary line', () => {
   expect(findSecrets('log', '{"method":"POST","route":"/auth/login","status":200}\n')).toEqual([])
 })

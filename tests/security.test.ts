@@ -41,7 +41,7 @@ test('[SEC-2] versions are exact, nothing names a host, and install scripts run 
   expect(Object.keys(read('package.json').allowScripts)).toEqual(['node'])
 })
 
-test('[SEC-3] every promise of SECURITY.md names rules and tests', () => {
+test('[SEC-3] every row of SECURITY.md names rules and tests', () => {
   const [, promises = ''] = /## What is promised([\s\S]*?)\n## /.exec(text('SECURITY.md')) ?? []
   const rows = promises.split('\n').filter((line) => /^\| (?!---|Asset)/.test(line))
   expect(rows.length).toBeGreaterThan(7)

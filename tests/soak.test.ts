@@ -1,17 +1,17 @@
 import { endProcesses, startRedis } from '@lockstep/testing/processes'
-import { databaseUrl, onServer } from '@lockstep/testing/template-database'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { seeded } from './rig/history.ts'
-import { judgeGrowth, judgeLevel, type Series } from './soak/judge.ts'
-import { picture } from './soak/picture.ts'
-import { type Soaked, soak } from './soak/run.ts'
+import { seeded } from '@lockstep/testing/random'
+import { createTestDatabase, type TestDatabase } from '@lockstep/testing/test-database'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chartOf } from './soak/chart.ts'
+import { compareLevels, measureGrowth, type Series } from './soak/judge.ts'
+import { type SoakResult, soak } from './soak/run.ts'
 import { type InstanceSample, quantilesOf, type Sample } from './soak/sampler.ts'
 import { undisturbed, verdict } from './soak/verdict.ts'
 
 /** A few seconds of it, with short stays; `npm run prove -- soak` takes an hour. */
 const SIZE = {
   seed: 1,
-  crowds: 2,
+  workloads: 2,
   people: 6,
   boards: 3,
   rate: 8,
@@ -21,53 +21,53 @@ const SIZE = {
   seconds: 8,
   sample_s: 1,
   collect_every: 3,
-  tell_s: 60,
+  report_s: 60,
 }
-const NAME = `lockstep_soak_${process.pid}`
 
-describe('a crowd on two instances', () => {
-  let soaked: Soaked
+describe('a workload on two instances', () => {
+  let database: TestDatabase
+  let result: SoakResult
   beforeAll(async () => {
-    await onServer((client) => client.query(`create database ${NAME} template ${inject('template')}`))
-    // The limits count in Redis, by address: other tests are not to use them up.
+    database = await createTestDatabase()
+    // Rate limits are counted in Redis by address, so the test does not share it with others.
     const redis = await startRedis()
-    soaked = await soak(SIZE, { database_url: databaseUrl(NAME), redis_url: redis.url, pids: [] }, console.log)
-    const { acts, settled, refusals, compared, unchanged } = soaked.doings
-    console.log({ ...acts, settled, refusals, compared, unchanged })
+    result = await soak(SIZE, { database_url: database.url, redis_url: redis.url, pids: [] }, console.log)
+    const { actions, settled, rejections, compared, unchanged } = result.report
+    console.log({ ...actions, settled, rejections, compared, unchanged })
   }, 240_000)
   afterAll(async () => {
     await endProcesses()
-    await onServer((client) => client.query(`drop database if exists ${NAME} with (force)`))
+    await database?.drop()
   })
 
-  test('[SOAK-1] everything that users do was done, and nothing failed', () => {
-    expect(soaked.violations).toEqual([])
-    expect(Object.keys(soaked.doings.acts)).toHaveLength(14)
-    expect(soaked.doings.settled['confirmed']).toBeGreaterThan(0)
-    expect(soaked.doings.unchanged).toBeGreaterThan(0)
-    for (const { server_errors, shed, requests, deliveries } of soaked.counted) {
+  test('[SOAK-1] every user action was performed, and nothing failed', () => {
+    expect(result.violations).toEqual([])
+    expect(Object.keys(result.report.actions)).toHaveLength(14)
+    expect(result.report.settled['confirmed']).toBeGreaterThan(0)
+    expect(result.report.unchanged).toBeGreaterThan(0)
+    for (const { server_errors, shed, requests, deliveries } of result.totals) {
       expect({ server_errors, shed }).toEqual({ server_errors: 0, shed: 0 })
       expect(requests).toBeGreaterThan(100)
       expect(deliveries).toBeGreaterThan(0)
     }
   })
-  test('[SOAK-2] live boards show what the service has, also after a cut, and nothing is left when everybody has gone', () => {
-    expect(soaked.doings.compared).toBeGreaterThan(0)
-    expect(soaked.doings.comebacks).toBeGreaterThan(0)
-    for (const { sockets_left, requests_left } of soaked.counted)
+  test('[SOAK-2] live boards equal the board of the service, also after a lost connection, and no socket or request remains in the end', () => {
+    expect(result.report.compared).toBeGreaterThan(0)
+    expect(result.report.reconnects).toBeGreaterThan(0)
+    for (const { sockets_left, requests_left } of result.totals)
       expect({ sockets_left, requests_left }).toEqual({ sockets_left: 0, requests_left: 0 })
   })
-  test('[SOAK-3] every look tells of memory, lag, waits, files, sockets, latency and stores', () => {
-    expect(soaked.samples.length).toBeGreaterThanOrEqual(5)
-    expect(soaked.samples.filter(({ is_collected }) => is_collected).length).toBeGreaterThanOrEqual(2)
-    for (const { instances, stores } of soaked.samples) {
+  test('[SOAK-3] every sample contains memory, lag, waits, files, sockets, latency and stores', () => {
+    expect(result.samples.length).toBeGreaterThanOrEqual(5)
+    expect(result.samples.filter(({ is_collected }) => is_collected).length).toBeGreaterThanOrEqual(2)
+    for (const { instances, stores } of result.samples) {
       expect(instances).toHaveLength(2)
       for (const figures of [...instances, stores])
         for (const [name, value] of Object.entries(figures))
           expect({ [name]: value }).not.toEqual({ [name]: Number.NaN })
     }
     const busiest = (name: keyof InstanceSample) =>
-      Math.max(...soaked.samples.flatMap(({ instances }) => instances.map((instance) => instance[name])))
+      Math.max(...result.samples.flatMap(({ instances }) => instances.map((instance) => instance[name])))
     for (const name of [
       'rss_mib',
       'heap_mib',
@@ -78,7 +78,7 @@ describe('a crowd on two instances', () => {
       'latency_p99_ms',
     ] as const)
       expect({ name, value: busiest(name) }).toEqual({ name, value: expect.toSatisfy((value: number) => value > 0) })
-    expect(picture(soaked.samples, 'A few seconds')).toContain('resident memory')
+    expect(chartOf(result.samples, 'A few seconds')).toContain('resident memory')
   })
 })
 
@@ -94,22 +94,22 @@ const noise = (seed: number) => {
 const MEMORY = { share: 0.02, per_hour: 10 }
 const LAG = { ratio: 1.25, floor: 30 }
 
-describe('the judge', () => {
-  test('[SOAK-3] noise, and growth that ends with the warm-up, are flat', () => {
+describe('the evaluation', () => {
+  test('[SOAK-3] noise, and growth that ends with the warm-up, are level', () => {
     for (let seed = 1; seed <= 10; seed++) {
       const rough = noise(seed)
       expect(
-        judgeGrowth(
+        measureGrowth(
           looks((_, nth) => 180 + rough(nth)),
           MEMORY,
         ),
       ).toMatchObject({ is_flat: true })
       const warm = looks((minutes, nth) => 180 - 60 * Math.exp(-minutes / 4) + rough(nth))
-      expect(judgeGrowth(warm, MEMORY)).toMatchObject({ is_flat: true })
+      expect(measureGrowth(warm, MEMORY)).toMatchObject({ is_flat: true })
       const collected = looks((_, nth) => 180 + rough(nth) / 4).filter((_, nth) => nth % 12 === 0)
-      expect(judgeGrowth(collected, MEMORY)).toMatchObject({ is_flat: true })
+      expect(measureGrowth(collected, MEMORY)).toMatchObject({ is_flat: true })
       expect(
-        judgeLevel(
+        compareLevels(
           looks((_, nth) => 60 + rough(nth)),
           LAG,
         ),
@@ -119,20 +119,20 @@ describe('the judge', () => {
   test.each([
     ['1 KiB for each of 50 requests a second', (50 * 60) / 1_024],
     ['one of 20 MiB in an hour', 20 / 60],
-  ])('[SOAK-3] a leak is noticed: %s', (_, mib_per_minute) => {
+  ])('[SOAK-3] a leak is found: %s', (_, mib_per_minute) => {
     for (let seed = 1; seed <= 10; seed++) {
       const rough = noise(seed)
       const leaking = looks((minutes, nth) => 180 + mib_per_minute * minutes + rough(nth))
-      const { is_flat, per_hour } = judgeGrowth(leaking, MEMORY)
+      const { is_flat, per_hour } = measureGrowth(leaking, MEMORY)
       expect(is_flat).toBe(false)
       expect(per_hour / (mib_per_minute * 60)).toBeCloseTo(1, 0)
     }
   })
-  test('[SOAK-3] lag and waits that grow are noticed, unless they are as good as nothing', () => {
+  test('[SOAK-3] growing lag and waits are found, unless they are below the floor', () => {
     const growing = (from: number) => looks((minutes, nth) => from * (1 + minutes / 30) + noise(1)(nth) / 100)
-    expect(judgeLevel(growing(60), LAG)).toMatchObject({ is_flat: false })
-    expect(judgeLevel(growing(2), { ratio: 1.25, floor: 1 })).toMatchObject({ is_flat: false })
-    expect(judgeLevel(growing(10), LAG)).toMatchObject({ is_flat: true })
+    expect(compareLevels(growing(60), LAG)).toMatchObject({ is_flat: false })
+    expect(compareLevels(growing(2), { ratio: 1.25, floor: 1 })).toMatchObject({ is_flat: false })
+    expect(compareLevels(growing(10), LAG)).toMatchObject({ is_flat: true })
   })
 })
 
@@ -161,7 +161,7 @@ describe('the verdict', () => {
     })
   const missed = (samples: Sample[]) => verdict(samples).filter(({ met }) => met === false)
 
-  test('[SOAK-3] a calm hour is flat', () => expect(missed(hour(() => ({})))).toEqual([]))
+  test('[SOAK-3] a calm hour is level', () => expect(missed(hour(() => ({})))).toEqual([]))
 
   test.each([
     ['growth of resident memory after a garbage collection', (minutes: number) => ({ rss_mib: 180 + minutes / 3 })],
@@ -181,7 +181,7 @@ describe('the verdict', () => {
   ])('[SOAK-3] one instance is enough to find: %s', (what, change) => {
     expect(missed(hour(change)).map((figure) => figure.what)).toEqual([expect.stringContaining(what)])
   })
-  test('[SOAK-3] what takes long while the machine is busy elsewhere is left out, as long as enough is left', () => {
+  test('[SOAK-3] samples with other load on the machine are excluded if enough others remain', () => {
     const isBusy = (minutes: number) => minutes > 45
     const slow = (minutes: number) => ({ lag_p99_ms: isBusy(minutes) ? 200 : 20 })
     expect(missed(hour(slow, (minutes) => (isBusy(minutes) ? 1 : 0)))).toEqual([])
@@ -189,7 +189,7 @@ describe('the verdict', () => {
     const always = hour(slow, () => 1)
     expect(undisturbed(always)).toBe(always)
   })
-  test('[SOAK-3] quantiles are those of what came between two looks', () => {
+  test('[SOAK-3] quantiles are those between two samples', () => {
     const before = new Map([
       [1, 100],
       [2, 100],

@@ -244,7 +244,7 @@ test('[WRITE-8] no operation on a board needs more statements or round trips whe
 const asLine = ({ operation, large }: { operation: string; large: Traffic }) =>
   `${String(large.statements).padStart(10)}, ${String(large.round_trips).padStart(11)}  ${operation}`
 
-test('[READ-3] a board that did not change is answered after one statement, whether it is known or not', async () => {
+test('[READ-3] an unchanged board needs one statement, for 200 and for 304', async () => {
   const { api, board: params } = await makeWorld(SMALL)
   const { headers } = await api.send('getBoard', { params })
   const known = { params, headers: { 'if-none-match': headers.get('etag') ?? '' } }
@@ -252,13 +252,13 @@ test('[READ-3] a board that did not change is answered after one statement, whet
     expect(await proxy.during(() => api.send('getBoard', inputs))).toEqual({ statements: 1, round_trips: 1 })
 })
 
-test('[WRITE-8] every operation on boards is among those counted', () => {
+test('[WRITE-8] every operation on boards is counted', () => {
   const others = { ...authOperations, ...userOperations, ...healthOperations, ...administrationOperations }
   const expected = Object.keys(operations).filter((name) => !(name in others))
   expect([...new Set(steps.map(([name]) => name))].sort()).toEqual(expected.sort())
 })
 
-test('[WRITE-8] the count sees each statement, and each wait', async () => {
+test('[WRITE-8] every statement and round trip is counted', async () => {
   const database = new Database({ url: proxy.url, size: 2, onError: () => {} })
   const client = await database.pool.connect()
   const flights = new PipelinedConnection(client)

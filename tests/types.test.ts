@@ -62,7 +62,7 @@ beforeAll(() => {
 }, 60_000)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('[DOC-3] what is right compiles', () => {
+test('[DOC-3] correct code compiles', () => {
   expect(errors.get('right')).toBeUndefined()
 })
 

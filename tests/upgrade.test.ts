@@ -1,36 +1,35 @@
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { JWT_SECRET } from '@lockstep/testing/load/environment'
 import { unpackVersion } from '@lockstep/testing/older-version'
 import { eventually } from '@lockstep/testing/processes'
 import { startService, type TestService } from '@lockstep/testing/service'
-import { type Spoiling, startSpoilingProxy } from '@lockstep/testing/spoiling-proxy'
+import { startTamperingProxy, type Tampering } from '@lockstep/testing/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkMigrations } from '../scripts/migrations.ts'
 import { checkBoards, makeBoards } from './prove/operate-upgrade.ts'
-import { type Instance, Load } from './prove/upgrade-load.ts'
+import { type Instance, UpgradeWorkload } from './prove/upgrade-workload.ts'
 
-describe('the check of the load', () => {
+describe('the checks of the upgrade workload', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({ JWT_SECRET })
+    service = await startService()
   })
   afterAll(() => service.stop())
 
   /** A small load through a proxy that breaks a promise, and what is said of it in the end. */
   async function complaintsAbout(
-    spoiling: Spoiling,
+    tampering: Tampering,
     { sockets = 1, tamper }: { sockets?: number; tamper?: (board_id: string) => Promise<unknown> } = {},
   ) {
     const [board] = await makeBoards(service.base_url, service.sql, 1)
     if (!board) throw new Error('There is no board')
-    await using proxy = await startSpoilingProxy(service.base_url, spoiling)
+    await using proxy = await startTamperingProxy(service.base_url, tampering)
     // Of an instance the load asks for no more than these.
     const instance = { base_url: proxy.base_url, version: 'new' } as Instance
-    const load = new Load([board])
-    load.begin('the mistake')
-    load.take(instance)
+    const load = new UpgradeWorkload([board])
+    load.beginPhase('the mistake')
+    load.addInstance(instance)
     load.start({ boards: 1, writers: 1, readers: 1, sockets, thinking_ms: 5 })
     await eventually('something was written', () => load.answered > 40)
     await load.stop()
@@ -39,7 +38,7 @@ describe('the check of the load', () => {
     return load.failures
   }
   /** Does something once, to the first message of a kind. */
-  const toFirst = (kind: string, spoil: (text: string) => string[]): NonNullable<Spoiling['tells']> => {
+  const toFirst = (kind: string, spoil: (text: string) => string[]): NonNullable<Tampering['replaceMessage']> => {
     let isDone = false
     return ({ type }, text) => {
       if (isDone || type !== kind) return [text]
@@ -48,7 +47,7 @@ describe('the check of the load', () => {
     }
   }
   /** Keeps an event back until the next one was told. */
-  const lateness = (): NonNullable<Spoiling['tells']> => {
+  const lateness = (): NonNullable<Tampering['replaceMessage']> => {
     let held: string | undefined
     let isDone = false
     return ({ type }, text) => {
@@ -64,7 +63,7 @@ describe('the check of the load', () => {
     }
   }
   /** Another answer to the first move. */
-  const answered = (answer: { status?: number; text: string }): NonNullable<Spoiling['answer']> => {
+  const responding = (answer: { status?: number; text: string }): NonNullable<Tampering['replaceResponse']> => {
     let isDone = false
     return ({ path }, given) => {
       if (isDone || !path.endsWith('/move')) return given
@@ -73,54 +72,54 @@ describe('the check of the load', () => {
     }
   }
 
-  test('[UPG-11] has nothing to say of a service that keeps its promises', async () => {
+  test('[UPG-11] find nothing wrong with a correct service', async () => {
     expect(await complaintsAbout({})).toEqual([])
   })
   test.each([
     [
-      'an event that a socket was not told',
-      { tells: toFirst('card.moved', () => []) },
-      /^a socket was told (\d+) behind/,
+      'an event that a socket did not receive',
+      { replaceMessage: toFirst('card.moved', () => []) },
+      /^a socket received (\d+) after/,
     ],
     [
-      'one that it was told twice',
-      { tells: toFirst('card.moved', (text) => [text, text]) },
-      /^a socket was told (\d+) behind \1$/,
+      'an event that it received twice',
+      { replaceMessage: toFirst('card.moved', (text) => [text, text]) },
+      /^a socket received (\d+) after \1$/,
     ],
-    ['two that came in the wrong order', { tells: lateness() }, /^a socket was told (\d+) behind/],
+    ['two events in the wrong order', { replaceMessage: lateness() }, /^a socket received (\d+) after/],
     [
-      'a socket that must begin anew',
-      { tells: toFirst('card.moved', (text) => [text, '{"type":"resync"}']) },
-      /load its board anew/,
+      'a socket that must resync',
+      { replaceMessage: toFirst('card.moved', (text) => [text, '{"type":"resync"}']) },
+      /received resync/,
     ],
     [
       'a request that failed',
-      { answer: answered({ status: 503, text: '{"detail":"Not now."}' }) },
+      { replaceResponse: responding({ status: 503, text: '{"detail":"Not now."}' }) },
       /^moveCard to the new version during “the mistake”: 503 \{"detail":"Not now\."\}/,
     ],
     [
-      'an answer of another shape',
-      { answer: answered({ text: '{"id":"x"}' }) },
+      'a response with another shape',
+      { replaceResponse: responding({ text: '{"id":"x"}' }) },
       /^moveCard to the new version during “the mistake”/,
     ],
-  ])('[UPG-11] finds %s', async (_, spoiling: Spoiling, sentence) => {
-    expect(await complaintsAbout(spoiling)).toContainEqual(expect.stringMatching(sentence))
+  ])('[UPG-11] finds %s', async (_, tampering: Tampering, sentence) => {
+    expect(await complaintsAbout(tampering)).toContainEqual(expect.stringMatching(sentence))
   })
-  test('[UPG-11] finds two sockets that were told different things, and something else than the log says', async () => {
-    const tells = toFirst('card.created', (text) => [text.replace('Card', 'Cart')])
-    const found = await complaintsAbout({ tells }, { sockets: 2 })
-    expect(found).toContainEqual(expect.stringMatching(/^two sockets were told different things as \d+$/))
-    expect(found).toContainEqual(expect.stringMatching(/^sockets were told something else as \d+ than the log says$/))
+  test('[UPG-11] finds two sockets that received different events, and an event that differs from the log', async () => {
+    const replaceMessage = toFirst('card.created', (text) => [text.replace('Card', 'Cart')])
+    const found = await complaintsAbout({ replaceMessage }, { sockets: 2 })
+    expect(found).toContainEqual(expect.stringMatching(/^two sockets received different events as \d+$/))
+    expect(found).toContainEqual(expect.stringMatching(/^sockets received another event as \d+ than the log has$/))
   })
-  test('[UPG-11] finds an event that the log has lost', async () => {
+  test('[UPG-11] finds an event that is missing in the log', async () => {
     const lost = (board_id: string) =>
       service.sql.query(`delete from board_events where board_id = $1 and type = 'card.moved' and seq < 20`, [board_id])
     const found = await complaintsAbout({}, { tamper: lost })
-    expect(found).toContainEqual(expect.stringMatching(/^the log does not go on by one at \d+/))
+    expect(found).toContainEqual(expect.stringMatching(/^the log has a gap before \d+/))
   })
 })
 
-test('[UPG-11] a clone without the old version says so', () => {
+test('[UPG-11] a clone without the old version is reported', () => {
   const commit = '0123456789012345678901234567890123456789'
   expect(() => unpackVersion(commit)).toThrow(
     `This clone does not have the commit ${commit}, an older version: fetch its whole history.`,
@@ -229,11 +228,11 @@ describe('the lint of migrations', () => {
     found = lint(Object.fromEntries(badOnes.map(([what, text]) => [nameOf(what), text])))
   })
 
-  test.each(badOnes)('[UPG-12] refuses one %s', (what, _, complaint) => {
+  test.each(badOnes)('[UPG-12] rejects a migration %s', (what, _, complaint) => {
     expect(found.filter((line) => line.includes(nameOf(what))).join('\n')).toContain(complaint)
   })
 
-  test('[UPG-12] says nothing of ours, nor of the way to NOT NULL over a check', () => {
+  test('[UPG-12] accepts our migrations, and NOT NULL by way of a validated check', () => {
     const good = {
       '9000_a':
         '-- phase: expand\nalter table cards add constraint described check (description is not null) not valid;',

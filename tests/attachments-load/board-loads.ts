@@ -1,12 +1,12 @@
 import { gunzipSync } from 'node:zlib'
 import { makeLargeBoard } from '@lockstep/testing/large-board'
 import type { Audience } from '@lockstep/testing/load/environment'
-import { Asker, quantiles, type Reply, type Times } from '@lockstep/testing/load/http-connection'
+import { HttpClient, type HttpResponse, type Percentiles, percentilesOf } from '@lockstep/testing/load/http-client'
+import { seeded } from '@lockstep/testing/random'
 import type pg from 'pg'
 import { BoardCache } from '../../packages/server/src/boards/board-cache.ts'
 import { readBoardVersion } from '../../packages/server/src/boards/board-queries.ts'
 import { Database } from '../../packages/server/src/database/database.ts'
-import { seeded } from '../rig/history.ts'
 
 /** Rounds before anything counts, and loads before them: statements are prepared, plans are made, code is compiled. */
 const WARM_UP_ROUNDS = 5
@@ -16,8 +16,8 @@ const LOADS_AGAIN = 5
 
 export interface LoadTimes {
   /** Milliseconds of a load after a change, and of one without a change. */
-  built: Times
-  unchanged: Times
+  built: Percentiles
+  unchanged: Percentiles
   /** Whether each load after a change showed it, was the same when it was repeated, and returned 304 for its ETag. */
   isFresh: boolean
   /** Whether the next load always showed a member's new name. */
@@ -34,19 +34,19 @@ export async function loadByTurns(
   const board_id = await makeLargeBoard(sql, ids, cards)
   await sql.query('analyze')
   const { rows } = await sql.query<{ id: string }>('select id from cards where board_id = $1 limit 1', [board_id])
-  const asker = new Asker(base_url, tokens[0] as string)
+  const client = new HttpClient(base_url, tokens[0] as string)
   const load = (headers: Record<string, string> = {}) =>
-    asker.ask('GET', `/boards/${board_id}`, { 'accept-encoding': 'gzip', ...headers })
+    client.request('GET', `/boards/${board_id}`, { 'accept-encoding': 'gzip', ...headers })
   const times = { built: [] as number[], unchanged: [] as number[] }
   const found = { isFresh: true, isNameFresh: true }
   try {
     for (let i = 0; i < WARM_UP_LOADS; i++) await load()
     for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
       const title = `Round ${round}`
-      await asker.json('PATCH', `/cards/${rows[0]?.id}`, { title })
+      await client.json('PATCH', `/cards/${rows[0]?.id}`, { title })
       const built = await load()
       const etag = String(built.headers.etag)
-      const unchanged: Reply[] = []
+      const unchanged: HttpResponse[] = []
       for (let i = 0; i < LOADS_AGAIN; i++) {
         unchanged.push(await load())
         found.isFresh &&= (await load({ 'if-none-match': etag })).status === 304
@@ -63,9 +63,9 @@ export async function loadByTurns(
       times.unchanged.push(...unchanged.map(({ ms }) => ms))
     }
   } finally {
-    asker.close()
+    client.close()
   }
-  return { ...found, built: quantiles(times.built), unchanged: quantiles(times.unchanged) }
+  return { ...found, built: percentilesOf(times.built), unchanged: percentilesOf(times.unchanged) }
 }
 
 export interface CacheUse {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { keptBy } from '@lockstep/testing/load/environment'
-import { inParallel } from '@lockstep/testing/load/http-connection'
+import { retainedBytes } from '@lockstep/testing/load/environment'
+import { inParallel } from '@lockstep/testing/load/http-client'
 import { eventually } from '@lockstep/testing/processes'
-import { type Random, seeded } from '../rig/history.ts'
-import { countLeftovers, type FilesStage, formOf, hashOf, isSameAgain, seededBytes } from './files-stage.ts'
+import { type Random, seeded } from '@lockstep/testing/random'
+import { countLeftovers, type FilesEnvironment, formOf, hashOf, isUnchanged, seededBytes } from './environment.ts'
 import { openSocket, statusOf, uploadHead, write } from './raw-upload.ts'
 
 const PATIENCE_MS = 20_000
@@ -49,12 +49,12 @@ export interface BrokenForms {
 
 /** Sends forms with seeded damage, and checks the responses and what is stored. */
 export async function sendBrokenForms(
-  stage: FilesStage,
+  environment: FilesEnvironment,
   { forms, at_once, seed }: { forms: number; at_once: number; seed: number },
 ): Promise<BrokenForms> {
   const random = seeded(seed)
   const source = seededBytes(seed, 300_000)
-  const before = await countLeftovers(stage.sql)
+  const before = await countLeftovers(environment.sql)
   const found: BrokenForms = {
     server_errors: [],
     hangs: [],
@@ -70,10 +70,10 @@ export async function sendBrokenForms(
     return { form, way, name: `form ${nth} ${name}, ${way}`, pieces: cutUp(form, random), end: random.pick([1, 5]) }
   })
   await inParallel(cases, at_once, async ({ form, way, name, pieces, end }) => {
-    const socket = openSocket(stage)
+    const socket = openSocket(environment)
     const isChunked = way === 'in chunks' || way === 'in broken chunks'
     const promised = way === 'and nothing more' || way === 'and cut' ? form.length + 1_000 : form.length
-    await write(socket, uploadHead(stage, isChunked ? undefined : promised))
+    await write(socket, uploadHead(environment, isChunked ? undefined : promised))
     for (const [i, piece] of pieces.entries()) {
       const isBroken = way === 'in broken chunks' && i === pieces.length - 1
       const size = (piece.length + (isBroken ? end : 0)).toString(16)
@@ -90,9 +90,9 @@ export async function sendBrokenForms(
     else if (status >= 500) found.server_errors.push(`${name}: ${status}`)
     else if (status === 0 && (way === 'whole' || way === 'in chunks')) found.silent.push(name)
   })
-  await eventually('nothing is left', async () => (await countLeftovers(stage.sql)) === before).catch(() => {})
-  found.leftovers = (await countLeftovers(stage.sql)) - before
-  const { rows } = await stage.sql.query<{ count: number }>(
+  await eventually('nothing is left', async () => (await countLeftovers(environment.sql)) === before).catch(() => {})
+  found.leftovers = (await countLeftovers(environment.sql)) - before
+  const { rows } = await environment.sql.query<{ count: number }>(
     `select count(*)::int as count from attachments where size <> (select coalesce(sum(length(bytes)), 0) from file_chunks
        where file_chunks.board_id = attachments.board_id and file_chunks.file_id = attachments.file_id)`,
   )
@@ -108,10 +108,10 @@ function cutUp(bytes: Buffer, random: Random): Buffer[] {
 }
 
 /** A client that writes far more than it may before it reads anything. Answers its status. */
-export async function writeBeforeReading(stage: FilesStage, bytes: number): Promise<number | undefined> {
-  const socket = openSocket(stage)
+export async function writeBeforeReading(environment: FilesEnvironment, bytes: number): Promise<number | undefined> {
+  const socket = openSocket(environment)
   const [head] = formOf(Buffer.alloc(0))
-  await write(socket, uploadHead(stage, head.length + bytes))
+  await write(socket, uploadHead(environment, head.length + bytes))
   await write(socket, head)
   const block = Buffer.alloc(1_000_000)
   for (let sent = 0; sent < bytes; sent += block.length) await write(socket, block)
@@ -120,36 +120,36 @@ export async function writeBeforeReading(stage: FilesStage, bytes: number): Prom
 
 /** Uploads whose bytes come one by one, each in a chunk of its own: as many objects as bytes, if somebody kept them. */
 export async function sendByteByByte(
-  stage: FilesStage,
+  environment: FilesEnvironment,
   { clients, bytes }: { clients: number; bytes: number },
 ): Promise<{ accepted: number; growth: number; isSame: boolean }> {
   const content = seededBytes(11).subarray(0, bytes)
   const form = Buffer.concat(formOf(content))
   const chunks = Array.from(form, (byte) => Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]))
-  const kept_before = await keptBy(stage.service)
-  const sockets = Array.from({ length: clients }, () => openSocket(stage))
-  for (const socket of sockets) socket.write(uploadHead(stage, undefined))
+  const kept_before = await retainedBytes(environment.service)
+  const sockets = Array.from({ length: clients }, () => openSocket(environment))
+  for (const socket of sockets) socket.write(uploadHead(environment, undefined))
   // All but the last: what is kept of an upload is kept now. Each in its own turn, so that each arrives by itself.
   for (const chunk of chunks.slice(0, -1)) {
     for (const socket of sockets) socket.write(chunk)
     await nextTurn()
   }
-  await stage.service.look()
+  await environment.service.look()
   await eventually('everything was read', async () => {
     await pause(300)
-    return (await stage.service.look()).cpu_ms < 100
+    return (await environment.service.look()).cpu_ms < 100
   })
-  const kept = await keptBy(stage.service)
+  const kept = await retainedBytes(environment.service)
   const statuses = await Promise.all(
     sockets.map(async (socket) => {
       await write(socket, Buffer.concat([chunks.at(-1) ?? Buffer.alloc(0), Buffer.from('0\r\n\r\n')]))
       return statusOf(socket, PATIENCE_MS)
     }),
   )
-  const { rows } = await stage.sql.query<{ id: string }>(
+  const { rows } = await environment.sql.query<{ id: string }>(
     'select id from attachments where content_hash = $1 order by created_at desc limit 1',
     [Buffer.from(hashOf(content), 'hex').toString('base64url')],
   )
-  const isSame = await isSameAgain(stage, `/attachments/${rows[0]?.id}`, content)
+  const isSame = await isUnchanged(environment, `/attachments/${rows[0]?.id}`, content)
   return { accepted: statuses.filter((status) => status === 201).length, growth: kept - kept_before, isSame }
 }

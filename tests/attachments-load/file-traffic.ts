@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ProbedService } from '@lockstep/testing/load/environment'
-import { inParallel } from '@lockstep/testing/load/http-connection'
-import { seeded } from '../rig/history.ts'
-import { type FilesStage, isSameAgain, MAX_FILE_BYTES, seededBytes, upload } from './files-stage.ts'
+import { inParallel } from '@lockstep/testing/load/http-client'
+import { seeded } from '@lockstep/testing/random'
+import { type FilesEnvironment, isUnchanged, MAX_FILE_BYTES, seededBytes, upload } from './environment.ts'
 
 const SAMPLE_MS = 200
 
@@ -39,7 +39,7 @@ export interface Traffic {
 
 /** Files of all sizes, from empty to the largest, each uploaded and downloaded again, `at_once` at a time. */
 export async function sendMixedFiles(
-  stage: FilesStage,
+  environment: FilesEnvironment,
   { files, at_once, seed }: { files: number; at_once: number; seed: number },
 ): Promise<Traffic> {
   const random = seeded(seed)
@@ -51,29 +51,29 @@ export async function sendMixedFiles(
     return source.subarray(start, start + size)
   })
   let broken = 0
-  const { rss: idle_rss } = await stage.service.weigh()
-  const sampler = sample(stage.service)
+  const { rss: idle_rss } = await environment.service.weigh()
+  const sampler = sample(environment.service)
   await inParallel(contents, at_once, async (content) => {
-    const path = await upload(stage, content)
-    if (!(await isSameAgain(stage, path, content))) broken++
+    const path = await upload(environment, content)
+    if (!(await isUnchanged(environment, path, content))) broken++
   })
   return { broken, idle_rss, ...(await sampler.stop()) }
 }
 
 /** Large files, all uploaded at the same time. */
 export async function sendAtOnce(
-  stage: FilesStage,
+  environment: FilesEnvironment,
   { files, bytes, seed }: { files: number; bytes: number; seed: number },
 ): Promise<Traffic> {
   const source = seededBytes(seed)
   const contents = Array.from({ length: files }, (_, i) => source.subarray(i, i + bytes))
-  const { rss: idle_rss } = await stage.service.weigh()
-  const sampler = sample(stage.service)
-  const paths = await Promise.all(contents.map((content) => upload(stage, content)))
+  const { rss: idle_rss } = await environment.service.weigh()
+  const sampler = sample(environment.service)
+  const paths = await Promise.all(contents.map((content) => upload(environment, content)))
   const seen = await sampler.stop()
   let broken = 0
   await inParallel([...paths.entries()], 8, async ([i, path]) => {
-    if (!(await isSameAgain(stage, path, contents[i] as Buffer))) broken++
+    if (!(await isUnchanged(environment, path, contents[i] as Buffer))) broken++
   })
   return { broken, idle_rss, ...seen }
 }

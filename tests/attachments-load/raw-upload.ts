@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
-import { type FilesStage, FORM_TYPE } from './files-stage.ts'
+import { type FilesEnvironment, FORM_TYPE } from './environment.ts'
 
 /** A connection by hand, which may do what no library would. It reads only when it is told to. */
-export function openSocket({ service }: FilesStage): Socket {
+export function openSocket({ service }: FilesEnvironment): Socket {
   const socket = connect({ port: Number(new URL(service.base_url).port), host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
   socket.pause()
@@ -10,11 +10,11 @@ export function openSocket({ service }: FilesStage): Socket {
 }
 
 /** The head of an upload. Without a size its body comes in chunks. */
-export const uploadHead = ({ upload_path, token }: FilesStage, size: number | undefined, type = FORM_TYPE) =>
+export const uploadHead = ({ upload_path, token }: FilesEnvironment, size: number | undefined, type = FORM_TYPE) =>
   `POST ${upload_path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n` +
   `Content-Type: ${type}\r\n${size === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${size}`}\r\n\r\n`
 
-export const downloadHead = ({ token }: FilesStage, path: string) =>
+export const downloadHead = ({ token }: FilesEnvironment, path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
 
 /** Writes bytes, and waits until they are on their way. Whoever is cut off meanwhile goes on. */

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { keptBy, type ProbedService } from '@lockstep/testing/load/environment'
-import { quantiles } from '@lockstep/testing/load/http-connection'
+import { type ProbedService, retainedBytes } from '@lockstep/testing/load/environment'
 import { eventually } from '@lockstep/testing/processes'
-import { countLeftovers, type FilesStage, formOf, seededBytes, upload } from './files-stage.ts'
-import { startNeighbour } from './neighbour.ts'
+import { median } from '@lockstep/testing/statistics'
+import { countLeftovers, type FilesEnvironment, formOf, seededBytes, upload } from './environment.ts'
+import { startOtherUser } from './other-user.ts'
 import { downloadHead, openSocket, statusOf, uploadHead, write } from './raw-upload.ts'
 
 const STEP_MS = 100
@@ -36,41 +36,44 @@ export interface SlowSize {
  * Clients that upload and download at a few kilobytes a second, or stall. They use one of two instances, then the other, while
  * another user sends requests to both: the two are compared at the same time, on the same machine and database.
  */
-export async function watchSlowFiles(stage: FilesStage, other: ProbedService, size: SlowSize): Promise<SlowFiles> {
+export async function watchSlowFiles(
+  environment: FilesEnvironment,
+  other: ProbedService,
+  size: SlowSize,
+): Promise<SlowFiles> {
   const content = seededBytes(7).subarray(0, size.bytes)
-  const path = await upload(stage, content)
-  const leftovers_before = await countLeftovers(stage.sql)
-  const stages = [stage, { ...stage, service: other }] as const
-  const neighbours = await Promise.all(stages.map((each) => startNeighbour(each)))
+  const path = await upload(environment, content)
+  const leftovers_before = await countLeftovers(environment.sql)
+  const environments = [environment, { ...environment, service: other }] as const
+  const otherUsers = await Promise.all(environments.map((each) => startOtherUser(each)))
   let [ratio, lost, kept_growth] = [1, 0, 0]
-  let crowd: SlowCrowd | undefined
+  let slowClients: SlowClients | undefined
   try {
-    for (const [i, crowded] of stages.entries()) {
-      crowd?.cut()
-      const before = await keptBy(crowded.service)
-      crowd = new SlowCrowd(crowded, path, content, size)
-      await settle(crowded.service)
-      await Promise.all(neighbours.map((neighbour) => neighbour.takeTimes()))
+    for (const [i, attacked] of environments.entries()) {
+      slowClients?.cut()
+      const before = await retainedBytes(attacked.service)
+      slowClients = new SlowClients(attacked, path, content, size)
+      await settle(attacked.service)
+      await Promise.all(otherUsers.map((user) => user.takeTimes()))
       await pause(size.measure_ms)
-      const times = await Promise.all(neighbours.map((neighbour) => neighbour.takeTimes()))
-      const [slow, quiet] = [times[i] ?? [], times[1 - i] ?? []]
-      ratio *= Math.sqrt(quantiles(slow).p50 / quantiles(quiet).p50)
-      kept_growth = Math.max(kept_growth, (await keptBy(crowded.service)) - before)
-      lost += crowd.lost
+      const times = await Promise.all(otherUsers.map((user) => user.takeTimes()))
+      ratio *= Math.sqrt(median(times[i] ?? []) / median(times[1 - i] ?? []))
+      kept_growth = Math.max(kept_growth, (await retainedBytes(attacked.service)) - before)
+      lost += slowClients.lost
     }
-    for (const neighbour of neighbours) neighbour.end()
-    crowd?.stop()
-    const { busy, in_transaction } = await watchConnections(stage, size.still_ms)
-    const hasFinished = (await crowd?.finish()) ?? false
-    crowd?.cut()
-    await eventually('nothing is left', async () => (await countLeftovers(stage.sql)) === leftovers_before).catch(
+    for (const user of otherUsers) await user.end()
+    slowClients?.stop()
+    const { busy, in_transaction } = await watchConnections(environment, size.still_ms)
+    const hasFinished = (await slowClients?.finish()) ?? false
+    slowClients?.cut()
+    await eventually('nothing is left', async () => (await countLeftovers(environment.sql)) === leftovers_before).catch(
       () => {},
     )
-    const leftovers = (await countLeftovers(stage.sql)) - leftovers_before
+    const leftovers = (await countLeftovers(environment.sql)) - leftovers_before
     return { ratio, busy, in_transaction, lost, hasFinished, kept_growth, leftovers }
   } finally {
-    for (const neighbour of neighbours) neighbour.end()
-    crowd?.cut()
+    for (const user of otherUsers) await user.end()
+    slowClients?.cut()
   }
 }
 
@@ -85,7 +88,7 @@ async function settle(service: ProbedService) {
 }
 
 /** State of the service's database connections while no client makes progress. */
-async function watchConnections({ sql }: FilesStage, for_ms: number) {
+async function watchConnections({ sql }: FilesEnvironment, for_ms: number) {
   // Bytes that were received before are still being written.
   await pause(500)
   const found = { busy: 0, in_transaction: 0 }
@@ -102,7 +105,7 @@ async function watchConnections({ sql }: FilesStage, for_ms: number) {
 }
 
 /** Slow uploads, slow downloads, and downloads that are not read. */
-class SlowCrowd {
+class SlowClients {
   private readonly uploads: Socket[]
   private readonly downloads: Socket[]
   private readonly form: Buffer
@@ -111,17 +114,17 @@ class SlowCrowd {
   private sent = 0
   lost = 0
 
-  constructor(stage: FilesStage, path: string, content: Buffer, { clients, rate }: SlowSize) {
+  constructor(environment: FilesEnvironment, path: string, content: Buffer, { clients, rate }: SlowSize) {
     this.form = Buffer.concat(formOf(content))
     this.step = Math.ceil((rate * STEP_MS) / 1_000)
     const open = (head: string) => {
-      const socket = openSocket(stage)
+      const socket = openSocket(environment)
       socket.once('close', () => this.lost++)
       socket.write(head)
       return socket
     }
-    this.uploads = Array.from({ length: clients }, () => open(uploadHead(stage, this.form.length)))
-    this.downloads = Array.from({ length: 2 * clients }, () => open(downloadHead(stage, path)))
+    this.uploads = Array.from({ length: clients }, () => open(uploadHead(environment, this.form.length)))
+    this.downloads = Array.from({ length: 2 * clients }, () => open(downloadHead(environment, path)))
     this.timer = setInterval(() => this.go(clients), STEP_MS)
   }
 

@@ -8,7 +8,7 @@ import { openSocket } from '@lockstep/testing/socket'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Image, ignores, sizeOf } from '../../scripts/image.ts'
-import { judge } from '../acceptance-suite.ts'
+import { runAcceptance } from '../acceptance-suite.ts'
 import { finish, logIn, openNoted } from '../web/pages.ts'
 import { type AppRole, type Instance, imageOf, makeRole, newSettings, runInImage, startInstance } from './instances.ts'
 import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
@@ -131,7 +131,12 @@ describe('the image', () => {
 
 describe('two instances behind HAProxy', () => {
   test('[SHIP-9] pass the acceptance suite', { timeout: TIMEOUT_MS }, async () => {
-    const { results, exit_code, seconds } = await judge(proxy.base_url, '--quick', '--beside', instances[1].base_url)
+    const { results, exit_code, seconds } = await runAcceptance(
+      proxy.base_url,
+      '--quick',
+      '--beside',
+      instances[1].base_url,
+    )
     const unsuccessful = results.filter(({ outcome }) => outcome === 'failed')
     console.log(`${results.length} checks through the proxy in ${seconds.toFixed(1)} s`)
     expect(unsuccessful.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([])

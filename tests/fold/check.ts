@@ -2,29 +2,29 @@ import { isDeepStrictEqual } from 'node:util'
 import { type EventKind, events } from '@lockstep/contract'
 import { checkClosed } from '@lockstep/testing/closed-schema'
 import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
-import type { Life, Logged } from './life.ts'
+import type { Logged, RecordedBoard } from './record-board.ts'
 import { emitsOf } from './writes.ts'
 
-/** All that is wrong with a life, one sentence each. */
-export function checkLife(life: Life): string[] {
+/** All that is wrong with a recorded, one sentence each. */
+export function checkRecordedBoard(recorded: RecordedBoard): string[] {
   return [
-    ...life.wrong,
-    ...checkNumbers(life),
-    ...checkMessages(life),
-    ...checkAuthors(life),
-    ...checkFold(life),
-    ...checkHeard(life),
+    ...recorded.violations,
+    ...checkNumbers(recorded),
+    ...checkMessages(recorded),
+    ...checkAuthors(recorded),
+    ...checkFold(recorded),
+    ...checkReceived(recorded),
   ]
 }
 
 /** The log is numbered 1, 2, 3 … up to where the board stands. */
-function checkNumbers({ log, end }: Life): string[] {
-  const holes = log.filter(({ seq }, i) => seq !== i + 1).map(({ seq }) => `the log does not go on by one at ${seq}`)
-  return end.seq === log.length ? holes : [...holes, `the board stands at ${end.seq}, its log at ${log.length}`]
+function checkNumbers({ log, end }: RecordedBoard): string[] {
+  const holes = log.filter(({ seq }, i) => seq !== i + 1).map(({ seq }) => `the log has a gap before ${seq}`)
+  return end.seq === log.length ? holes : [...holes, `the board is at ${end.seq}, its log ends at ${log.length}`]
 }
 
 /** Every event has its five fields, and what it carries is what the contract says. */
-function checkMessages({ log }: Life): string[] {
+function checkMessages({ log }: RecordedBoard): string[] {
   return log.flatMap(({ seq, type, data, ...rest }) => {
     if (Object.keys(rest).sort().join() !== 'timestamp,user_id,version') return [`${seq} ${type} has other fields`]
     const schema = events[type as EventKind]
@@ -37,7 +37,7 @@ function checkMessages({ log }: Life): string[] {
  * rule. The events of a write end where its answer says that the board stood: a write that changed nothing says the same as
  * the one before it.
  */
-function checkAuthors({ log, done }: Life): string[] {
+function checkAuthors({ log, done }: RecordedBoard): string[] {
   const byPlace = Map.groupBy(done, ({ seq }) => seq)
   const ends = [...byPlace.keys()].sort((a, b) => a - b)
   const complaints = ends.flatMap((end, i) => {
@@ -61,7 +61,7 @@ const isNobodys = ({ user_id, type }: Logged) =>
   user_id === null && (type.endsWith('.moved') || type.endsWith('.unassigned') || type === 'card.assigned')
 
 /** Folding the log up to any position gives what GET answered there. */
-function checkFold({ created, log, end, snapshots }: Life): string[] {
+function checkFold({ created, log, end, snapshots }: RecordedBoard): string[] {
   const start = emptyBoard(created)
   return [...snapshots, end].flatMap(({ seq, board }) => {
     let folded: unknown
@@ -81,14 +81,14 @@ const withoutNumber = (event: Logged) => {
 }
 
 /** Sockets were told exactly the log, in order; one without numbers from where it came in. */
-function checkHeard({ log, heard }: Life): string[] {
+function checkReceived({ log, received }: RecordedBoard): string[] {
   const expected = {
     numbered: log,
-    plain: log.slice(heard.plain_from).map(withoutNumber),
+    plain: log.slice(received.plain_from).map(withoutNumber),
   }
   return (['numbered', 'plain'] as const).flatMap((which) => {
-    const at = Array.from({ length: Math.max(expected[which].length, heard[which].length) }, (_, i) => i).find(
-      (i) => !isDeepStrictEqual({ ...heard[which][i] }, { ...expected[which][i] }),
+    const at = Array.from({ length: Math.max(expected[which].length, received[which].length) }, (_, i) => i).find(
+      (i) => !isDeepStrictEqual({ ...received[which][i] }, { ...expected[which][i] }),
     )
     return at === undefined
       ? []

@@ -6,7 +6,7 @@ import type { Inputs, OperationName, Operations } from '@lockstep/testing/client
 /** Every operation that changes a board which is there. */
 export type WritingOperation = Exclude<
   { [N in OperationName]: Operations[N] extends { emits: readonly string[] } ? N : never }[OperationName],
-  // The first is where a life begins, the second how it ends.
+  // The first is where a recorded begins, the second how it ends.
   'createBoard' | 'deleteBoard'
 >
 

@@ -1,15 +1,15 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import { asText, CANARY } from './values.ts'
 
 export interface Form {
   type: string
   content: Buffer
   /** Whether something is wrong with it on purpose. */
-  is_spoilt: boolean
+  isBroken: boolean
 }
 
 /** A form of the query-string kind: what is in it, or something else. */
-export function urlencoded(fields: Record<string, unknown>, isSpoilt: boolean, random: Random): Form {
+export function urlencoded(fields: Record<string, unknown>, isBroken: boolean, random: Random): Form {
   const plain = new URLSearchParams(Object.entries(fields).map(([key, value]) => [key, asText(value)])).toString()
   const name = random.pick(Object.keys(fields).length > 0 ? Object.keys(fields) : ['x'])
   const spoilt = () =>
@@ -29,8 +29,8 @@ export function urlencoded(fields: Record<string, unknown>, isSpoilt: boolean, r
       JSON.stringify(fields),
       '',
     ])
-  const content = Buffer.from(isSpoilt ? spoilt() : plain)
-  return { type: 'application/x-www-form-urlencoded', content, is_spoilt: isSpoilt }
+  const content = Buffer.from(isBroken ? spoilt() : plain)
+  return { type: 'application/x-www-form-urlencoded', content, isBroken: isBroken }
 }
 
 const B = 'fuzz-boundary-93f1'
@@ -57,7 +57,7 @@ export function fieldsOfMultipart(bytes: Buffer): Record<string, string | string
 }
 
 /** A form with a file, as any browser would send it, or one that no browser would. */
-export function multipart(fields: Record<string, unknown>, isSpoilt: boolean, random: Random): Form {
+export function multipart(fields: Record<string, unknown>, isBroken: boolean, random: Random): Form {
   const size = random.pick([0, 1, 5, 100, 3_000, 66_000])
   const content = Buffer.alloc(size, random.pick(['x', '\r\n', `\r\n--${B}`.slice(0, -1), '\0', '👾']))
   const named = (name: string, more = 'Content-Type: text/plain') =>
@@ -78,7 +78,7 @@ export function multipart(fields: Record<string, unknown>, isSpoilt: boolean, ra
     .filter(([key, value]) => key !== 'file' && typeof value === 'string')
     .map(([key, value]) => field(key, String(value)))
   const plain = Buffer.concat([...others, file, END])
-  if (!isSpoilt) return { type: own, content: plain, is_spoilt: false }
+  if (!isBroken) return { type: own, content: plain, isBroken: false }
   const at = random.below(plain.length)
   const spoilt = random.pick<() => [Buffer, string?]>([
     () => [Buffer.concat([...others, END])],
@@ -129,5 +129,5 @@ export function multipart(fields: Record<string, unknown>, isSpoilt: boolean, ra
     () => [Buffer.concat([Buffer.alloc(70_000, 'preamble '), plain])],
     () => [Buffer.concat([plain, Buffer.alloc(70_000, 'epilogue ')])],
   ])()
-  return { type: spoilt[1] ?? own, content: spoilt[0], is_spoilt: true }
+  return { type: spoilt[1] ?? own, content: spoilt[0], isBroken: true }
 }

@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '@lockstep/testing/client'
+import { seeded } from '@lockstep/testing/random'
 import { openSocket } from '@lockstep/testing/socket'
 import { isGapless } from '../realtime-scale/raw-client.ts'
-import { seeded } from '../rig/history.ts'
+import { checkClose, checkHandshake, checkMessage } from './check-frames.ts'
 import { readMessages } from './document.ts'
-import { judgeEnd, judgeMessage, judgeOdd } from './frame-judge.ts'
 import { FrameSession, handshakeTo } from './frame-session.ts'
 import { ANY, type FuzzFrame, frameOf, makeFrame } from './frames.ts'
-import { oddHandshake } from './odd-handshakes.ts'
+import { unusualHandshake } from './unusual-handshakes.ts'
 
 export interface FrameSize {
   seed: number
   frames: number
-  at_once: number
+  concurrency: number
 }
-export interface FuzzedFrames {
+export interface FrameResults {
   frames: number
   sessions: number
   seconds: number
@@ -23,7 +23,7 @@ export interface FuzzedFrames {
   ends: Map<string, number>
   kinds: Map<string, number>
   /** What a client was told that follows the rules all the while. */
-  followed: number
+  eventsReceived: number
 }
 
 const PATIENCE_MS = 5_000
@@ -31,21 +31,21 @@ const PATIENCE_MS = 5_000
 /** Sends frames of every kind to the sockets of a board, by clients who know no shame, and judges how each was ended. */
 export async function fuzzFrames(
   api: Client,
-  { seed, frames, at_once }: FrameSize,
+  { seed, frames, concurrency }: FrameSize,
   progress: (done: number, violations: number) => void = () => {},
-): Promise<FuzzedFrames> {
+): Promise<FrameResults> {
   const documented = readMessages()
   const schemas = [...documented.values()].map(({ schema }) => schema)
-  const found: FuzzedFrames = {
+  const found: FrameResults = {
     frames: 0,
     sessions: 0,
     seconds: 0,
     violations: [],
     ends: new Map(),
     kinds: new Map(),
-    followed: 0,
+    eventsReceived: 0,
   }
-  const begun = performance.now()
+  const startedAt = performance.now()
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Frames' } })
   const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
   const target = `/ws/boards/${board_id}?token=${api.token}`
@@ -54,7 +54,7 @@ export async function fuzzFrames(
 
   const session = async (nth: number) => {
     const random = seeded(Math.imul(seed, 0x85ebca6b) ^ nth)
-    const odd = random.below(6) === 0 ? oddHandshake(target, board_id, random) : undefined
+    const odd = random.below(6) === 0 ? unusualHandshake(target, board_id, random) : undefined
     const handshake = odd ?? handshakeTo(target + random.pick(['', '&seq=1', '&since=1.0', '&since=x', '&since=9.9']))
     const client = new FrameSession(api.base_url, handshake)
     const sent: FuzzFrame[] = []
@@ -80,9 +80,9 @@ export async function fuzzFrames(
     for (const { what } of sent) count(found.kinds, what)
     count(found.ends, ending.refusal ? String(ending.refusal.status) : String(ending.code))
     const complaints = [
-      ...(odd ? judgeOdd(ending, odd.is_bad) : judgeEnd(ending, sent)),
+      ...(odd ? checkHandshake(ending, odd.is_bad) : checkClose(ending, sent)),
       ...ending.garbled,
-      ...ending.messages.flatMap((message) => judgeMessage(documented, message)),
+      ...ending.messages.flatMap((message) => checkMessage(documented, message)),
     ]
     const shown = sent.slice(-3).map(({ what, bytes }) => `${what} ${bytes.subarray(0, 60).toString('hex')}`)
     const how = odd
@@ -116,7 +116,7 @@ export async function fuzzFrames(
       if (found.sessions % 500 === 0) progress(found.frames, found.violations.length)
     }
   }
-  await Promise.all(Array.from({ length: at_once }, lane))
+  await Promise.all(Array.from({ length: concurrency }, lane))
   writing.is_over = true
   await writer
   // The board began with a column.
@@ -125,8 +125,8 @@ export async function fuzzFrames(
     .catch((error: Error) => void found.violations.push(`the follower was left behind: ${error.message}`))
   const seqs = follower.seqs.map(Number)
   if (!isGapless(seqs)) found.violations.push('the follower was told something twice, or not at all')
-  found.followed = seqs.length
-  found.seconds = (performance.now() - begun) / 1_000
+  found.eventsReceived = seqs.length
+  found.seconds = (performance.now() - startedAt) / 1_000
   return found
 }
 

@@ -1,7 +1,7 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import type { Schema } from './document.ts'
+import { KnownResources } from './known-resources.ts'
 import { jsonText, spoilJson, textsOf, validFields } from './values.ts'
-import { World } from './world.ts'
 
 /** A frame, or something like one, and the codes that the socket may be closed with for it. None: it goes on. */
 export interface FuzzFrame {
@@ -208,11 +208,11 @@ function closing(what: string, random: Random, all: number[], answer: 'echo' | n
 export function makeFrame(schemas: readonly Schema[], random: Random): FuzzFrame {
   const text = () => {
     const schema = random.pick(schemas)
-    const place = { world: NOBODY, board: undefined, random }
+    const place = { known: NOBODY, board: undefined, random }
     const fields = textsOf(validFields(schema, place))
     const message = random.below(4) > 0 ? jsonText(fields) : spoilJson(schema, fields, random)
     return Buffer.from(message.slice(0, 6_000))
   }
   return random.pick(byWeight)(random, text)
 }
-const NOBODY = new World()
+const NOBODY = new KnownResources()

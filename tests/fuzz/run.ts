@@ -1,34 +1,33 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Client } from '@lockstep/testing/client'
-import { seeded } from '../rig/history.ts'
+import { newAccount } from '@lockstep/testing/accounts'
+import { seeded } from '@lockstep/testing/random'
+import { checkResponse, type ResponseCheck } from './check-response.ts'
 import { Connection } from './connection.ts'
 import type { DocumentedOperation } from './document.ts'
 import { dispatchOf } from './framing.ts'
-import { judge, type Verdict } from './judge.ts'
-import { learn } from './learn.ts'
-import { newPerson } from './person.ts'
+import { type FuzzUser, KnownResources } from './known-resources.ts'
+import { recordResponse } from './record-response.ts'
 import { describe, type FuzzRequest, makeRequest, plainRequest } from './requests.ts'
-import { type Person, World } from './world.ts'
 
 export interface FuzzSize {
   seed: number
   requests: number
   /** Connections that ask at the same time. */
-  at_once: number
+  concurrency: number
   /** Only requests that follow the document. */
-  is_tame?: boolean
+  isValidOnly?: boolean
 }
-export interface Fuzzed {
+export interface FuzzResults {
   requests: number
   seconds: number
   /** What must not be, with the number of the request and the request itself. */
   violations: string[]
   /** Answers by status and code. */
-  met: Map<string, number>
+  outcomes: Map<string, number>
   /** For each operation: how often it was asked, and how often it succeeded. */
   operations: Map<string, { asked: number; succeeded: number }>
   /** How many requests had something bent, by what it was. */
-  tricks: Map<string, number>
+  mutations: Map<string, number>
 }
 
 const PEOPLE = 6
@@ -50,41 +49,41 @@ const SHOWN = 40
 export async function fuzz(
   base_url: string,
   operations: readonly DocumentedOperation[],
-  { seed, requests, at_once, is_tame = false }: FuzzSize,
+  { seed, requests, concurrency, isValidOnly = false }: FuzzSize,
   progress: (done: number, violations: number) => void = () => {},
-): Promise<Fuzzed> {
+): Promise<FuzzResults> {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
-  const found: Fuzzed = {
+  const found: FuzzResults = {
     requests: 0,
     seconds: 0,
     violations: [],
-    met: new Map(),
+    outcomes: new Map(),
     operations: new Map(),
-    tricks: new Map(),
+    mutations: new Map(),
   }
-  const world = new World()
-  const begun = performance.now()
+  const known = new KnownResources()
+  const startedAt = performance.now()
 
-  const ask = async (connection: Connection, nth: number, request: FuzzRequest): Promise<Verdict> => {
+  const ask = async (connection: Connection, nth: number, request: FuzzRequest): Promise<ResponseCheck> => {
     const outcome = await connection.ask(dispatchOf(request))
-    const verdict = judge(request, outcome, operations)
+    const verdict = checkResponse(request, outcome, operations)
     found.requests++
-    count(found.met, verdict.met)
-    for (const trick of request.tricks) count(found.tricks, trick)
+    count(found.outcomes, verdict.outcome)
+    for (const mutation of request.mutations) count(found.mutations, mutation)
     const tally = found.operations.get(request.operation.id) ?? { asked: 0, succeeded: 0 }
     found.operations.set(request.operation.id, tally)
     tally.asked++
     // Another path or method is another operation, whatever it was to be.
-    const isItself = request.method === request.operation.method && !request.tricks.has('path')
-    if (isItself && /^[23]/.test(verdict.met)) tally.succeeded++
-    for (const complaint of verdict.complaints) {
+    const isItself = request.method === request.operation.method && !request.mutations.has('path')
+    if (isItself && /^[23]/.test(verdict.outcome)) tally.succeeded++
+    for (const complaint of verdict.violations) {
       if (found.violations.length < SHOWN)
         found.violations.push(
           `seed ${seed}, request ${nth}, ${request.operation.id}: ${complaint}\n    ${describe(request)}\n    ${bodyText(outcome)}`,
         )
       else found.violations.push(`request ${nth}, ${request.operation.id}: ${complaint}`)
     }
-    if (typeof outcome === 'object') learn(world, request, verdict, outcome.headers.get('etag'), seeded(nth))
+    if (typeof outcome === 'object') recordResponse(known, request, verdict, outcome.headers.get('etag'), seeded(nth))
     return verdict
   }
 
@@ -92,21 +91,21 @@ export async function fuzz(
   const call = async (
     connection: Connection,
     id: string,
-    who: Person,
+    who: FuzzUser,
     params: Record<string, string>,
     fields?: object,
   ) => {
     const operation = byId.get(id)
     if (!operation) throw new Error(`There is no ${id} in the document`)
     const request = plainRequest(operation, who, params, fields)
-    request.board = world.boards.find((board) => board.id === params['board_id'])
+    request.board = known.boards.find((board) => board.id === params['board_id'])
     return ask(connection, -1, request)
   }
 
   /** A new board, with its people and enough on it to begin with. */
-  const foundBoard = async (connection: Connection, nth: number) => {
+  const createBoard = async (connection: Connection, nth: number) => {
     const random = seeded(nth)
-    const [owner, ...others] = random.shuffled(world.people) as [Person, ...Person[]]
+    const [owner, ...others] = random.shuffled(known.users) as [FuzzUser, ...FuzzUser[]]
     const { json } = await call(connection, 'createBoard', owner, {}, { title: 'Fuzz' })
     const board_id = String(json?.['id'])
     for (const { id: user_id } of others.slice(1))
@@ -115,7 +114,7 @@ export async function fuzz(
       const column = await call(connection, 'createColumn', owner, { board_id }, { title })
       await call(connection, 'createCard', owner, { board_id, column_id: String(column.json?.['id']) }, { title })
     }
-    const idOf = (parameter: string) => world.boards.find(({ id }) => id === board_id)?.ids.get(parameter)?.[0] ?? ''
+    const idOf = (parameter: string) => known.boards.find(({ id }) => id === board_id)?.ids.get(parameter)?.[0] ?? ''
     /** Others are here already: what was made may be gone again, and then nothing is built on it. */
     const build = async (id: string, on: Record<string, string>, fields: Record<string, string>) => {
       const isThere = !Object.values({ ...on, ...fields }).includes('')
@@ -131,43 +130,43 @@ export async function fuzz(
     await build('createRule', {}, { name: 'Rule', ...trigger, ...action })
   }
 
-  /** Boards that hold too much go, so that the last request meets no larger world than the first. */
+  /** Boards that hold too much go, so that the last request meets no larger known than the first. */
   const tidy = async (connection: Connection, board_id: string) => {
-    world.forget(board_id)
-    for (const who of world.people) {
-      const { met } = await call(connection, 'deleteBoard', who, { board_id })
-      if (met === '204' || met.startsWith('404')) return
+    known.forget(board_id)
+    for (const who of known.users) {
+      const { outcome } = await call(connection, 'deleteBoard', who, { board_id })
+      if (outcome === '204' || outcome.startsWith('404')) return
     }
   }
 
   const first = new Connection(base_url)
-  for (let i = 0; i < PEOPLE; i++) world.people.push(await newPerson(new Client(base_url)))
-  for (let i = 0; i < 4; i++) await foundBoard(first, seed + i)
+  for (let i = 0; i < PEOPLE; i++) known.users.push(await newAccount(base_url))
+  for (let i = 0; i < 4; i++) await createBoard(first, seed + i)
   first.close()
 
   let next = 0
-  const lane = async () => {
+  const worker = async () => {
     const connection = new Connection(base_url)
     while (next < requests) {
       const nth = next++
       const random = seeded(Math.imul(seed, 0x9e3779b1) ^ nth)
-      const { surplus } = world
-      if (surplus) {
-        await tidy(connection, surplus.id)
-        if (world.boards.length < 5) await foundBoard(connection, nth)
+      const { fullBoard } = known
+      if (fullBoard) {
+        await tidy(connection, fullBoard.id)
+        if (known.boards.length < 5) await createBoard(connection, nth)
       }
       let operation = random.pick(operations)
       while (random.below(oneIn(operation.id)) > 0) operation = random.pick(operations)
       // Nobody else may be logged out by it.
-      const who = operation.id === 'logoutEverywhere' ? await newPerson(new Client(base_url)) : undefined
-      await ask(connection, nth, makeRequest(operation, world, random, { is_tame, who }))
+      const who = operation.id === 'logoutEverywhere' ? await newAccount(base_url) : undefined
+      await ask(connection, nth, makeRequest(operation, known, random, { isValidOnly, who }))
       if (nth % 5_000 === 0) progress(nth, found.violations.length)
       if (nth % 64 === 0) await nextTurn()
     }
     connection.close()
   }
-  await Promise.all(Array.from({ length: at_once }, lane))
-  found.seconds = (performance.now() - begun) / 1_000
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  found.seconds = (performance.now() - startedAt) / 1_000
   return found
 }
 

@@ -1,12 +1,12 @@
-import type { Random } from '../rig/history.ts'
+import type { Random } from '@lockstep/testing/random'
 import type { Schema } from './document.ts'
-import { type KnownBoard, newId, type World } from './world.ts'
+import { type KnownBoard, type KnownResources, newId } from './known-resources.ts'
 
 /** Stands in many hostile values, and must come back in no error. */
 export const CANARY = 'canary-7d1f'
 /** Where values are made for: what is known, on which board, by chance. */
 export interface Place {
-  world: World
+  known: KnownResources
   board: KnownBoard | undefined
   random: Random
 }
@@ -31,7 +31,7 @@ const words = [
 
 /** A valid value for a field, from what is known by name, else from its schema. */
 export function validValue(name: string, schema: Schema, place: Place): unknown {
-  const { world, board, random } = place
+  const { known, board, random } = place
   if (schema.anyOf && !schema.properties) return validValue(name, random.pick(schema.anyOf), place)
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return random.pick(schema.enum)
@@ -51,7 +51,7 @@ export function validValue(name: string, schema: Schema, place: Place): unknown 
     case 'object':
       return validFields(schema, place)
     case 'string':
-      if (schema.format === 'uuid') return name === 'id' ? newId(random) : world.idFor(name, board, random)
+      if (schema.format === 'uuid') return name === 'id' ? newId(random) : known.idFor(name, board, random)
       if (schema.format === 'email') return `fuzz-${newId(random)}@example.com`
       if (schema.format === 'position') return random.pick(['0', '1', '1.0', '1.5', `1.${random.below(500)}`])
       return text(schema, random)

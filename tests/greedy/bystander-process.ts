@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Asker, type Reply } from '@lockstep/testing/load/http-connection'
+import { HttpClient, type HttpResponse } from '@lockstep/testing/load/http-client'
 import { now } from '@lockstep/testing/load/socket-clients'
-import { obeying } from '@lockstep/testing/load/worker'
+import { handleCommands } from '@lockstep/testing/load/worker'
 import { WebSocket } from 'ws'
 import type { Sample } from './judge.ts'
 import { Pacer } from './pacer.ts'
 
 /** A process of its own: one bystander for each service, with the same pace, so that their times can be compared. */
-export type BystanderOrder =
-  | { do: 'prepare'; services: BystanderPlace[] }
+export type BystanderCommand =
+  | { do: 'prepare'; services: BystanderService[] }
   | { do: 'begin' }
   | { do: 'finish' }
   | { do: 'leave' }
 
 /** The instances of a service: the bystander uses the first, and listens at the last. */
-export interface BystanderPlace {
+export interface BystanderService {
   urls: string[]
 }
 
@@ -33,7 +33,7 @@ class Bystander {
   private readonly listenUrl: string
   private readonly nth: number
   private readonly emails: string[] = []
-  private asker: Asker
+  private client: HttpClient
   private token = ''
   private board = ''
   private card = ''
@@ -45,29 +45,29 @@ class Bystander {
   /** Titles that were written and have not come as an event yet, and when each was due. */
   private readonly awaited = new Map<string, number>()
 
-  constructor({ urls }: BystanderPlace, nth: number) {
+  constructor({ urls }: BystanderService, nth: number) {
     this.url = urls[0] as string
     this.listenUrl = urls.at(-1) as string
     this.nth = nth
-    this.asker = this.askerAt(this.addressOf(0))
+    this.client = this.clientAt(this.addressOf(0))
   }
 
   async prepare() {
     for (let i = 0; i < ACCOUNTS; i++) {
       const name = `bystander-${randomUUID().slice(0, 13)}`
       const email = `${name}@example.com`
-      using asker = this.askerAt(this.addressOf(i))
-      await json(asker, 'POST', '/auth/register', { email, username: name, password: PASSWORD })
+      using client = this.clientAt(this.addressOf(i))
+      await json(client, 'POST', '/auth/register', { email, username: name, password: PASSWORD })
       this.emails.push(email)
     }
     this.token = await this.logIn(0)
-    this.asker.close()
-    this.asker = this.askerAt(this.addressOf(0), this.token)
-    const board = await json(this.asker, 'POST', '/boards', { title: 'Plan' })
+    this.client.close()
+    this.client = this.clientAt(this.addressOf(0), this.token)
+    const board = await json(this.client, 'POST', '/boards', { title: 'Plan' })
     this.board = `/boards/${board.id}`
-    const column = await json(this.asker, 'POST', `${this.board}/columns`, { title: 'To do' })
+    const column = await json(this.client, 'POST', `${this.board}/columns`, { title: 'To do' })
     for (let i = 0; i < CARDS; i++) {
-      const card = await json(this.asker, 'POST', `${this.board}/columns/${column.id}/cards`, { title: `Card ${i}` })
+      const card = await json(this.client, 'POST', `${this.board}/columns/${column.id}/cards`, { title: `Card ${i}` })
       this.card = `/cards/${card.id}`
     }
     await this.listen()
@@ -76,7 +76,7 @@ class Bystander {
   begin() {
     const { pacer } = this
     pacer.begin()
-    pacer.every(50, 'read', async () => expectOk(await this.asker.ask('GET', this.board)))
+    pacer.every(50, 'read', async () => expectOk(await this.client.request('GET', this.board)))
     pacer.every(100, 'write', (due) => this.write(due))
     pacer.every(500, 'login', async () => void (await this.logIn(++this.logins % ACCOUNTS)))
     pacer.every(500, 'connect', () => this.connect())
@@ -92,7 +92,7 @@ class Bystander {
 
   leave() {
     this.isLeaving = true
-    this.asker.close()
+    this.client.close()
     this.socket?.terminate()
   }
 
@@ -100,7 +100,7 @@ class Bystander {
     const title = `w-${++this.writes}`
     this.awaited.set(title, due)
     try {
-      expectOk(await this.asker.json('PATCH', this.card, { title }))
+      expectOk(await this.client.json('PATCH', this.card, { title }))
     } catch (error) {
       this.awaited.delete(title)
       throw error
@@ -108,10 +108,10 @@ class Bystander {
   }
 
   private async logIn(nth: number): Promise<string> {
-    using asker = this.askerAt(this.addressOf(nth))
+    using client = this.clientAt(this.addressOf(nth))
     const form = new URLSearchParams({ username: this.emails[nth] ?? '', password: PASSWORD }).toString()
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    const reply = await asker.ask('POST', '/auth/login', type, [Buffer.from(form)])
+    const reply = await client.request('POST', '/auth/login', type, [Buffer.from(form)])
     expectOk(reply)
     return (JSON.parse(reply.bytes.toString()) as { access_token: string }).access_token
   }
@@ -136,7 +136,7 @@ class Bystander {
   private async listen() {
     const socket = this.openSocket()
     this.socket = socket
-    socket.on('message', (data: Buffer) => this.hear(socket, data.toString()))
+    socket.on('message', (data: Buffer) => this.onMessage(socket, data.toString()))
     socket.once('close', (code) => {
       if (this.isLeaving) return
       this.pacer.add('event', now(), `the socket was closed with ${code}`)
@@ -145,7 +145,7 @@ class Bystander {
     await firstMessage(socket)
   }
 
-  private hear(socket: WebSocket, text: string) {
+  private onMessage(socket: WebSocket, text: string) {
     if (text.includes('"type":"ping"')) socket.send('{"type":"pong"}')
     const title = /"title":"(w-\d+)"/.exec(text)?.[1] ?? ''
     const due = this.awaited.get(title)
@@ -158,8 +158,8 @@ class Bystander {
     return `127.0.${10 + this.nth}.${1 + nth}`
   }
 
-  private askerAt(localAddress: string, token = '') {
-    return new Asker(this.url, token, { localAddress, timeoutMs: PATIENCE_MS })
+  private clientAt(localAddress: string, token = '') {
+    return new HttpClient(this.url, token, { localAddress, timeoutMs: PATIENCE_MS })
   }
 }
 
@@ -170,18 +170,18 @@ async function firstMessage(socket: WebSocket) {
   await Promise.race([once(socket, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) }), closed])
 }
 
-async function json(asker: Asker, method: string, path: string, content: unknown): Promise<{ id: string }> {
-  const { status, bytes } = await asker.json(method, path, content)
+async function json(client: HttpClient, method: string, path: string, content: unknown): Promise<{ id: string }> {
+  const { status, bytes } = await client.json(method, path, content)
   if (status !== 201) throw new Error(`${method} ${path} was answered ${status}: ${bytes.toString()}`)
   return JSON.parse(bytes.toString()) as { id: string }
 }
 
 /** A failure is named by its status and its code. */
-function expectOk({ status, bytes }: Reply) {
+function expectOk({ status, bytes }: HttpResponse) {
   if (status !== 200) throw new Error(`${status} ${/"code":"(\w+)"/.exec(bytes.toString())?.[1] ?? ''}`.trim())
 }
 
-obeying<BystanderOrder>(async (order) => {
+handleCommands<BystanderCommand>(async (order) => {
   if (order.do === 'prepare') {
     bystanders = order.services.map((service, nth) => new Bystander(service, nth))
     await Promise.all(bystanders.map((bystander) => bystander.prepare()))

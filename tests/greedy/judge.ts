@@ -1,4 +1,4 @@
-import { percentile } from '@lockstep/testing/load/socket-clients'
+import { percentileOfSorted } from '@lockstep/testing/statistics'
 
 /** What a bystander does: a read, a write, the event of that write on a socket, a login, and a new socket. */
 export const KINDS = ['read', 'write', 'event', 'login', 'connect'] as const
@@ -48,7 +48,7 @@ const SHOWN = 3
 export const allowed = (controlMs: number) => Math.max(FACTOR * controlMs, controlMs + EXTRA_MS)
 
 /** Judges one scenario: whether it can be judged, survival, memory, failures and p95 of the bystander, and stored bytes. */
-export function judge({ attacked, control, ended, peakBytes, limitBytes, stored }: Observation): Verdict {
+export function evaluate({ attacked, control, ended, peakBytes, limitBytes, stored }: Observation): Verdict {
   const times = KINDS.map((kind) => timesOf(kind, attacked, control))
   const failures = [
     ...ended,
@@ -78,10 +78,10 @@ function timesOf(kind: Kind, attacked: Sample[], control: Sample[]): KindTimes {
       .map(({ ms }) => ms)
       .toSorted((a, b) => a - b)
   const [under, beside] = [sorted(attacked), sorted(control)]
-  const controlP95 = percentile(beside, 95)
+  const controlP95 = percentileOfSorted(beside, 95)
   return {
     kind,
-    attackedP95: percentile(under, 95),
+    attackedP95: percentileOfSorted(under, 95),
     controlP95,
     allowedP95: allowed(controlP95),
     samples: Math.min(under.length, beside.length),

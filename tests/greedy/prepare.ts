@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Asker, inParallel, type Reply } from '@lockstep/testing/load/http-connection'
+import { HttpClient, type HttpResponse, inParallel } from '@lockstep/testing/load/http-client'
 import type { Target } from './attacks.ts'
 
 /** What an attacker stores before the attack. Every text is as long as it may be. */
@@ -39,16 +39,16 @@ export async function prepare(urls: string[], localAddress: string, preparation:
   const url = urls[0] as string
   const name = `greedy-${randomUUID().slice(0, 13)}`
   const account = { email: `${name}@example.com`, password: PASSWORD }
-  using anonymous = new Asker(url, '', { localAddress })
+  using anonymous = new HttpClient(url, '', { localAddress })
   await must(() => anonymous.json('POST', '/auth/register', { ...account, username: name }))
   const form = Buffer.from(new URLSearchParams({ username: account.email, password: PASSWORD }).toString())
   const type = { 'content-type': 'application/x-www-form-urlencoded' }
-  const login = await must(() => anonymous.ask('POST', '/auth/login', type, [form]))
+  const login = await must(() => anonymous.request('POST', '/auth/login', type, [form]))
   const token = (JSON.parse(login.bytes.toString()) as { access_token: string }).access_token
 
-  using asker = new Asker(url, token, { localAddress })
+  using client = new HttpClient(url, token, { localAddress })
   const post = async (path: string, content: unknown) => {
-    const { bytes, headers } = await must(() => asker.json('POST', path, content))
+    const { bytes, headers } = await must(() => client.json('POST', path, content))
     const { id } = JSON.parse(bytes.toString()) as { id: string }
     return { id, position: headers['board-position'] as string }
   }
@@ -76,7 +76,7 @@ export async function prepare(urls: string[], localAddress: string, preparation:
   }
   await store('cards', cards, () => post(path, { title: 'Card', description: texts[text]() }))
   await store('renames', renames, (nth) =>
-    must(() => asker.json('PATCH', `/columns/${column.id}`, { title: `Column ${nth}` })),
+    must(() => client.json('PATCH', `/columns/${column.id}`, { title: `Column ${nth}` })),
   )
   await store('boards', boards, () => post('/boards', { title: 'Board', description: texts[text]() }))
   const since = column.position
@@ -88,7 +88,7 @@ export async function prepare(urls: string[], localAddress: string, preparation:
 }
 
 /** Sends until it is done; a refusal by a quota ends the preparation, a busy service is tried again. */
-async function must(send: () => Promise<Reply>): Promise<Reply> {
+async function must(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
   for (let tries = 0; ; tries++) {
     const reply = await send()
     const { status, bytes } = reply

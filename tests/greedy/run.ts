@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { machineTime } from '@lockstep/testing/load/measure'
 import type { Outcomes } from './attacks.ts'
-import { judge, type Observation, type Sample, type Verdict } from './judge.ts'
+import type { AttackEnvironment, ServiceOptions } from './environment.ts'
+import { evaluate, type Observation, type Sample, type Verdict } from './judge.ts'
 import type { Prepared } from './prepare.ts'
 import type { Scenario } from './scenarios.ts'
-import type { Serving, Stage } from './stage.ts'
 
 export interface Pace {
   size: 'full' | 'small'
@@ -17,7 +17,7 @@ export interface Pace {
   /** Rounds in which the host takes more of the processors than this part are repeated. */
   maxStolen?: number
   /** With these, all scenarios share the same processes; otherwise each gets new ones with its own settings. */
-  shared?: Serving
+  shared?: ServiceOptions
 }
 
 export interface Result {
@@ -44,34 +44,39 @@ function stolenSince(): () => number {
 }
 
 /** Runs one scenario, and judges all of its rounds together. */
-export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, hasQuotas: boolean): Promise<Result> {
+export async function runScenario(
+  environment: AttackEnvironment,
+  scenario: Scenario,
+  pace: Pace,
+  hasQuotas: boolean,
+): Promise<Result> {
   const { prepare, amount } = scenario[pace.size] ?? scenario.full
   const { shared, minRounds, maxRounds } = pace
-  await stage.serve(shared ?? servingOf(scenario), { isFresh: !shared })
+  await environment.start(shared ?? optionsOf(scenario), { isFresh: !shared })
   const began = performance.now()
   // What is stored can be shared; an account without anything is one scenario's own, with its own share and limits.
-  const prepared = await stage.prepare(prepare ?? {}, prepare ? '' : scenario.name)
+  const prepared = await environment.prepare(prepare ?? {}, prepare ? '' : scenario.name)
   const outcomes: Outcomes = {}
   const observation: Observation = {
     attacked: [],
     control: [],
     ended: [],
     peakBytes: 0,
-    limitBytes: stage.limitBytes,
+    limitBytes: environment.limitBytes,
   }
   let disturbed = 0
   for (let round = 0; ; round++) {
     const nth = round % prepared.length
     const { target } = prepared[nth] as Prepared
     await pause(pace.calmMs)
-    await stage.settle()
-    await stage.bystanders.ask({ do: 'begin' })
+    await environment.settle()
+    await environment.bystanders.run({ do: 'begin' })
     const order = { name: scenario.attack, target, amount, ms: pace.attackMs }
     const stolen = stolenSince()
-    const got = (await stage.attacker.ask(order)) as Outcomes
-    const samples = (await stage.bystanders.ask({ do: 'finish' })) as Sample[][]
+    const got = (await environment.attacker.run(order)) as Outcomes
+    const samples = (await environment.bystanders.run({ do: 'finish' })) as Sample[][]
     // The host gave the processors to others: times say nothing. Memory still counts, and so does a round with a failure.
-    const hasFailed = stage.ended().length > 0 || samples[nth]?.some(({ failure }) => failure !== undefined)
+    const hasFailed = environment.ended().length > 0 || samples[nth]?.some(({ failure }) => failure !== undefined)
     if (pace.maxStolen !== undefined && stolen() > pace.maxStolen && disturbed < MAX_DISTURBED && !hasFailed) {
       disturbed++
       round--
@@ -80,14 +85,14 @@ export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, 
     for (const [outcome, count] of Object.entries(got)) outcomes[outcome] = (outcomes[outcome] ?? 0) + count
     observation.attacked.push(...(samples[nth] ?? []))
     observation.control.push(...(samples[1 - nth] ?? []))
-    observation.ended = stage.ended()
-    observation.peakBytes = stage.peakBytes
+    observation.ended = environment.ended()
+    observation.peakBytes = environment.peakBytes
     const { quota } = scenario
     if (quota && hasQuotas && observation.ended.length === 0) {
-      const bytes = await stage.ask(nth, quota.query, [target.board])
+      const bytes = await environment.query(nth, quota.query, [target.board])
       observation.stored = { what: quota.what, bytes, limitBytes: quota.limitBytes(performance.now() - began) }
     }
-    const verdict = judge(observation)
+    const verdict = evaluate(observation)
     const { unusable, failures, slow } = verdict
     const isFinal = unusable.length > 0 || failures.length > 0 || slow.length === 0
     const rounds = round + 1
@@ -98,4 +103,4 @@ export async function runScenario(stage: Stage, scenario: Scenario, pace: Pace, 
   }
 }
 
-const servingOf = ({ settings = {}, instances = 1 }: Scenario): Serving => ({ settings, instances })
+const optionsOf = ({ settings = {}, instances = 1 }: Scenario): ServiceOptions => ({ settings, instances })

@@ -1,11 +1,11 @@
+import { newAccount } from '@lockstep/testing/accounts'
 import { Client } from '@lockstep/testing/client'
-import { openPool } from '@lockstep/testing/load/environment'
-import { endProcesses, startPostgres, startRedis, startServiceProcess } from '@lockstep/testing/processes'
+import { startStores } from '@lockstep/testing/environment'
+import { startServiceProcess } from '@lockstep/testing/processes'
 import { isAdministration, operationsOf, readOpenApi } from '../fuzz/document.ts'
 import { fuzzFrames } from '../fuzz/frame-run.ts'
-import { newPerson } from '../fuzz/person.ts'
+import { countDeadlocks, monitor } from '../fuzz/monitor.ts'
 import { fuzz } from '../fuzz/run.ts'
-import { countDeadlocks, watch } from '../fuzz/watch.ts'
 import { atLeast, atMost, collectFigures, equals, info, isTrue, type Progress, type Report } from './report.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
@@ -20,89 +20,79 @@ const GROWTH_PERCENT = 25
 
 /** Requests and frames generated from the API documents, valid and broken. */
 export async function prove(progress: Progress): Promise<Report> {
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-  const sql = openPool(postgres.url)
+  await using stores = await startStores()
   const { figures, violations, add } = collectFigures(progress)
-  try {
-    const service = await startServiceProcess({
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
-      JWT_SECRET: 'hush-hush-signing-secret-of-the-fuzzer-0123456789',
-      LOG_LEVEL: 'warn',
-      TOKEN_LIFETIME_SECONDS: '86400',
-      ADMIN_API: 'on',
-      BOARD_WAIT_MS: '12000',
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
-      // Small, so that it is full early and growth is not the cache.
-      BOARD_CACHE_BYTES: '4194304',
-    })
-    const operations = operationsOf(readOpenApi())
-    const requests_watch = watch([service])
-    const size = { seed: SEED, requests: REQUESTS, at_once: REQUESTS_AT_ONCE }
-    const fuzzed = await fuzz(service.base_url, operations, size, (done, found) => {
-      if (done % 10_000 === 0) progress(`fuzz: ${done} of ${REQUESTS} requests, ${found} violations`)
-    })
-    const requests_end = requests_watch.end()
-    if (service.hasEnded()) throw new Error(`The service has ended: ${service.output().slice(-3_000)}`)
+  const service = await startServiceProcess({
+    ...stores.settings(),
+    TOKEN_LIFETIME_SECONDS: '86400',
+    ADMIN_API: 'on',
+    BOARD_WAIT_MS: '12000',
+    NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
+    // Small, so that it is full early and growth is not the cache.
+    BOARD_CACHE_BYTES: '4194304',
+  })
+  const operations = operationsOf(readOpenApi())
+  const requests_watch = monitor([service])
+  const size = { seed: SEED, requests: REQUESTS, concurrency: REQUESTS_AT_ONCE }
+  const fuzzed = await fuzz(service.base_url, operations, size, (done, found) => {
+    if (done % 10_000 === 0) progress(`fuzz: ${done} of ${REQUESTS} requests, ${found} violations`)
+  })
+  const requests_end = requests_watch.end()
+  if (service.hasEnded()) throw new Error(`The service has ended: ${service.output().slice(-3_000)}`)
 
-    const { token } = await newPerson(new Client(service.base_url))
-    const frames_watch = watch([service])
-    const frame_size = { seed: SEED, frames: FRAMES, at_once: FRAMES_AT_ONCE }
-    const framed = await fuzzFrames(new Client(service.base_url, token), frame_size, (done, found) => {
-      progress(`fuzz: ${done} of ${FRAMES} frames, ${found} violations`)
-    })
-    const frames_end = frames_watch.end()
-    const isUp = !service.hasEnded()
-    if (!isUp) progress(service.output().slice(-3_000))
-    await service.end()
-    const deadlocks = await countDeadlocks(sql)
+  const { token } = await newAccount(service.base_url)
+  const frames_watch = monitor([service])
+  const frame_size = { seed: SEED, frames: FRAMES, concurrency: FRAMES_AT_ONCE }
+  const framed = await fuzzFrames(new Client(service.base_url, token), frame_size, (done, found) => {
+    progress(`fuzz: ${done} of ${FRAMES} frames, ${found} violations`)
+  })
+  const frames_end = frames_watch.end()
+  const isUp = !service.hasEnded()
+  if (!isUp) progress(service.output().slice(-3_000))
+  await service.end()
+  const deadlocks = await countDeadlocks(stores.pool('lockstep'))
 
-    violations.push(...fuzzed.violations, ...framed.violations)
-    const complaints = [...requests_end.complaints, ...frames_end.complaints]
-    violations.push(...new Set(complaints))
-    const sumOf = (isCounted: (met: string) => boolean) =>
-      [...fuzzed.met].filter(([met]) => isCounted(met)).reduce((sum, [, times]) => sum + times, 0)
-    const administration = operations.filter(isAdministration)
-    const succeeded = operations.filter(({ id }) => (fuzzed.operations.get(id)?.succeeded ?? 0) > 0)
-    const abused = succeeded.filter(isAdministration).length
-    const growth = ([memory]: typeof requests_end.growth) =>
-      memory ? (memory.growth / memory.early) * 100 : Number.NaN
-    add(
-      info('seed', SEED),
-      atLeast('requests', fuzzed.requests, REQUESTS),
-      info('requests per second', fuzzed.requests / fuzzed.seconds),
-      info(
-        'requests with something broken',
-        [...fuzzed.tricks.values()].reduce((sum, times) => sum + times, 0),
-      ),
-      info('different responses: status and problem code', fuzzed.met.size),
-      equals('user operations that succeeded', succeeded.length - abused, operations.length - administration.length),
-      equals('admin operations that succeeded without the right', abused, 0),
-      equals(
-        'responses with 5xx, except 503',
-        sumOf((met) => met.startsWith('5') && !met.startsWith('503')),
-        0,
-      ),
-      info(
-        'responses with 503 and Retry-After',
-        sumOf((met) => met.startsWith('503')),
-      ),
-      equals('responses that contradict the document', fuzzed.violations.length, 0),
-      atMost('memory growth during the requests', growth(requests_end.growth), GROWTH_PERCENT, '%'),
-      atLeast('frames', framed.frames, FRAMES),
-      info('frames per second', framed.frames / framed.seconds),
-      info('kinds of frames', framed.kinds.size),
-      info('connections', framed.sessions),
-      equals('connections that ended with a wrong code', framed.violations.length, 0),
-      info('events that another client received meanwhile, without a gap', framed.followed),
-      atMost('memory growth during the frames', growth(frames_end.growth), GROWTH_PERCENT, '%'),
-      isTrue('the process was still running', isUp),
-      equals('errors and unhandled rejections in its log', complaints.length, 0),
-      equals('deadlocks counted by PostgreSQL', deadlocks, 0),
-    )
-    return { figures, violations }
-  } finally {
-    await sql.end()
-    await endProcesses()
-  }
+  violations.push(...fuzzed.violations, ...framed.violations)
+  const complaints = [...requests_end.complaints, ...frames_end.complaints]
+  violations.push(...new Set(complaints))
+  const sumOf = (isCounted: (met: string) => boolean) =>
+    [...fuzzed.outcomes].filter(([met]) => isCounted(met)).reduce((sum, [, times]) => sum + times, 0)
+  const administration = operations.filter(isAdministration)
+  const succeeded = operations.filter(({ id }) => (fuzzed.operations.get(id)?.succeeded ?? 0) > 0)
+  const abused = succeeded.filter(isAdministration).length
+  const growth = ([memory]: typeof requests_end.growth) => (memory ? (memory.growth / memory.early) * 100 : Number.NaN)
+  add(
+    info('seed', SEED),
+    atLeast('requests', fuzzed.requests, REQUESTS),
+    info('requests per second', fuzzed.requests / fuzzed.seconds),
+    info(
+      'requests with something broken',
+      [...fuzzed.mutations.values()].reduce((sum, times) => sum + times, 0),
+    ),
+    info('different responses: status and problem code', fuzzed.outcomes.size),
+    equals('user operations that succeeded', succeeded.length - abused, operations.length - administration.length),
+    equals('admin operations that succeeded without the right', abused, 0),
+    equals(
+      'responses with 5xx, except 503',
+      sumOf((met) => met.startsWith('5') && !met.startsWith('503')),
+      0,
+    ),
+    info(
+      'responses with 503 and Retry-After',
+      sumOf((met) => met.startsWith('503')),
+    ),
+    equals('responses that contradict the document', fuzzed.violations.length, 0),
+    atMost('memory growth during the requests', growth(requests_end.growth), GROWTH_PERCENT, '%'),
+    atLeast('frames', framed.frames, FRAMES),
+    info('frames per second', framed.frames / framed.seconds),
+    info('kinds of frames', framed.kinds.size),
+    info('connections', framed.sessions),
+    equals('connections that ended with a wrong code', framed.violations.length, 0),
+    info('events that another client received meanwhile, without a gap', framed.eventsReceived),
+    atMost('memory growth during the frames', growth(frames_end.growth), GROWTH_PERCENT, '%'),
+    isTrue('the process was still running', isUp),
+    equals('errors and unhandled rejections in its log', complaints.length, 0),
+    equals('deadlocks counted by PostgreSQL', deadlocks, 0),
+  )
+  return { figures, violations }
 }

@@ -1,7 +1,7 @@
 import { endProcesses } from '@lockstep/testing/processes'
+import { AttackEnvironment } from '../greedy/environment.ts'
 import { type Pace, type Result, runScenario } from '../greedy/run.ts'
 import { type Scenario, scenarios } from '../greedy/scenarios.ts'
-import { Stage } from '../greedy/stage.ts'
 import { equals, type Figure, info, type Progress, type Report } from './report.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -31,12 +31,12 @@ export async function runAll(
   { quotas, main }: { quotas: 'on' | 'off'; main?: string },
   progress: Progress,
 ): Promise<Result[]> {
-  const stage = await Stage.open({ main, settings: { QUOTAS: quotas }, limitBytes: LIMIT_BYTES })
+  const environment = await AttackEnvironment.open({ main, settings: { QUOTAS: quotas }, limitBytes: LIMIT_BYTES })
   const results: Result[] = []
   try {
     for (const scenario of chosen) {
       progress(`quotas ${quotas}: ${scenario.title}`)
-      const result = await runScenario(stage, scenario, PACE, quotas === 'on')
+      const result = await runScenario(environment, scenario, PACE, quotas === 'on')
       results.push(result)
       const rounds = `${result.rounds} rounds, ${result.disturbed} repeated`
       progress(`  ${timesOf(result)}; ${peakOf(result)} MiB; ${outcomesOf(result)}; ${preparedOf(result)}; ${rounds}`)
@@ -45,7 +45,7 @@ export async function runAll(
     }
     return results
   } finally {
-    await stage.close()
+    await environment.close()
     await endProcesses()
   }
 }

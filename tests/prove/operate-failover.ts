@@ -63,7 +63,7 @@ export async function failOverSynchronously(size: Size, progress: Progress): Pro
   }
 }
 
-interface Stage {
+interface FailoverEnvironment {
   cluster: Cluster
   address: TcpProxy
   service: ServiceProcess
@@ -71,7 +71,7 @@ interface Stage {
   seed: number
 }
 
-async function failOverOnce(stage: Stage, kind: Failover['kind']): Promise<Failover> {
+async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']): Promise<Failover> {
   const { cluster, address, service, size, seed } = stage
   const { base_url } = service
   const [owner, member] = [await newUser(base_url), await newUser(base_url)]

@@ -13,7 +13,7 @@ import {
   startServiceProcess,
 } from '@lockstep/testing/processes'
 import { seedBoards } from '../../scripts/seed-boards.ts'
-import { failed, judge } from '../acceptance-suite.ts'
+import { failed, runAcceptance } from '../acceptance-suite.ts'
 import { databaseOn, kill, query } from '../recovery/cluster.ts'
 import { startNewEpoch } from '../recovery/new-epoch.ts'
 import { blockOf, settingsOf } from '../recovery/page.ts'
@@ -109,7 +109,7 @@ export async function drill(size: Size): Promise<Drill> {
       )),
     ]
     await watchers.close()
-    const smoke = size.is_judged ? await judge(base_url, '--quick') : undefined
+    const smoke = size.is_judged ? await runAcceptance(base_url, '--quick') : undefined
     if (smoke) violations.push(...failed(smoke.results).map((row) => `the smoke suite fails: ${row}`))
     await again.end()
 

@@ -5,26 +5,19 @@ import type { FullBoard } from '@lockstep/contract/boards'
 import { EVENT_VERSION } from '@lockstep/contract/realtime'
 import { Client } from '@lockstep/testing/client'
 import { checkClosed } from '@lockstep/testing/closed-schema'
+import { startStores } from '@lockstep/testing/environment'
 import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
-import { JWT_SECRET, makeAudience, openPool } from '@lockstep/testing/load/environment'
+import { makeAudience } from '@lockstep/testing/load/environment'
 import { unpackVersion } from '@lockstep/testing/older-version'
-import {
-  endProcesses,
-  eventually,
-  startAdmin,
-  startPostgres,
-  startRedis,
-  startServiceProcess,
-} from '@lockstep/testing/processes'
+import { eventually, startAdmin, startServiceProcess } from '@lockstep/testing/processes'
 import type pg from 'pg'
-import { ensureDatabase } from '../../packages/server/src/database/migrations/migrate.ts'
 import { atLeast, collectFigures, equals, info, type Progress, type Report } from './report.ts'
-import { type Instance, Load, type LoadedBoard, type LoadSize } from './upgrade-load.ts'
+import { type Instance, type LoadedBoard, UpgradeWorkload, type WorkloadSize } from './upgrade-workload.ts'
 
 /** The version to upgrade from: the last one before migrations had phases. */
 const OLD = '71b48433ba6c8942d2191190db0dd5a07f755861'
 
-export interface UpgradeSize extends LoadSize {
+export interface UpgradeSize extends WorkloadSize {
   /** How long the two versions serve together, and each stage around that. */
   together_seconds: number
   stage_seconds: number
@@ -48,7 +41,7 @@ const FULL: UpgradeSize = {
 
 export interface Upgrade {
   failures: string[]
-  stages: Load['stages']
+  stages: UpgradeWorkload['phases']
   /** Exit codes of the instances that were sent away. */
   exits: (number | null)[]
   migrated: string[]
@@ -68,30 +61,21 @@ export interface Upgrade {
  */
 export async function upgradeUnderLoad(size: UpgradeSize, progress: Progress): Promise<Upgrade> {
   using old = unpackVersion(OLD)
-  try {
-    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    const url = Object.assign(new URL(postgres.url), { pathname: '/lockstep' }).href
-    await ensureDatabase(url)
-    const settings = { DATABASE_URL: url, REDIS_URL: redis.url, JWT_SECRET, LOG_LEVEL: 'warn', DRAIN_SECONDS: '1' }
-    const start = async (version: Instance['version']): Promise<Instance> => ({
-      ...(await (version === 'old' ? startServiceProcess(settings, old.main) : startServiceProcess(settings))),
-      version,
-    })
-    const [first, second] = await Promise.all([start('old'), start('old')])
-    const sql = openPool(url)
-    try {
-      const boards = await makeBoards(first.base_url, sql, size.boards)
-      await addRows(sql, size.rows)
-      return await rollOver({ size, progress, settings, sql, boards, start, first, second })
-    } finally {
-      await sql.end()
-    }
-  } finally {
-    await endProcesses()
-  }
+  await using stores = await startStores()
+  await stores.createDatabase('lockstep')
+  const settings = { ...stores.settings(), DRAIN_SECONDS: '1' }
+  const start = async (version: Instance['version']): Promise<Instance> => ({
+    ...(await startServiceProcess(settings, version === 'old' ? old.main : undefined)),
+    version,
+  })
+  const [first, second] = await Promise.all([start('old'), start('old')])
+  const sql = stores.pool('lockstep')
+  const boards = await makeBoards(first.base_url, sql, size.boards)
+  await addRows(sql, size.rows)
+  return await rollOver({ size, progress, settings, sql, boards, start, first, second })
 }
 
-interface Story {
+interface RollingUpgrade {
   size: UpgradeSize
   progress: Progress
   settings: Record<string, string>
@@ -101,23 +85,32 @@ interface Story {
   first: Instance
   second: Instance
 }
-async function rollOver({ size, progress, settings, sql, boards, start, first, second }: Story): Promise<Upgrade> {
-  const load = new Load(boards)
+async function rollOver({
+  size,
+  progress,
+  settings,
+  sql,
+  boards,
+  start,
+  first,
+  second,
+}: RollingUpgrade): Promise<Upgrade> {
+  const load = new UpgradeWorkload(boards)
   const exits: Upgrade['exits'] = []
   const stage = (name: string) => {
-    load.begin(name)
+    load.beginPhase(name)
     progress(`${name} (${load.answered} requests so far, ${load.failures.length} failures)`)
   }
   const rest = (seconds = size.stage_seconds) => pause(seconds * 1_000)
   /** The new one is in before the old one goes. */
   const replace = async (leaving: Instance, version: Instance['version']) => {
     const coming = await start(version)
-    load.take(coming)
-    exits.push(await load.remove(leaving))
+    load.addInstance(coming)
+    exits.push(await load.removeInstance(leaving))
     return coming
   }
-  load.take(first)
-  load.take(second)
+  load.addInstance(first)
+  load.addInstance(second)
   stage('two old instances')
   load.start(size)
   await rest()
@@ -142,7 +135,7 @@ async function rollOver({ size, progress, settings, sql, boards, start, first, s
   const { rowCount } = await sql.query(`select from stored_responses where key like 'boardless-%'`)
   return {
     failures: load.failures,
-    stages: load.stages,
+    stages: load.phases,
     exits,
     migrated,
     retries,
@@ -155,7 +148,7 @@ async function rollOver({ size, progress, settings, sql, boards, start, first, s
 }
 
 /** Migrates as an operator does, while a transaction reads from a table that is to be changed and does not end. */
-async function migrateBlocked(load: Load, sql: pg.Pool, settings: Record<string, string>, seconds: number) {
+async function migrateBlocked(load: UpgradeWorkload, sql: pg.Pool, settings: Record<string, string>, seconds: number) {
   const holder = await sql.connect()
   await holder.query('begin')
   await holder.query('lock table board_events in access share mode')
@@ -165,7 +158,7 @@ async function migrateBlocked(load: Load, sql: pg.Pool, settings: Record<string,
     const before = load.answered
     await pause(seconds * 1_000)
     const requests = load.answered - before
-    const slowest_ms = load.stages.at(-1)?.slowest_ms ?? 0
+    const slowest_ms = load.phases.at(-1)?.slowest_ms ?? 0
     if (migrating.hasEnded()) throw new Error(`The migration did not wait: ${migrating.output()}`)
     await holder.query('commit')
     const code = await migrating.ended
@@ -188,7 +181,7 @@ export async function makeBoards(base_url: string, sql: pg.Pool, count: number):
       const todo = await api.call('createColumn', { params, body: { title: 'To do' } })
       const done = await api.call('createColumn', { params, body: { title: 'Done' } })
       const label = await api.call('createLabel', { params, body: { name: 'Label' } })
-      return { created, token, column_ids: [todo.id, done.id], label_id: label.id, heard: new Map() }
+      return { created, token, column_ids: [todo.id, done.id], label_id: label.id, received: new Map() }
     }),
   )
 }
@@ -203,7 +196,7 @@ const addRows = (sql: pg.Pool, rows: number) =>
   )
 
 /** Holds what the sockets heard against the log, the log against the contract, and the board against both. */
-export async function checkBoards(load: Load, sql: pg.Pool, boards: LoadedBoard[], instances: Instance[]) {
+export async function checkBoards(load: UpgradeWorkload, sql: pg.Pool, boards: LoadedBoard[], instances: Instance[]) {
   let count = 0
   const complain = (sentence: string) => load.failures.push(sentence)
   for (const board of boards) {
@@ -221,15 +214,15 @@ export async function checkBoards(load: Load, sql: pg.Pool, boards: LoadedBoard[
     const log = rows.map(({ body }) => JSON.parse(body) as { type: EventKind; data: unknown; version: string })
     for (const [i, { seq }] of rows.entries()) {
       const event = log[i] as (typeof log)[number]
-      if (seq !== i + 1) complain(`the log does not go on by one at ${seq}`)
+      if (seq !== i + 1) complain(`the log has a gap before ${seq}`)
       if (event.version !== EVENT_VERSION) complain(`${seq} has the version ${event.version}`)
       try {
         checkClosed(events[event.type], event.data, `${seq} ${event.type}`)
       } catch (error) {
         complain((error as Error).message)
       }
-      const { seq: _, ...heard } = JSON.parse(board.heard.get(seq) ?? '{}') as { seq?: number }
-      if (!isDeepStrictEqual(heard, event)) complain(`sockets were told something else as ${seq} than the log says`)
+      const { seq: _, ...heard } = JSON.parse(board.received.get(seq) ?? '{}') as { seq?: number }
+      if (!isDeepStrictEqual(heard, event)) complain(`sockets received another event as ${seq} than the log has`)
     }
     const folded = foldBoard(emptyBoard(board.created), log)
     for (const instance of instances) {

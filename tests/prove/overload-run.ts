@@ -1,200 +1,181 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { openPool, type ProbedService, startBare, startProbed } from '@lockstep/testing/load/environment'
-import { Asker } from '@lockstep/testing/load/http-connection'
-import { byTurns, withCpu, withFreeCores } from '@lockstep/testing/load/measure'
+import { startStores } from '@lockstep/testing/environment'
+import { type ProbedService, startBare, startProbed } from '@lockstep/testing/load/environment'
+import { HttpClient } from '@lockstep/testing/load/http-client'
+import { type LoadResult, LoadWorker, type Schedule } from '@lockstep/testing/load/http-load'
+import { byTurns, DURABLE_POSTGRES, withCpu, withFreeCores } from '@lockstep/testing/load/measure'
+import { lostWrites } from '@lockstep/testing/load/overload-checks'
 import { LoadClients } from '@lockstep/testing/load/socket-clients'
-import { freePort } from '@lockstep/testing/ports'
-import { endProcesses, type ServiceProcess, startPostgres, startRedis } from '@lockstep/testing/processes'
+import { Worker } from '@lockstep/testing/load/worker'
 import type pg from 'pg'
-import { FULL as BENCH } from '../../bench/size.ts'
-import { lostWrites } from './overload-judge.ts'
-import type { Outcome, Window } from './overload-load.ts'
-import { Askers, type CrowdSize, makeCrowd, readLog } from './overload-stage.ts'
+import { readLog, seedWorkload, type WorkloadSize } from './overload-workload.ts'
 import type { Progress } from './report.ts'
 
-export interface FloodSize extends CrowdSize {
-  /** How many times as much is asked as can be done. */
+export interface OverloadSize extends WorkloadSize {
+  /** The offered rate, as a multiple of the peak rate. */
   times: number
-  /** Connections of those who ask in the flood, all open before it begins. */
+  /** Open connections during the overload. */
   connections: number
-  /** How long an instance works before anything is measured of it: until its code is compiled. */
-  warm_seconds: number
+  /** How long an instance runs before it is measured, so that its code is compiled. */
+  warmUpSeconds: number
   /**
-   * How many ask at once when it is measured how much the service can do. No more than it has places: whoever is sent away
-   * would ask again at once, and refusals would be measured with the answers.
+   * Numbers of concurrent requests with which the peak rate is measured. At most the number of slots of the service:
+   * otherwise clients would repeat rejected requests at once, and the rejections would be measured too.
    */
-  askers: number[]
-  peak_seconds: number
-  /** Short floods, each beside a measurement of the peak. */
+  concurrency: number[]
+  peakSeconds: number
+  /** Short overloads, each beside a measurement of the peak rate. */
   pairs: number
-  before_seconds: number
-  flood_seconds: number
-  after_seconds: number
-  without_seconds: number
-  /** How long it is measured what an answer costs, and a refusal. */
-  cost_seconds: number
+  beforeSeconds: number
+  overloadSeconds: number
+  afterSeconds: number
+  /** Duration of the overload without admission control. */
+  withoutSeconds: number
+  /** Duration of the measurement of CPU time per response and per rejection. */
+  costSeconds: number
 }
-/** What was done in a second, and on how many cores: what others left of the machine. */
+/** Responses per second, and the number of cores that other processes left. */
 export interface Rate {
   rate: number
   free: number
 }
-const SINK = fileURLToPath(new URL('overload-sink.ts', import.meta.url))
 
-/** Measures what the service can do, asks it for several times as much, and leaves it in peace again. */
-export async function runFlood(size: FloodSize, progress: Progress) {
-  const settings = Object.entries(BENCH.postgres).map(([name, value]) => `${name}=${value}`)
-  const [postgres, redis] = await Promise.all([startPostgres({ settings }), startRedis()])
-  const sql = openPool(postgres.url)
-  const [askers, bystanders, viewers] = [new Askers(), new Askers(), new LoadClients(1)]
-  const sink_port = await freePort()
-  const sink = fork(SINK, [String(sink_port)], { execArgv: [] })
+/** Measures the peak rate of the service, offers several times as much, and then half of it. */
+export async function runOverload(size: OverloadSize, progress: Progress) {
+  await using stores = await startStores({ postgres: DURABLE_POSTGRES })
+  const settings = stores.settings()
+  const [load, otherLoad, viewers] = [new LoadWorker(), new LoadWorker(), new LoadClients(1)]
+  const rejecting = new Worker<'listen'>(new URL('rejecting-server.ts', import.meta.url))
   try {
-    await once(sink, 'message')
-    const stores = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
-    const service = await startProbed(stores)
-    const crowd = await makeCrowd(sql, size)
-    await Promise.all([askers.prepare(crowd.requests), bystanders.prepare(crowd.requests)])
-    await viewers.open(service.base_url, crowd.sockets, 200)
-    await viewers.until('all are there', ({ hellos }) => hellos === crowd.sockets.length)
-    const port = portOf(service)
+    const rejectingUrl = `http://127.0.0.1:${(await rejecting.run('listen')) as number}`
+    const service = await startProbed(settings)
+    const sql = stores.pool('lockstep')
+    const workload = await seedWorkload(sql, size)
+    await Promise.all([load, otherLoad].map((each) => each.prepare('mixed', workload.requests)))
+    await viewers.open(service.base_url, workload.sockets, 200)
+    await viewers.until('all sockets are open', ({ hellos }) => hellos === workload.sockets.length)
     const { connections } = size
-    const warmUp = (at_port: number): Window => ({
-      port: at_port,
-      connections: Math.max(...size.askers),
-      ms: size.warm_seconds * 1_000,
-    })
-    const seen: Outcome[] = []
-    const pids = { service: service.pid, postgres: postgres.process().pid, askers: askers.pid }
-    const run = async (window: Window) => {
-      // All that works here: this process with its children, and the backends of PostgreSQL.
-      const measured = await withFreeCores([process.pid, pids.postgres], () => withCpu(pids, () => askers.run(window)))
-      const { result: outcome, cpu } = measured.result
-      seen.push(outcome)
-      return { outcome, cpu, free: measured.free }
+    const warmUp: Schedule = { connections: Math.max(...size.concurrency), ms: size.warmUpSeconds * 1_000 }
+    const results: LoadResult[] = []
+    const pids = { service: service.pid, postgres: stores.postgres.process().pid, load: load.pid }
+    const run = async (schedule: Schedule) => {
+      // Everything of this suite: this process with its children, and the backends of PostgreSQL.
+      const measured = await withFreeCores([process.pid, pids.postgres], () =>
+        withCpu(pids, () => load.run('mixed', service.base_url, schedule)),
+      )
+      const { result, cpu } = measured.result
+      results.push(result)
+      return { result, cpu, free: measured.free }
     }
-    const peakOf = async (at_once: number) => {
-      const { outcome, free } = await run({ port, connections: at_once, ms: size.peak_seconds * 1_000 })
-      const rate = outcome.good / size.peak_seconds
-      progress(`${at_once} who wait for their answers: ${Math.round(rate)} a second, ${outcome.shed} sent away`)
-      return { rate, free, at_once }
+    const peakOf = async (concurrency: number) => {
+      const { result, free } = await run({ connections: concurrency, ms: size.peakSeconds * 1_000 })
+      const rate = result.inTime / size.peakSeconds
+      progress(`${concurrency} concurrent requests: ${Math.round(rate)}/s, ${result.rejected} rejected`)
+      return { rate, free, concurrency }
     }
 
-    progress(`it warms up, for ${size.warm_seconds} s`)
-    await run(warmUp(port))
-    progress('how much it can do')
+    progress(`warming up for ${size.warmUpSeconds} s`)
+    await run(warmUp)
+    progress('peak rate')
     const peaks: Awaited<ReturnType<typeof peakOf>>[] = []
-    for (const at_once of size.askers) peaks.push(await peakOf(at_once))
+    for (const concurrency of size.concurrency) peaks.push(await peakOf(concurrency))
     const alone = peaks.reduce((a, b) => (b.rate > a.rate ? b : a))
-    // What one process cannot send does not count as offered: for 7,000 a second it needed a fifth of a core.
     const rate = size.times * alone.rate
 
-    /** One second for the rush at the beginning; what follows it is counted. */
-    const floodBriefly = async (): Promise<Rate> => {
-      const { outcome, free } = await run({
-        port,
-        connections,
-        phases: [{ rate, ms: (size.peak_seconds + 1) * 1_000 }],
-      })
-      const done = outcome.moments.slice(1).reduce((sum, { good }) => sum + good, 0) / size.peak_seconds
-      progress(`${size.times} times as much: ${Math.round(done)} a second`)
-      return { rate: done, free }
+    /** The first second, in which the queue fills, is not counted. */
+    const overloadBriefly = async (): Promise<Rate> => {
+      const { result, free } = await run({ connections, phases: [{ rate, ms: (size.peakSeconds + 1) * 1_000 }] })
+      const goodput = result.seconds.slice(1).reduce((sum, { inTime }) => sum + inTime, 0) / size.peakSeconds
+      progress(`${size.times} times the peak rate: ${Math.round(goodput)}/s`)
+      return { rate: goodput, free }
     }
-    const peakBesideOthers = async (): Promise<Rate> => {
-      const ms = size.peak_seconds * 1_000
-      const phases = [{ rate: rate - alone.rate, ms }]
+    const peakBesideOtherLoad = async (): Promise<Rate> => {
+      const phases = [{ rate: rate - alone.rate, ms: size.peakSeconds * 1_000 }]
       const [peak] = await Promise.all([
-        peakOf(alone.at_once),
-        bystanders.run({ port: sink_port, connections, phases }),
+        peakOf(alone.concurrency),
+        otherLoad.run('mixed', rejectingUrl, { connections, phases }),
       ])
       return peak
     }
-    const turns = await byTurns(size.pairs, { peak: peakBesideOthers, flood: floodBriefly })
-    const pairs = turns.peak.map((peak, i) => ({ peak, flood: turns.flood[i] as Rate }))
+    const turns = await byTurns(size.pairs, { peak: peakBesideOtherLoad, overload: overloadBriefly })
+    const pairs = turns.peak.map((peak, i) => ({ peak, overload: turns.overload[i] as Rate }))
 
-    progress(`${size.times} times as much, for ${size.flood_seconds} s`)
-    const rest = { rate: alone.rate / 2, isRest: true }
+    progress(`${size.times} times the peak rate for ${size.overloadSeconds} s`)
+    const calm = { rate: alone.rate / 2, isExcluded: true }
     const phases = [
-      { ...rest, ms: size.before_seconds * 1_000 },
-      { rate, ms: size.flood_seconds * 1_000 },
-      { ...rest, ms: size.after_seconds * 1_000 },
+      { ...calm, ms: size.beforeSeconds * 1_000 },
+      { rate, ms: size.overloadSeconds * 1_000 },
+      { ...calm, ms: size.afterSeconds * 1_000 },
     ]
     const watch = startWatch(service)
-    const flood = await run({ port, connections, phases })
+    const overload = await run({ connections, phases })
     const watched = await watch.end()
 
-    progress('every event has reached every socket')
-    const log = await readLog(sql, crowd.boards)
+    progress('waiting until every event has reached every socket')
+    const log = await readLog(sql, workload.boards)
     const events = log.slice(0, size.watched).reduce((sum, seqs) => sum + seqs.size, 0) * size.watchers
     const counts = await viewers
-      .until('every event has come', (now) => now.events >= events, 20_000)
+      .until('every event has arrived', (now) => now.events >= events, 20_000)
       .catch(() => viewers.count())
-    const acknowledged = seen.flatMap((outcome) => outcome.acknowledged)
+    const acknowledged = results.flatMap((result) => result.acknowledged)
 
-    progress('the same without the door')
-    const open = await startBare({ ...stores, MAX_REQUESTS_AT_ONCE: '1000000' })
-    await bystanders.run(warmUp(portOf(open)))
-    const without = [{ rate, ms: size.without_seconds * 1_000 }]
-    const unguarded = await bystanders.run({ port: portOf(open), connections, phases: without })
-    // It still works for those who have gone, and would go on beside what is measured next.
-    await open.end('SIGKILL')
-    progress('what an answer costs, and a refusal')
-    const costs = await measureCosts(bystanders, { sql, stores, size, at_once: alone.at_once, rate })
+    progress('the same without admission control')
+    const unlimited = await startBare({ ...settings, MAX_REQUESTS_AT_ONCE: '1000000' })
+    await otherLoad.run('mixed', unlimited.base_url, warmUp)
+    const unguarded = await otherLoad.run('mixed', unlimited.base_url, {
+      connections,
+      phases: [{ rate, ms: size.withoutSeconds * 1_000 }],
+    })
+    // It still works on requests whose clients have gone, and would disturb the next measurement.
+    await unlimited.end('SIGKILL')
+    progress('CPU time of a response and of a rejection')
+    const costs = await measureCosts(otherLoad, { sql, settings, size, concurrency: alone.concurrency, rate })
     return {
       alone,
       costs,
       pairs,
-      flood,
+      overload,
       watched,
       unguarded,
-      sockets: { expected: crowd.sockets.length, events, counts },
+      sockets: { expected: workload.sockets.length, events, counts },
       acknowledged: acknowledged.length,
       lost: lostWrites(acknowledged, log),
-      wrong: seen.flatMap((outcome) => Object.entries(outcome.wrong)).map(([what, count]) => `${count} × ${what}`),
+      wrong: results.flatMap((result) => Object.entries(result.wrong)).map(([what, count]) => `${count} × ${what}`),
     }
   } finally {
-    await askers.end()
-    await bystanders.end()
-    if (sink.connected) sink.disconnect()
-    await viewers.end()
-    await sql.end()
-    await endProcesses()
+    await Promise.all([load.end(), otherLoad.end(), viewers.end(), rejecting.end()])
   }
 }
 
-interface CostSetting {
+interface CostOptions {
   sql: pg.Pool
-  stores: Record<string, string>
-  size: FloodSize
-  at_once: number
+  settings: Record<string, string>
+  size: OverloadSize
+  concurrency: number
   rate: number
 }
-/** Microseconds of processor time for an answer and for a refusal, of one instance that has long given both. */
-async function measureCosts(askers: Askers, { sql, stores, size, at_once, rate }: CostSetting) {
-  const service = await startBare(stores)
-  const port = portOf(service)
-  const { connections, cost_seconds } = size
-  // One second before it, until all is as it stays, and one after it: the end of the asking is not measured.
-  const ms = (1 + cost_seconds + 1) * 1_000
-  const costOf = async (what: 'good' | 'shed', window: Window) => {
-    const asking = askers.run(window)
+/** Microseconds of CPU time per response and per rejection, of one warm instance. */
+async function measureCosts(load: LoadWorker, { sql, settings, size, concurrency, rate }: CostOptions) {
+  const service = await startBare(settings)
+  const { connections, costSeconds } = size
+  // One second before the measurement, until the rate is steady, and one after it.
+  const ms = (1 + costSeconds + 1) * 1_000
+  const costOf = async (what: 'inTime' | 'rejected', schedule: Schedule) => {
+    const running = load.run('mixed', service.base_url, schedule)
     await pause(1_000)
-    const { cpu } = await withCpu({ service: service.pid }, () => pause(cost_seconds * 1_000))
-    const { moments } = await asking
-    const given = moments.slice(1, 1 + cost_seconds).reduce((sum, moment) => sum + moment[what], 0)
-    return (cpu.service * 1_000) / given
+    const { cpu } = await withCpu({ service: service.pid }, () => pause(costSeconds * 1_000))
+    const { seconds } = await running
+    const count = seconds.slice(1, 1 + costSeconds).reduce((sum, second) => sum + second[what], 0)
+    return (cpu.service * 1_000) / count
   }
-  // In a flood it gives both, and so warms up for both.
-  await askers.run({ port, connections, phases: [{ rate, ms: size.warm_seconds * 1_000 }] })
-  const answer_us = await costOf('good', { port, connections: at_once, ms })
+  // An overload warms up both kinds of responses.
+  await load.run('mixed', service.base_url, { connections, phases: [{ rate, ms: size.warmUpSeconds * 1_000 }] })
+  const responseMicros = await costOf('inTime', { connections: concurrency, ms })
   await using _ = await lockUsers(sql)
-  return { answer_us, refusal_us: await costOf('shed', { port, connections, phases: [{ rate, ms }] }) }
+  return { responseMicros, rejectionMicros: await costOf('rejected', { connections, phases: [{ rate, ms }] }) }
 }
 
-/** Nobody can be answered any more: whoever has a place waits for this lock, and all others are sent away. */
+/** Blocks all accepted requests at the users table, so that all others are rejected. */
 async function lockUsers(sql: pg.Pool) {
   const holder = await sql.connect()
   await holder.query('begin')
@@ -207,41 +188,39 @@ async function lockUsers(sql: pg.Pool) {
   }
 }
 
-const portOf = ({ base_url }: ServiceProcess) => Number(new URL(base_url).port)
-
-/** Looks at the service from outside and from inside, until it is told to end. */
+/** Measures `/health` from outside and the event loop from inside, until it is ended. */
 function startWatch(service: ProbedService) {
-  const begun = performance.now()
-  const health_ms: number[] = []
-  const health_by_second: number[] = []
-  const loop_ms: number[] = []
+  const startedAt = performance.now()
+  const healthMs: number[] = []
+  const healthBySecond: number[] = []
+  const loopMs: number[] = []
   let unhealthy = 0
   let isOver = false
-  const askHealth = async () => {
-    for (let next = begun; !isOver; next += 100) {
-      const second = Math.floor((performance.now() - begun) / 1_000)
-      // A new connection each time, as those who look after a service ask.
-      using asker = new Asker(service.base_url, '')
-      const { status, ms } = await asker.ask('GET', '/health')
+  const watchHealth = async () => {
+    for (let next = startedAt; !isOver; next += 100) {
+      const second = Math.floor((performance.now() - startedAt) / 1_000)
+      // A new connection each time, like the health check of a load balancer.
+      using client = new HttpClient(service.base_url, '')
+      const { status, ms } = await client.request('GET', '/health')
       if (status !== 200) unhealthy++
-      health_ms.push(ms)
-      health_by_second[second] = Math.max(health_by_second[second] ?? 0, ms)
+      healthMs.push(ms)
+      healthBySecond[second] = Math.max(healthBySecond[second] ?? 0, ms)
       await pause(Math.max(0, next + 100 - performance.now()))
     }
   }
-  const lookInside = async () => {
+  const watchLoop = async () => {
     await service.look()
-    for (let next = begun + 1_000; !isOver; next += 1_000) {
+    for (let next = startedAt + 1_000; !isOver; next += 1_000) {
       await pause(Math.max(0, next - performance.now()))
-      loop_ms.push((await service.look()).wall_max)
+      loopMs.push((await service.look()).wall_max)
     }
   }
-  const done = Promise.all([askHealth(), lookInside()])
+  const done = Promise.all([watchHealth(), watchLoop()])
   return {
     end: async () => {
       isOver = true
       await done
-      return { health_ms, health_by_second: Array.from(health_by_second, (ms) => ms ?? 0), loop_ms, unhealthy }
+      return { healthMs, healthBySecond: Array.from(healthBySecond, (ms) => ms ?? 0), loopMs, unhealthy }
     },
   }
 }

@@ -1,13 +1,14 @@
 import { endProcesses } from '@lockstep/testing/processes'
-import { delaysOf } from '../rig/check-delivery.ts'
-import { quantile, seeded } from '../rig/history.ts'
-import { measureLatency } from '../rig/latency.ts'
-import { timeline } from '../rig/picture.ts'
-import { crashPresence, drainWithoutFlapping } from '../rig/presence-scenarios.ts'
-import { type RedisSide, startCluster, startStandalone } from '../rig/redis-sides.ts'
-import { type Outcome, runSeed, type Size } from '../rig/run.ts'
-import { loseMessages, stopRedis } from '../rig/scenarios.ts'
-import { buildWorld, type World } from '../rig/world.ts'
+import { seeded } from '@lockstep/testing/random'
+import { percentile } from '@lockstep/testing/statistics'
+import { delaysOf } from '../fault-harness/check-delivery.ts'
+import { type FaultEnvironment, startFaultEnvironment } from '../fault-harness/environment.ts'
+import { measureLatency } from '../fault-harness/latency.ts'
+import { crashPresence, drainWithoutFlapping } from '../fault-harness/presence-scenarios.ts'
+import { type RedisSetup, startCluster, startStandalone } from '../fault-harness/redis.ts'
+import { type Outcome, runSeed, type Size } from '../fault-harness/run.ts'
+import { loseMessages, stopRedis } from '../fault-harness/scenarios.ts'
+import { timeline } from '../fault-harness/timeline.ts'
 import { atMost, collectFigures, equals, info, type Progress, type Report } from './report.ts'
 
 const SEEDS = { standalone: [1, 2, 3], cluster: [11, 12, 13] }
@@ -25,17 +26,17 @@ const SIZE: Size = {
 export async function prove(progress: Progress): Promise<Report> {
   const collected = collectFigures(progress)
   const outcomes: Outcome[] = []
-  const inWorld = async (redis: RedisSide, work: (world: World) => Promise<void>) => {
-    const world = await buildWorld(redis, BOARDS)
+  const withEnvironment = async (redis: RedisSetup, work: (environment: FaultEnvironment) => Promise<void>) => {
+    const environment = await startFaultEnvironment(redis, BOARDS)
     try {
-      await work(world)
+      await work(environment)
     } finally {
-      await world.close()
+      await environment.close()
     }
   }
-  const runSeeds = async (world: World, way: keyof typeof SEEDS) => {
+  const runSeeds = async (environment: FaultEnvironment, way: keyof typeof SEEDS) => {
     for (const seed of SEEDS[way]) {
-      const outcome = await runSeed(world, seed, SIZE, (line) => progress(`${way}, seed ${seed}: ${line}`))
+      const outcome = await runSeed(environment, seed, SIZE, (line) => progress(`${way}, seed ${seed}: ${line}`))
       outcomes.push(outcome)
       progress(`${way}, seed ${seed}: ${outcome.violations.length} violations`)
       for (const sentence of outcome.violations) collected.fail(`${way}, seed ${seed}: ${sentence}`)
@@ -44,12 +45,12 @@ export async function prove(progress: Progress): Promise<Report> {
   let picture: Report['picture']
   try {
     const standalone = await startStandalone(seeded(1))
-    await inWorld(standalone, async (world) => {
-      await runSeeds(world, 'standalone')
+    await withEnvironment(standalone, async (environment) => {
+      await runSeeds(environment, 'standalone')
       picture = pictureOf(outcomes[0] as Outcome)
-      await runScenarios(world, standalone.direct_url, collected, progress)
+      await runScenarios(environment, standalone.directUrl, collected, progress)
     })
-    await inWorld(await startCluster(seeded(11)), (world) => runSeeds(world, 'cluster'))
+    await withEnvironment(await startCluster(seeded(11)), (environment) => runSeeds(environment, 'cluster'))
   } finally {
     await endProcesses()
   }
@@ -66,7 +67,7 @@ const pictureOf = ({ history, dump }: Outcome) => ({
 function summary(outcomes: Outcome[]) {
   const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0)
   const delays = outcomes.map(({ history, dump }) => delaysOf(history, dump).map(({ ms }) => ms))
-  const worst = (share: number) => Math.max(...delays.map((each) => quantile(each, share)))
+  const worst = (p: number) => Math.max(...delays.map((each) => percentile(each, p)))
   const memory = outcomes.flatMap(({ history }) => history.samples.map(({ rss_mib }) => rss_mib))
   return [
     info('runs of a minute, three of them on Redis Cluster', outcomes.length),
@@ -95,26 +96,31 @@ function summary(outcomes: Outcome[]) {
       sum(({ violations }) => violations.length),
       0,
     ),
-    info('delay of an event, p50 of the slowest run', worst(0.5), 'ms'),
-    info('delay of an event, p99 of the slowest run', worst(0.99), 'ms'),
-    info('delay of an event, longest', worst(1), 'ms'),
-    info('resident memory of an instance, most', quantile(memory, 1), 'MiB'),
+    info('delay of an event, p50 of the slowest run', worst(50), 'ms'),
+    info('delay of an event, p99 of the slowest run', worst(99), 'ms'),
+    info('delay of an event, longest', worst(100), 'ms'),
+    info('resident memory of an instance, most', percentile(memory, 100), 'MiB'),
   ]
 }
 
 type Collected = ReturnType<typeof collectFigures>
 
 /** Single faults with figures of their own. */
-async function runScenarios(world: World, direct_url: string, { add, fail }: Collected, progress: Progress) {
+async function runScenarios(
+  environment: FaultEnvironment,
+  directUrl: string,
+  { add, fail }: Collected,
+  progress: Progress,
+) {
   const note = (what: string, found: string[]) => {
     progress(`${what}: ${found.length} violations`)
     for (const sentence of found) fail(`${what}: ${sentence}`)
   }
-  const killed = await stopRedis(world, 'kill', { seed: 21, rate: 100, rounds: 1, round_ms: 60_000 })
+  const killed = await stopRedis(environment, 'kill', { seed: 21, rate: 100, rounds: 1, round_ms: 60_000 })
   note('Redis killed for a minute', killed.violations)
-  const frozen = await stopRedis(world, 'freeze', { seed: 22, rate: 100, rounds: 10, round_ms: 1_500 })
+  const frozen = await stopRedis(environment, 'freeze', { seed: 22, rate: 100, rounds: 10, round_ms: 1_500 })
   note('Redis frozen', frozen.violations)
-  const lossy = await loseMessages(world, { seed: 23, rate: 100, ms: 20_000, share: 0.1 })
+  const lossy = await loseMessages(environment, { seed: 23, rate: 100, ms: 20_000, share: 0.1 })
   note('a tenth of the messages lost', lossy.violations)
   add(
     equals('failed writes without Redis or with lost messages', killed.failed + frozen.failed + lossy.failed, 0),
@@ -123,14 +129,14 @@ async function runScenarios(world: World, direct_url: string, { add, fail }: Col
     atMost(`longest delay, ${lossy.lost} messages (10 %) lost`, lossy.worst_ms, 2_500, 'ms'),
     atMost('duration of a write with Redis frozen, relative to before', frozen.ratio * 100, 120, '%'),
   )
-  const latency = await measureLatency(world, direct_url, { seed: 24, rate: 200, ms: 20_000 })
+  const latency = await measureLatency(environment, directUrl, { seed: 24, rate: 200, ms: 20_000 })
   note('latency', latency.violations)
   const [here, , , there] = latency.hops
   for (const { hop, p50_ms, p99_ms } of [here, there].filter((each) => each !== undefined))
     add(info(`${hop}, p50`, p50_ms, 'ms'), info(`${hop}, p99`, p99_ms, 'ms'))
-  const drained = await drainWithoutFlapping(world, { seed: 25, watch_ms: 12_000 })
+  const drained = await drainWithoutFlapping(environment, { seed: 25, watch_ms: 12_000 })
   note('a drain', drained.violations)
-  const crashed = await crashPresence(world, { seed: 26 })
+  const crashed = await crashPresence(environment, { seed: 26 })
   note('a crash', crashed.violations)
   add(atMost('users of a killed instance are shown as gone after', crashed.left_after_ms / 1_000, 65, 's'))
 }

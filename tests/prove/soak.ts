@@ -1,16 +1,15 @@
 import { fileURLToPath } from 'node:url'
-import { openPool } from '@lockstep/testing/load/environment'
-import { endProcesses, startPostgres, startRedis } from '@lockstep/testing/processes'
+import { startStores } from '@lockstep/testing/environment'
 import { OUTPUT } from '@lockstep/testing/template-database'
-import { picture } from '../soak/picture.ts'
-import { type Soaked, soak } from '../soak/run.ts'
+import { chartOf } from '../soak/chart.ts'
+import { type SoakResult, soak } from '../soak/run.ts'
 import { verdict } from '../soak/verdict.ts'
 import { atLeast, collectFigures, equals, type Figure, info, type Progress, type Report } from './report.ts'
 
 const MINUTES = Number(process.env['MINUTES'] ?? 60)
 const SIZE = {
   seed: Number(process.env['SEED'] ?? 1),
-  crowds: 2,
+  workloads: 2,
   people: 12,
   boards: 12,
   rate: Number(process.env['RATE'] ?? 30),
@@ -20,39 +19,32 @@ const SIZE = {
   seconds: MINUTES * 60,
   sample_s: 5,
   collect_every: 6,
-  tell_s: 30,
+  report_s: 30,
 }
 
 /** An hour of realistic client behaviour on two instances: memory, lag, waits and open files must stay level. */
 export async function prove(progress: Progress): Promise<Report> {
   const { figures, violations, add, fail } = collectFigures(progress)
-  try {
-    const [postgres, redis] = await Promise.all([startPostgres({ settings: ['shared_buffers=128MB'] }), startRedis()])
-    const server = openPool(postgres.url)
-    await server.query('create database lockstep')
-    await server.end()
-    const database_url = Object.assign(new URL(postgres.url), { pathname: '/lockstep' }).href
-    const file = fileURLToPath(new URL('soak-samples.jsonl', OUTPUT))
-    const stores = { database_url, redis_url: redis.url, pids: [postgres.process().pid] }
-    const soaked = await soak(SIZE, stores, progress, file)
-    for (const sentence of soaked.violations.slice(0, 50)) fail(sentence)
-    add(...figuresOf(soaked), ...verdict(soaked.samples))
-    const svg = picture(soaked.samples, `Two instances under a mixed load for ${MINUTES} minutes`)
-    return { figures, violations, picture: { caption: 'Memory, lag, waits, latency and load over time', svg } }
-  } finally {
-    await endProcesses()
-  }
+  await using stores = await startStores({ postgres: { shared_buffers: '128MB' } })
+  const { redis, postgres } = stores
+  await stores.createDatabase('lockstep')
+  const target = { database_url: stores.url('lockstep'), redis_url: redis.url, pids: [postgres.process().pid] }
+  const result = await soak(SIZE, target, progress, fileURLToPath(new URL('soak-samples.jsonl', OUTPUT)))
+  for (const sentence of result.violations.slice(0, 50)) fail(sentence)
+  add(...figuresOf(result), ...verdict(result.samples))
+  const svg = chartOf(result.samples, `Two instances under a mixed load for ${MINUTES} minutes`)
+  return { figures, violations, picture: { caption: 'Memory, lag, waits, latency and load over time', svg } }
 }
 
-function figuresOf({ doings, counted, violations }: Soaked): Figure[] {
-  const sum = (of: (one: Soaked['counted'][number]) => number) => counted.reduce((all, one) => all + of(one), 0)
-  const changes = Object.values(doings.settled).reduce((all, times) => all + times, 0)
+function figuresOf({ report, totals, violations }: SoakResult): Figure[] {
+  const sum = (of: (one: SoakResult['totals'][number]) => number) => totals.reduce((all, one) => all + of(one), 0)
+  const changes = Object.values(report.settled).reduce((all, times) => all + times, 0)
   return [
     // Each action is at least one request: users that are rejected or stall would prove nothing.
     atLeast(
       'requests',
       sum(({ requests }) => requests),
-      SIZE.seconds * SIZE.crowds * SIZE.rate,
+      SIZE.seconds * SIZE.workloads * SIZE.rate,
     ),
     info(
       'events',
@@ -63,8 +55,8 @@ function figuresOf({ doings, counted, violations }: Soaked): Figure[] {
       sum(({ deliveries }) => deliveries),
     ),
     atLeast('changes through live boards', changes, SIZE.seconds),
-    info('connections cut by the test', doings.cuts),
-    atLeast('live boards compared with GET', doings.compared, MINUTES * 10),
+    info('connections cut by the test', report.cuts),
+    atLeast('live boards compared with GET', report.compared, MINUTES * 10),
     info(
       'responses with 503 and Retry-After',
       sum(({ shed }) => shed),

@@ -4,7 +4,7 @@ import { type FoldedEvent, foldBoard } from '@lockstep/testing/fold'
 import type pg from 'pg'
 
 /** A board as it was read, and where it stood then. */
-export interface Standing {
+export interface BoardState {
   seq: number
   board: FullBoard
 }
@@ -13,16 +13,16 @@ export interface Logged extends FoldedEvent {
 }
 
 /** What must hold of a board after a race: from where it stood before, what the log tells since, and how it is now. */
-export function checkBoard(before: Standing, log: readonly Logged[], after: Standing): string[] {
+export function checkBoard(before: BoardState, log: readonly Logged[], after: BoardState): string[] {
   const holes = log
     .filter(({ seq }, i) => seq !== before.seq + i + 1)
-    .map(({ seq }) => `the log does not go on by one at ${seq}`)
+    .map(({ seq }) => `the log has a gap before ${seq}`)
   const last = log.at(-1)?.seq ?? before.seq
-  if (last !== after.seq) holes.push(`the board stands at ${after.seq}, its log at ${last}`)
-  return [...holes, ...checkFold(before, log, after), ...checkRanks(after.board), ...checkPeople(after.board)]
+  if (last !== after.seq) holes.push(`the board is at ${after.seq}, its log ends at ${last}`)
+  return [...holes, ...checkFold(before, log, after), ...checkRanks(after.board), ...checkReferences(after.board)]
 }
 
-function checkFold({ board }: Standing, log: readonly Logged[], after: Standing): string[] {
+function checkFold({ board }: BoardState, log: readonly Logged[], after: BoardState): string[] {
   try {
     const folded = foldBoard(board, log)
     return isDeepStrictEqual(folded, after.board) ? [] : ['the log does not fold to the board']
@@ -40,10 +40,10 @@ function checkRanks({ columns }: FullBoard): string[] {
     ...cards.flatMap((card) => card.checklists.map((list) => list.items)),
   ]
   const isUnique = (list: { rank: number }[]) => new Set(list.map(({ rank }) => rank)).size === list.length
-  return lists.every(isUnique) ? [] : ['two in one list have the same rank']
+  return lists.every(isUnique) ? [] : ['two items of a list have the same rank']
 }
 
-function checkPeople({ members, columns, labels }: FullBoard): string[] {
+function checkReferences({ members, columns, labels }: FullBoard): string[] {
   const cards = columns.flatMap((column) => column.cards)
   const assigned = cards.flatMap((card) => [
     ...card.assignees,
@@ -53,8 +53,8 @@ function checkPeople({ members, columns, labels }: FullBoard): string[] {
   const isLabel = ({ id }: { id: string }) => labels.some((label) => label.id === id)
   return [
     ...(members.some(({ role }) => role === 'owner') ? [] : ['the board has no owner']),
-    ...(assigned.every(isMember) ? [] : ['somebody is assigned who is no member']),
-    ...(cards.every((card) => card.labels.every(isLabel)) ? [] : ['a card has a label that the board has not']),
+    ...(assigned.every(isMember) ? [] : ['a non-member is assigned']),
+    ...(cards.every((card) => card.labels.every(isLabel)) ? [] : ['a card has a label of another board']),
   ]
 }
 
@@ -76,7 +76,7 @@ export async function checkDeleted(sql: pg.Pool, board_ids: readonly string[]): 
         or exists (select from columns where board_id = id.id) or exists (select from board_members where board_id = id.id)`,
     [board_ids],
   )
-  return rows.map(({ id }) => `something is left of the deleted board ${id}`)
+  return rows.map(({ id }) => `leftovers of the deleted board ${id}`)
 }
 
 /** Boards that were never counted, or whose counters a recount contradicts. */
@@ -85,14 +85,14 @@ export const miscounted = `select board_id from board_stream stream join board_u
     is distinct from (usage.text_bytes, usage.card_count, usage.file_bytes)`
 
 /** What must hold of everything that there is, whoever made it. */
-const sentences: Record<string, string> = {
+const invariants: Record<string, string> = {
   'a board without an owner': `select from boards where not exists
     (select from board_members where board_id = boards.id and role = 'owner')`,
   'two columns of one rank': 'select from columns group by board_id, rank having count(*) > 1',
   'two cards of one rank': 'select from cards group by column_id, rank having count(*) > 1',
   'two checklists of one rank': 'select from checklists group by card_id, rank having count(*) > 1',
   'two items of one rank': 'select from checklist_items group by checklist_id, rank having count(*) > 1',
-  'a log with a hole': `select from board_events join board_stream using (board_id) group by board_id
+  'a log with a gap': `select from board_events join board_stream using (board_id) group by board_id
     having count(*) <> max(seq) - min(seq) + 1 or max(seq) <> max(last_seq)`,
   'a board whose counters differ from what it holds': miscounted,
 }
@@ -100,7 +100,7 @@ const sentences: Record<string, string> = {
 /** Looks at the whole database. */
 export async function checkDatabase(sql: pg.Pool): Promise<string[]> {
   const found: string[] = []
-  for (const [what, query] of Object.entries(sentences)) {
+  for (const [what, query] of Object.entries(invariants)) {
     const { rowCount } = await sql.query(query)
     if (rowCount) found.push(`the database has ${what}, ${rowCount} times`)
   }

@@ -1,4 +1,4 @@
-import type { Person } from '../fuzz/world.ts'
+import type { Account } from '@lockstep/testing/accounts'
 
 /** One of the operations that write, with what it is sent. */
 export interface Write {
@@ -6,13 +6,13 @@ export interface Write {
   body?: object
 }
 /** Sends a write as somebody, and answers what came of it. It must succeed. */
-export type Prepare = (who: Person, name: string, write: Write) => Promise<{ id: string }>
-export interface Cast {
+export type Prepare = (who: Account, name: string, write: Write) => Promise<{ id: string }>
+export interface RaceUsers {
   /** The two who race. Both are owners. */
-  racers: readonly [Person, Person]
+  racers: readonly [Account, Account]
   /** A member who does nothing, and somebody who is no member. */
-  member: Person
-  stranger: Person
+  member: Account
+  nonMember: Account
 }
 
 const kinds = [
@@ -31,7 +31,7 @@ export type Kind = (typeof kinds)[number]
 /** How each thing is made, and what it stands on. */
 const recipes: Record<
   Kind,
-  { by: string; on: Kind[]; make: (id: (kind: Kind) => string, cast: Cast) => Partial<Write> }
+  { by: string; on: Kind[]; make: (id: (kind: Kind) => string, users: RaceUsers) => Partial<Write> }
 > = {
   column: { by: 'createColumn', on: [], make: () => ({ body: { title: 'Column' } }) },
   other_column: { by: 'createColumn', on: [], make: () => ({ body: { title: 'Other' } }) },
@@ -75,13 +75,13 @@ const recipes: Record<
 
 /** The board that two race on: what is needed is made when it is asked for, and made again when it is gone. */
 export class RaceBoard {
-  readonly cast: Cast
+  readonly users: RaceUsers
   private readonly prepare: Prepare
   private board_id: string | undefined
   private readonly ids = new Map<Kind, string>()
 
-  constructor(cast: Cast, prepare: Prepare) {
-    this.cast = cast
+  constructor(users: RaceUsers, prepare: Prepare) {
+    this.users = users
     this.prepare = prepare
   }
 
@@ -90,17 +90,17 @@ export class RaceBoard {
     return this.board_id
   }
 
-  get isThere(): boolean {
+  get exists(): boolean {
     return this.board_id !== undefined
   }
 
-  /** A new board with the cast in its place. */
-  async found() {
-    const [one, two] = this.cast.racers
+  /** A new board with the users in its place. */
+  async create() {
+    const [one, two] = this.users.racers
     const { id: board_id } = await this.prepare(one, 'createBoard', { params: {}, body: { title: 'Race' } })
     this.ids.clear()
     this.board_id = board_id
-    for (const { id: user_id } of [two, this.cast.member])
+    for (const { id: user_id } of [two, this.users.member])
       await this.prepare(one, 'inviteMember', { params: { board_id }, body: { user_id } })
     await this.prepare(one, 'updateMember', { params: { board_id, user_id: two.id }, body: { role: 'owner' } })
   }
@@ -111,9 +111,9 @@ export class RaceBoard {
     if (known !== undefined) return known
     const { by, on, make } = recipes[kind]
     for (const each of on) await this.need(each)
-    const { params, body } = make((each) => this.ids.get(each) as string, this.cast)
+    const { params, body } = make((each) => this.ids.get(each) as string, this.users)
     const write = { params: { board_id: this.id, ...params }, ...(body && { body }) }
-    const { id } = await this.prepare(this.cast.racers[0], by, write)
+    const { id } = await this.prepare(this.users.racers[0], by, write)
     this.ids.set(kind, id)
     return id
   }
@@ -130,13 +130,13 @@ export class RaceBoard {
   }
 
   /** Puts everybody back in his place, as seen by whoever is an owner now. */
-  async seat(members: readonly { user_id: string; role: string }[]) {
+  async restoreMembers(members: readonly { user_id: string; role: string }[]) {
     const params = { board_id: this.id }
-    const { racers, member, stranger } = this.cast
-    const roleOf = ({ id }: Person) => members.find(({ user_id }) => user_id === id)?.role
+    const { racers, member, nonMember } = this.users
+    const roleOf = ({ id }: Account) => members.find(({ user_id }) => user_id === id)?.role
     const lead = racers.find((racer) => roleOf(racer) === 'owner')
     if (!lead) throw new Error('Neither racer is an owner any more')
-    if (roleOf(stranger)) await this.prepare(lead, 'removeMember', { params: { ...params, user_id: stranger.id } })
+    if (roleOf(nonMember)) await this.prepare(lead, 'removeMember', { params: { ...params, user_id: nonMember.id } })
     for (const person of [...racers, member]) {
       const is = roleOf(person)
       const should = person === member ? 'member' : 'owner'

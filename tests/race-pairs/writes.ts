@@ -3,40 +3,40 @@ import type { Operation } from '@lockstep/contract/operation'
 import type { Kind, RaceBoard, Write } from './race-board.ts'
 
 /** Where a write is made: the board, which of the two makes it, and which round it is. */
-export interface Start {
+export interface RaceContext {
   board: RaceBoard
   side: 0 | 1
   round: number
   /** An id that both share in this round. */
   shared_id: string
 }
-type Make = (start: Start) => Promise<Write>
+type Make = (start: RaceContext) => Promise<Write>
 
 const about =
-  (kind: Kind, body?: (start: Start) => object | Promise<object>): Make =>
+  (kind: Kind, body?: (start: RaceContext) => object | Promise<object>): Make =>
   async (start) => ({
     params: { [`${kind}_id`]: await start.board.need(kind) },
     ...(body && { body: await body(start) }),
   })
 const onBoard =
-  (body: (start: Start) => object | Promise<object>): Make =>
+  (body: (start: RaceContext) => object | Promise<object>): Make =>
   async (start) => ({ params: { board_id: start.board.id }, body: await body(start) })
 
 /** Whom it is about: the quiet member, the other racer, or oneself. */
-function whom({ board: { cast }, side, round }: Start): string {
-  const [self, other] = side === 0 ? cast.racers : ([cast.racers[1], cast.racers[0]] as const)
-  return [cast.member, other, self][round % 3]?.id as string
+function targetUser({ board: { users }, side, round }: RaceContext): string {
+  const [self, other] = side === 0 ? users.racers : ([users.racers[1], users.racers[0]] as const)
+  return [users.member, other, self][round % 3]?.id as string
 }
 /** Both ask for the same place, or for the two ends. */
-const place = ({ side, round }: Start) => ({ position: round % 2 === 0 ? 0 : side * 5 })
+const place = ({ side, round }: RaceContext) => ({ position: round % 2 === 0 ? 0 : side * 5 })
 /** In every fifth round both want to give their own the same id. */
 export const isSharedId = (round: number) => round % 5 === 4
-const ownId = ({ round, shared_id }: Start) => (isSharedId(round) ? { id: shared_id } : {})
-const title = ({ side, round }: Start) => `Written by ${side} in ${round}`
-const people = (start: Start) => ({ user_ids: [start.board.cast.member.id, whom(start)] })
+const ownId = ({ round, shared_id }: RaceContext) => (isSharedId(round) ? { id: shared_id } : {})
+const title = ({ side, round }: RaceContext) => `Written by ${side} in ${round}`
+const people = (start: RaceContext) => ({ user_ids: [start.board.users.member.id, targetUser(start)] })
 const withPerson =
   (kind: Kind): Make =>
-  async (start) => ({ params: { [`${kind}_id`]: await start.board.need(kind), user_id: whom(start) } })
+  async (start) => ({ params: { [`${kind}_id`]: await start.board.need(kind), user_id: targetUser(start) } })
 const withLabel: Make = async ({ board }) => ({
   params: { card_id: await board.need('card'), label_id: await board.need('label') },
 })
@@ -46,12 +46,12 @@ const writes: Record<string, Make> = {
   createBoard: async (start) => ({ params: {}, body: { ...ownId(start), title: title(start) } }),
   updateBoard: onBoard((start) => ({ title: title(start) })),
   deleteBoard: async ({ board }) => ({ params: { board_id: board.id } }),
-  inviteMember: onBoard(({ board }) => ({ user_id: board.cast.stranger.id })),
+  inviteMember: onBoard(({ board }) => ({ user_id: board.users.nonMember.id })),
   updateMember: async (start) => ({
-    params: { board_id: start.board.id, user_id: whom(start) },
+    params: { board_id: start.board.id, user_id: targetUser(start) },
     body: { role: start.round % 3 === 0 ? 'owner' : 'member' },
   }),
-  removeMember: async (start) => ({ params: { board_id: start.board.id, user_id: whom(start) } }),
+  removeMember: async (start) => ({ params: { board_id: start.board.id, user_id: targetUser(start) } }),
 
   createColumn: onBoard((start) => ({ ...ownId(start), title: title(start), ...place(start) })),
   updateColumn: about('column', (start) => ({ title: title(start) })),
@@ -104,7 +104,7 @@ const writes: Record<string, Make> = {
     action_column_id: await start.board.need('column'),
   })),
   updateRule: about('rule', ({ board, round }) =>
-    round % 2 === 0 ? { is_enabled: round % 4 === 0 } : { action_user_id: board.cast.member.id },
+    round % 2 === 0 ? { is_enabled: round % 4 === 0 } : { action_user_id: board.users.member.id },
   ),
   deleteRule: about('rule'),
 }
@@ -117,7 +117,7 @@ export const pairs = writeNames.flatMap((one, i) => writeNames.slice(i).map((two
 export type Pair = (typeof pairs)[number]
 
 /** A valid write of this kind. One without a recipe fails whoever asks. */
-export function writeOf(name: string, start: Start): Promise<Write> {
+export function writeOf(name: string, start: RaceContext): Promise<Write> {
   const make = writes[name]
   if (!make)
     throw new Error(`${name} changes boards, and nothing makes one for a race: add it to tests/race-pairs/writes.ts`)
@@ -125,4 +125,4 @@ export function writeOf(name: string, start: Start): Promise<Write> {
 }
 
 /** What a write deletes, if it does. */
-export const goneBy = (name: string) => /^delete(\w+)$/.exec(name)?.[1]?.toLowerCase() as Kind | 'board' | undefined
+export const deletedBy = (name: string) => /^delete(\w+)$/.exec(name)?.[1]?.toLowerCase() as Kind | 'board' | undefined

@@ -1,10 +1,10 @@
-import { type Audience, makeBoard, type ProbedService, type Seen } from '@lockstep/testing/load/environment'
+import { type Audience, makeBoard, type ProbedService, type ProbeSample } from '@lockstep/testing/load/environment'
 import { LoadClients } from '@lockstep/testing/load/socket-clients'
 import type pg from 'pg'
 
 export interface LargeAudienceResult {
-  joining: { loop: Seen; broken: number }
-  events: { loop: Seen; isComplete: boolean }
+  joining: { loop: ProbeSample; broken: number }
+  events: { loop: ProbeSample; isComplete: boolean }
 }
 
 /** Connects many clients to one board at a fixed rate, waits for presence, and then sends them events. */

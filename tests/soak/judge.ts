@@ -1,4 +1,4 @@
-import { median } from '@lockstep/testing/load/measure'
+import { median } from '@lockstep/testing/statistics'
 
 /** Something that was looked at again and again: when, in seconds since the load began, and how much it was. */
 export type Series = readonly (readonly [at_s: number, value: number])[]
@@ -28,7 +28,7 @@ const third = (series: Series, end_s: number, nth: 1 | 2) =>
  * Whether something that is collected now and then, such as memory, keeps its size: by the slope of Theil and Sen, which
  * a few outliers and the teeth of a saw do not move. It may grow by a share of itself, or by so much in an hour.
  */
-export function judgeGrowth(series: Series, { share, per_hour }: { share: number; per_hour: number }): Growth {
+export function measureGrowth(series: Series, { share, per_hour }: { share: number; per_hour: number }): Growth {
   const end_s = endOf(series)
   const measured = [...third(series, end_s, 1), ...third(series, end_s, 2)]
   const seconds = (end_s * 2) / 3
@@ -40,7 +40,7 @@ export function judgeGrowth(series: Series, { share, per_hour }: { share: number
 }
 
 /** Whether something stays as low as it was: its last third against the one before. Below the floor nobody minds. */
-export function judgeLevel(
+export function compareLevels(
   series: Series,
   { ratio, floor }: { ratio: number; floor: number },
   end_s = endOf(series),

@@ -1,27 +1,27 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openPool } from '@lockstep/testing/load/environment'
-import { median } from '@lockstep/testing/load/measure'
 import { scrape } from '@lockstep/testing/metrics'
 import { eventually } from '@lockstep/testing/processes'
+import { median } from '@lockstep/testing/statistics'
+import { openSql } from '@lockstep/testing/template-database'
 import { createClient } from '@redis/client'
 import { checkDatabase } from '../race-pairs/check.ts'
-import type { CrowdSize, Doings } from './crowd.ts'
-import { Crowds } from './crowds.ts'
+import { type Instance, startInstances } from './instances.ts'
 import { type Sample, Sampler } from './sampler.ts'
-import { type Instance, startInstances } from './stage.ts'
+import type { WorkloadReport, WorkloadSize } from './workload.ts'
+import { Workloads } from './workloads.ts'
 
-export interface SoakSize extends CrowdSize {
+export interface SoakSize extends WorkloadSize {
   seed: number
-  crowds: number
+  workloads: number
   seconds: number
-  /** How often it is looked at, before how many looks garbage is collected once, and how often it is told. */
+  /** Seconds between samples, how many samples there are for each garbage collection, and seconds between progress lines. */
   sample_s: number
   collect_every: number
-  tell_s: number
+  report_s: number
 }
 /** What an instance counted over the whole time, and what was left when everybody had gone. */
-interface Counted {
+interface InstanceTotals {
   requests: number
   /** Answers of 503, which say when to come back, and those of any other 5xx. */
   shed: number
@@ -33,10 +33,10 @@ interface Counted {
   sockets_left: number
   requests_left: number
 }
-export interface Soaked {
-  doings: Doings
+export interface SoakResult {
+  report: WorkloadReport
   samples: Sample[]
-  counted: Counted[]
+  totals: InstanceTotals[]
   /** What is wrong whatever the figures say: one sentence each. */
   violations: string[]
 }
@@ -50,38 +50,40 @@ const LEFT_MS = 60_000
 
 /** Two instances under a mixed load of real clients for as long as it is asked for, looked at all the while. */
 export async function soak(
-  { seed, crowds: count, seconds, sample_s, collect_every, tell_s, ...crowd }: SoakSize,
+  { seed, workloads: workloadCount, seconds, sample_s, collect_every, report_s, ...size }: SoakSize,
   stores: Stores,
   progress: (line: string) => void,
   file?: string,
-): Promise<Soaked> {
-  const sql = openPool(stores.database_url)
+): Promise<SoakResult> {
+  const sql = openSql(stores.database_url)
   const redis = await createClient({ url: stores.redis_url }).connect()
   if (file) rmSync(file, { force: true })
-  let crowds: Crowds | undefined
+  let workloads: Workloads | undefined
   try {
     const instances = await startInstances(stores.database_url, stores.redis_url)
     const base_urls = instances.map(({ base_url }) => base_url)
-    crowds = new Crowds(Array.from({ length: count }, (_, i) => ({ ...crowd, seed: seed * 1_000 + i, base_urls })))
-    await crowds.started()
+    workloads = new Workloads(workloadCount)
+    await workloads.start(
+      Array.from({ length: workloadCount }, (_, i) => ({ ...size, seed: seed * 1_000 + i, base_urls })),
+    )
     const sampler = new Sampler(instances, { sql, redis, parents: [process.pid, ...stores.pids] }, file)
-    const until = performance.now() + seconds * 1_000
-    let looks = 0
-    let tell_at = performance.now() + tell_s * 1_000
-    for (let at = performance.now(); at < until && crowds.deaths.length === 0; at += sample_s * 1_000) {
+    const endsAt = performance.now() + seconds * 1_000
+    let count = 0
+    let reportAt = performance.now() + report_s * 1_000
+    for (let at = performance.now(); at < endsAt && workloads.exits.length === 0; at += sample_s * 1_000) {
       await pause(Math.max(0, at - performance.now()))
-      await sampler.look(++looks % collect_every === 0)
-      if (performance.now() < tell_at) continue
-      tell_at += tell_s * 1_000
-      progress(lineOf(sampler, await crowds.soFar(), seconds))
+      await sampler.sample(++count % collect_every === 0)
+      if (performance.now() < reportAt) continue
+      reportAt += report_s * 1_000
+      progress(lineOf(sampler, await workloads.report(), seconds))
     }
-    progress('everybody finishes, and every live board is held against the service')
-    const doings = await crowds.stop()
-    const counted = await Promise.all(instances.map(countIn))
+    progress('stopping the workloads, and comparing every live board with the service')
+    const report = await workloads.stop()
+    const totals = await Promise.all(instances.map(readTotals))
     const violations = [
-      ...doings.failures,
-      ...crowds.deaths,
-      ...sampler.missed.map((why) => `it could not be looked at ${why}`),
+      ...report.failures,
+      ...workloads.exits,
+      ...sampler.missed.map((why) => `no sample ${why}`),
       ...(await checkDatabase(sql)),
     ]
     for (const instance of instances) {
@@ -89,16 +91,16 @@ export async function soak(
       if (code !== 0) violations.push(`an instance ended with ${code}`)
       violations.push(...(await instance.errors()))
     }
-    return { doings, samples: sampler.samples, counted, violations }
+    return { report, samples: sampler.samples, totals, violations }
   } finally {
-    crowds?.end()
+    await workloads?.end()
     redis.destroy()
     await sql.end()
   }
 }
 
 /** What it counted, once everybody has gone. Connections that were cut are noticed by the next heartbeat. */
-async function countIn({ base_url, metrics_token }: Instance): Promise<Counted> {
+async function readTotals({ base_url, metrics_token }: Instance): Promise<InstanceTotals> {
   const read = () => scrape(base_url, metrics_token)
   const isEmpty = async () => (await read()).sum('lockstep_sockets') === 0
   await eventually('all sockets are gone', isEmpty, LEFT_MS).catch(() => {})
@@ -121,7 +123,7 @@ async function countIn({ base_url, metrics_token }: Instance): Promise<Counted> 
   }
 }
 
-function lineOf({ samples }: Sampler, { live, failures }: Doings, seconds: number) {
+function lineOf({ samples }: Sampler, { live, failures }: WorkloadReport, seconds: number) {
   const { at_s, instances = [] } = samples.at(-1) ?? { at_s: 0 }
   const each = (name: keyof (typeof instances)[number], digits = 0) =>
     instances.map((one) => one[name].toFixed(digits)).join(' + ')

@@ -4,7 +4,7 @@ import { cpuOf, residentOf } from '@lockstep/testing/load/measure'
 import { Scrape, scrape } from '@lockstep/testing/metrics'
 import type { createClient } from '@redis/client'
 import type pg from 'pg'
-import type { Instance } from './stage.ts'
+import type { Instance } from './instances.ts'
 
 const MIB = 2 ** 20
 /** Milliseconds in a tick of /proc. */
@@ -45,7 +45,7 @@ export interface Sample {
   stores: StoreSample
 }
 /** What is looked at, beside the instances. */
-export interface Surroundings {
+export interface MeasuredStores {
   sql: pg.Pool
   redis: Pick<ReturnType<typeof createClient>, 'info'>
   /** The processes whose children, with themselves, are the whole run: whoever started it, and PostgreSQL. */
@@ -63,31 +63,31 @@ export class Sampler {
   private readonly before: { at: number; scrape: Scrape; cpu_ms: number }[]
   private readonly began = performance.now()
   private readonly instances: readonly Instance[]
-  private readonly around: Surroundings
+  private readonly stores: MeasuredStores
   private machine: { at: number; busy_ms: number; own_ms: number }
   private readonly file: string | undefined
-  private looks = 0
+  private count = 0
 
-  constructor(instances: readonly Instance[], around: Surroundings, file?: string) {
+  constructor(instances: readonly Instance[], around: MeasuredStores, file?: string) {
     this.instances = instances
-    this.around = around
+    this.stores = around
     this.file = file
     this.before = instances.map(({ pid }) => ({ at: this.began, scrape: new Scrape(''), cpu_ms: cpuOf(pid) }))
-    this.machine = this.lookAtMachine()
+    this.machine = this.readMachine()
   }
 
-  async look(is_collected = false) {
+  async sample(is_collected = false) {
     const at_s = (performance.now() - this.began) / 1_000
     try {
       if (is_collected) await this.collect()
       const [stores, ...instances] = await Promise.all([
-        readStores(this.around),
-        ...this.instances.map((instance, i) => this.lookAt(instance, i)),
+        readStores(this.stores),
+        ...this.instances.map((instance, i) => this.readInstance(instance, i)),
       ])
       const sample = { at_s, is_collected, other_cores: this.otherCores(), instances, stores }
-      this.looks++
+      this.count++
       // The first look tells what was done since the start of the process, and not since the look before.
-      if (this.looks === 1) return
+      if (this.count === 1) return
       this.samples.push(sample)
       if (this.file) appendFileSync(this.file, `${JSON.stringify(sample)}\n`)
     } catch (error) {
@@ -101,19 +101,19 @@ export class Sampler {
     await pause(COLLECT_MS)
   }
 
-  private lookAtMachine() {
-    const own_ms = this.around.parents.reduce((sum, pid) => sum + cpuOf(pid), 0)
+  private readMachine() {
+    const own_ms = this.stores.parents.reduce((sum, pid) => sum + cpuOf(pid), 0)
     return { at: performance.now(), busy_ms: busyOf(readFileSync('/proc/stat', 'utf8')), own_ms }
   }
 
   private otherCores(): number {
-    const [before, now] = [this.machine, this.lookAtMachine()]
+    const [before, now] = [this.machine, this.readMachine()]
     this.machine = now
     const other_ms = now.busy_ms - before.busy_ms - (now.own_ms - before.own_ms)
     return Math.max(0, other_ms / (now.at - before.at))
   }
 
-  private async lookAt({ pid, base_url, metrics_token }: Instance, nth: number): Promise<InstanceSample> {
+  private async readInstance({ pid, base_url, metrics_token }: Instance, nth: number): Promise<InstanceSample> {
     const now = await scrape(base_url, metrics_token)
     const [at, cpu_ms] = [performance.now(), cpuOf(pid)]
     const before = this.before[nth] as (typeof this.before)[number]
@@ -178,7 +178,7 @@ export function quantilesOf(now: Map<number, number>, before: Map<number, number
   }
 }
 
-async function readStores({ sql, redis }: Surroundings): Promise<StoreSample> {
+async function readStores({ sql, redis }: MeasuredStores): Promise<StoreSample> {
   const [{ rows }, info] = await Promise.all([
     sql.query<{ content: string; kept: string; connections: string }>(
       `select coalesce(sum(pg_total_relation_size(oid)) filter (where relname <> all ($1)), 0) content,

@@ -1,5 +1,5 @@
 import { atMost, type Figure, info } from '../prove/report.ts'
-import { judgeGrowth, judgeLevel, type Series } from './judge.ts'
+import { compareLevels, measureGrowth, type Series } from './judge.ts'
 import type { InstanceSample, Sample, StoreSample } from './sampler.ts'
 
 const rounded = (value: number) => Math.round(value * 10) / 10
@@ -75,12 +75,12 @@ export function verdict(samples: readonly Sample[]): Figure[] {
     among.map(({ at_s, instances: all }) => [at_s, all[nth]?.[name] ?? Number.NaN])
   const ofStore = (name: keyof StoreSample): Series => samples.map(({ at_s, stores }) => [at_s, stores[name]])
   const level = (what: string, series: Series, unit: string, floor: number): Judged => {
-    const { early, late, most } = judgeLevel(series, { ratio: RATIO, floor }, samples.at(-1)?.at_s)
+    const { early, late, most } = compareLevels(series, { ratio: RATIO, floor }, samples.at(-1)?.at_s)
     const figure = atMost(`${what}, last third (${rounded(early)} before)`, late, rounded(most), unit)
     return judged(figure, late / most)
   }
   const grows = (what: string, series: Series, bound: GrowthBound): Judged => {
-    const { median, growth, most } = judgeGrowth(series, bound)
+    const { median, growth, most } = measureGrowth(series, bound)
     const figure = atMost(`growth of ${what} (${rounded(median)} MiB)`, growth, rounded(most), 'MiB')
     return judged(figure, growth / most)
   }

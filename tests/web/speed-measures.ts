@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '@lockstep/testing/client'
 import { makeLargeBoard } from '@lockstep/testing/large-board'
-import { Asker } from '@lockstep/testing/load/http-connection'
-import { percentile } from '@lockstep/testing/load/socket-clients'
+import { HttpClient } from '@lockstep/testing/load/http-client'
 import { eventually } from '@lockstep/testing/processes'
+import { percentileOfSorted } from '@lockstep/testing/statistics'
 import type pg from 'pg'
 import type { Browser, Page } from 'playwright-core'
 import { GAP } from '../../packages/server/src/core/ordering/rank.ts'
@@ -57,7 +57,7 @@ export async function calibrate(browser: Browser): Promise<{ work_ms: number; fa
 }
 
 export const at = (times: readonly number[], share: number) =>
-  percentile(
+  percentileOfSorted(
     times.toSorted((a, b) => a - b),
     share,
   )
@@ -116,7 +116,7 @@ export async function measureDrops(page: Page, count: number): Promise<number[]>
 
 /** From the moment another client sends a change until it is painted. */
 export async function measureEcho(page: Page, { base_url, writer }: SpeedStage, count: number): Promise<number[]> {
-  const asker = new Asker(base_url, writer.token)
+  const asker = new HttpClient(base_url, writer.token)
   const card_id = (await page.evaluate(`document.querySelector('[data-card-id]').dataset.cardId`)) as string
   await page.evaluate(`measured.listenTo('${card_id}')`)
   for (let i = 0; i < count; i++) {
@@ -157,7 +157,7 @@ export async function measureFilter(page: Page, { base_url, viewer }: SpeedStage
 
 /** Changes by somebody else on cards that are in sight, at a rate: titles, and every fifth time a move. */
 export async function measureBurst(page: Page, { base_url, writer }: SpeedStage, seconds: number, rate: number) {
-  const asker = new Asker(base_url, writer.token)
+  const asker = new HttpClient(base_url, writer.token)
   const ids = (await page.evaluate(
     `[...document.querySelectorAll('.lane')].flatMap((lane) => [...lane.querySelectorAll('[data-card-id]')].slice(0, 6).map((card) => card.dataset.cardId))`,
   )) as string[]
@@ -213,10 +213,10 @@ export async function measureBytes(stage: SpeedStage, board_id: string) {
   // What comes after that is fetched ahead, when nothing else is to do.
   const needed = [...urls]
   await context.close()
-  const asker = new Asker(base_url, viewer.token)
+  const asker = new HttpClient(base_url, viewer.token)
   const sizes = { script: 0, style: 0, font: 0, rest: 0 }
   for (const url of needed) {
-    const { bytes, headers } = await asker.ask('GET', url.slice(base_url.length), { 'accept-encoding': 'gzip' })
+    const { bytes, headers } = await asker.request('GET', url.slice(base_url.length), { 'accept-encoding': 'gzip' })
     const type = headers['content-type'] ?? ''
     const kind = /javascript/.test(type) ? 'script' : /css/.test(type) ? 'style' : /font/.test(type) ? 'font' : 'rest'
     sizes[kind] += bytes.length

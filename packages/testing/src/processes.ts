@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { readdirSync, rmSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -85,11 +85,15 @@ export const inherited = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: proces
  * Starts the service as its operator would, or another version of it. Settings are given as in the environment; nothing else
  * of it is passed on.
  */
-export async function startServiceProcess(settings: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+export async function startServiceProcess(
+  settings: Record<string, string>,
+  main = MAIN,
+  logFile?: string,
+): Promise<ServiceProcess> {
   for (;;) {
     const port = settings['PORT'] ?? String(await freePort())
     const env = { ...inherited, LOG_LEVEL: 'debug', ...settings, PORT: port }
-    const service = launch(process.execPath, [main], { env })
+    const service = launch(process.execPath, [main], { env, ...(logFile && { logFile }) })
     const base_url = `http://127.0.0.1:${port}`
     const isUp = async () => service.hasEnded() || (await answers(`${base_url}/health`))
     await eventually('the service listens', isUp, START_MS)
@@ -293,17 +297,19 @@ async function isRedis(url: string) {
   }
 }
 
-/** Starts any program; it is ended with the others. */
+/** Starts a program, which `endProcesses` ends. With `logFile` its output goes there instead of memory. */
 export function launch(
   command: string,
   args: string[],
-  options: { env?: NodeJS.ProcessEnv; uid?: number; gid?: number } = {},
+  { logFile, ...options }: { env?: NodeJS.ProcessEnv; uid?: number; gid?: number; logFile?: string } = {},
 ): RunningProcess {
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const target = logFile === undefined ? 'pipe' : openSync(logFile, 'w')
+  const child = spawn(command, args, { ...options, stdio: ['ignore', target, target] })
+  if (typeof target === 'number') closeSync(target)
   running.add(child)
   let output = ''
   let isOver = false
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (output += text.toString()))
   const ended = new Promise<number | null>((resolve) => {
     child.once('error', (error) => (output += error.message))
     const over = (code: number | null) => {

@@ -3,19 +3,18 @@ import { fileURLToPath } from 'node:url'
 import type { BoardMember } from '@lockstep/contract/boards'
 import type { Column } from '@lockstep/contract/columns'
 import type pg from 'pg'
-import { inject } from 'vitest'
 import { buildApp } from '../../server/src/app.ts'
 import type { HashCost } from '../../server/src/auth/passwords.ts'
 import { readConfig } from '../../server/src/config/read-config.ts'
 import { createLogger } from '../../server/src/telemetry/logger.ts'
+import { newAccount } from './accounts.ts'
 import { Client } from './client.ts'
 import { freePort } from './ports.ts'
-import { databaseUrl, OUTPUT, onServer, openSql, REDIS } from './template-database.ts'
+import { JWT_SECRET } from './secrets.ts'
+import { OUTPUT, openSql, REDIS } from './template-database.ts'
+import { createTestDatabase } from './test-database.ts'
 
-/** Every secret of a test holds this word, so that a scan of what the service says can find it. */
-export const MARK = 'hush-hush'
-export const PASSWORD = `${MARK} correct horse`
-const SECRET = `${MARK}-signing-secret-of-the-tests-0123456789`
+export { MARK, PASSWORD } from './secrets.ts'
 
 export interface TestUser {
   id: string
@@ -53,7 +52,7 @@ export interface TestBoard {
 
 const CHEAP_HASH: HashCost = { memoryCost: 1_024, timeCost: 1, parallelism: 1 }
 
-interface Circumstances {
+interface ServiceOptions {
   /** A heartbeat that a test can wait for. */
   seconds?: { heartbeat: number; pong: number }
   /** Another instance on the database of this service, which must be stopped first. */
@@ -68,33 +67,30 @@ interface Circumstances {
 /** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
 export async function startService(
   settings: Record<string, string> = {},
-  { beside, hashCost = CHEAP_HASH, ...options }: Circumstances = {},
+  { beside, hashCost = CHEAP_HASH, ...options }: ServiceOptions = {},
 ): Promise<TestService> {
-  const name = `lockstep_test_${randomBytes(6).toString('hex')}`
-  if (!beside) await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
-  const database_url = beside?.database_url ?? databaseUrl(name)
+  const own = beside ? undefined : await createTestDatabase()
+  const database_url = beside?.database_url ?? (own?.url as string)
   const config = readConfig({
     DATABASE_URL: database_url,
     REDIS_URL: REDIS,
-    JWT_SECRET: SECRET,
+    JWT_SECRET,
     // All tests register from one address.
     MAX_REGISTRATIONS_PER_HOUR: '100000',
     LOG_LEVEL: 'trace',
     CORS_ORIGINS: '',
     ...settings,
   })
-  const logFile = fileURLToPath(new URL(`log-${name}.jsonl`, OUTPUT))
+  const logFile = fileURLToPath(new URL(`log-${randomBytes(6).toString('hex')}.jsonl`, OUTPUT))
   const log = createLogger({ level: config.log.level, file: logFile })
   const app = await buildApp(config, log, { ...options, hashCost })
   const base_url = await listen(app)
-  const sql = openSql(database_url)
+  const sql = own?.sql ?? openSql(database_url)
   const anybody = new Client(base_url)
 
-  const user = async (username = `user-${randomBytes(5).toString('hex')}`): Promise<TestUser> => {
-    const email = `${username}@example.com`
-    const { id } = await anybody.call('register', { body: { email, username, password: PASSWORD } })
-    const { access_token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
-    return { id, email, username, api: new Client(base_url, access_token) }
+  const user = async (name?: string): Promise<TestUser> => {
+    const { token, ...account } = await newAccount(base_url, name)
+    return { ...account, api: new Client(base_url, token) }
   }
 
   const board = async (): Promise<TestBoard> => {
@@ -119,8 +115,8 @@ export async function startService(
 
   const stop = async () => {
     await app.close()
-    await sql.end()
-    if (!beside) await onServer((client) => client.query(`drop database if exists ${name} with (force)`))
+    if (own) await own.drop()
+    else await sql.end()
   }
   return { base_url, database_url, logFile, sql, anybody, user, board, stop }
 }

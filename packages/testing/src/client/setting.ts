@@ -1,7 +1,7 @@
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
-import { furnish, newTargets, validInput } from '../../../../tests/input-generator.ts'
 import type { OperationName } from '../../../client/src/index.ts'
+import { furnish, newTargets, validInput } from '../input-generator.ts'
 import { PASSWORD, startService } from '../service.ts'
 import { startFaultyProxy } from './faulty-proxy.ts'
 import type { Setting } from './scenarios.ts'

@@ -5,13 +5,14 @@ import type pg from 'pg'
 import { Tokens } from '../../../server/src/security/tokens.ts'
 import { Client } from '../client.ts'
 import { eventually, type ServiceProcess, startServiceProcess } from '../processes.ts'
-import { openSql } from '../template-database.ts'
+import { JWT_SECRET } from '../secrets.ts'
 
-export const JWT_SECRET = 'hush-hush-signing-secret-of-the-load-tests'
+export { JWT_SECRET }
+
 const PROBE = new URL('event-loop-probe.ts', import.meta.url).href
 
 /** What the probe saw since it was last asked. Times in milliseconds, memory in bytes. */
-export interface Seen {
+export interface ProbeSample {
   nth: number
   wall_p999: number
   wall_max: number
@@ -28,9 +29,9 @@ export interface Seen {
 }
 export interface ProbedService extends ServiceProcess {
   /** How long the loop was held since the last look, and what the process weighs now. */
-  look: () => Promise<Seen>
+  look: () => Promise<ProbeSample>
   /** The same after collecting garbage, which holds the loop: what is left is what the service keeps. */
-  weigh: () => Promise<Seen>
+  weigh: () => Promise<ProbeSample>
 }
 
 /** The service as a process of its own, as it is. The probe below takes a little time in every millisecond. */
@@ -51,7 +52,7 @@ export async function startProbed(settings: Record<string, string>): Promise<Pro
     service.signal(signal)
     return eventually('the probe answers', async () => {
       const text = await readFile(file, 'utf8').catch(() => 'null')
-      const seen = JSON.parse(text) as Seen | null
+      const seen = JSON.parse(text) as ProbeSample | null
       return seen !== null && seen.nth >= nth && seen
     })
   }
@@ -59,7 +60,7 @@ export async function startProbed(settings: Record<string, string>): Promise<Pro
 }
 
 /** What the process holds on to, after collecting garbage. */
-export async function keptBy(service: ProbedService): Promise<number> {
+export async function retainedBytes(service: ProbedService): Promise<number> {
   // What buffers held is given back only after the collection that found them.
   await service.weigh()
   const { heapUsed, external } = await service.weigh()
@@ -70,7 +71,7 @@ export interface Audience {
   ids: string[]
   tokens: string[]
 }
-const tokens = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 3_600 })
+const issuer = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 7_200 })
 
 /** Users by the thousand, put into the database beside the service: hashing their passwords is not what is measured. */
 export async function makeAudience(sql: pg.Pool, count: number): Promise<Audience> {
@@ -82,8 +83,13 @@ export async function makeAudience(sql: pg.Pool, count: number): Promise<Audienc
     [count],
   )
   const ids = rows.map((row) => row.id)
-  const at = Math.floor(Date.now() / 1_000) - 1
-  return { ids, tokens: await Promise.all(ids.map((id) => tokens.issue(id, at))) }
+  return { ids, tokens: await makeTokens(ids) }
+}
+
+/** Access tokens for users, without a login. */
+export function makeTokens(userIds: readonly string[]): Promise<string[]> {
+  const issuedAt = Math.floor(Date.now() / 1_000) - 1
+  return Promise.all(userIds.map((id) => issuer.issue(id, issuedAt)))
 }
 
 export const pathOf = (board_id: string, token: string) => `/ws/boards/${board_id}?token=${token}`
@@ -111,5 +117,3 @@ export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audien
   }
   return { board_id, addCard, paths: audience.tokens.map((key) => pathOf(board_id, key)) }
 }
-
-export const openPool = (url: string) => openSql(url)

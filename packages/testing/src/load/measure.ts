@@ -55,11 +55,16 @@ export function figure(
 /** Rounds to three significant digits, and to whole numbers above a thousand. */
 export const rounded = (value: number) => (Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)))
 
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const half = Math.floor(sorted.length / 2)
-  const [low, high] = [sorted[half - (sorted.length % 2 === 0 ? 1 : 0)], sorted[half]]
-  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
+/** Settings of PostgreSQL for measurements: durable commits, and enough memory. */
+export const DURABLE_POSTGRES: Record<string, string> = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  shared_buffers: '1GB',
+  max_wal_size: '16GB',
+  checkpoint_timeout: '30min',
+  jit: 'off',
+  work_mem: '64MB',
 }
 
 /** Runs the subjects alternately, in reverse order every second round, so that a temporary disturbance affects all of them. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { obeying } from './worker.ts'
+import { handleCommands } from './worker.ts'
 
 /**
  * Many WebSocket clients in one process, with as little work as can be: the handshake and the frames by hand, one buffer
@@ -38,7 +38,7 @@ export interface Arrivals {
   /** How many viewers got each event, and when the first and the last one did. */
   each: { seq: number; count: number; first: number; last: number }[]
 }
-export type Order =
+export type SocketCommand =
   | { do: 'open'; opening: Opening }
   | { do: 'count' }
   | { do: 'forget' }
@@ -222,7 +222,7 @@ function collect(sent: Map<number, number>): Arrivals {
   return { latencies: Float32Array.from(latencies), each }
 }
 
-async function obey(order: Order): Promise<unknown> {
+async function execute(order: SocketCommand): Promise<unknown> {
   switch (order.do) {
     case 'open':
       return openAll(order.opening)
@@ -244,4 +244,4 @@ async function obey(order: Order): Promise<unknown> {
   }
 }
 
-obeying(obey)
+handleCommands(execute)

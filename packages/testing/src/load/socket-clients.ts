@@ -1,4 +1,5 @@
-import type { Arrivals, Counts, Order } from './socket-client-process.ts'
+import { eventually } from '../processes.ts'
+import type { Arrivals, Counts, SocketCommand } from './socket-client-process.ts'
 import { Worker } from './worker.ts'
 
 /** The clock that all processes of a machine share, in milliseconds. */
@@ -6,7 +7,7 @@ export const now = () => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
 /** Viewers in processes of their own, so that they share no thread with the service or with who measures. */
 export class LoadClients {
-  private readonly workers: Worker<Order>[]
+  private readonly workers: Worker<SocketCommand>[]
 
   constructor(processes = 1) {
     this.workers = Array.from(
@@ -22,13 +23,13 @@ export class LoadClients {
     await Promise.all(
       this.workers.map((worker, nth) => {
         const own = paths.filter((_, i) => i % count === nth)
-        return worker.ask({ do: 'open', opening: { port, paths: own, rate: rate / count } })
+        return worker.run({ do: 'open', opening: { port, paths: own, rate: rate / count } })
       }),
     )
   }
 
   async count(): Promise<Counts> {
-    const all = (await this.askAll({ do: 'count' })) as Counts[]
+    const all = (await this.runAll({ do: 'count' })) as Counts[]
     return all.reduce((a, b) => {
       const closes = { ...a.closes }
       for (const [code, count] of Object.entries(b.closes)) closes[code] = (closes[code] ?? 0) + count
@@ -39,21 +40,20 @@ export class LoadClients {
     })
   }
 
-  /** Waits until the counts are as they should be. */
-  async until(what: string, isSo: (counts: Counts) => boolean, patience_ms = 60_000): Promise<Counts> {
-    const deadline = Date.now() + patience_ms
+  /** Waits until the counts meet a condition. */
+  async until(what: string, isMet: (counts: Counts) => boolean, timeoutMs = 60_000): Promise<Counts> {
     let counts = await this.count()
-    while (!isSo(counts)) {
-      if (Date.now() > deadline)
-        throw new Error(`Waited in vain: ${what}; ${JSON.stringify({ ...counts, closed_at: [] })}`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    const check = async () => {
       counts = await this.count()
+      return isMet(counts) && counts
     }
-    return counts
+    return eventually(what, check, timeoutMs).catch((error: Error) => {
+      throw new Error(`${error.message}; ${JSON.stringify({ ...counts, closed_at: [] })}`)
+    })
   }
 
   async arrivals(sent: Map<number, number>): Promise<Arrivals> {
-    const all = (await this.askAll({ do: 'arrivals', sent })) as Arrivals[]
+    const all = (await this.runAll({ do: 'arrivals', sent })) as Arrivals[]
     const each = new Map<number, Arrivals['each'][number]>()
     for (const one of all.flatMap((a) => a.each)) {
       const known = each.get(one.seq) ?? { ...one, count: 0 }
@@ -69,19 +69,15 @@ export class LoadClients {
     return { latencies: latencies.sort(), each: [...each.values()] }
   }
 
-  forget = () => this.askAll({ do: 'forget' })
-  comeBackTo = (base_url: string) => this.askAll({ do: 'come back', port: Number(new URL(base_url).port) })
-  close = () => this.askAll({ do: 'close' })
+  forget = () => this.runAll({ do: 'forget' })
+  comeBackTo = (base_url: string) => this.runAll({ do: 'come back', port: Number(new URL(base_url).port) })
+  close = () => this.runAll({ do: 'close' })
 
   async end() {
     await Promise.all(this.workers.map((worker) => worker.end()))
   }
 
-  private askAll(order: Order) {
-    return Promise.all(this.workers.map((worker) => worker.ask(order)))
+  private runAll(order: SocketCommand) {
+    return Promise.all(this.workers.map((worker) => worker.run(order)))
   }
 }
-
-/** A percentile of sorted numbers. */
-export const percentile = (sorted: ArrayLike<number>, p: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? Number.NaN

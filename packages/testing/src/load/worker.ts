@@ -2,26 +2,23 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-interface Waiting {
-  resolve: (answer: unknown) => void
-  reject: (error: Error) => void
-}
-
-/** A process of its own that does what it is told and answers each order: load must not take the time of who measures it. */
-export class Worker<Order> {
+/** A child process that runs commands and returns their results, so that load takes no time of the thread that measures. */
+export class Worker<Command> {
+  /** Resolves with the exit code. */
+  readonly exited: Promise<number | null>
   private readonly child: ChildProcess
-  private readonly waiting = new Map<number, Waiting>()
-  private readonly ended: Promise<unknown>
-  private orders = 0
+  private readonly waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  private commands = 0
 
   constructor(file: URL) {
     this.child = fork(fileURLToPath(file), { serialization: 'advanced', execArgv: [] })
-    this.child.on('message', ({ nth, answer }: { nth: number; answer: unknown }) => {
-      this.waiting.get(nth)?.resolve(answer)
+    this.child.on('message', ({ nth, result }: { nth: number; result: unknown }) => {
+      this.waiting.get(nth)?.resolve(result)
       this.waiting.delete(nth)
     })
-    this.ended = once(this.child, 'exit').then(() => {
-      for (const { reject } of this.waiting.values()) reject(new Error(`${file.pathname} has ended`))
+    this.exited = once(this.child, 'exit').then(([code]) => {
+      for (const { reject } of this.waiting.values()) reject(new Error(`${file.pathname} has exited`))
+      return code as number | null
     })
   }
 
@@ -29,24 +26,24 @@ export class Worker<Order> {
     return this.child.pid ?? -1
   }
 
-  ask(order: Order): Promise<unknown> {
-    const nth = ++this.orders
-    return new Promise((resolve, reject) => {
-      this.waiting.set(nth, { resolve, reject })
-      this.child.send({ nth, order }, (error) => error && reject(error))
-    })
+  run(command: Command): Promise<unknown> {
+    const nth = ++this.commands
+    const waiting = Promise.withResolvers<unknown>()
+    this.waiting.set(nth, waiting)
+    this.child.send({ nth, command }, (error) => error && waiting.reject(error))
+    return waiting.promise
   }
 
   async end() {
     if (this.child.connected) this.child.disconnect()
-    await this.ended
+    await this.exited
   }
 }
 
-/** The other side: what the process does with its orders. It ends when nobody can give it any more. */
-export function obeying<Order>(obey: (order: Order) => Promise<unknown>) {
-  process.on('message', ({ nth, order }: { nth: number; order: Order }) => {
-    void obey(order).then((answer) => process.send?.({ nth, answer }))
+/** Runs in the child process. It exits when its parent disconnects. */
+export function handleCommands<Command>(handle: (command: Command) => Promise<unknown>) {
+  process.on('message', ({ nth, command }: { nth: number; command: Command }) => {
+    void handle(command).then((result) => process.send?.({ nth, result }))
   })
   process.on('disconnect', () => process.exit())
 }

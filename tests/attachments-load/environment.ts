@@ -1,0 +1,80 @@
+import { createCipheriv, createHash } from 'node:crypto'
+import { Client } from '@lockstep/testing/client'
+import type { Audience, ProbedService } from '@lockstep/testing/load/environment'
+import { HttpClient } from '@lockstep/testing/load/http-client'
+import type pg from 'pg'
+
+export const MAX_FILE_BYTES = 10 * 2 ** 20
+const BOUNDARY = 'a-boundary-between-parts'
+
+/** Bytes that look random and are the same for the same seed: contents of files are cut out of them. */
+export function seededBytes(seed: number, size = MAX_FILE_BYTES + 2 ** 20): Buffer {
+  const key = createHash('sha256').update(String(seed)).digest()
+  return createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size))
+}
+
+export const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+/** A form with one file. Its content is not copied. */
+export const formOf = (content: Buffer): [Buffer, Buffer, Buffer] => [
+  Buffer.from(
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="file.bin"\r\nContent-Type: application/x-test\r\n\r\n`,
+  ),
+  content,
+  Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+]
+export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`
+
+/** A card to attach files to, and two who may: one who does, and one who does other things meanwhile. */
+export interface FilesEnvironment {
+  service: ProbedService
+  sql: pg.Pool
+  card_path: string
+  upload_path: string
+  token: string
+  client: HttpClient
+  otherUser: { path: string; token: string }
+}
+
+/** The otherUser is somebody else on another board: the two share nothing but the service. */
+export async function makeFilesEnvironment(
+  service: ProbedService,
+  sql: pg.Pool,
+  { tokens }: Audience,
+): Promise<FilesEnvironment> {
+  const cards = await Promise.all(
+    tokens.slice(0, 2).map(async (token) => {
+      const api = new Client(service.base_url, token)
+      const { id: board_id } = await api.call('createBoard', { body: { title: 'Files' } })
+      const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
+      const { id } = await api.call('createCard', { params: { board_id, column_id }, body: { title: 'Card' } })
+      return { path: `/cards/${id}`, token }
+    }),
+  )
+  const [{ path, token }, otherUser] = cards as [FilesEnvironment['otherUser'], FilesEnvironment['otherUser']]
+  const client = new HttpClient(service.base_url, token)
+  return { service, sql, card_path: path, upload_path: `${path}/attachments`, token, client, otherUser }
+}
+
+/** Attaches a file. Answers where it can be had again. */
+export async function upload({ client, upload_path }: FilesEnvironment, content: Buffer): Promise<string> {
+  const { status, bytes } = await client.request('POST', upload_path, { 'content-type': FORM_TYPE }, formOf(content))
+  if (status !== 201) throw new Error(`An upload was answered ${status}: ${bytes.toString()}`)
+  return `/attachments/${(JSON.parse(bytes.toString()) as { id: string }).id}`
+}
+
+/** Whether a file comes back as it was. */
+export async function isUnchanged({ client }: FilesEnvironment, path: string, content: Buffer): Promise<boolean> {
+  const { status, bytes } = await client.request('GET', path)
+  return status === 200 && hashOf(bytes) === hashOf(content)
+}
+
+/** What there is of files that belong to no attachment: chunks, and notes of them. */
+export async function countLeftovers(sql: pg.Pool): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(
+    `select (select count(*) from unclaimed_files)::int
+      + (select count(*) from (select board_id, file_id from file_chunks except select board_id, file_id from attachments) stray)::int
+      as count`,
+  )
+  return rows[0]?.count ?? -1
+}

@@ -1,0 +1,204 @@
+import { problems } from '@lockstep/contract/problems'
+import { byBoard, type Checker, seqsByBody, seqsOf } from './check-log.ts'
+import type { Connection, Dump, Fault, FaultKind, History, Millis } from './history.ts'
+
+interface Span {
+  from: Millis
+  to: Millis
+}
+
+/** Every event is with everybody by then. When nothing but Redis is away, sooner. */
+const STALE_MS = 3_000
+const STALE_WITHOUT_REDIS_MS = 1_500
+/** A removed member is gone by then; while something else fails as well he may be told by the next look at the log. */
+const REMOVED_MS = 1_000
+const RSS_MIB = 512
+/** How long a lost connection to PostgreSQL, or to Redis, may be felt. */
+const AFTERMATH_MS = 6_000
+
+const redis_away: FaultKind[] = ['kill Redis', 'freeze Redis']
+const about_redis: FaultKind[] = [...redis_away, 'cut subscriptions', 'lose messages', 'fail over']
+const harmless: FaultKind[] = ['reset clients', 'remove member']
+
+/** How much of a time counts, without what is excused. Excuses do not overlap much; where they do, they count once. */
+export function elapsed(from: Millis, to: Millis, excuses: readonly Span[]): number {
+  let at = from
+  let counted = 0
+  for (const excuse of excuses) {
+    if (excuse.to <= at) continue
+    if (excuse.from >= to) break
+    counted += Math.max(0, excuse.from - at)
+    at = Math.max(at, excuse.to)
+  }
+  return counted + Math.max(0, to - at)
+}
+
+/** When nobody could have been served: the instance was frozen, the log was away, or the rig itself was held up. */
+function excusesOf({ faults, stalls }: History, instance: number): Span[] {
+  const spans = faults
+    .filter((f) => f.kind === 'restart PostgreSQL' || (f.kind === 'freeze instance' && f.instance === instance))
+    .map(({ began, ended }) => ({ from: began, to: ended }))
+  const held_up = stalls.filter((stall) => (stall.instance ?? instance) === instance)
+  return [...spans, ...held_up].toSorted((a, b) => a.from - b.from)
+}
+
+const touches = ({ began, ended }: Fault, from: Millis, to: Millis) => began <= to && ended >= from
+
+export interface Delay {
+  connection: Connection
+  seq: number
+  committed: Millis
+  ms: number
+  bound: number
+  isDelivered: boolean
+}
+
+/** For every event and every connection that could be reading: how long it took, or how long it has been missing. */
+export function delaysOf(history: History, dump: Dump): Delay[] {
+  const places = seqsByBody(dump)
+  const boards = byBoard(dump)
+  const excuses = new Map<number, Span[]>()
+  const boundAt = boundsOf(history)
+  return history.connections.flatMap((connection) => {
+    const { kind, opened, instance, closed, since, hello_seq } = connection
+    if (kind === 'slow' || opened === undefined) return []
+    const excused = excuses.get(instance) ?? excusesOf(history, instance)
+    excuses.set(instance, excused)
+    const times = new Map(seqsOf(connection, places).map((seq, i) => [seq, connection.receipts[i]?.at]))
+    const first = connection.resync_seq ?? since ?? hello_seq ?? ([...times.keys()][0] ?? Infinity) - 1
+    const end = closed ?? history.ended
+    // Without numbers nobody can say where it began; but whatever was committed once it was let in is owed to it.
+    const owed_from = kind === 'plain' ? opened : Infinity
+    return (boards.get(connection.board_id) ?? [])
+      .filter((row) => (row.seq > first || row.committed > owed_from) && row.committed < end)
+      .map(({ seq, committed }) => {
+        const at = times.get(seq)
+        const from = Math.max(committed, opened)
+        const ms = elapsed(from, at ?? end, excused)
+        return { connection, seq, committed, ms, bound: boundAt(from), isDelivered: at !== undefined }
+      })
+  })
+}
+
+function boundsOf({ faults }: History) {
+  const others = faults.filter((f) => !redis_away.includes(f.kind) && !harmless.includes(f.kind))
+  const away = faults.filter((f) => redis_away.includes(f.kind))
+  return (at: Millis) => {
+    const isAway = away.some((f) => touches(f, at, at))
+    const isAlone = !others.some((f) => touches(f, at - AFTERMATH_MS, at + STALE_WITHOUT_REDIS_MS))
+    return isAway && isAlone ? STALE_WITHOUT_REDIS_MS : STALE_MS
+  }
+}
+
+/** C6: nobody who reads is left behind for longer than the bound, at any time. */
+export const checkStaleness: Checker = (history, dump) => worstOf(delaysOf(history, dump))
+
+/** The worst of each connection, in a sentence. */
+export function worstOf(delays: readonly Delay[]): string[] {
+  const worst = new Map<number, Delay>()
+  for (const delay of delays) {
+    if (delay.ms <= delay.bound || (worst.get(delay.connection.id)?.ms ?? 0) >= delay.ms) continue
+    worst.set(delay.connection.id, delay)
+  }
+  return [...worst.values()].map(
+    ({ connection: { id, kind, instance }, seq, ms, bound, isDelivered }) =>
+      `C6: connection ${id} (${kind}, instance ${instance}) ${isDelivered ? 'was given' : 'still lacks'} ${seq} after ${Math.round(ms)} ms, over ${bound}`,
+  )
+}
+
+/** C9: a removed member is given nothing after his removal, is let in no more until his return, and is closed in time. */
+export const checkRemoval: Checker = (history, dump) => {
+  const places = seqsByBody(dump)
+  return history.removals.flatMap((removal) =>
+    history.connections
+      .filter((c) => c.board_id === removal.board_id && c.user_id === removal.user_id && c.hello_seq !== undefined)
+      .flatMap((connection) => {
+        const { id, instance, hello_seq = 0, closed = history.ended } = connection
+        if (hello_seq >= removal.back_seq) return []
+        if (hello_seq >= removal.seq) return [`C9: connection ${id} was let in after the removal at ${removal.seq}`]
+        const leaked = seqsOf(connection, places).find((seq) => seq > removal.seq)
+        const isAlone = !history.faults.some(
+          (f) => f.kind !== 'remove member' && touches(f, removal.at - AFTERMATH_MS, closed),
+        )
+        const bound = isAlone ? REMOVED_MS : STALE_MS
+        const late = elapsed(removal.at, Math.max(closed, removal.at), excusesOf(history, instance))
+        return [
+          ...(leaked === undefined
+            ? []
+            : [`C9: connection ${id} was given ${leaked} after the removal at ${removal.seq}`]),
+          ...(late <= bound ? [] : [`C9: connection ${id} was open for ${Math.round(late)} ms after the removal`]),
+        ]
+      }),
+  )
+}
+
+/** C11: a connection ends for a reason, with the code for it. */
+export const checkCodes: Checker = (history) =>
+  history.connections
+    .filter((connection) => connection.closed !== undefined && !isExplained(history, connection))
+    .map(
+      ({ id, kind, code, instance }) =>
+        `C11: connection ${id} (${kind}, instance ${instance}) was closed with ${code} for no reason`,
+    )
+
+function isExplained({ faults, removals }: History, connection: Connection): boolean {
+  const { kind, code, instance, endedByHarness, board_id, user_id } = connection
+  const closed = connection.closed as Millis
+  const had = (what: FaultKind, after_ms: number) =>
+    faults.some(
+      (f) => f.kind === what && (f.instance ?? instance) === instance && touches(f, closed - after_ms, closed + 100),
+    )
+  if (endedByHarness) return true
+  switch (code) {
+    case 1006:
+      return kind === 'slow' || had('kill instance', 1_000)
+    case 1008:
+      return removals.some(
+        (r) =>
+          r.board_id === board_id && r.user_id === user_id && closed > r.at - STALE_MS && closed < r.back_at + STALE_MS,
+      )
+    case 1012:
+      return had('drain instance', 1_000)
+    case 1013:
+      return kind === 'slow' || had('restart PostgreSQL', AFTERMATH_MS) || had('end backends', AFTERMATH_MS)
+    case 4408:
+      return kind === 'slow' || had('freeze instance', 15_000)
+    default:
+      return false
+  }
+}
+
+/** C12: memory stays in bounds, and no process says that something was left unhandled. */
+export const checkProcesses: Checker = ({ samples, outputs }) => [
+  ...samples
+    .filter((sample) => sample.rss_mib > RSS_MIB)
+    .slice(0, 3)
+    .map(({ instance, rss_mib }) => `C12: instance ${instance} took ${Math.round(rss_mib)} MiB`),
+  ...outputs.flatMap((output) =>
+    output
+      .split('\n')
+      .filter(isAlarming)
+      .slice(0, 3)
+      .map((line) => `C12: a process detail ${line.slice(0, 300)}`),
+  ),
+]
+
+/** An error that is not just the answer of a service whose database is away. */
+const isAlarming = (line: string) =>
+  /unhandled|closing after an error|"level":60/i.test(line) ||
+  (line.includes('"level":50') && !unavailable.some((detail) => line.includes(detail)))
+const unavailable = [problems.unavailable.detail, problems.overloaded.detail, problems.board_busy.detail]
+
+/** C13: whatever happens to Redis, writes succeed; and an instance that is drained answers what it was asked. */
+export const checkHttp: Checker = ({ writes, faults }) => {
+  const disruptive = faults.filter((f) => !about_redis.includes(f.kind) && !harmless.includes(f.kind))
+  const drains = faults.filter((f) => f.kind === 'drain instance')
+  return writes.flatMap(({ marker, instance, outcome, detail, began, ended }) => {
+    if (outcome === 'ok') return []
+    if (outcome === 'refused') return [`C13: ${marker} was refused: ${detail}`]
+    const drain = drains.find((f) => f.instance === instance && began < f.began && ended > f.began)
+    if (drain) return [`C13: ${marker} was under way as instance ${instance} was drained, and failed: ${detail}`]
+    const isExcused = disruptive.some((f) => touches(f, began - AFTERMATH_MS, ended))
+    return isExcused ? [] : [`C13: ${marker} failed while nothing but Redis did: ${detail}`]
+  })
+}

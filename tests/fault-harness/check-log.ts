@@ -1,0 +1,183 @@
+import type { FullBoard } from '@lockstep/contract/boards'
+import { foldBoard } from '@lockstep/testing/fold'
+import type { Connection, Dump, History, LogRow, Write } from './history.ts'
+
+/** A checker: what it finds wrong, one sentence each. */
+export type Checker = (history: History, dump: Dump) => string[]
+
+export function byBoard(dump: Dump): Map<string, LogRow[]> {
+  const boards = new Map<string, LogRow[]>()
+  for (const { board_id } of dump.streams) boards.set(board_id, [])
+  for (const row of dump.events) {
+    const rows = boards.get(row.board_id) ?? []
+    boards.set(row.board_id, rows)
+    rows.push(row)
+  }
+  for (const rows of boards.values()) rows.sort((a, b) => a.seq - b.seq)
+  return boards
+}
+
+/** C1: the numbers of a board are 1, 2, 3 … up to the position of its stream. */
+export const checkLog: Checker = (_, dump) => {
+  const boards = byBoard(dump)
+  return dump.streams.flatMap(({ board_id, last_seq }) => {
+    const rows = boards.get(board_id) ?? []
+    const hole = rows.findIndex((row, i) => row.seq !== i + 1)
+    if (hole !== -1) return [`C1: the log of ${board_id} has ${rows[hole]?.seq} where ${hole + 1} belongs`]
+    return rows.length === last_seq
+      ? []
+      : [`C1: the log of ${board_id} ends at ${rows.length}, its stream at ${last_seq}`]
+  })
+}
+
+const markerIn = (body: string) => /"title":"(w\d+-\d+)"/.exec(body)?.[1]
+
+/** C2: nobody is shown a write that was refused, or that nobody made. */
+export const checkAborted: Checker = ({ writes, connections }) => {
+  const outcomes = new Map(writes.map((write) => [write.marker, write.outcome]))
+  const seen = new Set<string>()
+  for (const { receipts } of connections) {
+    for (const { body } of receipts) {
+      const marker = markerIn(body)
+      if (marker !== undefined && (outcomes.get(marker) ?? 'refused') === 'refused') seen.add(marker)
+    }
+  }
+  return [...seen].map((marker) => `C2: ${marker} was refused or never written, and was seen`)
+}
+
+const kindOf = { create: 'card.created', update: 'card.updated', move: 'card.moved', delete: 'card.deleted' } as const
+
+/** C3: every write that was acknowledged is in the log of its board, not behind the position it was told. */
+export const checkLost: Checker = ({ writes }, dump) => {
+  const found = new Map<string, number>()
+  for (const { board_id, type, body, seq } of dump.events) {
+    const id = /"data":\{"id":"([^"]+)"/.exec(body)?.[1]
+    found.set(`${board_id} ${type} ${id}`, seq)
+    const marker = markerIn(body)
+    if (marker !== undefined) found.set(`${board_id} ${type} ${id} ${marker}`, seq)
+  }
+  const isKept = ({ kind, board_id, card_id, marker, seq }: Write) => {
+    const key = `${board_id} ${kindOf[kind]} ${card_id}`
+    if (kind === 'move' || kind === 'delete') return found.has(key)
+    return (found.get(`${key} ${marker}`) ?? Infinity) <= seq
+  }
+  return writes
+    .filter((write) => write.outcome === 'ok' && !isKept(write))
+    .map(
+      ({ marker, kind, board_id }) => `C3: ${marker} (${kind} on ${board_id}) was acknowledged, and is not in the log`,
+    )
+}
+
+/** C4: whoever receives an event receives the text of the log, to the byte. */
+export const checkBodies: Checker = ({ connections }, dump) => {
+  const texts = new Map(dump.events.map((row) => [`${row.board_id} ${row.seq}`, row.body]))
+  const known = new Set(dump.events.map((row) => row.body))
+  return connections.flatMap(({ id, board_id, receipts }) => {
+    const wrong = receipts.find(({ seq, body }) =>
+      seq === undefined ? !known.has(body) : texts.get(`${board_id} ${seq}`) !== body,
+    )
+    return wrong ? [`C4: connection ${id} received another text for ${wrong.seq ?? 'an event'} than the log has`] : []
+  })
+}
+
+/** The numbers of what a connection received; for one without numbers, where the texts stand in the log. */
+export function seqsOf({ board_id, receipts }: Connection, places: Map<string, number>): number[] {
+  return receipts.map(({ seq, body }) => seq ?? places.get(`${board_id} ${body}`) ?? -1)
+}
+export const seqsByBody = (dump: Dump) => new Map(dump.events.map((row) => [`${row.board_id} ${row.body}`, row.seq]))
+
+/** C5: on one connection each event is the next one: none missing, none twice, none out of order. */
+export const checkOrder: Checker = ({ connections }, dump) => {
+  const places = seqsByBody(dump)
+  return connections.flatMap((connection) => {
+    const numbers = seqsOf(connection, places)
+    // Who was told to load the board anew goes on from there.
+    const wrong = numbers.findIndex(
+      (seq, i) => i > 0 && seq !== (numbers[i - 1] ?? 0) + 1 && seq !== (connection.resync_seq ?? -2) + 1,
+    )
+    return wrong === -1
+      ? []
+      : [`C5: connection ${connection.id} (${connection.kind}) received ${numbers[wrong]} after ${numbers[wrong - 1]}`]
+  })
+}
+
+/** C7: who comes back with `since` is first given the event after it, or told to load the board anew. */
+export const checkResume: Checker = ({ connections }) =>
+  connections.flatMap(({ id, since, hello_seq, resync_seq, receipts }) => {
+    const [first] = receipts
+    const from = since ?? hello_seq
+    if (!first || from === undefined || first.seq === undefined || resync_seq !== undefined) return []
+    return first.seq === from + 1
+      ? []
+      : [`C7: connection ${id} asked for what came after ${from}, and got ${first.seq}`]
+  })
+
+interface Followed {
+  connections: Connection[]
+  from: number
+}
+
+/** C8: who applies the events in order has the board that the service shows, at every position it was read. */
+export const checkFold: Checker = ({ snapshots, created, connections }, dump) => {
+  const found: string[] = []
+  for (const [board_id, rows] of byBoard(dump)) {
+    const start = created.get(board_id) as FullBoard | undefined
+    if (!start) continue
+    let board = start
+    let at = 0
+    const reads = snapshots.filter((s) => s.board_id === board_id).toSorted((a, b) => a.seq - b.seq)
+    for (const { seq, board: shown } of reads) {
+      board = foldBoard(board, rows.slice(at, seq).map(parsed))
+      at = seq
+      if (!same(board, shown))
+        found.push(`C8: the events of ${board_id} up to ${seq} do not make the board that was read`)
+    }
+    found.push(...heardBoard(board_id, followOne(board_id, connections), start, rows, board, at))
+  }
+  return found
+}
+
+/** The same for one client of the board: its own receipts, over all its connections. */
+function heardBoard(
+  board_id: string,
+  followed: Followed | undefined,
+  start: FullBoard,
+  rows: LogRow[],
+  end: FullBoard,
+  end_seq: number,
+): string[] {
+  if (!followed) return []
+  const heard = new Map(followed.connections.flatMap((c) => c.receipts.map((r) => [r.seq, r.body])))
+  const events = rows.slice(0, end_seq).map((row) => (row.seq <= followed.from ? row.body : heard.get(row.seq)))
+  const missing = events.indexOf(undefined)
+  if (missing !== -1) return [`C8: a client of ${board_id} was never given ${missing + 1}`]
+  const board = foldBoard(
+    start,
+    events.map((body) => JSON.parse(body as string)),
+  )
+  return same(board, end) ? [] : [`C8: what a client of ${board_id} was given does not make the board`]
+}
+
+/** A listener with numbers that was there from the beginning and was never told to load the board anew. */
+function followOne(board_id: string, connections: Connection[]): Followed | undefined {
+  const numbered = connections.filter((c) => c.board_id === board_id && c.kind === 'numbered')
+  const [first] = numbered.filter((c) => c.hello_seq !== undefined)
+  if (!first) return undefined
+  const own = numbered.filter((c) => c.listener === first.listener)
+  return { connections: own, from: first.since ?? (first.hello_seq as number) }
+}
+
+const parsed = (row: LogRow) => JSON.parse(row.body) as { type: string; data: unknown }
+/** JSON knows no order of keys; lists keep theirs. Members are listed by name in one and by arrival in the other. */
+const same = (a: FullBoard, b: unknown) => canonical(a) === canonical(b as FullBoard)
+const canonical = (board: FullBoard) =>
+  JSON.stringify(sortKeys({ ...board, members: board.members.toSorted((a, b) => (a.user_id < b.user_id ? -1 : 1)) }))
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sortKeys(inner)]),
+  )
+}

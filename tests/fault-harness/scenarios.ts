@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { seeded } from '@lockstep/testing/random'
+import { median, percentile } from '@lockstep/testing/statistics'
+import { type Delay, delaysOf } from './check-delivery.ts'
+import type { FaultEnvironment, Instance } from './environment.ts'
+import { type Fault, type FaultKind, type History, now, type Write } from './history.ts'
+import { finishRun, newHistory, type Outcome, observe, startListeners, waitUntilConnected } from './run.ts'
+import { startWriters } from './writers.ts'
+
+const LISTENERS = { numbered: 15, plain: 6, slow: 0 }
+/** What LIVE-9 promises. */
+const WITHOUT_REDIS_MS = 1_000
+const LOST_MESSAGE_MS = 2_500
+const SLOWER = 1.2
+
+export interface Figures {
+  violations: string[]
+  writes: number
+  failed: number
+  events: number
+  p50_ms: number
+  p99_ms: number
+  worst_ms: number
+}
+
+/** Load and listeners around some work; then everybody gets time to have everything, and the checkers look at it. */
+async function underLoad(
+  environment: FaultEnvironment,
+  { seed, rate }: { seed: number; rate: number },
+  work: (history: History) => Promise<void>,
+): Promise<Outcome> {
+  const random = seeded(seed)
+  const history = newHistory(environment, seed)
+  const stopObserving = observe(environment, history, random)
+  const listeners = startListeners(environment, history, random, LISTENERS)
+  await waitUntilConnected(listeners)
+  const writers = startWriters(environment, history, random, { rate })
+  await pause(500)
+  await work(history)
+  await writers.stop()
+  await pause(1_000)
+  stopObserving()
+  return finishRun(environment, history, listeners)
+}
+
+async function recordFault(history: History, kind: FaultKind, work: () => Promise<void>): Promise<Fault> {
+  const fault: Fault = { kind, began: now(), ended: Infinity, instance: undefined, detail: '' }
+  history.faults.push(fault)
+  await work()
+  fault.ended = now()
+  return fault
+}
+
+/** How long the events of these times took to reach everybody; the worst may not be over the bound. */
+function figuresOf({ history, dump, violations }: Outcome, spans: Fault[], bound: number): Figures {
+  const isWithin = (at: number) => spans.some(({ began, ended }) => at >= began && at <= ended)
+  const delays = delaysOf(history, dump).filter((delay) => isWithin(delay.committed))
+  const writes = history.writes.filter((write) => isWithin(write.began))
+  const failed = history.writes.filter((write) => write.outcome !== 'ok')
+  const late = delays.filter((delay) => delay.ms > bound)
+  const times = delays.map((delay) => delay.ms)
+  return {
+    violations: [
+      ...violations,
+      ...failed.map(({ marker, detail }) => `${marker} failed: ${detail}`),
+      ...late.slice(0, 5).map((delay) => lateness(delay, bound)),
+    ],
+    writes: writes.length,
+    failed: failed.length,
+    events: delays.length,
+    p50_ms: percentile(times, 50),
+    p99_ms: percentile(times, 99),
+    worst_ms: Math.max(0, ...times),
+  }
+}
+const lateness = ({ connection, seq, ms }: Delay, bound: number) =>
+  `connection ${connection.id} (${connection.kind}) was given ${seq} after ${Math.round(ms)} ms, over ${bound}`
+
+/**
+ * Redis is killed, or frozen, under load, and comes back; in turns with times in which it is well. No write fails, every
+ * event comes within a second, and nothing comes twice when Redis is back. With several rounds the times of writes are
+ * compared too.
+ */
+export async function stopRedis(
+  environment: FaultEnvironment,
+  how: 'kill' | 'freeze',
+  { rounds, round_ms, ...load }: { seed: number; rate: number; rounds: number; round_ms: number },
+): Promise<Figures & { well_ms: number; away_ms: number; ratio: number }> {
+  const away: Fault[] = []
+  const well: [number, number][] = []
+  const said_before = environment.instances.map(countRedisErrors)
+  const outcome = await underLoad(environment, load, async (history) => {
+    for (let i = 0; i < rounds; i++) {
+      const from = now()
+      if (rounds > 1) await pause(round_ms)
+      well.push([from, now()])
+      away.push(
+        await recordFault(history, how === 'kill' ? 'kill Redis' : 'freeze Redis', async () => {
+          const back = await environment.redis[how]()
+          await pause(round_ms)
+          await back()
+        }),
+      )
+      // Until everybody hears it again.
+      await pause(1_500)
+    }
+  })
+  const medians = (spans: [number, number][]) =>
+    spans.map(([from, to]) => medianTime(outcome.history.writes.filter((w) => w.began >= from && w.ended <= to)))
+  const well_times = medians(well)
+  const away_times = medians(away.map(({ began, ended }) => [began, ended]))
+  // Each time without Redis is held against the one right before it: the machine's own moods cancel out.
+  const ratios = away_times.map((time, i) => time / (well_times[i] ?? time))
+  const figures = figuresOf(outcome, away, WITHOUT_REDIS_MS)
+  const ratio = rounds > 1 ? median(ratios) : 0
+  for (const instance of environment.instances) {
+    const detail = countRedisErrors(instance) - (said_before[instance.index] ?? 0)
+    if (detail > rounds) figures.violations.push(`instance ${instance.index} detail ${detail} times that Redis is away`)
+  }
+  if (ratio > SLOWER) figures.violations.push(`writes took ${ratio.toFixed(2)} times as long without Redis`)
+  return { ...figures, well_ms: median(well_times), away_ms: median(away_times), ratio }
+}
+const countRedisErrors = ({ process }: Instance) => process.output().split('Redis cannot be reached').length - 1
+const medianTime = (writes: Write[]) => median(writes.map(({ began, ended }) => ended - began))
+
+/** A share of the messages is lost without a trace. */
+export async function loseMessages(
+  environment: FaultEnvironment,
+  { share, ms, ...load }: { seed: number; rate: number; ms: number; share: number },
+): Promise<Figures & { lost: number }> {
+  const spans: Fault[] = []
+  const before = environment.redis.lost()
+  const outcome = await underLoad(environment, load, async (history) => {
+    const losing = async () => {
+      environment.redis.lose?.(share)
+      await pause(ms)
+      environment.redis.lose?.(0)
+    }
+    spans.push(await recordFault(history, 'lose messages', losing))
+    await pause(LOST_MESSAGE_MS)
+  })
+  return { ...figuresOf(outcome, spans, LOST_MESSAGE_MS), lost: environment.redis.lost() - before }
+}

@@ -1,0 +1,102 @@
+import type { Connection, Dump, Fault, FaultKind, History, LogRow, Write } from './history.ts'
+
+const BOARD = '00000000-0000-4000-8000-000000000001'
+const COLUMN = '00000000-0000-4000-8000-00000000000c'
+export const GUEST = 'guest'
+const EVENTS = 20
+
+/** A small history in which everything is right: twenty cards, two readers, a guest. Faults are planted into copies of it. */
+export function soundHistory(): { history: History; dump: Dump } {
+  const column = { id: COLUMN, title: 'To do', rank: 1, cards: [] as unknown[] }
+  const board = { id: BOARD, title: 'Plan', members: [], columns: [column] }
+  const cards = Array.from({ length: EVENTS }, (_, i) => ({
+    id: `card-${i + 1}`,
+    title: `w1-${i + 1}`,
+    rank: i + 1,
+    column_id: COLUMN,
+  }))
+  const events = cards.map((card, i): LogRow => {
+    const body = `{"type":"card.created","data":${JSON.stringify(card)},"user_id":"owner"}`
+    return { board_id: BOARD, seq: i + 1, type: 'card.created', subject_id: null, body, committed: committedAt(i + 1) }
+  })
+  const writes = cards.map(
+    (card, i): Write => ({
+      marker: card.title,
+      kind: 'create',
+      board_id: BOARD,
+      card_id: card.id,
+      instance: 0,
+      began: committedAt(i + 1) - 5,
+      ended: committedAt(i + 1) + 1,
+      outcome: 'ok',
+      detail: '201',
+      seq: i + 1,
+    }),
+  )
+  const history: History = {
+    seed: 1,
+    began: 0,
+    ended: 100_000,
+    writes,
+    connections: [connect(0, 'numbered', events), connect(1, 'plain', events), connect(2, 'guest', events)],
+    faults: [],
+    removals: [],
+    snapshots: [{ board_id: BOARD, seq: EVENTS, board: { ...board, columns: [{ ...column, cards }] } }],
+    created: new Map([[BOARD, board]]),
+    samples: [{ at: 0, instance: 0, rss_mib: 100 }],
+    outputs: ['{"level":40,"msg":"Redis cannot be reached"}'],
+    stalls: [],
+  }
+  return { history, dump: { events, streams: [{ board_id: BOARD, last_seq: EVENTS }] } }
+}
+
+/** One event a second. */
+export const committedAt = (seq: number) => 1_000 * seq
+
+function connect(id: number, kind: Connection['kind'], events: LogRow[]): Connection {
+  return {
+    id,
+    listener: id,
+    kind,
+    board_id: BOARD,
+    user_id: kind === 'guest' ? GUEST : 'viewer',
+    instance: id,
+    since: undefined,
+    opened: 10,
+    hello_seq: kind === 'plain' ? undefined : 0,
+    resync_seq: undefined,
+    receipts: events.map(({ type, seq, body, committed }) => ({
+      at: committed + 20,
+      type,
+      seq: kind === 'plain' ? undefined : seq,
+      body,
+    })),
+    presence: [{ at: 10, type: 'user_joined', user_id: kind === 'guest' ? GUEST : 'viewer' }],
+    closed: undefined,
+    code: undefined,
+    endedByHarness: undefined,
+  }
+}
+
+export const fault = (kind: FaultKind, began: number, ended: number, instance?: number): Fault => ({
+  kind,
+  began,
+  ended,
+  instance,
+  detail: '',
+})
+
+/** The guest's connection ends here. */
+export function endAt(connection: Connection, at: number, code: number) {
+  Object.assign(connection, { closed: at, code, receipts: connection.receipts.filter((receipt) => receipt.at <= at) })
+}
+
+/** The guest is removed at a number, and is back at another. */
+export const removal = (seq: number, back_seq: number) => ({
+  board_id: BOARD,
+  user_id: GUEST,
+  seq,
+  at: committedAt(seq),
+  back_seq,
+  back_at: committedAt(back_seq),
+})

@@ -1,0 +1,171 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Board, FullBoard } from '@lockstep/contract/boards'
+import { type Answer, Client, type Failure, type Inputs, type Operations } from '@lockstep/testing/client'
+import { type Message, openSocket } from '@lockstep/testing/socket'
+import type pg from 'pg'
+import { miscounted } from '../race-pairs/check.ts'
+import { type Known, knownOf, objectOf, type WritingOperation } from './writes.ts'
+
+export interface FoldUser {
+  id: string
+  token: string
+}
+/** Where boards are lived: instances of one service, its database, and people who do nothing else. */
+export interface FoldEnvironment {
+  urls: readonly [string, string]
+  sql: pg.Pool
+  /** The first founds the boards, the last only watches; those between come and go. */
+  users: readonly [founder: FoldUser, ...others: FoldUser[]]
+}
+
+/** An event as the log keeps it. */
+export interface Logged {
+  seq: number
+  type: string
+  data: Record<string, unknown>
+  user_id: string | null
+  timestamp: string
+  version: string
+}
+/** A write that succeeded, and where it says the board stood then. */
+interface CompletedWrite {
+  name: WritingOperation
+  user_id: string
+  seq: number
+}
+interface Snapshot {
+  seq: number
+  board: FullBoard
+}
+/** All that is known of a board's recorded when it is over. */
+export interface RecordedBoard {
+  created: Board
+  log: Logged[]
+  /** What GET answers in the end, and in the middle. */
+  end: Snapshot
+  snapshots: Snapshot[]
+  done: CompletedWrite[]
+  /** What a socket with numbers was told of the whole recorded, and a plain one behind the event `plain_from`. */
+  received: { numbered: Message[]; plain: Message[]; plain_from: number }
+  /** Problem codes that were met, and how often. */
+  rejections: Record<string, number>
+  /** Answers that must not be, found on the way. */
+  violations: string[]
+}
+
+/** Sends one write and keeps what comes of it. */
+export type Send = <N extends WritingOperation>(
+  who: FoldUser,
+  url: string,
+  name: N,
+  inputs: Inputs<Operations[N]>,
+) => Promise<Answer>
+/** What people do on a board while it is watched. What they find wrong they say. */
+export type BoardActivity = (scene: { known: Known; send: Send; complain: (sentence: string) => void }) => Promise<void>
+
+/** Founds a board, watches it with two sockets and a reader while people act, and gathers what there is to know of it. */
+export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: BoardActivity): Promise<RecordedBoard> {
+  const [founder] = users
+  const writers = users.slice(0, -1)
+  const watcher = users.at(-1) ?? founder
+  const recorded: Pick<RecordedBoard, 'done' | 'snapshots' | 'rejections' | 'violations'> = {
+    done: [],
+    snapshots: [],
+    rejections: {},
+    violations: [],
+  }
+  const created = await new Client(urls[0], founder.token).call('createBoard', { body: { title: 'Life' } })
+  const board_id = created.id
+  const known = knownOf(board_id, ids(writers))
+
+  const send: Send = async (who, url, name, inputs) => {
+    const answer = await new Client(url, who.token).send(name, inputs)
+    if (answer.status >= 400) {
+      const { code } = answer.body as Failure
+      recorded.rejections[code] = (recorded.rejections[code] ?? 0) + 1
+      if (!isExcused(answer)) recorded.violations.push(`${name} was answered ${answer.status} ${answer.text}`)
+    } else if (!answer.headers.has('idempotent-replayed')) {
+      recorded.done.push({ name, user_id: who.id, seq: seqOf(answer) })
+      learn(known, name, inputs, answer)
+    }
+    return answer
+  }
+
+  // One of them is left out at first: he can only come by invitation.
+  const params = { board_id }
+  for (const user_id of [...ids(writers.slice(1, -1)), watcher.id])
+    await send(founder, urls[0], 'inviteMember', { params, body: { user_id } })
+  const second = writers[1] ?? founder
+  await send(founder, urls[0], 'updateMember', { params: { ...params, user_id: second.id }, body: { role: 'owner' } })
+  for (const title of ['One', 'Two']) await send(founder, urls[0], 'createColumn', { params, body: { title } })
+  await send(founder, urls[0], 'createLabel', { params, body: { name: 'Label' } })
+  const at = { ...params, column_id: known.ids.column[0] as string }
+  await send(founder, urls[0], 'createCard', { params: at, body: { title: 'Card' } })
+  const on = { card_id: known.ids.card[0] as string }
+  await send(founder, urls[0], 'createChecklist', { params: on, body: { title: 'List' } })
+  const of = { checklist_id: known.ids.checklist[0] as string }
+  await send(founder, urls[0], 'createItem', { params: of, body: { content: 'Item' } })
+  const [one = '', two = ''] = known.ids.column
+  const onMove = { trigger_type: 'CARD_MOVED', trigger_column_id: two } as const
+  const onLabel = { trigger_type: 'LABEL_ADDED', trigger_label_id: known.ids.label[0] as string } as const
+  for (const rule of [
+    { name: 'Assign', ...onMove, action_type: 'ASSIGN_MEMBER', action_user_id: second.id } as const,
+    { name: 'Back', ...onLabel, action_type: 'MOVE_TO_COLUMN', action_column_id: one } as const,
+  ])
+    await send(founder, urls[0], 'createRule', { params, body: rule })
+  const plain_from = Math.max(...recorded.done.map(({ seq }) => seq))
+
+  using numbered = openSocket({ base_url: urls[0], token: watcher.token }, board_id, { since: '1.0' })
+  using plain = openSocket({ base_url: urls[1], token: watcher.token }, board_id)
+  await Promise.all([numbered.next('user_joined'), plain.next('user_joined')])
+
+  const reader = new Client(urls[1], watcher.token)
+  const acting = { is_over: false }
+  const reading = (async () => {
+    while (!acting.is_over) {
+      recorded.snapshots.push(await read(reader, board_id))
+      await pause(50)
+    }
+  })()
+  await act({ known, send, complain: (sentence) => void recorded.violations.push(sentence) })
+  acting.is_over = true
+  await reading
+
+  const end = await read(reader, board_id)
+  const log = await readLog(sql, board_id)
+  const { rowCount } = await sql.query(`${miscounted} and board_id = $1`, [board_id])
+  if (rowCount) recorded.violations.push('the counters of the board differ from what it holds')
+  await numbered.upTo(log.length)
+  if (log.length > plain_from) await plain.next(() => plain.events.length >= log.length - plain_from)
+  return { ...recorded, created, log, end, received: { numbered: numbered.events, plain: plain.events, plain_from } }
+}
+
+const ids = (users: readonly FoldUser[]) => users.map(({ id }) => id)
+const seqOf = ({ headers }: Answer) => Number(headers.get('board-position')?.split('.')[1])
+/** Who collides with others is refused. */
+const isExcused = ({ status }: Answer) => [403, 404, 409].includes(status)
+
+function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { body }: Answer) {
+  const made = objectOf(name, 'create')
+  if (made) all[made].push((body as { id: string }).id)
+  const gone = objectOf(name, 'delete')
+  if (!gone) return
+  // It stays among the old ones: whoever has not heard of its end tries it again.
+  const { params } = inputs as { params: Record<string, string> }
+  const id = params[`${gone}_id`] as string
+  all[gone] = [id, ...all[gone].filter((other) => other !== id)]
+}
+
+async function read(api: Client, board_id: string): Promise<Snapshot> {
+  const answer = await api.send('getBoard', { params: { board_id } })
+  if (answer.status !== 200) throw new Error(`The watcher could not read the board: ${answer.text}`)
+  return { seq: seqOf(answer), board: answer.body as FullBoard }
+}
+
+async function readLog(sql: pg.Pool, board_id: string): Promise<Logged[]> {
+  const { rows } = await sql.query<{ seq: number; message: Omit<Logged, 'seq'> }>(
+    'select seq::int, body::json as message from board_events where board_id = $1 order by seq',
+    [board_id],
+  )
+  return rows.map(({ seq, message }) => ({ seq, ...message }))
+}

@@ -1,0 +1,126 @@
+import type { Outcome, Reply } from './connection.ts'
+import type { DocumentedAnswer, DocumentedOperation } from './document.ts'
+import { isUnframed } from './framing.ts'
+import { mismatchOf, operationAt, pathOf } from './match-document.ts'
+import type { FuzzRequest } from './requests.ts'
+import { CANARY } from './values.ts'
+
+/** What is read of an answer. */
+export interface ResponseCheck {
+  /** What must not be, one sentence each. */
+  violations: string[]
+  /** The status with the problem's code; what became of it when there was no answer. */
+  outcome: string
+  json: Record<string, unknown> | undefined
+}
+
+/** Refusals that any address can give: they are about HTTP itself, and stand in the table of errors. */
+const ofTransport = new Set([
+  'malformed_request',
+  'headers_too_large',
+  'uri_too_long',
+  'expectation_failed',
+  'request_incomplete',
+  'request_timeout',
+])
+/** Words of our insides. */
+const INSIDES = /\.ts:\d|node_modules|\bat \w+ \(|\bselect \w|\binsert into\b|relation "|violates|ECONN|postgres/i
+/** What a valid body may still be refused for: rules among several fields, and rules that the operator sets. */
+const HAS_FURTHER_RULES = new Set(['createRule', 'updateRule', 'register', 'changePassword'])
+
+/** Holds an answer against the published document, of which a bent request may reach any operation. */
+export function checkResponse(
+  request: FuzzRequest,
+  outcome: Outcome,
+  operations: readonly DocumentedOperation[] = [request.operation],
+): ResponseCheck {
+  if (typeof outcome === 'string') {
+    const isExcused = outcome === 'closed' && isUnframed(request.framing)
+    return { violations: isExcused ? [] : [`there was no answer: ${outcome}`], outcome: outcome, json: undefined }
+  }
+  const { status } = outcome
+  const json = jsonOf(outcome) as Record<string, unknown> | undefined
+  const code = typeof json?.['code'] === 'string' && status >= 400 ? json['code'] : ''
+  const complaints =
+    status < 400
+      ? checkSuccess(request, outcome, json, operationAt(operations, request))
+      : checkProblem(request, outcome, json, code)
+  return {
+    violations: complaints,
+    outcome: code ? `${status} ${code}` : String(status),
+    json,
+  }
+}
+
+function jsonOf({ headers, bytes }: Reply): unknown {
+  if (!headers.get('content-type')?.startsWith('application/json') || bytes.length === 0) return undefined
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return undefined
+  }
+}
+
+const isAsDocumented = ({ mutations, framing }: FuzzRequest) =>
+  !mutations.has('path') && !mutations.has('method') && !isUnframed(framing)
+
+/** What succeeded must be an operation of the document, and asked for as the document says. */
+function checkSuccess(
+  request: FuzzRequest,
+  reply: Reply,
+  json: unknown,
+  operation: DocumentedOperation | undefined,
+): string[] {
+  const { method, mutations, framing } = request
+  const { status, headers, bytes } = reply
+  if (!operation) return isBeside(request, status) ? [] : [`${status} is of no operation of the document`]
+  if (mutations.has('credentials') && operation.needs_credential)
+    return [`a bad credential was accepted with ${status}`]
+  if (isUnframed(framing)) return []
+  const answer = operation.answers.get(status)
+  if (!answer) return [`${status} is not documented`]
+  const complaints = answer.headers.filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`)
+  if (answer.media === undefined && bytes.length > 0) complaints.push(`${status} has a body`)
+  if (answer.media === 'application/json' && method !== 'HEAD') complaints.push(...checkBody(answer, json))
+  const misfit = mismatchOf(operation, request)
+  if (misfit) complaints.push(`a ${misfit} that does not fit the document was accepted with ${status}`)
+  return complaints
+}
+
+/** What is answered beside the operations: whether another site may ask, and where the pages are. `*` counts as the root. */
+const isBeside = ({ method, target }: FuzzRequest, status: number) =>
+  method === 'OPTIONS' ? status === 204 : status === 302 && ['', '*'].includes(pathOf(target))
+
+function checkBody(answer: DocumentedAnswer, json: unknown): string[] {
+  if (json === undefined) return ['the body is no JSON']
+  const complaint = answer.complaint(json)
+  return complaint === undefined ? [] : [complaint]
+}
+
+function checkProblem(
+  request: FuzzRequest,
+  reply: Reply,
+  json: Record<string, unknown> | undefined,
+  code: string,
+): string[] {
+  const { operation, method, mutations } = request
+  const { status, headers, bytes } = reply
+  const complaints: string[] = []
+  if (status >= 500 && status !== 503) complaints.push(`${status}: a defect`)
+  if (status === 503 && !(Number(headers.get('retry-after')) > 0)) complaints.push('503 without Retry-After')
+  if (status === 401 && headers.get('www-authenticate') !== 'Bearer') complaints.push('401 without WWW-Authenticate')
+  if (method === 'HEAD') return complaints
+  if (json === undefined) return [...complaints, `${status} is no JSON`]
+  if (typeof json['detail'] !== 'string') complaints.push(`${status} has no string detail`)
+  if (code === '') complaints.push(`${status} has no code`)
+  const text = bytes.toString()
+  if (status !== 412 && text.includes(CANARY)) complaints.push(`${status} repeats what was sent`)
+  if (INSIDES.test(text)) complaints.push(`${status} tells of our insides`)
+  if (ofTransport.has(code) || !isAsDocumented(request)) return complaints
+  const answer = operation.answers.get(status)
+  if (!answer?.codes.has(code)) return [...complaints, `${status} ${code} is not documented`]
+  complaints.push(...checkBody(answer, json))
+  if (code === 'invalid_input' && mutations.size === 0 && !HAS_FURTHER_RULES.has(operation.id))
+    complaints.push('a request that follows the document was refused as invalid')
+  return complaints
+}
