@@ -164,8 +164,8 @@ export function clientTable(): string {
       path,
       ...(query && { query: Object.keys(query.properties) }),
       ...(body && { body: body_type }),
-      ...(access === 'public' && { is_public: true }),
-      ...(returns.schema === Bytes && { is_file: true }),
+      ...(access === 'public' && { isPublic: true }),
+      ...(returns.schema === Bytes && { isFile: true }),
       retry: retryOf(operation),
     }
     const text = Object.entries(row).map(([key, value]) => `${key}: ${JSON.stringify(value).replaceAll('"', "'")}`)

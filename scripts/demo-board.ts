@@ -34,7 +34,7 @@ export async function makeDemoBoard(base_url: string, password: string): Promise
 }
 
 async function logIn(name: PersonName, base_url: string, password: string): Promise<Client> {
-  const client = createClient({ base_url })
+  const client = createClient({ baseUrl: base_url })
   const { email } = people[name]
   try {
     await client.register({ ...people[name], password })

@@ -27,7 +27,7 @@ const browser = await openBrowser()
 try {
   const { base_url } = await startServiceProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', LOG_LEVEL: 'warn' })
   const board_id = await makeDemoBoard(base_url, PASSWORD)
-  const [ada, grace] = [createClient({ base_url }), createClient({ base_url })]
+  const [ada, grace] = [createClient({ baseUrl: base_url }), createClient({ baseUrl: base_url })]
   await ada.login({ username: 'ada@example.com', password: PASSWORD })
   await grace.login({ username: 'grace@example.com', password: PASSWORD })
   const { id: empty_id } = await ada.createBoard({ title: 'Nothing yet' })

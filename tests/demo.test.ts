@@ -130,7 +130,7 @@ test(
     await socket.next('user_joined')
     const card = cards.find(({ title }) => title === 'Drag me to Review')
     const review = board.columns.find(({ title }) => title === 'Review')
-    const api = createClient({ base_url: ada.base_url, token: ada.token })
+    const api = createClient({ baseUrl: ada.base_url, token: ada.token })
     await api.moveCard({ card_id: card?.id ?? '', column_id: review?.id ?? '' })
     const moved = (await socket.next('card.moved')).message
     expect(moved).toMatchObject({ data: { id: card?.id, column_id: review?.id } })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { newAccount } from '@lockstep/testing/accounts'
 import { Client } from '@lockstep/testing/client'
-import { startFaultyLine } from '@lockstep/testing/client/faulty-line'
+import { startFaultyConnection } from '@lockstep/testing/client/faulty-connection'
 import { type LiveOutcome, runLive } from '@lockstep/testing/client/live-run'
 import { startStores } from '@lockstep/testing/environment'
 import { startServiceProcess } from '@lockstep/testing/processes'
@@ -21,7 +21,7 @@ export async function runLiveClients(size: Size): Promise<LiveOutcome[]> {
   const { redis } = stores
   const settings = stores.settings()
   let service = await startServiceProcess(settings)
-  const line = await startFaultyLine(service.base_url)
+  const line = await startFaultyConnection(service.base_url)
   const outcomes: LiveOutcome[] = []
   for (let seed = 1; seed <= runs; seed++) {
     const { board_id, users } = await newBoard(service.base_url, seed)
@@ -31,7 +31,7 @@ export async function runLiveClients(size: Size): Promise<LiveOutcome[]> {
         line.cut()
         await pause(pause_ms * 5)
         line.delay(40)
-        line.deaden()
+        line.blackhole()
         await pause(pause_ms * 5)
         line.delay(0)
         redis.process().signal('SIGKILL')
@@ -40,14 +40,15 @@ export async function runLiveClients(size: Size): Promise<LiveOutcome[]> {
         line.cut()
         await Promise.all([pause(pause_ms * 5), redis.start()])
         service = await startServiceProcess(settings)
-        line.leadTo(service.base_url)
+        line.setTarget(service.base_url)
         await pause(pause_ms * 10)
       }
       // Nothing cuts these connections any more: the clients must detect that they are dead.
-      if (seed > 1) line.deaden()
+      if (seed > 1) line.blackhole()
     }
-    const base_url = () => service.base_url
-    const outcome = await runLive({ base_url, line, board_id, users, seed, changes, pause_ms, faults })
+    const baseUrl = () => service.base_url
+    const run = { baseUrl, connection: line, board_id, users, seed, changes, pauseMs: pause_ms, faults }
+    const outcome = await runLive(run)
     outcomes.push(outcome)
   }
   await line.close()

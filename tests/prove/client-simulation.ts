@@ -1,9 +1,9 @@
 import { simulateDriver } from '@lockstep/testing/client/driver-simulation'
 import {
+  coreMutations,
   driverMutations,
-  mutant,
   mutantBoard,
-  mutations,
+  mutantCore,
   removeMutants,
   weaknesses,
 } from '@lockstep/testing/client/mutants'
@@ -29,7 +29,8 @@ export async function prove(progress: Progress): Promise<Report> {
     if (seed % 500 === 0) progress(`client driver: ${seed} of ${DRIVER_SEEDS} schedules`)
   }
   const found: [string, number | undefined][] = []
-  for (const [name, changes] of Object.entries(mutations)) found.push([name, noticed(await mutant(name, changes))])
+  for (const [name, changes] of Object.entries(coreMutations))
+    found.push([name, noticed(await mutantCore(name, changes))])
   for (const [name, options] of Object.entries(weaknesses)) found.push([name, noticed(BoardCore, options)])
   for (const [name, mutation] of Object.entries(driverMutations))
     found.push([`driver: ${name}`, await noticedByDriver(await mutantBoard(name, ...mutation))])

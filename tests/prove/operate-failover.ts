@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '@lockstep/testing/client'
-import { startFaultyLine } from '@lockstep/testing/client/faulty-line'
+import { startFaultyConnection } from '@lockstep/testing/client/faulty-connection'
 import { runLive } from '@lockstep/testing/client/live-run'
 import { endProcesses, type ServiceProcess, startRedis, startServiceProcess } from '@lockstep/testing/processes'
 import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
@@ -83,7 +83,7 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
   // An instance that nobody told of the new address: it still reaches the old primary.
   const old = { DATABASE_URL: databaseOn(cluster.primary()), REDIS_URL: '', JWT_SECRET, LOG_LEVEL: 'warn' }
   const astray = kind === 'frozen' ? await startServiceProcess(old) : undefined
-  const line = await startFaultyLine(base_url)
+  const line = await startFaultyConnection(base_url)
   const writers = startWriters(owner.api, places, size.writers)
   let [gone_at, moved_at, split] = [0, 0, 0]
 
@@ -108,7 +108,7 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
   const users = [owner, member]
   const { board_id } = shown
   const live = await runLive({
-    ...{ base_url: () => base_url, line, board_id, users, seed, changes, pause_ms: 40, faults },
+    ...{ baseUrl: () => base_url, connection: line, board_id, users, seed, changes, pauseMs: 40, faults },
   })
   await writers.stop()
   await line.close()

@@ -10,7 +10,7 @@ export async function openWatchers(base_url: string, token: string, board_id: st
     const { data, position } = await api.request(
       'getBoard',
       { board_id },
-      { signal: new AbortController().signal, max_tries: 1 },
+      { signal: new AbortController().signal, maxTries: 1 },
     )
     return { board: data, position: position ?? '' }
   }

@@ -24,7 +24,7 @@ export interface SharedBoard {
 export async function register(base_url: string): Promise<SoakUser> {
   const username = `soak-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
-  const client = createClient({ base_url })
+  const client = createClient({ baseUrl: base_url })
   const { id } = await client.register({ email, username, password: PASSWORD })
   await client.login({ username: email, password: PASSWORD })
   return { id, email, client }
@@ -32,7 +32,7 @@ export async function register(base_url: string): Promise<SoakUser> {
 
 /** Opens the application, looks at his boards, and logs out again. */
 export async function logInAndOut({ email, client }: SoakUser) {
-  const brief = createClient({ base_url: client.base_url })
+  const brief = createClient({ baseUrl: client.baseUrl })
   try {
     await brief.login({ username: email, password: PASSWORD })
     await brief.getMe()

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isLockstepError } from '@lockstep/client'
 import { type Change, type FullBoard, type LiveBoard, openBoard } from '@lockstep/client/live'
 import { operations } from '@lockstep/contract'
-import { choose } from '@lockstep/testing/client/random-change'
+import { randomChange } from '@lockstep/testing/client/random-change'
 import { eventually } from '@lockstep/testing/processes'
 import { type Random, seeded } from '@lockstep/testing/random'
 import { ClientSocket } from './client-socket.ts'
@@ -180,8 +180,8 @@ export class Workload {
   /** Reads a board, or learns that it is as it was. */
   private async readBoard(board: SharedBoard, person: SoakUser = this.random.pick(board.members)): Promise<FullBoard> {
     const { known } = board
-    const answer = await person.client.request('getBoard', { board_id: board.id }, { if_none_match: known?.etag })
-    if (answer.is_modified) {
+    const answer = await person.client.request('getBoard', { board_id: board.id }, { ifNoneMatch: known?.etag })
+    if (answer.isModified) {
       board.known = { etag: answer.etag, data: answer.data }
       return answer.data
     }
@@ -206,7 +206,7 @@ export class Workload {
     if (cards.length > MAX.cards) return { name: 'deleteCard', input: { card_id: pick(cards).id } }
     if (view.columns.length > MAX.columns) return { name: 'deleteColumn', input: { column_id: pick(view.columns).id } }
     if (view.labels.length > MAX.labels) return { name: 'deleteLabel', input: { label_id: pick(view.labels).id } }
-    return choose(
+    return randomChange(
       view,
       below,
       () => randomUUID(),
@@ -244,7 +244,7 @@ export class Workload {
     const { client } = this.random.pick(board.members)
     const { etag } = await client.request('getCard', { card_id: card.id })
     const description = `text ${this.random.below(1_000)} `.repeat(1 + this.random.below(100))
-    await client.updateCard({ card_id: card.id, description }, { if_match: etag })
+    await client.updateCard({ card_id: card.id, description }, { ifMatch: etag })
   }
 
   private async attach() {
@@ -337,7 +337,7 @@ export class Workload {
     const made = change ? [live.change(change.name, change.input as never)] : []
     if (below(ONE_IN.undo) === 0) made.push(...live.undo())
     for (const { done } of made) void done.then(({ outcome }) => count(this.report.settled, outcome))
-    for (const { key } of live.notices) live.dismiss(key)
+    for (const { key } of live.failedChanges) live.dismiss(key)
     if (below(ONE_IN.cut) === 0) {
       this.report.cuts++
       socket.cut()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Client } from '@lockstep/testing/client'
-import { generator } from '@lockstep/testing/client/small-board'
+import { mulberry32 } from '@lockstep/testing/prng'
 import { eventually } from '@lockstep/testing/processes'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { agrees, cardOf, laneOf, order, orderOf } from './board-hands.ts'
@@ -106,7 +106,7 @@ class Walk {
     this.seed = seed
     this.made = made
     this.seen = seen
-    const random = generator(seed)
+    const random = mulberry32(seed)
     this.below = (n) => Math.floor(random() * n)
     this.outcome = {
       violations: [],

@@ -1,17 +1,17 @@
-import { Person } from '@lockstep/testing/cli/command'
+import { CliUser } from '@lockstep/testing/cli/command'
 import { PASSWORD, startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let service: TestService
 let board: TestBoard
-const person = new Person()
+const user = new CliUser()
 beforeAll(async () => {
   service = await startService()
   board = await service.board()
-  await person.login(service.base_url, board.owner.email)
+  await user.login(service.base_url, board.owner.email)
 })
 afterAll(async () => {
-  person.leave()
+  user.dispose()
   await service.stop()
 })
 
@@ -20,34 +20,34 @@ const titles = async (column: number) => (await read()).columns[column]?.cards.m
 const newBoard = async (title: string) => (await board.owner.api.call('createBoard', { body: { title } })).id
 
 describe('boards and cards', () => {
-  test('[CLI-7] boards, cards added and moved, and the picture of it all', async () => {
-    expect((await person.run(['boards'])).out).toMatch(/^[\da-f-]{8,} {2}Plan {2}2 people\n$/)
+  test('[CLI-7] lists boards, adds and moves cards, and draws the board', async () => {
+    expect((await user.run(['boards'])).out).toMatch(/^[\da-f-]{8,} {2}Plan {2}2 members\n$/)
     for (const title of ['one', 'two', 'three']) {
-      expect(await person.run(['add', 'Plan', 'To do', title])).toMatchObject({ code: 0, err: '' })
+      expect(await user.run(['add', 'Plan', 'To do', title])).toMatchObject({ code: 0, err: '' })
     }
     expect(await titles(0)).toEqual(['one', 'two', 'three'])
-    await person.run(['move', 'three', 'To do', '--position', '0'])
+    await user.run(['move', 'three', 'To do', '--position', '0'])
     expect(await titles(0)).toEqual(['three', 'one', 'two'])
-    await person.run(['move', 'three', 'To do', '--after', 'one'])
+    await user.run(['move', 'three', 'To do', '--after', 'one'])
     expect(await titles(0)).toEqual(['one', 'three', 'two'])
-    const { out } = await person.run(['move', 'two', 'Done', '--board', 'Plan'])
+    const { out } = await user.run(['move', 'two', 'Done', '--board', 'Plan'])
     expect(out).toBe('Moved “two” to Done.\n')
-    const shown = (await person.run(['show', 'plan'])).out
+    const shown = (await user.run(['show', 'plan'])).out
     expect(shown).toMatch(/^Plan {2}@.+\n\nTo do \(2\) +Done ✓ \(1\)\n─+ +─+\n• one +• two\n• three\n$/)
   })
 
-  test('[CLI-7] a board of seven columns is drawn in bands that fit', async () => {
+  test('[CLI-7] a board with seven columns is drawn in rows that fit the width', async () => {
     const board_id = await newBoard('Wide')
     for (const title of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
       await board.owner.api.call('createColumn', { params: { board_id }, body: { title } })
     }
-    await person.run([
+    await user.run([
       'add',
       'Wide',
       'g',
       '日本語のとても長い題名は二行に折り返されて残りは省略される、なぜなら場所がないから、それだけ',
     ])
-    const { out } = await person.run(['show', 'Wide'])
+    const { out } = await user.run(['show', 'Wide'])
     const lines = out.trimEnd().split('\n')
     expect(lines.filter((line) => line.includes('(0)') || line.includes('(1)'))).toHaveLength(2)
     expect(out).toContain('…')
@@ -56,22 +56,22 @@ describe('boards and cards', () => {
 })
 
 describe('names', () => {
-  test('[CLI-6] an id, a title in any case, and the beginning of either name a thing', async () => {
+  test('[CLI-6] an id, a title in any case, or a prefix of either identifies an item', async () => {
     for (const word of [board.id, board.id.toUpperCase(), board.id.slice(0, 30), 'Plan', 'PLAN', 'pla']) {
-      const { code, out } = await person.run(['show', word, '--json'])
+      const { code, out } = await user.run(['show', word, '--json'])
       expect({ word, code, id: JSON.parse(out).id }).toEqual({ word, code: 0, id: board.id })
     }
   })
 
-  test('[CLI-6] a whole title wins over the beginning of another; several are an error that lists them', async () => {
+  test('[CLI-6] an exact title wins over a prefix; an ambiguous name fails and lists the matches', async () => {
     const [ship, crew] = [await newBoard('Ship'), await newBoard('Ship crew')]
-    expect(await person.json(['show', 'ship'])).toMatchObject({ id: ship })
-    const { code, out, err } = await person.run(['show', 'shi'])
+    expect(await user.json(['show', 'ship'])).toMatchObject({ id: ship })
+    const { code, out, err } = await user.run(['show', 'shi'])
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toBe(`lockstep: “shi” could be any of 2: ${ship} “Ship”, ${crew} “Ship crew”.\n`)
+    expect(err).toBe(`lockstep: “shi” matches 2: ${ship} “Ship”, ${crew} “Ship crew”.\n`)
   })
 
-  test('[CLI-6] what is not there is exit code 4', async () => {
+  test('[CLI-6] an unknown name exits with code 4', async () => {
     for (const args of [
       ['show', 'Nowhere'],
       ['watch', 'Nowhere'],
@@ -81,12 +81,12 @@ describe('names', () => {
       ['move', 'Nowhere', 'Done'],
       ['show', ''],
     ]) {
-      expect({ args, ...(await person.run(args)) }).toMatchObject({ args, code: 4, out: '' })
+      expect({ args, ...(await user.run(args)) }).toMatchObject({ args, code: 4, out: '' })
     }
   })
 })
 
-describe('what is said', () => {
+describe('output', () => {
   test('[CLI-8] a title cannot control the terminal', async () => {
     const board_id = await newBoard('\x1b]0;owned\x07\x1b[2J evil\n\u202edrawkcab')
     const params = { board_id }
@@ -95,54 +95,54 @@ describe('what is said', () => {
       params: { board_id, column_id: column.id },
       body: { title: '\x9b2Jcard\x08' },
     })
-    const said = [await person.run(['boards']), await person.run(['show', board_id])].map(({ out }) => out).join('')
-    expect(said).toContain('\\u{1b}[2J evil')
-    expect(said.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
+    const output = [await user.run(['boards']), await user.run(['show', board_id])].map(({ out }) => out).join('')
+    expect(output).toContain('\\u{1b}[2J evil')
+    expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
   })
 
-  test('[CLI-13] a failure is one sentence with the detail of the service and the id of the request', async () => {
-    const { code, out, err } = await person.run(['add', 'Plan', 'To do', ' '])
+  test("[CLI-13] an error message has the service's detail and the request id", async () => {
+    const { code, out, err } = await user.run(['add', 'Plan', 'To do', ' '])
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(/^lockstep: .+title.+ \(request [\w-]+\)\n$/)
-    const stranger = new Person()
-    await stranger.login(service.base_url, (await service.user()).email)
-    const refused = await stranger.run(['show', board.id])
-    expect(refused).toMatchObject({
+    const nonMember = new CliUser()
+    await nonMember.login(service.base_url, (await service.user()).email)
+    const rejected = await nonMember.run(['show', board.id])
+    expect(rejected).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^lockstep: .+member.+ \(request [\w-]+\)\n$/),
     })
-    stranger.leave()
+    nonMember.dispose()
   })
 
-  test('[CLI-13] without a service it says which address, and what the system said', async () => {
+  test("[CLI-13] if the service cannot be reached, the message has the address and the system's error", async () => {
     const env = { LOCKSTEP_URL: 'http://127.0.0.1:19999', LOCKSTEP_TOKEN: 'some' }
-    const { code, err } = await person.run(['boards'], { env })
+    const { code, err } = await user.run(['boards'], { env })
     expect({ code, err }).toEqual({
       code: 1,
       err: 'lockstep: http://127.0.0.1:19999: The service could not be reached (ECONNREFUSED).\n',
     })
   })
 
-  test('[CLI-12] colours are for terminals, and not for who set NO_COLOR', async () => {
+  test('[CLI-12] colours are used only on terminals without NO_COLOR', async () => {
     const colour = /\p{Cc}\[\d+m/u
-    expect((await person.startOnTerminal(['boards']).ended).out).toMatch(colour)
-    expect((await person.startOnTerminal(['boards'], { NO_COLOR: '1' }).ended).out).not.toMatch(colour)
-    expect((await person.run(['boards'])).out).not.toMatch(colour)
+    expect((await user.startOnTerminal(['boards']).ended).out).toMatch(colour)
+    expect((await user.startOnTerminal(['boards'], { NO_COLOR: '1' }).ended).out).not.toMatch(colour)
+    expect((await user.run(['boards'])).out).not.toMatch(colour)
   })
 
-  test('[CLI-1] help lists the commands, and says all that one takes', { timeout: 60_000 }, async () => {
-    const { code, out } = await person.run(['help'])
+  test('[CLI-1] help lists the commands and describes each one', { timeout: 60_000 }, async () => {
+    const { code, out } = await user.run(['help'])
     expect(code).toBe(0)
     for (const name of ['login', 'logout', 'boards', 'show', 'watch', 'add', 'move', 'seed', 'doctor']) {
       expect(out).toMatch(new RegExp(`^  ${name} `, 'm'))
-      const one = await person.run(['help', name])
+      const one = await user.run(['help', name])
       expect(one).toMatchObject({ code: 0, out: expect.stringContaining(`lockstep ${name}`) })
     }
-    expect((await person.run(['move', '--help'])).out).toContain('--position <n>')
-    expect((await person.run([])).out).toBe(out)
+    expect((await user.run(['move', '--help'])).out).toContain('--position <n>')
+    expect((await user.run([])).out).toBe(out)
   })
 
-  test('[CLI-1] wrong usage is exit code 2 and a sentence', async () => {
+  test('[CLI-1] invalid usage exits with code 2 and a message', async () => {
     for (const args of [
       ['nonsense'],
       ['toString'],
@@ -153,7 +153,7 @@ describe('what is said', () => {
       ['move', 'a', 'b', '--position', 'x'],
       ['move', 'a', 'b', '--position', '1', '--after', 'c'],
     ]) {
-      const { code, out, err } = await person.run(args)
+      const { code, out, err } = await user.run(args)
       expect({ args, code, out, err }).toEqual({
         args,
         code: 2,
@@ -165,8 +165,8 @@ describe('what is said', () => {
 })
 
 describe('for scripts', () => {
-  test('[CLI-11] every command prints JSON and nothing else', async () => {
-    const other = new Person()
+  test('[CLI-11] with --json every command prints only JSON', async () => {
+    const other = new CliUser()
     const input = `${PASSWORD}\n`
     const url = service.base_url
     const { email, id } = board.owner
@@ -182,12 +182,12 @@ describe('for scripts', () => {
     expect(await other.json(['help'])).toHaveLength(9)
     expect(await other.json(['help', 'add'])).toMatchObject({ name: 'add' })
     expect(await other.json(['logout'])).toMatchObject({ url, is_logged_out: true })
-    other.leave()
+    other.dispose()
   })
 
-  test('[CLI-11] failures are JSON on standard error', async () => {
+  test('[CLI-11] errors are JSON on stderr', async () => {
     const failure = async (...args: string[]) => {
-      const { code, out, err } = await person.run([...args, '--json'])
+      const { code, out, err } = await user.run([...args, '--json'])
       expect(out).toBe('')
       return { code, ...JSON.parse(err).error }
     }
@@ -200,11 +200,11 @@ describe('for scripts', () => {
     })
   })
 
-  test('[CLI-10] seed fills a board with a project, beside what is on it', async () => {
+  test('[CLI-10] seed adds a project to a board and keeps its content', async () => {
     const board_id = await newBoard('To be seeded')
-    const { code, out, err } = await person.run(['seed', 'To be seeded'])
+    const { code, out, err } = await user.run(['seed', 'To be seeded'])
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^To be seeded has 30 cards and \d checklists more/)
+    expect(out).toMatch(/^Added 30 cards and \d checklists to To be seeded in /)
     const { columns, labels } = await board.owner.api.call('getBoard', { params: { board_id } })
     const cards = columns.flatMap((column) => column.cards)
     expect(cards).toHaveLength(30)
@@ -212,7 +212,7 @@ describe('for scripts', () => {
     expect(cards.some((card) => card.labels.length > 1 && card.assignees.length === 1)).toBe(true)
     const items = cards.flatMap((card) => card.checklists.flatMap((checklist) => checklist.items))
     expect(items.filter((item) => item.is_done).length).toBeGreaterThan(5)
-    await newBoard('Seen')
-    expect((await person.startOnTerminal(['seed', 'Seen']).ended).out).toMatch(/█{30} 40 of 40/)
+    await newBoard('Seeded on a terminal')
+    expect((await user.startOnTerminal(['seed', 'Seeded on a terminal']).ended).out).toMatch(/█{30} 40 of 40/)
   })
 })

@@ -1,21 +1,21 @@
 import type { Card, FullBoard } from '@lockstep/client'
 import type { Command } from './command.ts'
 import { loadBoard, shortIds } from './find.ts'
-import { fit, harmless, type Paint, widthOf } from './terminal.ts'
+import { escapeControlChars, fit, type Paint, widthOf } from './terminal.ts'
 
 export const boards: Command = {
-  summary: 'your boards',
+  summary: 'list your boards',
   usage: '',
   async run({ client, paint, print }) {
     const list = await client().listBoards()
     const ids = shortIds(list.map(({ id }) => id))
     print(list, () => {
-      if (list.length === 0) return 'No boards yet. A first one: lockstep seed --new Demo'
-      const width = Math.min(50, Math.max(...list.map(({ title }) => widthOf(harmless(title)))))
+      if (list.length === 0) return 'No boards yet. Create one: lockstep seed --new Demo'
+      const width = Math.min(50, Math.max(...list.map(({ title }) => widthOf(escapeControlChars(title)))))
       return list
         .map(({ id, title, members }) => {
-          const people = members.length === 1 ? 'you alone' : `${members.length} people`
-          return `${paint('dim', ids.get(id) ?? id)}  ${paint('bold', fit(harmless(title), width))}  ${people}`
+          const memberCount = members.length === 1 ? 'only you' : `${members.length} members`
+          return `${paint('dim', ids.get(id) ?? id)}  ${paint('bold', fit(escapeControlChars(title), width))}  ${memberCount}`
         })
         .join('\n')
     })
@@ -23,11 +23,11 @@ export const boards: Command = {
 }
 
 export const show: Command = {
-  summary: 'a picture of a board',
+  summary: 'draw a board',
   usage: '<board>',
   async run({ args: [word = ''], client, paint, print }) {
     const board = await loadBoard(client(), word)
-    print(board, () => picture(board, process.stdout.columns ?? 100, paint))
+    print(board, () => drawBoard(board, process.stdout.columns ?? 100, paint))
   },
 }
 
@@ -35,11 +35,11 @@ const GAP = 2
 const NARROWEST = 22
 const WIDEST = 40
 
-/** The columns side by side, as many as there is room for, and the rest below them. */
-export function picture(board: FullBoard, width: number, paint: Paint): string {
+/** Draws the columns side by side, in as many rows as needed. */
+export function drawBoard(board: FullBoard, width: number, paint: Paint): string {
   const { columns, members } = board
-  const people = members.map(({ user }) => `@${harmless(user.username)}`).join(' ')
-  const head = `${paint('bold', harmless(board.title))}  ${paint('dim', people)}`
+  const people = members.map(({ user }) => `@${escapeControlChars(user.username)}`).join(' ')
+  const head = `${paint('bold', escapeControlChars(board.title))}  ${paint('dim', people)}`
   if (columns.length === 0) return `${head}\n\nNo columns yet.`
   const fitting = Math.max(1, Math.min(columns.length, Math.floor((width + GAP) / (NARROWEST + GAP))))
   const wide = Math.min(WIDEST, Math.floor((width + GAP) / fitting) - GAP)
@@ -48,7 +48,7 @@ export function picture(board: FullBoard, width: number, paint: Paint): string {
   )
   const drawn = bands.map((band) => {
     const stacks = band.map(({ title, is_done_column, cards }) => {
-      const name = fit(`${harmless(title)}${is_done_column ? ' ✓' : ''} (${cards.length})`, wide)
+      const name = fit(`${escapeControlChars(title)}${is_done_column ? ' ✓' : ''} (${cards.length})`, wide)
       return [
         paint('bold', name),
         paint('dim', '─'.repeat(wide)),
@@ -70,17 +70,19 @@ export function picture(board: FullBoard, width: number, paint: Paint): string {
 function cardLines({ title, labels, assignees, checklists, attachments }: Card, width: number, paint: Paint): string[] {
   const items = checklists.flatMap((checklist) => checklist.items)
   const done = items.filter(({ is_done }) => is_done).length
-  const facts = [
-    ...labels.map(({ name }) => `#${harmless(name)}`),
-    ...assignees.map(({ username }) => `@${harmless(username)}`),
+  const details = [
+    ...labels.map(({ name }) => `#${escapeControlChars(name)}`),
+    ...assignees.map(({ username }) => `@${escapeControlChars(username)}`),
     ...(items.length > 0 ? [`${done}/${items.length}`] : []),
     ...(attachments.length > 0 ? [attachments.length === 1 ? '1 file' : `${attachments.length} files`] : []),
   ].join(' ')
-  const lines = wrap(harmless(title), width - 2).map((line, i) => fit(`${i === 0 ? '• ' : '  '}${line}`, width))
-  return facts === '' ? lines : [...lines, paint('dim', fit(`  ${facts}`, width))]
+  const lines = wrap(escapeControlChars(title), width - 2).map((line, i) =>
+    fit(`${i === 0 ? '• ' : '  '}${line}`, width),
+  )
+  return details === '' ? lines : [...lines, paint('dim', fit(`  ${details}`, width))]
 }
 
-/** A title on two lines at most. */
+/** Wraps a title to at most two lines. */
 function wrap(title: string, width: number): string[] {
   if (widthOf(title) <= width) return [title]
   const words = title.split(' ')

@@ -1,75 +1,74 @@
 import { createClient, isLockstepError } from '@lockstep/client'
-import { type Check, ok, once, wrong } from './check.ts'
+import { type Check, noRetry, ok, wrong } from './check.ts'
 import { causeOf } from './failure.ts'
 import { duration } from './terminal.ts'
 
-/** Tokens end at whole seconds; so much clocks may differ before a login seems to end early. */
+/** Clocks may differ by this much before logins seem to expire too early. */
 const CLOCK_MS = 5_000
 const SLOW_MS = 500
 const PROBES = 5
 
-/** How far the clocks are apart, and how long an answer takes. */
+/** Checks the clock difference and the round-trip time. */
 export async function checkTime(url: string): Promise<Check[]> {
-  const probes: { took_ms: number; ahead_ms: number }[] = []
+  const probes: { tookMs: number; aheadMs: number }[] = []
   for (let i = 0; i < PROBES; i++) {
     try {
       probes.push(await probe(url))
     } catch (error) {
       if (!isLockstepError(error)) throw error
       return [
-        wrong('round trip', `no answer${causeOf(error)}`, 'The service answers now and then only: look at its log.'),
+        wrong('round trip', `no response${causeOf(error)}`, 'The service responds only intermittently: check its log.'),
       ]
     }
   }
   const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-  // The first one has to make the connection.
-  const took_ms = Math.round(median(probes.slice(1).map((each) => each.took_ms)))
-  const ahead_ms = median(probes.map((each) => each.ahead_ms))
-  return [clock(ahead_ms), trip(took_ms)]
+  // The first probe also opens the connection.
+  const tookMs = Math.round(median(probes.slice(1).map((each) => each.tookMs)))
+  const aheadMs = median(probes.map((each) => each.aheadMs))
+  return [clock(aheadMs), trip(tookMs)]
 }
 
-/** A question that needs no store: who am I, without a token. */
-async function probe(url: string): Promise<{ took_ms: number; ahead_ms: number }> {
+/** A request that needs neither database nor Redis: `getMe` without a token. */
+async function probe(url: string): Promise<{ tookMs: number; aheadMs: number }> {
   let date = Number.NaN
   const client = createClient({
-    base_url: url,
-    fetch: async (...asked) => {
-      const response = await fetch(...asked)
+    baseUrl: url,
+    fetch: async (...args) => {
+      const response = await fetch(...args)
       date = Date.parse(response.headers.get('date') ?? '')
       return response
     },
   })
-  const started_at = Date.now()
+  const startedAt = Date.now()
   const started = performance.now()
   try {
-    await client.getMe({}, once)
+    await client.getMe({}, noRetry)
   } catch (error) {
     if (!isLockstepError(error, 'not_authenticated')) throw error
   }
-  const took_ms = performance.now() - started
-  // The header leaves out the part of a second: half of one on average. It was written half way through.
-  return { took_ms, ahead_ms: date + 500 - (started_at + took_ms / 2) }
+  const tookMs = performance.now() - started
+  // The Date header has whole seconds, so add half a second. It was written about half way through.
+  return { tookMs, aheadMs: date + 500 - (startedAt + tookMs / 2) }
 }
 
-function clock(ahead_ms: number): Check {
-  if (Number.isNaN(ahead_ms)) {
-    return { name: 'clock', state: 'skipped', detail: 'not known: the answers have no Date' }
+function clock(aheadMs: number): Check {
+  if (Number.isNaN(aheadMs)) {
+    return { name: 'clock', state: 'skipped', detail: 'unknown: the responses have no Date header' }
   }
-  const apart_ms = Math.abs(ahead_ms)
-  // Less than that the header cannot tell.
-  if (apart_ms < 1_000) return ok('clock', 'as here')
-  const direction = ahead_ms > 0 ? 'ahead of' : 'behind'
-  const detail = `the service is ${duration(apart_ms)} ${direction} this machine`
-  if (apart_ms < CLOCK_MS) return ok('clock', detail)
-  const remedy = `Logins seem to end too early or too late, and times of events are wrong. Set both clocks by the network:
-timedatectl set-ntp true      and look at it with: timedatectl timesync-status`
+  const apartMs = Math.abs(aheadMs)
+  // The Date header cannot show smaller differences.
+  if (apartMs < 1_000) return ok('clock', 'in sync')
+  const direction = aheadMs > 0 ? 'ahead of' : 'behind'
+  const detail = `the service is ${duration(apartMs)} ${direction} this machine`
+  if (apartMs < CLOCK_MS) return ok('clock', detail)
+  const remedy = `Logins expire too early or too late, and event times are wrong. Synchronize both clocks with NTP:
+timedatectl set-ntp true      check with: timedatectl timesync-status`
   return wrong('clock', detail, remedy)
 }
 
-function trip(took_ms: number): Check {
-  const detail = `${took_ms} ms`
-  if (took_ms < SLOW_MS) return ok('round trip', detail)
-  const remedy =
-    'That is slow. Look at the load of the service (duration_ms in its log), then at the network: ping, mtr.'
+function trip(tookMs: number): Check {
+  const detail = `${tookMs} ms`
+  if (tookMs < SLOW_MS) return ok('round trip', detail)
+  const remedy = 'Slow. Check the load of the service (duration_ms in its log), then the network (ping, mtr).'
   return wrong('round trip', detail, remedy)
 }

@@ -2,31 +2,31 @@ import type { ParseArgsConfig } from 'node:util'
 import type { Client } from '@lockstep/client'
 import type { Paint } from './terminal.ts'
 
-/** What a command is given to work with. */
+/** The input of a command. */
 export interface Context {
-  /** The words behind the command's name, as many as its usage asks for. */
+  /** The positional arguments; their number has been checked. */
   args: string[]
   values: Record<string, string | boolean | undefined>
-  is_json: boolean
+  isJson: boolean
   paint: Paint
-  /** The client of whoever is logged in. It ends the command when nobody is. */
+  /** A client for the logged-in user. Throws if there is none. */
   client: () => Client
-  /** Prints the result: as JSON for `--json`, as text for people. */
+  /** Prints the result: JSON with `--json`, otherwise text. */
   print: (data: unknown, text: string | (() => string)) => void
 }
 
 export interface Command {
-  /** One line for the list of commands. */
+  /** Shown in the list of commands. */
   summary: string
-  /** What stands behind the name: `<needed>`, `[optional]`. */
+  /** The arguments: `<required>`, `[optional]`. */
   usage: string
   options?: NonNullable<ParseArgsConfig['options']>
-  /** What `help <command>` adds to that. */
+  /** Additional text of `help <command>`. */
   help?: string
   run: (context: Context) => Promise<void>
 }
 
-/** An option with a value, if it was given. */
+/** The value of an option, if given. */
 export const textOption = ({ values }: Context, name: string): string | undefined => {
   const value = values[name]
   return typeof value === 'string' ? value : undefined

@@ -12,7 +12,7 @@ interface DemoCard {
   title: string
   description?: string
   labels?: LabelName[]
-  is_mine?: boolean
+  isMine?: boolean
   /** The first `done` items are ticked. */
   checklist?: { title: string; items: string[]; done: number }
 }
@@ -33,7 +33,7 @@ export const columns: DemoColumn[] = [
       { title: 'Live music once a month', labels: ['people', 'outside'] },
       {
         title: 'Our own roast',
-        description: 'The roaster on the corner lets us use his drum on Mondays.',
+        description: 'The roaster on the corner lets us use their drum on Mondays.',
         labels: ['kitchen'],
       },
       { title: 'Cups to take along, with a deposit', labels: ['money'] },
@@ -48,7 +48,7 @@ export const columns: DemoColumn[] = [
         title: 'Permit for tables on the pavement',
         description: 'The office wants a drawing with all distances.',
         labels: ['urgent', 'outside'],
-        is_mine: true,
+        isMine: true,
         checklist: {
           title: 'Papers',
           items: ['Drawing', 'Consent of the neighbours', 'Insurance', 'Form 14b'],
@@ -64,12 +64,12 @@ export const columns: DemoColumn[] = [
           done: 2,
         },
       },
-      { title: 'Choose the till', labels: ['money'], is_mine: true },
+      { title: 'Choose the till', labels: ['money'], isMine: true },
       { title: 'Photographs for the website' },
       { title: 'Order the sign above the door', labels: ['outside'] },
       { title: 'Fire drill with everybody', labels: ['people'] },
       { title: 'Prices for the first menu', labels: ['money', 'kitchen'] },
-      { title: 'Find somebody for the windows' },
+      { title: 'Find someone for the windows' },
     ],
   },
   {
@@ -80,7 +80,7 @@ export const columns: DemoColumn[] = [
         title: 'Espresso machine',
         description: 'Two groups, second-hand. The water must be softened first.',
         labels: ['kitchen', 'urgent'],
-        is_mine: true,
+        isMine: true,
         checklist: {
           title: 'Until it runs',
           items: ['Softener', 'Three-phase socket', 'Delivery', 'Descale', 'First shot'],
@@ -92,7 +92,7 @@ export const columns: DemoColumn[] = [
         labels: ['kitchen'],
         checklist: { title: 'Tastings', items: ['Cakes', 'Soups', 'Something without gluten'], done: 1 },
       },
-      { title: 'Loan: talk to the second bank', labels: ['money'], is_mine: true },
+      { title: 'Loan: talk to the second bank', labels: ['money'], isMine: true },
       { title: 'Paint the back room' },
       { title: 'Supplier of milk and oats', labels: ['kitchen'] },
     ],
@@ -103,7 +103,7 @@ export const columns: DemoColumn[] = [
     cards: [
       { title: 'Hygiene inspection', description: 'They come within three weeks.', labels: ['urgent', 'kitchen'] },
       { title: 'Telephone and internet' },
-      { title: 'Answer of the neighbours', labels: ['outside'] },
+      { title: 'Reply from the neighbours', labels: ['outside'] },
       { title: 'Samples of three roasts', labels: ['kitchen'] },
     ],
   },
@@ -112,7 +112,7 @@ export const columns: DemoColumn[] = [
     color: '#16a34a',
     is_done_column: true,
     cards: [
-      { title: 'Sign the lease', labels: ['money'], is_mine: true },
+      { title: 'Sign the lease', labels: ['money'], isMine: true },
       { title: 'A name', description: 'It took four evenings.' },
       {
         title: 'Found the company',
@@ -121,7 +121,7 @@ export const columns: DemoColumn[] = [
       },
       { title: 'Bank account', labels: ['money'] },
       { title: 'Clear out the cellar', labels: ['people'] },
-      { title: 'Chairs from the old school', is_mine: true },
+      { title: 'Chairs from the old school', isMine: true },
       { title: 'Insurance', labels: ['money'] },
     ],
   },

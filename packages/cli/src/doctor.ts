@@ -8,34 +8,34 @@ import { EXIT, wrongUsage } from './failure.ts'
 import type { Paint } from './terminal.ts'
 
 export const doctor: Command = {
-  summary: 'what is wrong with a set-up, and how to mend it',
+  summary: 'find problems of a deployment, and how to fix them',
   usage: '[url] [--board <board>]',
   options: { board: { type: 'string' } },
-  help: `  --board <board>   also tries whether an event comes through the socket within a second
+  help: `  --board <board>   also check that an event arrives within a second
 
-  Looks at the address, the database, Redis, the clocks, the login, and the way of a WebSocket through whatever stands
-  before the service. To try an event, the first column of the board is put where it is already: everybody who watches
-  sees a move that changes nothing. The exit code is 1 when something is wrong.`,
+  Checks the address, database, Redis, clocks, login, and whether WebSockets get through any proxies. To test an event,
+  it moves the first column of the board to its current position, which other users see as a move without effect.
+  The exit code is 1 if a check fails.`,
   async run(context) {
-    const { args, is_json, paint } = context
+    const { args, isJson, paint } = context
     const url = args[0] === undefined ? chosenUrl(textOption(context, 'url')) : urlOf(args[0])
-    if (url === undefined) throw wrongUsage('Which service? lockstep doctor <url>, or log in first.')
+    if (url === undefined) throw wrongUsage('No URL: use lockstep doctor <url>, or log in first.')
     const checks: Check[] = []
-    // Each as soon as it is known: some take seconds.
-    for await (const check of examine(url, textOption(context, 'board'))) {
+    // Print each result immediately, because some checks take seconds.
+    for await (const check of runChecks(url, textOption(context, 'board'))) {
       checks.push(check)
-      if (!is_json) console.log(lines(check, paint))
+      if (!isJson) console.log(lines(check, paint))
     }
     const is_ok = checks.every(({ state }) => state !== 'wrong')
-    if (is_json) console.log(JSON.stringify({ url, is_ok, checks }))
+    if (isJson) console.log(JSON.stringify({ url, is_ok, checks }))
     if (!is_ok) process.exitCode = EXIT.failed
   },
 }
 
-async function* examine(url: string, board: string | undefined): AsyncGenerator<Check> {
+async function* runChecks(url: string, board: string | undefined): AsyncGenerator<Check> {
   const service = await checkService(url)
   yield* service
-  // Of something else, or of nothing, there is no more to be known.
+  // Other checks make no sense if this is not Lockstep.
   if (service.some(({ state }) => state === 'wrong')) return
   yield* await checkStores(url)
   yield* await checkTime(url)
@@ -47,7 +47,7 @@ async function* examine(url: string, board: string | undefined): AsyncGenerator<
     yield upgrade
     if (board === undefined) return
     const obstacle = [login, upgrade].find(({ state }) => state !== 'ok')
-    if (obstacle) yield { name: 'event', state: 'skipped', detail: `not tried without ${obstacle.name}` }
+    if (obstacle) yield { name: 'event', state: 'skipped', detail: `skipped without ${obstacle.name}` }
     else yield await checkEvent(client, board)
   } finally {
     client.close()

@@ -1,40 +1,46 @@
 import type { Board, Card, Client, Column, FullBoard } from '@lockstep/client'
 import { EXIT, Failure } from './failure.ts'
-import { harmless } from './terminal.ts'
+import { escapeControlChars } from './terminal.ts'
 
 interface Named {
   id: string
   title: string
 }
-/** As many candidates are listed when a name could mean several. */
+/** Maximum number of candidates listed for an ambiguous name. */
 const MAX_LISTED = 10
-const AT_ONCE = 4
+const CONCURRENCY = 4
 const isId = (word: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(word)
 
 /**
- * The one thing that a word names. An id or a whole title wins over the beginning of one: a card “Ship” can be named although
- * there is a “Ship it” too.
+ * Finds the item with this id or title. An exact match wins over a prefix, so that “Ship” works even if there is a
+ * “Ship it”.
  */
 export function pick<T extends Named>(kind: string, word: string, things: readonly T[]): T {
-  const small = word.toLowerCase()
-  const ways: ((thing: T) => boolean)[] = [
-    ({ id }) => id === small,
+  const lowerCase = word.toLowerCase()
+  const matchers: ((thing: T) => boolean)[] = [
+    ({ id }) => id === lowerCase,
     ({ title }) => title === word,
-    ({ title }) => title.toLowerCase() === small,
-    ({ id, title }) => id.startsWith(small) || title.toLowerCase().startsWith(small),
+    ({ title }) => title.toLowerCase() === lowerCase,
+    ({ id, title }) => id.startsWith(lowerCase) || title.toLowerCase().startsWith(lowerCase),
   ]
-  const found = word === '' ? [] : (ways.map((way) => things.filter(way)).find((hits) => hits.length > 0) ?? [])
+  const found =
+    word === '' ? [] : (matchers.map((matches) => things.filter(matches)).find((hits) => hits.length > 0) ?? [])
   const [first, ...others] = found
-  if (!first) throw new Failure(`There is no ${kind} “${harmless(word)}”.`, EXIT.not_found, { code: 'not_found' })
+  if (!first)
+    throw new Failure(`There is no ${kind} “${escapeControlChars(word)}”.`, EXIT.notFound, { code: 'not_found' })
   if (others.length === 0) return first
-  const listed = found.slice(0, MAX_LISTED).map(({ id, title }) => `${id} “${harmless(title)}”`)
+  const listed = found.slice(0, MAX_LISTED).map(({ id, title }) => `${id} “${escapeControlChars(title)}”`)
   const more = found.length > MAX_LISTED ? `, and ${found.length - MAX_LISTED} more` : ''
-  throw new Failure(`“${harmless(word)}” could be any of ${found.length}: ${listed.join(', ')}${more}.`, EXIT.failed, {
-    code: 'ambiguous',
-  })
+  throw new Failure(
+    `“${escapeControlChars(word)}” matches ${found.length}: ${listed.join(', ')}${more}.`,
+    EXIT.failed,
+    {
+      code: 'ambiguous',
+    },
+  )
 }
 
-/** The beginning of each id that is enough to tell it from the others, and at least eight characters. */
+/** The shortest unique prefix of each id, at least eight characters. */
 export function shortIds(ids: readonly string[]): Map<string, string> {
   const length = (id: string) => {
     const isShared = (end: number) => ids.some((other) => other !== id && other.startsWith(id.slice(0, end)))
@@ -49,20 +55,20 @@ export async function findBoard(client: Client, word: string): Promise<Board> {
   return pick('board', word, await client.listBoards())
 }
 
-/** A board with all that is on it. */
+/** Loads a full board. */
 export async function loadBoard(client: Client, word: string): Promise<FullBoard> {
   return client.getBoard({ board_id: isId(word) ? word : (await findBoard(client, word)).id })
 }
 
 export const findColumn = (board: FullBoard, word: string): Column => pick('column', word, board.columns)
 
-/** A card, and the board that it is on: the given one, or any of the user's. */
+/** Finds a card on the given board, or on any board of the user. */
 export async function findCard(
   client: Client,
   word: string,
-  board_word: string | undefined,
+  boardName: string | undefined,
 ): Promise<{ card: Card; board: FullBoard }> {
-  const boards = board_word === undefined ? await client.listBoards() : [await findBoard(client, board_word)]
+  const boards = boardName === undefined ? await client.listBoards() : [await findBoard(client, boardName)]
   const known: { id: string; title: string; card: Card; board: FullBoard }[] = []
   const waiting = [...boards]
   const read = async () => {
@@ -73,6 +79,6 @@ export async function findCard(
       }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, read))
+  await Promise.all(Array.from({ length: CONCURRENCY }, read))
   return pick('card', word, known)
 }

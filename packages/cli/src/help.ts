@@ -1,28 +1,28 @@
 import type { Command } from './command.ts'
 import type { Paint } from './terminal.ts'
 
-const COMMON = `  --json        the result as JSON on standard output, failures as JSON on standard error
-  --url <url>   the service, in place of the one of the login
-  -h, --help    this text`
+const COMMON = `  --json        print the result as JSON on stdout, errors as JSON on stderr
+  --url <url>   URL of the service (default: the one you logged in to)
+  -h, --help    show this help`
 
-/** All commands, a line each. */
+/** Lists all commands. */
 export function overview(commands: Record<string, Command>, paint: Paint): string {
   const lines = Object.entries(commands).map(
     ([name, { usage, summary }]) => `  ${paint('bold', name.padEnd(7))} ${usage.padEnd(50)} ${summary}`,
   )
-  return `Lockstep in a terminal.
+  return `Lockstep command line.
 
 ${paint('bold', 'lockstep <command>')}
 
 ${lines.join('\n')}
-  ${paint('bold', 'help'.padEnd(7))} ${'[command]'.padEnd(50)} all that a command takes
+  ${paint('bold', 'help'.padEnd(7))} ${'[command]'.padEnd(50)} show the help of a command
 
-Everywhere:
+Options of all commands:
 ${COMMON}
 
-A board, a column or a card is named by its id, its title, or the beginning of either, as long as only one has it.
-LOCKSTEP_URL and LOCKSTEP_TOKEN take the place of a login. NO_COLOR turns colours off.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not logged in, 4 not found.`
+Boards, columns and cards can be given by id, by title, or by a unique prefix of either.
+LOCKSTEP_URL and LOCKSTEP_TOKEN replace a login. NO_COLOR disables colours.
+Exit codes: 0 success, 1 failure, 2 invalid usage, 3 not logged in, 4 not found.`
 }
 
 export const helpOf = (name: string, { usage, summary, help }: Command, paint: Paint) =>

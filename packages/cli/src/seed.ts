@@ -2,15 +2,15 @@ import type { Client, FullBoard } from '@lockstep/client'
 import type { Command } from './command.ts'
 import { columns, labels } from './demo-project.ts'
 import { loadBoard } from './find.ts'
-import { harmless, progressBar } from './terminal.ts'
+import { escapeControlChars, progressBar } from './terminal.ts'
 
 export const seed: Command = {
-  summary: 'fill a board with a demo project',
+  summary: 'add a demo project to a board',
   usage: '<board> [--new]',
   options: { new: { type: 'boolean' } },
-  help: `  --new   makes a board of this title first
+  help: `  --new   create a board with this title first
 
-  Adds columns, labels, some thirty cards and their checklists to what is on the board, and assigns some of them to you.`,
+  Adds columns, labels, about thirty cards and checklists to the board, and assigns some of the cards to you.`,
   async run({ args: [word = ''], values, client, print }) {
     const api = client()
     const started = performance.now()
@@ -19,33 +19,33 @@ export const seed: Command = {
     const seconds = Math.round((performance.now() - started) / 100) / 10
     print({ board_id: board.id, title: board.title, ...added, seconds }, () => {
       const { cards, checklists } = added
-      return `${harmless(board.title)} has ${cards} cards and ${checklists} checklists more, after ${seconds} s. Look: lockstep show ${board.id}`
+      return `Added ${cards} cards and ${checklists} checklists to ${escapeControlChars(board.title)} in ${seconds} s. View it: lockstep show ${board.id}`
     })
   },
 }
 
-/** One thing after the other, so that everything stands in its order. */
+/** Sequential, so that everything keeps its order. */
 async function fill(client: Client, { id: board_id }: Pick<FullBoard, 'id'>) {
   const all = columns.flatMap(({ cards }) => cards)
   const show = progressBar(columns.length + Object.keys(labels).length + all.length)
   const count = { columns: 0, labels: 0, cards: 0, checklists: 0, items: 0 }
-  const tell = (what: string) => show(count.columns + count.labels + count.cards, what)
+  const report = (what: string) => show(count.columns + count.labels + count.cards, what)
   const { id: me } = await client.getMe()
 
   const label_ids = new Map<string, string>()
   for (const [name, color] of Object.entries(labels)) {
     label_ids.set(name, (await client.createLabel({ board_id, name, color })).id)
     count.labels++
-    tell(name)
+    report(name)
   }
   for (const { cards, ...column } of columns) {
     const { id: column_id } = await client.createColumn({ board_id, ...column })
     count.columns++
-    tell(column.title)
-    for (const { title, description = null, labels: names = [], checklist, is_mine = false } of cards) {
+    report(column.title)
+    for (const { title, description = null, labels: names = [], checklist, isMine = false } of cards) {
       const { id: card_id } = await client.createCard({ board_id, column_id, title, description })
       for (const name of names) await client.addCardLabel({ card_id, label_id: label_ids.get(name) ?? '' })
-      if (is_mine) await client.assignCard({ card_id, user_ids: [me] })
+      if (isMine) await client.assignCard({ card_id, user_ids: [me] })
       if (checklist) {
         const { id: checklist_id } = await client.createChecklist({ card_id, title: checklist.title })
         count.checklists++
@@ -56,7 +56,7 @@ async function fill(client: Client, { id: board_id }: Pick<FullBoard, 'id'>) {
         }
       }
       count.cards++
-      tell(title)
+      report(title)
     }
   }
   return count

@@ -6,7 +6,7 @@ import { wrongUsage } from './failure.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Paints for a stream: only where somebody looks at a terminal, and never for who set NO_COLOR (https://no-color.org). */
+/** Colours text, only if the stream is a terminal and NO_COLOR (https://no-color.org) is not set. */
 export function painter({ isTTY = false }: { isTTY?: boolean }, env = process.env) {
   const isPlain = !isTTY || Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
   return (style: Style, words: string) => (isPlain ? words : styleText(style, words, { validateStream: false }))
@@ -14,10 +14,10 @@ export function painter({ isTTY = false }: { isTTY?: boolean }, env = process.en
 export type Paint = ReturnType<typeof painter>
 
 /**
- * Text of other people as it can be shown: a title may hold any character, and a terminal obeys some of them. Line breaks
- * become spaces; other control characters, and those that turn the direction of what follows, are shown as what they are.
+ * Escapes untrusted text for the terminal. Whitespace becomes a space; control and bidirectional formatting
+ * characters are shown as escapes.
  */
-export const harmless = (words: string) =>
+export const escapeControlChars = (words: string) =>
   words.replace(/\s+/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
   })
@@ -28,46 +28,46 @@ const isWide = (grapheme: string) =>
     grapheme,
   )
 
-/** How many columns of a terminal a text takes. */
+/** Width of a text in terminal columns. */
 export const widthOf = (words: string) =>
   Array.from(graphemes.segment(words)).reduce((sum, { segment }) => sum + (isWide(segment) ? 2 : 1), 0)
 
-/** The text, in exactly so many columns: cut with an ellipsis, or filled with spaces. */
+/** Pads or truncates a text to an exact width. */
 export function fit(words: string, width: number): string {
   const whole = widthOf(words)
   if (whole <= width) return words + ' '.repeat(width - whole)
-  let kept = ''
+  let fitted = ''
   let taken = 0
   for (const { segment } of graphemes.segment(words)) {
     const next = taken + (isWide(segment) ? 2 : 1)
     if (next > width - 1) break
-    kept += segment
+    fitted += segment
     taken = next
   }
-  return `${kept}…${' '.repeat(width - 1 - taken)}`
+  return `${fitted}…${' '.repeat(width - 1 - taken)}`
 }
 
-/** Asks on the terminal. */
-export async function ask(question: string, usual?: string): Promise<string> {
+/** Prompts on the terminal. */
+export async function ask(question: string, defaultValue?: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const answer = await terminal.question(usual ? `${question} [${usual}]: ` : `${question}: `)
-    return answer.trim() || (usual ?? '')
+    const answer = await terminal.question(defaultValue ? `${question} [${defaultValue}]: ` : `${question}: `)
+    return answer.trim() || (defaultValue ?? '')
   } finally {
     terminal.close()
   }
 }
 
-/** From the terminal, where it is not shown, or the first line of whatever standard input holds. */
+/** Reads the password from the terminal without echo, or the first line of stdin. */
 export async function askPassword(): Promise<string> {
-  const password = process.stdin.isTTY ? await askUnseen() : (await text(process.stdin)).split(/\r?\n/)[0]
-  if (!password) throw wrongUsage('No password was given: type it at the terminal, or send it to standard input.')
+  const password = process.stdin.isTTY ? await askHidden() : (await text(process.stdin)).split(/\r?\n/)[0]
+  if (!password) throw wrongUsage('No password: type it at the terminal, or pass it on stdin.')
   return password
 }
 
-async function askUnseen(): Promise<string> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+async function askHidden(): Promise<string> {
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: discard, terminal: true })
   process.stderr.write('Password: ')
   try {
     return await terminal.question('')
@@ -77,16 +77,18 @@ async function askUnseen(): Promise<string> {
   }
 }
 
-/** Shows how far something has come, on a terminal. In a file or a pipe it would only be in the way. */
+/** Draws a progress bar, only on a terminal. */
 export function progressBar(total: number, { isTTY }: { isTTY?: boolean } = process.stderr) {
   return (done: number, what: string) => {
     if (!isTTY) return
     const bar = '█'.repeat((done / total) * 30).padEnd(30, '░')
-    process.stderr.write(`\r${bar} ${done} of ${total} ${fit(harmless(what), 32)}\x1b[K${done === total ? '\n' : ''}`)
+    process.stderr.write(
+      `\r${bar} ${done} of ${total} ${fit(escapeControlChars(what), 32)}\x1b[K${done === total ? '\n' : ''}`,
+    )
   }
 }
 
-/** A length of time, roughly. */
+/** Formats a duration approximately. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 120) return `${seconds} s`

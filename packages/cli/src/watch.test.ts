@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Person, until } from '@lockstep/testing/cli/command'
+import { CliUser, until } from '@lockstep/testing/cli/command'
 import { startWebProxy } from '@lockstep/testing/cli/web-proxy'
 import { endProcesses, startServiceProcess } from '@lockstep/testing/processes'
 import { PASSWORD, startService, type TestBoard, type TestService } from '@lockstep/testing/service'
@@ -7,29 +7,29 @@ import { REDIS } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let service: TestService
-const person = new Person()
+const user = new CliUser()
 beforeAll(async () => {
   service = await startService()
 })
 afterAll(async () => {
-  person.leave()
+  user.dispose()
   await endProcesses()
   await service.stop()
 })
 
-/** Adds a card behind the command's back, and says how it went. */
+/** Adds a card with another client. */
 const add = (board: TestBoard, title: string) =>
   board.member.api.call('createCard', {
     params: { board_id: board.id, column_id: board.columns[0].id },
     body: { title },
   })
 
-test('[CLI-9] every event is a line that says when, who and what', async () => {
+test('[CLI-9] every event is a line with time, user and change', async () => {
   const board = await service.board()
   const { member, columns } = board
-  await person.login(service.base_url, board.owner.email)
-  const running = person.start(['watch', board.id])
-  await until('it watches', () => running.err().includes('Watching Plan'))
+  await user.login(service.base_url, board.owner.email)
+  const running = user.start(['watch', board.id])
+  await until('it is watching', () => running.err().includes('Watching Plan'))
   const card = await add(board, 'Write')
   const params = { card_id: card.id }
   await member.api.call('moveCard', { params, body: { column_id: columns[1].id } })
@@ -51,86 +51,86 @@ test('[CLI-9] every event is a line that says when, who and what', async () => {
       'moved “Write” from To do to Done',
       'renamed “Write” to “Rewrite”',
       'added the label #bug',
-      'put #bug on “Rewrite”',
+      'added #bug to “Rewrite”',
       `assigned @${board.owner.username} to “Rewrite”`,
       'added the checklist “Steps” on “Rewrite”',
       'added the item “first” on “Rewrite”',
-      'ticked off “first” on “Rewrite”',
+      'checked off “first” on “Rewrite”',
       'deleted “Rewrite” from Done',
     ].map((what) => `${member.username} ${what}`),
   )
   expect(await running.end()).toMatchObject({ code: 0 })
 })
 
-test('[CLI-9] [CLI-11] it goes on where it was when the service is killed and comes back', async () => {
+test('[CLI-9] [CLI-11] it continues without gaps when the service is killed and restarted', async () => {
   const board = await service.board()
   const settings = { DATABASE_URL: service.database_url, REDIS_URL: REDIS }
   const first = await startServiceProcess(settings)
   const proxy = await startWebProxy(first.base_url)
-  await person.login(proxy.base_url, board.owner.email)
-  const running = person.start(['watch', board.id, '--json'])
-  const told = person.start(['watch', board.id])
+  await user.login(proxy.baseUrl, board.owner.email)
+  const running = user.start(['watch', board.id, '--json'])
+  const text = user.start(['watch', board.id])
   const seen = () => running.events().flatMap(({ data }) => data?.title ?? [])
-  await until('both watch', async () => {
+  await until('both are watching', async () => {
     await add(board, 'warm')
-    return seen().length > 0 && told.out() !== ''
+    return seen().length > 0 && text.out() !== ''
   })
   await add(board, 'before')
   await until('the first comes', () => seen().includes('before'))
   await first.end('SIGKILL')
   await add(board, 'meanwhile')
-  await until('it noticed', () => /lost|cannot be reached/.test(told.err()))
+  await until('it detects the outage', () => /lost|cannot be reached/.test(text.err()))
   const second = await startServiceProcess(settings)
-  proxy.leadTo(second.base_url)
+  proxy.setTarget(second.base_url)
   await add(board, 'after')
-  await until('the last comes', () => seen().includes('after') && told.out().includes('“after”'))
+  await until('the last comes', () => seen().includes('after') && text.out().includes('“after”'))
   expect(seen().filter((title) => title !== 'warm')).toEqual(['before', 'meanwhile', 'after'])
   const numbers = running.events().map(({ seq }) => seq ?? 0)
   expect(numbers).toEqual(numbers.map((_, i) => (numbers[0] ?? 0) + i))
-  expect(told.err()).toContain('Connected again.')
+  expect(text.err()).toContain('Reconnected.')
   expect(await running.end('SIGTERM')).toMatchObject({ code: 0, err: '' })
-  await told.end()
+  await text.end()
   await second.end()
   await proxy.stop()
 }, 60_000)
 
-test('[CLI-9] it ends with the board; who is removed from it is told so', async () => {
+test('[CLI-9] it stops when the board is deleted or the user is removed', async () => {
   const board = await service.board()
-  const other = new Person()
-  await person.login(service.base_url, board.owner.email)
+  const other = new CliUser()
+  await user.login(service.base_url, board.owner.email)
   await other.login(service.base_url, board.member.email)
-  const [owner, member] = [person.start(['watch', board.id]), other.start(['watch', board.id])]
-  await until('both watch', () => [owner, member].every(({ err }) => err().includes('Watching')))
+  const [owner, member] = [user.start(['watch', board.id]), other.start(['watch', board.id])]
+  await until('both are watching', () => [owner, member].every(({ err }) => err().includes('Watching')))
   const params = { board_id: board.id }
   await board.owner.api.call('removeMember', { params: { ...params, user_id: board.member.id } })
   expect(await member.ended).toMatchObject({ code: 1, err: expect.stringContaining('no longer a member') })
   await board.owner.api.call('deleteBoard', { params })
   expect(await owner.ended).toMatchObject({ code: 0, out: expect.stringContaining('deleted the board') })
-  other.leave()
+  other.dispose()
 })
 
-test('[CLI-4] [CLI-9] it ends with exit code 3 when the login is over', async () => {
+test('[CLI-4] [CLI-9] it exits with code 3 when the login expires', async () => {
   const board = await service.board()
-  // Two logins of one second have one token, and the token that changes the password lives on.
+  // Two logins within one second get the same token, and the token that changes the password stays valid.
   await pause(1_100)
-  await person.login(service.base_url, board.owner.email)
-  const running = person.start(['watch', board.id])
-  await until('it watches', () => running.err().includes('Watching'))
-  // A token of the very second of the change would live on.
+  await user.login(service.base_url, board.owner.email)
+  const running = user.start(['watch', board.id])
+  await until('it is watching', () => running.err().includes('Watching'))
+  // A token issued in the same second as the change would stay valid.
   await pause(1_100)
   const body = { current_password: PASSWORD, new_password: `${PASSWORD} battery` }
   await board.owner.api.call('changePassword', { body })
   expect(await running.ended).toMatchObject({ code: 3, err: expect.stringContaining('lockstep login') })
 })
 
-test('[CLI-9] where sockets are barred it asks now and then, and says so', { timeout: 60_000 }, async () => {
+test('[CLI-9] behind a proxy that blocks WebSockets it polls and says so', { timeout: 60_000 }, async () => {
   const board = await service.board()
-  const proxy = await startWebProxy(service.base_url, { refuses_upgrades: true })
-  await person.login(proxy.base_url, board.owner.email)
-  const running = person.start(['watch', board.id])
-  await until('it asks', () => running.err().includes('No socket can be had'), 40_000)
-  await add(board, 'asked for')
-  await until('the event comes', () => running.out().includes('added “asked for” to To do'))
+  const proxy = await startWebProxy(service.base_url, { rejectsUpgrades: true })
+  await user.login(proxy.baseUrl, board.owner.email)
+  const running = user.start(['watch', board.id])
+  await until('it polls', () => running.err().includes('WebSockets are blocked'), 40_000)
+  await add(board, 'polled')
+  await until('the event comes', () => running.out().includes('added “polled” to To do'))
   await running.end()
   await proxy.stop()
 })

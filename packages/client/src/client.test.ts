@@ -1,20 +1,20 @@
-import { closeAll, progressOfUpload, type Setting, scenarios } from '@lockstep/testing/client/scenarios'
-import { startSetting } from '@lockstep/testing/client/setting'
+import { startScenarioEnvironment } from '@lockstep/testing/client/scenario-environment'
+import { closeAll, progressOfUpload, type ScenarioContext, scenarios } from '@lockstep/testing/client/scenarios'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-let started: Awaited<ReturnType<typeof startSetting>>
-let setting: Setting
+let environment: Awaited<ReturnType<typeof startScenarioEnvironment>>
+let context: ScenarioContext
 beforeAll(async () => {
-  started = await startSetting()
-  setting = await started.setting()
+  environment = await startScenarioEnvironment()
+  context = await environment.newContext()
 }, 60_000)
 afterAll(async () => {
   closeAll()
-  await started.stop()
+  await environment.stop()
 })
 
-test.concurrent.each(Object.entries(scenarios))('%s', (_, scenario) => scenario(setting))
+test.concurrent.each(Object.entries(scenarios))('%s', (_, scenario) => scenario(context))
 
-test('[SDK-10] progress is told while the file is on its way', async () => {
-  expect((await progressOfUpload(setting)).length).toBeGreaterThan(10)
+test('[SDK-10] progress is reported during the upload', async () => {
+  expect((await progressOfUpload(context)).length).toBeGreaterThan(10)
 })

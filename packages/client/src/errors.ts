@@ -1,48 +1,51 @@
 import type { ProblemCode } from './types.gen.ts'
 
-/** The service's codes, and those for an answer that never came, came too late, or was not the service's. */
-export type ErrorCode = ProblemCode | 'network_failed' | 'timed_out' | 'unexpected_answer'
+/**
+ * The service's problem codes, and the client's own: no connection, no response in time, or a response that is not
+ * the service's.
+ */
+export type ErrorCode = ProblemCode | 'network_failed' | 'timed_out' | 'unexpected_response'
 
-/** What is known of a failure. */
-export interface Failure {
+/** What is known about a failed call. */
+export interface ErrorDetails {
   code: ErrorCode
   detail: string
-  /** The HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 without a response. */
   status?: number
-  /** With `invalid_input`: every field that is wrong. */
+  /** With `invalid_input`: every invalid field. */
   errors?: { field: string; message: string }[]
-  /** With `precondition_failed`: how the thing is now. */
+  /** With `precondition_failed`: the current resource. */
   current?: unknown
-  /** What to tell the operator: the log line of the request has the same id. */
-  request_id?: string | undefined
-  retry_after_seconds?: number | undefined
+  /** Give this to the operator: the service's log line has the same id. */
+  requestId?: string | undefined
+  retryAfterSeconds?: number | undefined
   cause?: unknown
 }
 
-/** Every way in which a call can fail, but for an `AbortSignal`, whose reason is thrown as it is. */
-export class LockstepError extends Error implements Failure {
+/** The error of every failed call, except that an aborted call rejects with its signal's reason. */
+export class LockstepError extends Error implements ErrorDetails {
   override readonly name = 'LockstepError'
   readonly code: ErrorCode
   readonly detail: string
   readonly status: number
   readonly errors: { field: string; message: string }[]
   readonly current: unknown
-  readonly request_id: string | undefined
-  readonly retry_after_seconds: number | undefined
+  readonly requestId: string | undefined
+  readonly retryAfterSeconds: number | undefined
 
-  constructor({ code, detail, status = 0, errors = [], current, request_id, retry_after_seconds, cause }: Failure) {
+  constructor({ code, detail, status = 0, errors = [], current, requestId, retryAfterSeconds, cause }: ErrorDetails) {
     super(detail, { cause })
     this.code = code
     this.detail = detail
     this.status = status
     this.errors = errors
     this.current = current
-    this.request_id = request_id
-    this.retry_after_seconds = retry_after_seconds
+    this.requestId = requestId
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
-/** Whether something thrown is a failed call, and one of the given codes if any are given. */
+/** Whether an error is a LockstepError, and has one of the given codes if there are any. */
 export function isLockstepError<C extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: C[]

@@ -11,7 +11,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from './index.ts'
 
-/** Blocks of one name are one program. */
+/** Code blocks with the same name form one program. */
 const guide = readFileSync(new URL('../../../docs/guide.md', import.meta.url), 'utf8')
 const programs = new Map<string, string>()
 for (const [, name = '', code = ''] of guide.matchAll(/```tsx? (\S+)\n([\s\S]*?)```/g))
@@ -25,7 +25,7 @@ let service: TestService
 let browser: Browser
 let pages: Awaited<ReturnType<typeof startPages>>
 let ada: Client
-/** The board that the first program makes: the others go on with it. */
+/** The board created by the first program and used by the others. */
 let board_id: string
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { stdout, stderr } = await inNode('first-call.ts')
   expect(stderr).toBe('')
   board_id = stdout.trim()
-  ada = createClient({ base_url: service.base_url })
+  ada = createClient({ baseUrl: service.base_url })
   await ada.login({ username: 'ada@example.com', password: PASSWORD })
 }, 60_000)
 afterAll(async () => {
@@ -54,7 +54,7 @@ function inNode(name: string, ...args: string[]) {
   return promisify(execFile)(process.execPath, [folder + name, ...args], { timeout: 15_000 })
 }
 
-/** Bundles a program as a page would, and runs it in one. */
+/** Bundles a program and runs it in a page. */
 async function inPage(name: string) {
   ran.add(name)
   const options = { bundle: true, write: false, format: 'esm', jsx: 'automatic' } as const
@@ -63,18 +63,18 @@ async function inPage(name: string) {
   await app.page.addScriptTag({ content: outputFiles[0]?.text ?? '', type: 'module' })
   return app
 }
-const says = (page: Page, text: string) => page.waitForSelector(`text=${text}`)
+const waitForText = (page: Page, text: string) => page.waitForSelector(`text=${text}`)
 const firstColumn = async () => (await ada.getBoard({ board_id })).columns[0]
 const addCard = async (title: string) => ada.createCard({ board_id, column_id: (await firstColumn())?.id ?? '', title })
 
-test('[DOC-9] all code of the guide compiles, with the strictest options', () => {
+test('[DOC-9] all code in the guide compiles with the strictest options', () => {
   const compilerOptions = { lib: ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.Iterable'], jsx: 'react-jsx' }
   const config = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts', '*.tsx'] }
   writeFileSync(`${folder}tsconfig.json`, JSON.stringify(config))
   expect(spawnSync('tsc', ['-p', folder, '--pretty', 'false'], { encoding: 'utf8' }).stdout).toBe('')
 }, 60_000)
 
-test('[DOC-9] the first call makes a board with a column', async () => {
+test('[DOC-9] the first call creates a board with a column', async () => {
   expect(await ada.getBoard({ board_id })).toMatchObject({ title: 'Plan', columns: [{ title: 'To do', cards: [] }] })
 })
 
@@ -83,9 +83,9 @@ test('[DOC-9] a first live board is 12 lines long', () => {
   expect(code.trim().split('\n')).toHaveLength(12)
 })
 
-test('[DOC-9] a card that is made in one tab appears in the other', async () => {
+test('[DOC-9] a card created in one tab appears in the other', async () => {
   const [one, other] = await Promise.all([inPage('tabs.ts'), inPage('tabs.ts')])
-  await Promise.all([says(one.page, 'To do'), says(other.page, 'To do')])
+  await Promise.all([waitForText(one.page, 'To do'), waitForText(other.page, 'To do')])
   await one.page.mouse.dblclick(200, 200)
   const title = (await firstTitle(one.page)) ?? ''
   await other.page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(title)})`)
@@ -97,7 +97,7 @@ const firstTitle = async (page: Page) => {
   return (await page.evaluate<string>('document.body.innerText')).split('\n')[1]
 }
 
-test('[DOC-9] the React page adds, renames, takes back, and keeps the text of what was refused', async () => {
+test('[DOC-9] the React page adds, renames and undoes, and keeps the text of a rejected change', async () => {
   const { page, errors } = await inPage('app.tsx')
   const field = page.locator('section input').last()
   const value = () => field.inputValue()
@@ -121,36 +121,36 @@ test('[DOC-9] the React page adds, renames, takes back, and keeps the text of wh
   expect(await page.locator('.news').count()).toBe(0)
   await addCard('from elsewhere')
   await page.waitForSelector('.news:has-text("card.created")')
-  // The browser itself notes the answer 422.
+  // The browser logs the 422 response.
   expect(errors.filter((error) => !error.includes('422'))).toEqual([])
   await page.close()
 })
 
-test('[DOC-9] a text that somebody else changed is not overwritten', async () => {
+test('[DOC-9] text that someone else changed is not overwritten', async () => {
   const { id: card_id } = await addCard('with a text')
   await ada.moveCard({ card_id, after_id: null })
   const { stdout } = await inNode('draft.ts', board_id)
-  expect(stdout).toBe('Somebody else was quicker. What I wrote meanwhile.\n')
-  expect(await ada.getCard({ card_id })).toMatchObject({ description: 'Somebody else was quicker.' })
+  expect(stdout).toBe('Edited by someone else. What I wrote meanwhile.\n')
+  expect(await ada.getCard({ card_id })).toMatchObject({ description: 'Edited by someone else.' })
 })
 
-test('[DOC-9] what is changed without a network is saved when it is back', async () => {
+test('[DOC-9] changes made offline are saved when the network is back', async () => {
   const { page } = await inPage('offline.ts')
   await page.waitForFunction("document.title === 'Saved'")
   await page.context().setOffline(true)
   await page.mouse.dblclick(200, 200)
-  await page.waitForFunction("document.title.startsWith('1 to save')")
+  await page.waitForFunction("document.title.startsWith('1 unsaved')")
   await page.context().setOffline(false)
   await page.waitForFunction("document.title === 'Saved'")
   expect((await ada.getBoard({ board_id })).labels).toMatchObject([{ name: 'made offline' }])
   await page.close()
 })
 
-test('[DOC-9] a file is sent, with a bar that fills', async () => {
+test('[DOC-9] a file is uploaded with a progress bar', async () => {
   await addCard('with a file')
   const { page, errors } = await inPage('upload.ts')
   await page.setInputFiles('input', { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.alloc(300_000, 'a') })
-  await page.waitForFunction("document.title === 'notes.txt is there'")
+  await page.waitForFunction("document.title === 'notes.txt uploaded'")
   expect(await page.evaluate("document.querySelector('progress').value")).toBe(1)
   const cards = (await ada.getBoard({ board_id })).columns.flatMap((column) => column.cards)
   expect(cards.flatMap((card) => card.attachments)).toMatchObject([{ name: 'notes.txt', size: 300_000 }])
@@ -158,28 +158,28 @@ test('[DOC-9] a file is sent, with a bar that fills', async () => {
   await page.close()
 })
 
-test('[DOC-9] the bot answers a new card with a checklist', async () => {
+test('[DOC-9] the bot adds a checklist to a new card', async () => {
   const { id } = await ada.register({ email: 'bot@example.com', username: 'bot', password: PASSWORD })
   await ada.inviteMember({ board_id, user_id: id })
   ran.add('bot.ts')
   const bot = spawn(process.execPath, [`${folder}bot.ts`, board_id], { stdio: ['ignore', 'pipe', 'inherit'] })
   try {
     await once(bot.stdout, 'data')
-    const card = await addCard('Answer me')
+    const card = await addCard('Review me')
     const items = async () => (await ada.getCard({ card_id: card.id })).checklists.flatMap((list) => list.items)
-    await expect.poll(items, { timeout: 10_000 }).toMatchObject([{ content: 'Somebody has read “Answer me”' }])
+    await expect.poll(items, { timeout: 10_000 }).toMatchObject([{ content: 'Read “Review me”' }])
   } finally {
     bot.kill()
   }
 })
 
-test('[DOC-9] failures are told as the guide says', async () => {
+test('[DOC-9] errors are reported as the guide says', async () => {
   const { stdout, stderr } = await inNode('errors.ts', board_id)
   expect(stderr).toBe('')
   expect(stdout.split('\n')).toEqual([expect.stringMatching(/^401 /), 'invalid_input', 'board_not_found', ''])
 })
 
-test('[DOC-9] no block of the guide was left out', () => {
+test('[DOC-9] every code block of the guide is tested', () => {
   expect(guide.match(/```\w+/g)?.length).toBe(guide.match(/```tsx? \S+\.tsx?\n/g)?.length)
   expect([...ran].sort()).toEqual([...programs.keys()].sort())
 })

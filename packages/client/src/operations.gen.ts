@@ -3,8 +3,8 @@ import type { OperationRow } from './options.ts'
 import type { OperationName } from './types.gen.ts'
 
 export const operations: Record<OperationName, OperationRow> = {
-  register: { method: 'POST', path: '/auth/register', body: 'json', is_public: true, retry: 'never' },
-  login: { method: 'POST', path: '/auth/login', body: 'form', is_public: true, retry: 'never' },
+  register: { method: 'POST', path: '/auth/register', body: 'json', isPublic: true, retry: 'never' },
+  login: { method: 'POST', path: '/auth/login', body: 'form', isPublic: true, retry: 'never' },
   logout: { method: 'POST', path: '/auth/logout', retry: 'always' },
   logoutEverywhere: { method: 'POST', path: '/auth/logout-everywhere', retry: 'always' },
   refresh: { method: 'POST', path: '/auth/refresh', retry: 'always' },
@@ -14,9 +14,9 @@ export const operations: Record<OperationName, OperationRow> = {
   changePassword: { method: 'POST', path: '/auth/change-password', body: 'json', retry: 'never' },
   getUser: { method: 'GET', path: '/users/{user_id}', retry: 'always' },
   findUsers: { method: 'GET', path: '/users', query: ['search','q','names','limit'], retry: 'always' },
-  getHealth: { method: 'GET', path: '/health', is_public: true, retry: 'always' },
-  getReadiness: { method: 'GET', path: '/ready', is_public: true, retry: 'always' },
-  getLiveness: { method: 'GET', path: '/live', is_public: true, retry: 'always' },
+  getHealth: { method: 'GET', path: '/health', isPublic: true, retry: 'always' },
+  getReadiness: { method: 'GET', path: '/ready', isPublic: true, retry: 'always' },
+  getLiveness: { method: 'GET', path: '/live', isPublic: true, retry: 'always' },
   createBoard: { method: 'POST', path: '/boards', body: 'json', retry: 'keyed' },
   listBoards: { method: 'GET', path: '/boards', retry: 'always' },
   getBoard: { method: 'GET', path: '/boards/{board_id}', retry: 'always' },
@@ -57,7 +57,7 @@ export const operations: Record<OperationName, OperationRow> = {
   assignItem: { method: 'PUT', path: '/items/{item_id}/assignees', body: 'json', retry: 'keyed' },
   unassignItem: { method: 'DELETE', path: '/items/{item_id}/assignees/{user_id}', retry: 'keyed' },
   createAttachment: { method: 'POST', path: '/cards/{card_id}/attachments', body: 'upload', retry: 'keyed' },
-  getAttachment: { method: 'GET', path: '/attachments/{attachment_id}', is_file: true, retry: 'always' },
+  getAttachment: { method: 'GET', path: '/attachments/{attachment_id}', isFile: true, retry: 'always' },
   deleteAttachment: { method: 'DELETE', path: '/attachments/{attachment_id}', retry: 'keyed' },
   createRule: { method: 'POST', path: '/boards/{board_id}/automations', body: 'json', retry: 'keyed' },
   listRules: { method: 'GET', path: '/boards/{board_id}/automations', retry: 'always' },

@@ -1,67 +1,67 @@
 import type { LockstepError } from './errors.ts'
 
-/** How an operation is sent. */
+/** How an operation is sent over HTTP. */
 export interface OperationRow {
   method: string
   path: string
-  /** The inputs that go into the query. Those that neither path nor query takes are the body. */
+  /** The inputs sent in the query string. Inputs that are neither in the path nor in the query form the body. */
   query?: readonly string[]
   body?: 'json' | 'form' | 'upload'
-  /** Needs no credential, and is given none. */
-  is_public?: boolean
-  /** Answers with the bytes of a file. */
-  is_file?: boolean
-  /** Whether it may be sent again when its answer was lost: always, with the key that the first try had, or never. */
+  /** Sent without a credential. */
+  isPublic?: boolean
+  /** The response is a file. */
+  isFile?: boolean
+  /** Whether it may be sent again when its response was lost: always, with the same idempotency key, or never. */
   retry: 'always' | 'keyed' | 'never'
 }
 
-/** How long and how often a call may try. */
-export interface Patience {
-  /** The longest a call may take, with all its tries: 30 seconds, 5 minutes for files. */
-  timeout_ms?: number | undefined
-  /** The longest one try may take: 10 seconds, for files as long as the call. */
-  try_timeout_ms?: number | undefined
-  /** How often a request is sent at most: 4 times. 1 means that it is never repeated. */
-  max_tries?: number | undefined
+/** Limits for the retries of a call. */
+export interface RetryLimits {
+  /** Maximum duration of a call including all attempts: 30 seconds, 5 minutes for files. */
+  timeoutMs?: number | undefined
+  /** Maximum duration of one attempt: 10 seconds; for files, the duration of the call. */
+  tryTimeoutMs?: number | undefined
+  /** Maximum number of attempts: 4. 1 disables retries. */
+  maxTries?: number | undefined
 }
 
-export interface ClientOptions extends Patience {
-  /** Where the service is, with or without `/api`. Empty means the origin of the page. */
-  base_url: string
-  /** A token from an earlier login. Without one, `login` brings it. */
+export interface ClientOptions extends RetryLimits {
+  /** Base URL of the service, with or without `/api`. Empty means the origin of the page. */
+  baseUrl: string
+  /** A token from an earlier login. Without one, call `login`. */
   token?: string | undefined
   /**
-   * `token` (the default) keeps the token in memory and sends it as a bearer. `cookie` leaves it to the browser: `login` asks
-   * for the cookie, which no script can read; the page must come from the service's origin, or one that it allows.
+   * `token` (the default) keeps the token in memory and sends it as a bearer token. `cookie` keeps it in an HTTP-only
+   * cookie set by `login`; the page must come from the service's origin or an allowed one.
    */
   auth?: 'token' | 'cookie' | undefined
-  /** Used in place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
-  /** Told whenever login, renewal, logout or the end of the session changes the token: the place to store it. */
+  /** Called when login, renewal, logout or the end of the session changes the token. Store the token here. */
   onToken?: ((token: string | undefined) => void) | undefined
-  /** Told when the service no longer accepts the credential: the place to ask for the password again. */
+  /** Called when the service no longer accepts the credential. Ask for the password here. */
   onSessionEnd?: ((error: LockstepError) => void) | undefined
 }
 
 export interface Progress {
-  sent_bytes: number
-  total_bytes: number
+  sentBytes: number
+  totalBytes: number
 }
 
-/** What can be said of any call. */
-export interface CallOptions extends Patience {
-  /** Ends the call, in whatever it is doing; it rejects with the signal's reason. */
+/** Options of a call. */
+export interface CallOptions extends RetryLimits {
+  /** Aborts the call, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined
-  /** An ETag. The change is refused (`precondition_failed`, with `current`) when the thing is no longer in that state. */
-  if_match?: string | undefined
-  /** Takes the place of the key that the client makes for each write: for a write that must outlive this page. */
-  idempotency_key?: string | undefined
+  /** An ETag. The change is rejected (`precondition_failed`, with `current`) if the resource has changed since. */
+  ifMatch?: string | undefined
+  /** Replaces the generated idempotency key, for a write that must survive a reload. */
+  idempotencyKey?: string | undefined
   headers?: Record<string, string> | undefined
-  /** Told how much of an upload is on its way. */
+  /** Called with the upload progress. */
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
 export interface RequestOptions extends CallOptions {
-  /** An ETag. When nothing has changed since, the answer says so and has no data. */
-  if_none_match?: string | undefined
+  /** An ETag. If nothing has changed since, the response has `isModified: false` and no data. */
+  ifNoneMatch?: string | undefined
 }

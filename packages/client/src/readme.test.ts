@@ -19,10 +19,10 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** What the later blocks take for granted. */
+/** Declarations that the later code blocks assume. */
 const GIVEN = `
 import { type Client, createClient, type FullBoard } from '@lockstep/client'
-declare const base_url: string
+declare const baseUrl: string
 declare const board_id: string
 declare const card_id: string
 declare const title: string
@@ -34,7 +34,7 @@ declare const showOffline: () => void
 declare const show: (board: FullBoard) => void
 `
 
-test('[SDK-2] the code in the README compiles, with the strictest options', () => {
+test('[SDK-2] the code in the README compiles with the strictest options', () => {
   blocks.forEach((code, i) => {
     const client = code.includes('const client =') ? '' : 'declare const client: Client\n'
     const etag = code.includes('const { data, etag') ? '' : 'declare const etag: string\n'
@@ -47,7 +47,7 @@ test('[SDK-2] the code in the README compiles, with the strictest options', () =
   expect(spawnSync('tsc', ['-p', folder, '--pretty', 'false'], { encoding: 'utf8' }).stdout).toBe('')
 })
 
-test('[SDK-1] the first code in the README runs as it stands', async () => {
+test('[SDK-1] the first code block in the README runs as it stands', async () => {
   const { email } = await service.user()
   const [first = ''] = blocks
   const code = first

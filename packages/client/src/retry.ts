@@ -1,39 +1,39 @@
 import { LockstepError } from './errors.ts'
 
-/** Whether the same request may succeed a moment later. */
-const isPassing = ({ status, code }: LockstepError) =>
+/** Whether the same request may succeed if it is sent again. */
+const isTransient = ({ status, code }: LockstepError) =>
   code === 'network_failed' || code === 'timed_out' || [408, 429, 502, 503, 504].includes(status)
 
 /**
- * How long to wait before the next try. `random` (0 to 1) spreads clients that failed at the same moment over the whole
- * interval; what the service asks for is a lower bound.
+ * Exponential backoff with full jitter: `random` (0 to 1) spreads clients that failed at the same moment.
+ * `Retry-After` is a lower bound.
  */
-export function retryDelay({ retry_after_seconds }: LockstepError, tries: number, random: number): number {
-  return (retry_after_seconds ?? 0) * 1000 + random * Math.min(250 * 2 ** tries, 8000)
+export function retryDelay({ retryAfterSeconds }: LockstepError, tries: number, random: number): number {
+  return (retryAfterSeconds ?? 0) * 1000 + random * Math.min(250 * 2 ** tries, 8000)
 }
 
-export interface Bounds {
-  /** How often it is tried at most. */
+export interface AttemptLimits {
+  /** Maximum number of attempts. */
   tries: number
-  timeout_ms: number
-  try_timeout_ms: number
+  timeoutMs: number
+  tryTimeoutMs: number
   signal: AbortSignal | undefined
 }
 
-/** Tries until it works, fails for good, or would take longer than it may. */
+/** Retries transient failures until an attempt succeeds, or the attempts or the time run out. */
 export async function withRetries<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
-  { tries, timeout_ms, try_timeout_ms, signal }: Bounds,
+  { tries, timeoutMs, tryTimeoutMs, signal }: AttemptLimits,
 ): Promise<T> {
-  const ends_at = performance.now() + timeout_ms
+  const endsAt = performance.now() + timeoutMs
   for (let n = 1; ; n++) {
     try {
-      return await limited(attempt, Math.max(0, Math.min(try_timeout_ms, ends_at - performance.now())), signal)
+      return await withTimeout(attempt, Math.max(0, Math.min(tryTimeoutMs, endsAt - performance.now())), signal)
     } catch (error) {
-      if (!(error instanceof LockstepError && isPassing(error)) || n >= tries) throw error
-      const wait_ms = retryDelay(error, n, Math.random())
-      if (performance.now() + wait_ms >= ends_at) throw error
-      await sleep(wait_ms, signal)
+      if (!(error instanceof LockstepError && isTransient(error)) || n >= tries) throw error
+      const waitMs = retryDelay(error, n, Math.random())
+      if (performance.now() + waitMs >= endsAt) throw error
+      await sleep(waitMs, signal)
     }
   }
 }
@@ -51,12 +51,12 @@ async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /**
- * Ends the work when its time is over or the caller no longer wants it, also work that does not listen. Whatever is thrown is a
- * LockstepError, or the signal's reason.
+ * Runs `work` with a timeout and an abort signal, even if `work` ignores its signal. Throws a LockstepError, or the
+ * signal's reason.
  */
-async function limited<T>(
+async function withTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  timeout_ms: number,
+  timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   signal?.throwIfAborted()
@@ -64,8 +64,8 @@ async function limited<T>(
   const abort = () => controller.abort(signal?.reason)
   signal?.addEventListener('abort', abort)
   const timer = setTimeout(
-    () => controller.abort(new LockstepError({ code: 'timed_out', detail: `No answer within ${timeout_ms} ms.` })),
-    timeout_ms,
+    () => controller.abort(new LockstepError({ code: 'timed_out', detail: `No response within ${timeoutMs} ms.` })),
+    timeoutMs,
   )
   try {
     return await Promise.race([

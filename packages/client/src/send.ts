@@ -1,103 +1,107 @@
 import type { OperationRow, Progress } from './options.ts'
 
-/** A request as it goes out. Its body can be sent any number of times. */
-export interface Sending {
+/** An HTTP request. Its body can be sent repeatedly. */
+export interface HttpRequest {
   url: string
   method: string
   headers: Record<string, string>
   body?: string | FormData
 }
 
-/** Divides the inputs of an operation between path, query and body. */
-export function sendingOf(
+/** Distributes the inputs of an operation over path, query and body. */
+export function buildRequest(
   name: string,
-  { method, path, query = [], body: body_type }: OperationRow,
+  { method, path, query = [], body: bodyType }: OperationRow,
   input: Record<string, unknown>,
-): Sending {
+): HttpRequest {
   const rest = { ...input }
-  const take = (field: string) => {
+  const consume = (field: string) => {
     const value = rest[field]
     delete rest[field]
     return value
   }
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
-    const value = take(field)
-    // An empty id would make it the address of something else.
+    const value = consume(field)
+    // An empty id would change the path to that of another resource.
     if (typeof value !== 'string' || value === '') throw new TypeError(`${name} needs ${field}`)
     return encodeURIComponent(value)
   })
-  const search = textOf(query.map((field) => [field, take(field)]))
-  const sending = { url: search ? `${filled}?${search}` : filled, method, headers: {} }
-  if (!body_type) return sending
-  if (body_type === 'upload') return { ...sending, body: formOf(rest) }
-  const isForm = body_type === 'form'
+  const search = encodeForm(query.map((field) => [field, consume(field)]))
+  const request = { url: search ? `${filled}?${search}` : filled, method, headers: {} }
+  if (!bodyType) return request
+  if (bodyType === 'upload') return { ...request, body: toFormData(rest) }
+  const isForm = bodyType === 'form'
   return {
-    ...sending,
+    ...request,
     headers: { 'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json' },
-    body: isForm ? textOf(Object.entries(rest)) : JSON.stringify(rest),
+    body: isForm ? encodeForm(Object.entries(rest)) : JSON.stringify(rest),
   }
 }
 
-const given = (fields: [string, unknown][]) => fields.filter(([, value]) => value !== undefined && value !== null)
-const textOf = (fields: [string, unknown][]) =>
-  new URLSearchParams(given(fields).map(([field, value]) => [field, String(value)])).toString()
+const present = (fields: [string, unknown][]) => fields.filter(([, value]) => value !== undefined && value !== null)
+const encodeForm = (fields: [string, unknown][]) =>
+  new URLSearchParams(present(fields).map(([field, value]) => [field, String(value)])).toString()
 
-/** The service reads a form as it comes, so what is said about a file stands before it. */
-function formOf(fields: Record<string, unknown>): FormData {
+/** Files come last: the service parses the form as a stream and needs the other fields first. */
+function toFormData(fields: Record<string, unknown>): FormData {
   const form = new FormData()
   const isFile = (value: unknown): value is Blob => value instanceof Blob
-  const sorted = given(Object.entries(fields)).sort(([, a], [, b]) => Number(isFile(a)) - Number(isFile(b)))
+  const sorted = present(Object.entries(fields)).sort(([, a], [, b]) => Number(isFile(a)) - Number(isFile(b)))
   for (const [field, value] of sorted) form.append(field, isFile(value) ? value : String(value))
   return form
 }
 
-export interface Way {
+export interface SendOptions {
   fetch: typeof globalThis.fetch
-  has_cookie: boolean
+  usesCookie: boolean
   signal: AbortSignal
   onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** Sends a request once. */
-export async function send(sending: Sending, way: Way): Promise<Response> {
-  const { url, body, ...init } = sending
-  const { fetch, has_cookie, signal, onProgress } = way
-  if (onProgress && body instanceof FormData && typeof XMLHttpRequest !== 'undefined') return sendByXhr(sending, way)
+/** Sends a request without retries. */
+export async function send(request: HttpRequest, options: SendOptions): Promise<Response> {
+  const { url, body, ...init } = request
+  const { fetch, usesCookie, signal, onProgress } = options
+  if (onProgress && body instanceof FormData && typeof XMLHttpRequest !== 'undefined')
+    return sendWithXhr(request, options)
   return fetch(url, {
     ...init,
-    // A token must not meet a cookie of somebody else who logged in on this origin.
-    credentials: has_cookie ? 'include' : 'omit',
+    // A bearer token must not be sent along with another user's cookie on this origin.
+    credentials: usesCookie ? 'include' : 'omit',
     signal,
-    // A browser that goes back in its history answers from its cache, however old that is, unless it is told to ask. A
-    // condition of the caller's own is between the two of them.
+    // Bypass the browser cache on back navigation, where a stale response would be used without revalidation. Requests
+    // with `If-None-Match` skip it completely.
     ...(init.method === 'GET' && { cache: init.headers['if-none-match'] === undefined ? 'no-cache' : 'no-store' }),
     ...(body !== undefined &&
-      (onProgress && body instanceof FormData ? await counted(sending, body, onProgress) : { body })),
+      (onProgress && body instanceof FormData ? await streamWithProgress(request, body, onProgress) : { body })),
   })
 }
 
 const CHUNK_BYTES = 65_536
 
-/** A body that says how much of it was taken. Only where fetch can send streams, which browsers cannot over HTTP/1.1. */
-async function counted({ headers }: Sending, form: FormData, onProgress: (progress: Progress) => void) {
+/**
+ * Wraps the form in a stream that reports progress. Only for runtimes where fetch can send streams; browsers cannot
+ * over HTTP/1.1.
+ */
+async function streamWithProgress({ headers }: HttpRequest, form: FormData, onProgress: (progress: Progress) => void) {
   const encoded = new Response(form)
   const type = encoded.headers.get('content-type') ?? ''
   const blob = await encoded.blob()
-  const total_bytes = blob.size
-  let sent_bytes = 0
+  const totalBytes = blob.size
+  let sentBytes = 0
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const chunk = new Uint8Array(await blob.slice(sent_bytes, sent_bytes + CHUNK_BYTES).arrayBuffer())
+      const chunk = new Uint8Array(await blob.slice(sentBytes, sentBytes + CHUNK_BYTES).arrayBuffer())
       if (chunk.byteLength === 0) return controller.close()
       controller.enqueue(chunk)
-      sent_bytes += chunk.byteLength
-      onProgress({ sent_bytes, total_bytes })
+      sentBytes += chunk.byteLength
+      onProgress({ sentBytes, totalBytes })
     },
   })
   return { body, duplex: 'half' as const, headers: { ...headers, 'content-type': type } }
 }
 
-/** The part of a browser's XMLHttpRequest that is used: fetch cannot tell how much of an upload is on its way. */
+/** The part of XMLHttpRequest that is used here: fetch does not report upload progress. */
 interface Xhr {
   open: (method: string, url: string) => void
   setRequestHeader: (name: string, value: string) => void
@@ -114,17 +118,17 @@ interface Xhr {
 }
 declare const XMLHttpRequest: new () => Xhr
 
-function sendByXhr(
-  { url, method, headers, body }: Sending,
-  { has_cookie, signal, onProgress }: Way,
+function sendWithXhr(
+  { url, method, headers, body }: HttpRequest,
+  { usesCookie, signal, onProgress }: SendOptions,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest()
     xhr.open(method, url)
-    xhr.withCredentials = has_cookie
+    xhr.withCredentials = usesCookie
     xhr.responseType = 'blob'
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
-    xhr.upload.onprogress = ({ loaded, total }) => onProgress?.({ sent_bytes: loaded, total_bytes: total })
+    xhr.upload.onprogress = ({ loaded, total }) => onProgress?.({ sentBytes: loaded, totalBytes: total })
     xhr.onerror = () => reject(new TypeError('The upload failed.'))
     xhr.onload = () => {
       const lines = xhr.getAllResponseHeaders().trim().split('\r\n')

@@ -2,31 +2,34 @@ import { isLockstepError, type LockstepError } from './errors.ts'
 import type { ClientOptions } from './options.ts'
 import type { Token } from './types.gen.ts'
 
-/** A session is renewed when a fifth of its time is left, and before a call when it is nearly over. */
+/**
+ * A session is renewed when 20 % of its lifetime is left. A call waits for the renewal when less than 5 seconds are
+ * left.
+ */
 const RENEW_SHARE = 0.2
-const NEARLY_OVER_MS = 5000
-const RENEW_AGAIN_MS = 30_000
-/** Longer timers overflow and fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MIN_LIFETIME_MS = 5000
+const RENEW_RETRY_MS = 30_000
+/** Timers longer than this overflow and fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** The credential of a client, kept valid while the client lives. */
+/** The credential of a client. It is renewed before it expires. */
 export interface Session {
-  /** The token in use. Undefined before the login, after the end, and always in cookie mode. */
+  /** The token in use. Undefined before login, after the session ends, and always in cookie mode. */
   readonly token: string | undefined
-  /** Milliseconds since 1970; undefined when nobody knows. */
-  readonly expires_at: number | undefined
-  /** Gets a new token for the present one, once, however many ask meanwhile. It also happens by itself. */
+  /** Milliseconds since 1970; undefined if the expiry is unknown. */
+  readonly expiresAt: number | undefined
+  /** Renews the token. Concurrent calls share one request. Renewal also happens automatically. */
   renew: () => Promise<void>
-  /** Takes over a token that another tab or a store has. `onToken` is not told. */
+  /** Sets a token that another tab or a store provides. Does not call `onToken`. */
   setToken: (token: string | undefined) => void
 }
 
-export class OpenSession implements Session {
+export class ClientSession implements Session {
   token: string | undefined
-  expires_at: number | undefined
-  /** Counts the credentials that there were. */
+  expiresAt: number | undefined
+  /** Increases with every new credential. */
   generation = 0
-  private renew_at: number | undefined
+  private renewAt: number | undefined
   private isOpen = false
   private isClosed = false
   private renewal: Promise<void> | undefined
@@ -34,7 +37,7 @@ export class OpenSession implements Session {
   private readonly options: Pick<ClientOptions, 'auth' | 'onToken' | 'onSessionEnd'>
   private readonly refresh: () => Promise<unknown>
 
-  /** `refresh` is the call that renews; it hands its token to `take`. */
+  /** `refresh` sends the renewal request and passes its token to `acceptToken`. */
   constructor(
     options: Pick<ClientOptions, 'auth' | 'token' | 'onToken' | 'onSessionEnd'>,
     refresh: () => Promise<unknown>,
@@ -44,41 +47,44 @@ export class OpenSession implements Session {
     this.setToken(options.token)
   }
 
-  get has_cookie(): boolean {
+  get usesCookie(): boolean {
     return this.options.auth === 'cookie'
   }
 
   setToken(token: string | undefined): void {
-    this.adopt(token, (exp) => exp * 1000)
+    this.setCredential(token, (exp) => exp * 1000)
   }
 
   /**
-   * The answer of a login or a renewal. Its time counts from now, because the two clocks need not agree, less the part of a
-   * second that its claims leave out.
+   * Stores the token of a login or a renewal. Its lifetime counts from now because the clocks may differ, minus one
+   * second because the claims are whole seconds.
    */
-  take({ access_token }: Token): void {
-    this.adopt(access_token, (exp, iat) => Date.now() + (exp - iat - 1) * 1000)
-    if (!this.has_cookie) this.options.onToken?.(access_token)
+  acceptToken({ access_token }: Token): void {
+    this.setCredential(access_token, (exp, iat) => Date.now() + (exp - iat - 1) * 1000)
+    if (!this.usesCookie) this.options.onToken?.(access_token)
   }
 
-  /** The token for a request, renewed first if it is nearly over. */
-  async credential(): Promise<string | undefined> {
-    if (this.renew_at !== undefined && Date.now() >= this.renew_at) {
+  /** The token for a request. It is renewed first if it is about to expire. */
+  async freshToken(): Promise<string | undefined> {
+    if (this.renewAt !== undefined && Date.now() >= this.renewAt) {
       const renewal = this.renewInBackground()
-      if (Date.now() >= (this.expires_at ?? Infinity) - NEARLY_OVER_MS) await renewal
+      if (Date.now() >= (this.expiresAt ?? Infinity) - MIN_LIFETIME_MS) await renewal
     }
     return this.token
   }
 
-  /** After a request was accepted. The time of a cookie that was there before us becomes known by renewing it. */
-  accepted(): void {
-    if (!this.has_cookie || this.isOpen) return
+  /**
+   * Called after a successful request. The expiry of a cookie set before the page was loaded becomes known by
+   * renewing it.
+   */
+  onAccepted(): void {
+    if (!this.usesCookie || this.isOpen) return
     this.isOpen = true
     void this.renewInBackground()
   }
 
-  /** After a request was refused: whether there is another token by now. */
-  async hasOther(token: string | undefined): Promise<boolean> {
+  /** Called after a 401: whether the token has been replaced since the request was sent. */
+  async wasReplaced(token: string | undefined): Promise<boolean> {
     await this.renewal?.catch(() => {})
     return this.token !== undefined && this.token !== token
   }
@@ -87,8 +93,8 @@ export class OpenSession implements Session {
     this.renewal ??= this.refresh()
       .then(() => {})
       .catch((error: unknown) => {
-        // Too old to be renewed, it still lives until it expires; anything else may pass.
-        this.plan(isLockstepError(error, 'session_too_old') ? undefined : Date.now() + RENEW_AGAIN_MS)
+        // A session that is too old to renew stays valid until it expires. Other failures may be temporary.
+        this.scheduleRenewal(isLockstepError(error, 'session_too_old') ? undefined : Date.now() + RENEW_RETRY_MS)
         throw error
       })
       .finally(() => {
@@ -97,7 +103,7 @@ export class OpenSession implements Session {
     return this.renewal
   }
 
-  /** The service no longer accepts the credential. What is said of an earlier one is no news. */
+  /** The service rejected the credential. Ignored if the client already has another token. */
   end(error: LockstepError, token: string | undefined): void {
     if (!this.isOpen || token !== this.token) return
     this.clear()
@@ -106,7 +112,7 @@ export class OpenSession implements Session {
 
   clear(): void {
     this.setToken(undefined)
-    if (!this.has_cookie) this.options.onToken?.(undefined)
+    if (!this.usesCookie) this.options.onToken?.(undefined)
   }
 
   close(): void {
@@ -118,32 +124,32 @@ export class OpenSession implements Session {
     return this.renew().catch(() => {})
   }
 
-  private adopt(token: string | undefined, expiry: (exp: number, iat: number) => number): void {
+  private setCredential(token: string | undefined, expiry: (exp: number, iat: number) => number): void {
     const claims = token === undefined ? undefined : claimsOf(token)
-    this.token = this.has_cookie ? undefined : token
+    this.token = this.usesCookie ? undefined : token
     this.isOpen = token !== undefined
     this.generation++
-    this.expires_at = claims && expiry(claims.exp, claims.iat)
-    this.plan(claims && (this.expires_at as number) - (claims.exp - claims.iat) * 1000 * RENEW_SHARE)
+    this.expiresAt = claims && expiry(claims.exp, claims.iat)
+    this.scheduleRenewal(claims && (this.expiresAt as number) - (claims.exp - claims.iat) * 1000 * RENEW_SHARE)
   }
 
-  private plan(renew_at: number | undefined): void {
-    this.renew_at = this.isOpen ? renew_at : undefined
+  private scheduleRenewal(renewAt: number | undefined): void {
+    this.renewAt = this.isOpen ? renewAt : undefined
     clearTimeout(this.timer)
-    if (this.renew_at === undefined || this.isClosed) return
-    const wait_ms = Math.min(Math.max(this.renew_at - Date.now(), 0), LONGEST_TIMER_MS)
+    if (this.renewAt === undefined || this.isClosed) return
+    const waitMs = Math.min(Math.max(this.renewAt - Date.now(), 0), MAX_TIMER_MS)
     this.timer = setTimeout(() => {
-      // Timers may come a moment early by the clock, and the longest ones come much too early.
-      if (Date.now() < (this.renew_at ?? 0)) this.plan(this.renew_at)
+      // Timers may fire slightly early, and long ones are capped.
+      if (Date.now() < (this.renewAt ?? 0)) this.scheduleRenewal(this.renewAt)
       else void this.renewInBackground()
-    }, wait_ms)
-    // In Node a session must not keep the process alive; in a browser a timer is a number.
+    }, waitMs)
+    // Do not keep a Node process alive. In browsers a timer is a number.
     const timer: { unref?: () => void } = Object(this.timer)
     timer.unref?.()
   }
 }
 
-/** When a token was issued and when it ends, in seconds; undefined when it is no JWT. */
+/** The issue and expiry times of a token in seconds; undefined if it is not a JWT. */
 function claimsOf(token: string): { iat: number; exp: number } | undefined {
   try {
     const part = token.split('.')[1] ?? ''

@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 import type { BoardEvent, EventData, EventKind, LoggedEvent, OperationName, Operations, ProblemCode } from './index.ts'
 import { operations } from './operations.gen.ts'
 
-/** Either can stand for the other, and neither has a field (an optional one, say) that the other lacks. */
+/** Types that are assignable to each other and have the same fields, including optional ones. */
 type Same<A, B> = [A, keyof A] extends [B, keyof B] ? ([B, keyof B] extends [A, keyof A] ? true : false) : false
-/** `true` when there are none; otherwise their names, which the compiler then prints. */
+/** `true` if the union is empty; otherwise the names, which the compiler then prints. */
 type None<Names> = [Names] extends [never] ? true : Names
 
 type Contract = typeof contract
@@ -28,11 +28,11 @@ type OtherResults = {
 }[OperationName]
 type OtherEvents = { [K in EventKind]: Same<EventData[K], ContractEventData<K>> extends true ? never : K }[EventKind]
 
-test('[SDK-2] the generated types are those of the contract, and there is one for everything', () => {
+test('[SDK-2] the generated types match the contract and are complete', () => {
   const isSame: {
     names: Same<OperationName, keyof Contract>
     inputs: None<OtherInputs>
-    // The log alone is typed closer than in the contract: there its data is any object.
+    // Only the log has more precise types than the contract, where its data is any object.
     results: Same<OtherResults, 'listEvents'>
     log: Same<Omit<ContractLoggedEvent, 'type' | 'data' | 'version'>, Omit<LoggedEvent, 'type' | 'data' | 'version'>>
     kinds: Same<EventKind, keyof typeof events>
@@ -54,7 +54,7 @@ test('[SDK-2] the comparison of types can fail', () => {
   expect([missing, optional, nullable]).toHaveLength(3)
 })
 
-test('[SDK-2] the kind of an event tells what it carries', () => {
+test('[SDK-2] the type of an event determines the type of its data', () => {
   const titleOf = (event: BoardEvent): string => {
     if (event.type === 'card.moved') return event.data.title
     if (event.type === 'board.member_added') return event.data.user.username

@@ -12,7 +12,7 @@ export const session = new Store<SessionState>({ state: 'starting', user: undefi
 
 /** The browser keeps the token in a cookie that no script can read, this one included. */
 export const client = createClient({
-  base_url: '',
+  baseUrl: '',
   auth: 'cookie',
   onSessionEnd: () =>
     session.update((now) => (now.user ? { ...now, state: 'ended' } : { state: 'out', user: undefined })),
@@ -26,7 +26,7 @@ export async function startSession() {
     const isOut = isLockstepError(error, 'not_authenticated')
     // The service is away or overloaded: the boards that this browser has stored can be used all the same.
     const isAway =
-      isLockstepError(error, 'network_failed', 'timed_out', 'unexpected_answer') ||
+      isLockstepError(error, 'network_failed', 'timed_out', 'unexpected_response') ||
       (isLockstepError(error) && (error.status >= 500 || error.status === 429))
     const user = isAway ? await keptUser().catch(() => undefined) : undefined
     session.set({ state: user ? 'in' : isOut ? 'out' : 'unreachable', user })
@@ -40,7 +40,7 @@ export async function logIn(email: string, password: string) {
 }
 
 async function enter(max_tries?: number) {
-  const user = await client.getMe({}, { max_tries })
+  const user = await client.getMe({}, { maxTries: max_tries })
   session.set({ state: 'in', user })
   void keepUser(user)
 }

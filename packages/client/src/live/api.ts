@@ -1,41 +1,41 @@
 import type { Position, Problem } from './core.ts'
 
-/** What a live board needs of the HTTP client. */
+/** The part of the HTTP client that a live board needs. */
 export interface Api {
-  /** Where the service is; empty for the origin of the page. */
-  readonly base_url: string
+  /** Base URL of the service; empty for the origin of the page. */
+  readonly baseUrl: string
   /**
-   * Calls an operation by its name, with the ids of its path, its query and its body side by side. A failure is thrown
-   * with `status` and `code`; without an answer of the service, `status` is 0 or missing.
+   * Calls an operation by its name. Path, query and body inputs are in one object. A failure is thrown with `status`
+   * and `code`; `status` is 0 or missing without a response.
    */
-  request(name: string, input: Record<string, unknown>, options: RequestOptions): Promise<ApiAnswer>
+  request(name: string, input: Record<string, unknown>, options: LiveRequestOptions): Promise<LiveResponse>
 }
-export interface RequestOptions {
-  idempotency_key?: string
-  /** An ETag: the change is refused with 412 when the thing is no longer in that state. */
-  if_match?: string
+export interface LiveRequestOptions {
+  idempotencyKey?: string
+  /** An ETag: the change is rejected with 412 if the resource has changed since. */
+  ifMatch?: string
   signal: AbortSignal
-  /** The live board repeats by itself: it knows best when there is a network again. */
-  max_tries: number
+  /** The live board retries on its own, because it knows when the network is back. */
+  maxTries: number
 }
-export interface ApiAnswer {
+export interface LiveResponse {
   data: unknown
   /** The header `Board-Position`. */
   position?: string | undefined
-  /** The header `ETag`. Without it no change can be guarded. */
+  /** The header `ETag`. Conditional updates need it. */
   etag?: string | undefined
 }
 
-export interface Failure extends Problem {
-  retry_after_seconds: number | undefined
+export interface LiveFailure extends Problem {
+  retryAfterSeconds: number | undefined
 }
 
-/** What was thrown, as far as the service said it; undefined when nobody knows whether the request got there. */
-export function failureOf(error: unknown): Failure | undefined {
-  const { status, code, detail, retry_after_seconds } = (error ?? {}) as Partial<Failure>
-  // Somebody on the way answered in the service's place: what the service would say is not known.
-  if (!status || code === 'unexpected_answer') return undefined
-  return { status, code: code ?? '', detail: detail ?? '', retry_after_seconds }
+/** The service's response in a thrown error; undefined if it is unknown whether the request arrived. */
+export function failureOf(error: unknown): LiveFailure | undefined {
+  const { status, code, detail, retryAfterSeconds } = (error ?? {}) as Partial<LiveFailure>
+  // A proxy responded instead of the service.
+  if (!status || code === 'unexpected_response') return undefined
+  return { status, code: code ?? '', detail: detail ?? '', retryAfterSeconds }
 }
 
 export function positionOf(text: string | undefined): Position | undefined {

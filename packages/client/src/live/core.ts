@@ -1,33 +1,33 @@
 import { applyEvent } from './fold.ts'
-import { anchored, conflictOf, isDoneBy, isPossible, predict, subjectOf } from './predict.ts'
+import { conflictOf, isDoneBy, isPossible, predict, subjectOf, withAnchor } from './predict.ts'
 import { CARDS, find, share } from './tree.ts'
-import type { BoardEvent, Change, FullBoard, Guard } from './types.ts'
+import type { BoardEvent, Change, ExpectedFields, FullBoard } from './types.ts'
 import { inverse } from './undo.ts'
 
-/** A board's exact state by name: `<epoch>.<seq>` on the wire. */
+/** A version of a board: `<epoch>.<seq>` on the wire. */
 export interface Position {
   epoch: number
   seq: number
 }
-/** A change that the user made and that the base does not show yet. */
+/** A change of the user that the base does not contain yet. */
 export interface Pending {
-  /** Sent along every time: the server applies a key once. */
+  /** Idempotency key: the server applies each key once. */
   key: string
   change: Change
-  /** What it must not overwrite. */
-  guard?: Guard | undefined
-  /** When the user made it. */
+  /** Reject the change if these fields have other values. */
+  expected?: ExpectedFields | undefined
+  /** When the user made the change. */
   at: string
-  /** The board that it was made on: what it needs is there from this position on. An older board does not decide about it. */
+  /** The position that the change is based on. An older board cannot decide whether it is possible. */
   base: Position
   state: 'queued' | 'sent' | 'accepted'
-  /** How often it was sent. Once it was, only the server knows whether it happened. */
+  /** How often it was sent. After the first time, only the server knows whether it was applied. */
   attempts: number
-  /** Whether another page of the user may have sent it as well. */
-  is_shared: boolean
-  /** The base shows it already, although no answer came: it is no longer laid over the base. */
-  is_seen: boolean
-  /** Where the base must be to show it, once it is accepted. */
+  /** Whether another tab of the user may have sent it as well. */
+  isShared: boolean
+  /** The base already contains it although no response has arrived: do not apply it again. */
+  isReflected: boolean
+  /** The position from which the base contains it, once it is accepted. */
   position: Position | undefined
 }
 export interface Problem {
@@ -35,139 +35,154 @@ export interface Problem {
   code: string
   detail: string
 }
-/** A change that did not come about, with what the user wrote. */
-export interface Notice {
+/** A change that failed, with the text that the user wrote. */
+export interface FailedChange {
   key: string
   change: Change
-  /** `rejected` by the server, what it was about is `gone`, or it would overwrite what somebody else wrote (`conflict`). */
+  /** `rejected` by the server, its target is `gone`, or it would overwrite someone else's text (`conflict`). */
   reason: 'rejected' | 'gone' | 'conflict'
   problem: Problem | undefined
-  /** At a conflict: what is there, of the fields that were guarded. */
-  current: Guard | undefined
-  /** The text that the change carried, so that nothing typed is lost. */
+  /** For a conflict: the current values of the expected fields. */
+  current: ExpectedFields | undefined
+  /** The text in the change, so that nothing typed is lost. */
   text: string
 }
-/** A pending change as it is stored. With a position it is accepted: a stored board may be older and not show it yet. */
-export type Kept = Pick<Pending, 'key' | 'change' | 'guard' | 'at' | 'base' | 'attempts' | 'position'>
+/**
+ * A pending change as it is stored. With a position it is already accepted, but an older stored board may not contain
+ * it.
+ */
+export type QueuedChange = Pick<Pending, 'key' | 'change' | 'expected' | 'at' | 'base' | 'attempts' | 'position'>
 
-/** A change of the user, one that takes another back, or one that was taken back and is made again. */
-export type Mode = 'new' | 'undo' | 'redo'
-/** A change that can be taken back, or made again. */
-interface Step {
-  /** Of the change, and of those that took it back: should one of them fail, there is nothing to go back to. */
+/** A new change, an undo or a redo. */
+export type ChangeMode = 'new' | 'undo' | 'redo'
+/** An entry of the undo and redo stacks. */
+interface UndoStep {
+  /** Keys of the change and of its undo changes. If one of them fails, the step is removed. */
   keys: string[]
   change: Change
-  guard: Guard | undefined
+  expected: ExpectedFields | undefined
   inverse: Change[]
 }
 
-/** More that came early is not worth keeping: the board is loaded anew. */
-const MAX_EARLY = 1_000
+/** Above this number of buffered events, the whole board is loaded instead. */
+const MAX_OUT_OF_ORDER = 1_000
 const MAX_UNDO = 100
 
 /**
- * What a client knows of a board: the server's board as it was at a position, exactly (the base), and the changes of its
- * own that the base does not show yet. What is shown is these changes laid over the base, and is never kept as truth.
- * Pure: it has neither clock nor network; whoever drives it tells what came and asks what to do.
+ * State of a live board: the server's board at an exact position (the base) and the user's pending changes, which are
+ * rebased onto it (optimistic updates). The view is derived, never stored. Pure: it has no clock and no network; the
+ * caller reports what happened and asks what to do.
  */
 export class BoardCore {
   base: FullBoard | undefined
-  at: Position = { epoch: 0, seq: 0 }
-  /** The furthest position that is known to exist. */
+  position: Position = { epoch: 0, seq: 0 }
+  /** The latest position that is known to exist. */
   head: Position = { epoch: 0, seq: 0 }
   pending: Pending[] = []
-  notices: Notice[] = []
-  /** Who the user is, once it is known: only his own events can be answers to his changes. */
-  user_id: string | undefined
-  is_deleted = false
-  /** Told of every event that the base takes up, in order; of nothing when the base jumps. */
-  told: ((event: BoardEvent | undefined, is_own: boolean) => void) | undefined
-  /** Events of one epoch that came before their turn. */
-  private early = new Map<number, BoardEvent>()
-  private early_epoch = 0
-  private undos: Step[] = []
-  /** Never more than there were to undo. */
-  private redos: Step[] = []
-  private shown: FullBoard | undefined
+  failedChanges: FailedChange[] = []
+  /** The user, once known. Only events of this user can confirm pending changes. */
+  userId: string | undefined
+  isDeleted = false
+  /** Called for every event applied to the base, in order; with undefined when the base jumps. */
+  onEvent: ((event: BoardEvent | undefined, isOwn: boolean) => void) | undefined
+  /** Reorder buffer: events of one epoch that arrived before their predecessors. */
+  private outOfOrder = new Map<number, BoardEvent>()
+  private outOfOrderEpoch = 0
+  private undos: UndoStep[] = []
+  private redos: UndoStep[] = []
+  private rendered: FullBoard | undefined
   private isStale = false
 
-  constructor(kept: readonly Kept[] = []) {
-    this.adopt(kept)
+  constructor(queued: readonly QueuedChange[] = []) {
+    this.addQueued(queued)
   }
 
-  /** Takes up changes that a page of the user has left. Each has its key, so that it happens once. */
-  adopt(kept: readonly Kept[]) {
-    for (const each of kept) {
+  /** Adds changes from the stored queue. Idempotency keys make it safe to send them from several tabs. */
+  addQueued(queued: readonly QueuedChange[]) {
+    for (const each of queued) {
       const known = this.find(each.key)
       if (!known)
-        this.pending.push({ ...each, state: each.position ? 'accepted' : 'queued', is_seen: false, is_shared: false })
-      else if (known.state === 'queued') Object.assign(known, newerOf(known, each))
+        this.pending.push({
+          ...each,
+          state: each.position ? 'accepted' : 'queued',
+          isReflected: false,
+          isShared: false,
+        })
+      else if (known.state === 'queued') Object.assign(known, mergeQueued(known, each))
     }
-    this.settle()
+    this.prune()
   }
 
-  /** Another page may be sending these too, or has sent them: only the server knows whether they happened. */
-  share(keys: readonly string[]) {
-    for (const operation of this.pending) operation.is_shared ||= keys.includes(operation.key)
+  /** Another tab may have sent these changes, so only the server knows whether they were applied. */
+  markShared(keys: readonly string[]) {
+    for (const operation of this.pending) operation.isShared ||= keys.includes(operation.key)
   }
 
-  /** The board to show: the base with the pending changes laid over it. Equal parts are the same objects as before. */
+  /** The board to show: the base with the pending changes applied. Unchanged parts keep their object identity. */
   get view(): FullBoard | undefined {
-    this.refresh()
-    return this.shown
+    this.rebase()
+    return this.rendered
   }
 
-  /** What must be asked for: the events behind the base, or the whole board. */
+  /** What must be fetched: the events after the base, or the whole board. */
   get missing(): 'nothing' | 'events' | 'board' {
-    if (!this.base || this.head.epoch !== this.at.epoch || this.early.size > MAX_EARLY) return 'board'
-    return this.head.seq > this.at.seq ? 'events' : 'nothing'
+    if (!this.base || this.head.epoch !== this.position.epoch || this.outOfOrder.size > MAX_OUT_OF_ORDER) return 'board'
+    return this.head.seq > this.position.seq ? 'events' : 'nothing'
   }
 
-  /** The server's board at a position. One that is older than the base is of no use. */
+  /** Replaces the base, unless the given board is older. */
   load(board: FullBoard, position: Position) {
-    if (this.base && isBefore(position, this.at)) return
-    if (this.base && isBefore(this.at, position)) this.told?.(undefined, false)
+    if (this.base && isBefore(position, this.position)) return
+    if (this.base && isBefore(this.position, position)) this.onEvent?.(undefined, false)
     this.base = share(this.base, board)
-    this.at = position
-    this.hear(position)
-    this.drain()
+    this.position = position
+    this.observePosition(position)
+    this.applyInOrder()
   }
 
-  /** An event of an epoch, in whatever order it comes. */
-  take(event: BoardEvent, epoch: number) {
-    this.hear({ epoch, seq: event.seq })
+  /** Receives an event. Events may arrive in any order and repeatedly. */
+  receive(event: BoardEvent, epoch: number) {
+    this.observePosition({ epoch, seq: event.seq })
     if (epoch < this.head.epoch) return
-    if (epoch !== this.early_epoch) this.early.clear()
-    this.early_epoch = epoch
-    this.early.set(event.seq, event)
-    if (this.base) this.drain()
+    if (epoch !== this.outOfOrderEpoch) this.outOfOrder.clear()
+    this.outOfOrderEpoch = epoch
+    this.outOfOrder.set(event.seq, event)
+    if (this.base) this.applyInOrder()
   }
 
-  /** A position was named, by a greeting, a ping or an answer: it exists. */
-  hear(position: Position) {
+  /** A hello, a ping or a response named this position, so it exists. */
+  observePosition(position: Position) {
     if (isBefore(this.head, position)) this.head = position
   }
 
-  /** The user changes something: shown at once, to be sent in turn. */
-  change(key: string, change: Change, at: string, mode: Mode = 'new', guard?: Guard) {
+  /** Adds a change of the user: visible immediately, sent later. */
+  change(key: string, change: Change, at: string, mode: ChangeMode = 'new', expected?: ExpectedFields) {
     const before = this.view
-    const meant = before ? anchored(before, change) : change
+    const resolved = before ? withAnchor(before, change) : change
     if (mode === 'undo') this.redos.at(-1)?.keys.push(key)
-    else this.remember({ keys: [key], change: meant, guard, inverse: before ? inverse(before, change) : [] })
-    // What was taken back before is of another course of things.
+    else this.pushUndo({ keys: [key], change: resolved, expected, inverse: before ? inverse(before, change) : [] })
+    // A new change clears the redo stack.
     if (mode === 'new') this.redos = []
-    const base = this.pending.reduce((known, { position }) => later(known, position), this.at)
+    const base = this.pending.reduce((known, { position }) => laterOf(known, position), this.position)
     const operation: Pending = {
-      ...{ key, change: meant, guard, at, base },
-      ...{ state: 'queued', attempts: 0, is_shared: false, is_seen: false, position: undefined },
+      key,
+      change: resolved,
+      expected,
+      at,
+      base,
+      state: 'queued',
+      attempts: 0,
+      isShared: false,
+      isReflected: false,
+      position: undefined,
     }
     this.pending.push(operation)
-    // One more on top of what is shown: the others need not be laid again.
-    if (!before || this.is_deleted || !isPossible(before, meant) || conflictIn(before, operation)) this.isStale = true
-    else this.shown = share(before, predict(before, meant, at))
+    // Apply it on top of the current view instead of rebasing everything.
+    if (!before || this.isDeleted || !isPossible(before, resolved) || conflictIn(before, operation)) this.isStale = true
+    else this.rendered = share(before, predict(before, resolved, at))
   }
 
-  /** The changes that undo the user's last change, or the one with this key, for `change`. */
+  /** The changes that undo the user's last change, or the one with this key. Pass them to `change`. */
   undo(key?: string): Change[] {
     const step = this.undos.findLast(({ keys }) => !key || keys.includes(key))
     if (!step) return []
@@ -176,85 +191,89 @@ export class BoardCore {
     return step.inverse
   }
 
-  /** Of a change that takes a text back: the text that it takes back. Whatever else is there is somebody else's. */
-  written({ name }: Change): Guard | undefined {
+  /** The text that an undo is about to replace. If another text is there by then, someone else wrote it. */
+  expectedForUndo({ name }: Change): ExpectedFields | undefined {
     if (name !== 'updateCard') return undefined
-    const { card_id: _, ...guard } = (this.redos.at(-1) as Step).change.input as Guard & { card_id: string }
-    return guard
+    const { card_id: _, ...expected } = (this.redos.at(-1) as UndoStep).change.input as ExpectedFields & {
+      card_id: string
+    }
+    return expected
   }
 
-  /** The change that was taken back last, for `change`. */
-  redo(): Pick<Step, 'change' | 'guard'> | undefined {
+  /** The change that was undone last. Pass it to `change`. */
+  redo(): Pick<UndoStep, 'change' | 'expected'> | undefined {
     return this.redos.pop()
   }
 
-  get can_undo(): boolean {
+  get canUndo(): boolean {
     return this.undos.length > 0
   }
 
-  get can_redo(): boolean {
+  get canRedo(): boolean {
     return this.redos.length > 0
   }
 
-  /** The change to send now. One after the other: a card is created before it is moved. */
+  /** The next change to send. Changes are sent one at a time, because a card must exist before it is moved. */
   next(): Pending | undefined {
-    this.refresh()
+    this.rebase()
     const first = this.pending.find(({ state }) => state !== 'accepted')
     return first?.state === 'queued' ? first : undefined
   }
 
-  sent(key: string) {
+  markSent(key: string) {
     const operation = this.find(key)
     if (!operation) return
     operation.state = 'sent'
     operation.attempts++
   }
 
-  /** No answer came: it may have happened or not. It is sent again, with the same key. */
-  lost(key: string) {
+  /** No response: unknown whether it was applied. It is sent again with the same key. */
+  requeue(key: string) {
     const operation = this.find(key)
     if (operation?.state === 'sent') operation.state = 'queued'
   }
 
-  /** It happened: the base shows it from this position on. Until then it stays laid over the base, so nothing flickers. */
+  /**
+   * The server applied the change; the base will contain it at this position. Until then it stays on top of the base,
+   * so that nothing flickers.
+   */
   accept(key: string, position: Position) {
     const operation = this.find(key)
     if (!operation) return
     operation.state = 'accepted'
     operation.position = position
-    // The changes behind it may need what it made.
-    for (const other of this.pending) other.base = later(other.base, position)
-    this.hear(position)
-    this.settle()
+    // Later changes may depend on it.
+    for (const other of this.pending) other.base = laterOf(other.base, position)
+    this.observePosition(position)
+    this.prune()
   }
 
-  /** It did not happen and never will. Taking it out of the list takes its effect back; what was typed is kept. */
+  /** The server rejected the change. Removing it rolls back its effect; its text is kept. */
   reject(key: string, problem: Problem) {
     const operation = this.find(key)
     if (!operation) return
-    // Sent before with an unknown outcome, and long ago: the id is there because it did happen.
-    const hasHappened = problem.code === 'id_taken' && operation.attempts > 1
-    this.drop(operation, hasHappened ? undefined : 'rejected', problem)
+    // It was sent before and the response was lost: the id exists because the change was applied.
+    const wasApplied = problem.code === 'id_taken' && operation.attempts > 1
+    this.drop(operation, wasApplied ? undefined : 'rejected', problem)
   }
 
-  /** Somebody else wrote what it would overwrite: it is not sent. */
-  conflict(key: string, current: Guard) {
+  /** Someone else changed the expected fields, so the change is not sent. */
+  conflict(key: string, current: ExpectedFields) {
     const operation = this.find(key)
     if (operation) this.drop(operation, 'conflict', undefined, current)
   }
 
-  /** The user gives a change up. Should it have happened, the base will show it. */
+  /** The user drops a change. If the server applied it after all, the base will contain it. */
   discard(key: string) {
     const operation = this.find(key)
     if (operation && operation.state !== 'accepted') this.drop(operation)
   }
 
-  /** The user has seen it, or has done something about it. */
   dismiss(key: string) {
-    this.notices = this.notices.filter((notice) => notice.key !== key)
+    this.failedChanges = this.failedChanges.filter((failed) => failed.key !== key)
   }
 
-  private remember(step: Step) {
+  private pushUndo(step: UndoStep) {
     if (step.inverse.length > 0) this.undos = [...this.undos, step].slice(-MAX_UNDO)
   }
 
@@ -262,111 +281,113 @@ export class BoardCore {
     return this.pending.find((operation) => operation.key === key)
   }
 
-  /** Applies what is next, as long as it is there. */
-  private drain() {
-    if (this.early_epoch !== this.at.epoch) return this.settle()
-    for (const seq of this.early.keys()) if (seq <= this.at.seq) this.early.delete(seq)
-    for (let event = this.early.get(this.at.seq + 1); event; event = this.early.get(this.at.seq + 1)) {
-      this.early.delete(event.seq)
+  /** Applies buffered events as long as there is no gap. */
+  private applyInOrder() {
+    if (this.outOfOrderEpoch !== this.position.epoch) return this.prune()
+    for (const seq of this.outOfOrder.keys()) if (seq <= this.position.seq) this.outOfOrder.delete(seq)
+    for (;;) {
+      const event = this.outOfOrder.get(this.position.seq + 1)
+      if (!event) break
+      this.outOfOrder.delete(event.seq)
       this.apply(event)
     }
-    this.settle()
+    this.prune()
   }
 
   private apply(event: BoardEvent) {
     const before = this.base as FullBoard
     this.base = applyEvent(before, event)
-    this.at = { epoch: this.at.epoch, seq: event.seq }
-    if (event.type === 'board.deleted') this.is_deleted = true
-    this.told?.(event, this.isOwn(event))
-    this.recognise(event, before)
+    this.position = { epoch: this.position.epoch, seq: event.seq }
+    if (event.type === 'board.deleted') this.isDeleted = true
+    this.onEvent?.(event, this.isOwn(event))
+    this.markReflected(event, before)
     this.isStale = true
-    // An answer that came first waits for exactly this: in between nothing may be shown twice or not at all.
-    this.settle()
+    // In the same step, so that an accepted change is never shown twice or not at all.
+    this.prune()
   }
 
-  /** Whether a change of this core made the event, as far as can be told: the log does not say which request did. */
+  /** Whether a change of this core caused the event. A heuristic: the log does not contain idempotency keys. */
   private isOwn(event: BoardEvent): boolean {
     return this.isOfUser(event) && this.pending.some(({ attempts, change }) => attempts > 0 && isDoneBy(change, event))
   }
 
   private isOfUser({ user_id }: BoardEvent): boolean {
-    return user_id !== null && user_id === (this.user_id ?? user_id)
+    return user_id !== null && user_id === (this.userId ?? user_id)
   }
 
   /**
-   * An event by the user himself that does what his sent change would do is taken for it: what others do next is shown
-   * at once, not first when the answer comes. Should it be of another tab, the base shows the same all the same.
+   * Matches an event of the user with the change in flight, before its response arrives: later changes by others then
+   * show immediately. If the event came from another tab, the base contains the same anyway.
    */
-  private recognise(event: BoardEvent, before: FullBoard) {
+  private markReflected(event: BoardEvent, before: FullBoard) {
     const operation = this.pending.find(({ state }) => state !== 'accepted')
-    if (!operation || operation.attempts === 0 || operation.is_seen) return
+    if (!operation || operation.attempts === 0 || operation.isReflected) return
     if (!this.isOfUser(event)) return
     const { type, data } = event
     const { change, at } = operation
     const after = this.base as FullBoard
-    // A move to where it is has its event too.
+    // A move to the same position also emits an event.
     const isMove = type.endsWith('.moved') && (data as { id: string }).id === subjectOf(change).id
-    operation.is_seen = (isMove || predict(before, change, at) !== before) && predict(after, change, at) === after
+    operation.isReflected = (isMove || predict(before, change, at) !== before) && predict(after, change, at) === after
   }
 
-  /** Changes that the base shows by now are no longer pending. */
-  private settle() {
-    this.pending = this.pending.filter(({ position }) => !position || isBefore(this.at, position))
+  /** Removes accepted changes that the base now contains. */
+  private prune() {
+    this.pending = this.pending.filter(({ position }) => !position || isBefore(this.position, position))
     this.isStale = true
   }
 
-  /** Lays the pending changes over the base, and drops those that can never happen any more. */
-  private refresh() {
+  /** Rebase: applies the pending changes to the base, and drops those that have become impossible. */
+  private rebase() {
     if (!this.isStale || !this.base) return
     this.isStale = false
     let board = this.base
     for (const operation of this.pending) {
-      const { change, at, base, is_seen, attempts, is_shared } = operation
-      if (is_seen) continue
-      // What was sent is the server's to decide, and so is what was made on a newer board than this one.
-      const isDecided = attempts === 0 && !is_shared && !isBefore(this.at, base)
-      const current = isDecided && conflictIn(board, operation)
+      const { change, at, base, isReflected, attempts, isShared } = operation
+      if (isReflected) continue
+      // The server decides about changes that were sent or that are based on a newer board.
+      const isDecidable = attempts === 0 && !isShared && !isBefore(this.position, base)
+      const current = isDecidable && conflictIn(board, operation)
       if (current) this.drop(operation, 'conflict', undefined, current)
-      else if (!this.is_deleted && isPossible(board, change)) board = predict(board, change, at)
-      else if (isDecided) this.drop(operation, isDeletion(change) ? undefined : 'gone')
+      else if (!this.isDeleted && isPossible(board, change)) board = predict(board, change, at)
+      else if (isDecidable) this.drop(operation, isDeletion(change) ? undefined : 'gone')
     }
     this.isStale = false
-    this.shown = share(this.shown, board)
+    this.rendered = share(this.rendered, board)
   }
 
-  private drop(operation: Pending, reason?: Notice['reason'], problem?: Problem, current?: Guard) {
+  private drop(operation: Pending, reason?: FailedChange['reason'], problem?: Problem, current?: ExpectedFields) {
     const { key, change } = operation
     this.pending = this.pending.filter((other) => other !== operation)
     this.undos = this.undos.filter(({ keys }) => !keys.includes(key))
     this.redos = this.redos.filter(({ keys }) => !keys.includes(key))
     this.isStale = true
-    const isDoneAnyway = isDeletion(change) && problem?.status === 404
-    if (reason && !isDoneAnyway)
-      this.notices = [...this.notices, { key, change, reason, problem, current, text: textOf(change) }]
+    const isAlreadyGone = isDeletion(change) && problem?.status === 404
+    if (reason && !isAlreadyGone)
+      this.failedChanges = [...this.failedChanges, { key, change, reason, problem, current, text: textOf(change) }]
   }
 }
 
-/** What is kept of a change while the page is away. */
-export const keptOf = ({ key, change, guard, at, base, attempts, position }: Pending): Kept => ({
-  ...{ key, change, guard, at, base, attempts, position },
-})
+/** The stored form of a pending change. */
+export const toQueued = ({ key, change, expected, at, base, attempts, position }: Pending): QueuedChange => {
+  return { key, change, expected, at, base, attempts, position }
+}
 
-/** A queued change that another page may have sent, with what that page knows of it. */
-const newerOf = (known: Pending, { attempts, base, position }: Kept): Partial<Pending> => ({
+/** Merges what another tab knows about a queued change. */
+const mergeQueued = (known: Pending, { attempts, base, position }: QueuedChange): Partial<Pending> => ({
   attempts: Math.max(known.attempts, attempts),
-  base: later(known.base, base),
+  base: laterOf(known.base, base),
   ...(position && { position, state: 'accepted' }),
 })
 
-/** What a guarded change would overwrite on a board. */
+/** The fields on which a conditional change conflicts with a board. */
 const conflictIn = (board: FullBoard, operation: Pending) =>
-  operation.guard && conflictOf(operation, find(board, CARDS, subjectOf(operation.change).id)?.item)
+  operation.expected && conflictOf(operation, find(board, CARDS, subjectOf(operation.change).id)?.item)
 
 export const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
-export const later = (a: Position, b: Position | undefined) => (b && isBefore(a, b) ? b : a)
+export const laterOf = (a: Position, b: Position | undefined) => (b && isBefore(a, b) ? b : a)
 
-/** What is to be gone is gone: that is what the user wanted. */
+/** Deleting something that is already gone counts as success. */
 const isDeletion = (change: Change) => ['delete', 'remove', 'unassign'].includes(subjectOf(change).verb)
 
 function textOf({ input }: Change): string {

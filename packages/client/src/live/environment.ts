@@ -1,4 +1,4 @@
-/** As much of a WebSocket as is used: the browser's, Node's, or a test's. */
+/** The part of a WebSocket that is used: a browser's, Node's, or a test's. */
 export interface SocketLike {
   onmessage: ((message: { data: unknown }) => void) | null
   onclose: ((closing: { code: number }) => void) | null
@@ -7,32 +7,32 @@ export interface SocketLike {
   close(code?: number): void
 }
 
-/** Everything of the world that a live board touches, handed in so that a test can be the world. */
+/** Clock, randomness and network of a live board. Injected, so that tests can simulate them. */
 export interface Environment {
   now(): number
-  /** Does something later, unless it is called off. */
+  /** Sets a timer; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void
   /** From 0 to 1. */
   random(): number
   newId(): string
   openSocket(url: string): SocketLike
-  /** Tells when the page is looked at again, or the network is back (`is_online`). */
-  onWake(listener: (is_online: boolean) => void): () => void
+  /** Calls `listener` when the page becomes visible, or when the network is back (`isOnline`). */
+  onWake(listener: (isOnline: boolean) => void): () => void
 }
 
-interface Listens {
+interface EventTargetLike {
   addEventListener?(type: string, listener: () => void): void
   removeEventListener?(type: string, listener: () => void): void
-  document?: Listens & { visibilityState: string }
+  document?: EventTargetLike & { visibilityState: string }
   location?: { href: string }
 }
-const here = globalThis as unknown as Listens
+const here = globalThis as unknown as EventTargetLike
 
-/** The world as it is: a browser, or Node. */
+/** The real environment: a browser, or Node. */
 export const realEnvironment: Environment = {
   now: () => Date.now(),
   after: (ms, work) => {
-    // What is overdue comes at once.
+    // Overdue timers fire immediately.
     const timer = setTimeout(work, Math.max(0, ms))
     return () => clearTimeout(timer)
   },
@@ -41,12 +41,12 @@ export const realEnvironment: Environment = {
   openSocket: (url) => new WebSocket(new URL(url, here.location?.href).href.replace(/^http/, 'ws')) as SocketLike,
   onWake: (listener) => {
     const online = () => listener(true)
-    const seen = () => here.document?.visibilityState !== 'hidden' && listener(false)
-    const calls: [Listens | undefined, string, () => void][] = [
+    const visible = () => here.document?.visibilityState !== 'hidden' && listener(false)
+    const calls: [EventTargetLike | undefined, string, () => void][] = [
       [here, 'online', online],
-      [here, 'pageshow', seen],
-      [here, 'focus', seen],
-      [here.document, 'visibilitychange', seen],
+      [here, 'pageshow', visible],
+      [here, 'focus', visible],
+      [here.document, 'visibilitychange', visible],
     ]
     for (const [target, type, call] of calls) target?.addEventListener?.(type, call)
     return () => {
@@ -55,7 +55,7 @@ export const realEnvironment: Environment = {
   },
 }
 
-/** A random UUID, also on pages without TLS, where `crypto.randomUUID` is missing. */
+/** A random UUID. `crypto.randomUUID` is missing on pages without TLS. */
 function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   const hex = Array.from(bytes, (byte, i) =>

@@ -1,8 +1,9 @@
 import { events } from '@lockstep/contract'
 import type { ModelServer } from '@lockstep/testing/client/model-server'
-import { choose } from '@lockstep/testing/client/random-change'
-import { generator, member, smallServer } from '@lockstep/testing/client/small-board'
+import { randomChange } from '@lockstep/testing/client/random-change'
+import { member, smallServer } from '@lockstep/testing/client/sample-board'
 import { foldBoard } from '@lockstep/testing/fold'
+import { mulberry32 } from '@lockstep/testing/prng'
 import { expect, test } from 'vitest'
 import { applyEvent } from './fold.ts'
 import { share } from './tree.ts'
@@ -10,9 +11,9 @@ import type { BoardEvent, Card, FullBoard } from './types.ts'
 
 const event = (type: string, data: unknown) => ({ type, data, seq: 1, user_id: null }) as unknown as BoardEvent
 
-/** A log of random changes, and at its end the kinds that nobody makes by himself. */
+/** A log of random changes, followed by the kinds of events that random changes do not cause. */
 function randomLog(seed: number): { start: FullBoard; log: BoardEvent[] } {
-  const random = generator(seed)
+  const random = mulberry32(seed)
   const below = (n: number) => Math.floor(random() * n)
   const server: ModelServer = smallServer()
   const start = server.board
@@ -20,7 +21,7 @@ function randomLog(seed: number): { start: FullBoard; log: BoardEvent[] } {
   const before = structuredClone(start)
   let made = 0
   for (let i = 0; i < 80; i++) {
-    const change = choose(server.board, below, (kind) => `${kind}-${made++}`, ['user-0', 'user-1'])
+    const change = randomChange(server.board, below, (kind) => `${kind}-${made++}`, ['user-0', 'user-1'])
     if (change) server.execute('user-0', `key-${i}`, change)
   }
   const card_id = server.board.columns.flatMap((column) => column.cards)[0]?.id
@@ -32,7 +33,7 @@ function randomLog(seed: number): { start: FullBoard; log: BoardEvent[] } {
   return { start: before, log }
 }
 
-test('[SYNC-8] every kind of event is folded as the server means it', () => {
+test('[SYNC-8] every kind of event is applied as on the server', () => {
   const kinds = new Set<string>(['board.deleted'])
   for (let seed = 1; seed <= 40; seed++) {
     const { start, log } = randomLog(seed)
@@ -47,16 +48,16 @@ test('[SYNC-8] every kind of event is folded as the server means it', () => {
   expect([...kinds].sort()).toEqual(Object.keys(events).sort())
 })
 
-test('[SYNC-8] a kind that is not known changes nothing', () => {
+test('[SYNC-8] an unknown kind of event changes nothing', () => {
   const { start } = randomLog(1)
-  expect(applyEvent(start, event('card.sung', { id: 'x' }))).toBe(start)
+  expect(applyEvent(start, event('card.unknown', { id: 'x' }))).toBe(start)
 })
 
-test('[SYNC-9] an event makes new objects only of what it touches', () => {
+test('[SYNC-9] an event creates new objects only for the parts it changes', () => {
   const { board } = smallServer()
   const [first, second] = board.columns as [FullBoard['columns'][0], FullBoard['columns'][0]]
   const card = first.cards[0] as Card
-  // As it comes from the wire: nothing of it is an object that we know.
+  // As parsed from the wire: no object is shared.
   const changed = structuredClone({ ...card, title: 'new' })
   const after = applyEvent(board, event('card.updated', changed))
   expect(after.columns[0]?.cards[0]?.title).toBe('new')
@@ -69,7 +70,7 @@ test('[SYNC-9] an event makes new objects only of what it touches', () => {
   expect(renamed.columns[0]?.cards).toBe(first.cards)
 })
 
-test('[SYNC-9] what is equal is the very same object again, also after the whole board was loaded', () => {
+test('[SYNC-9] equal parts keep their object identity even when the whole board is reloaded', () => {
   const { board } = smallServer()
   expect(share(board, structuredClone(board))).toBe(board)
   const other = structuredClone(board)

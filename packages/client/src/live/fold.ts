@@ -18,7 +18,7 @@ import {
 } from './tree.ts'
 import type { BoardEvent, BoardMember, FullBoard } from './types.ts'
 
-/** The kinds that stand in an order: where they are, and which field names what they hang from. */
+/** The ordered kinds: where they are, and the field with the parent's id. */
 const ranked: Record<string, [path: Path, parent: string]> = {
   column: [COLUMNS, 'board_id'],
   card: [CARDS, 'column_id'],
@@ -27,15 +27,15 @@ const ranked: Record<string, [path: Path, parent: string]> = {
 }
 
 /**
- * The board after one event. Only what the event is about becomes new objects. A kind that it does not know changes
- * nothing: newer servers may have more.
+ * The board after one event. Only changed parts become new objects. Unknown kinds of events, sent by newer servers,
+ * change nothing.
  */
 export function applyEvent(board: FullBoard, event: BoardEvent): FullBoard {
   const [kind = '', verb] = event.type.split('.')
   const data = event.data as unknown as Item
-  const place = ranked[kind]
-  if (place) {
-    const [path, parent] = place
+  const rankedKind = ranked[kind]
+  if (rankedKind) {
+    const [path, parent] = rankedKind
     if (verb === 'deleted') return remove(board, path, data.id)
     const item = share(find(board, path, data.id)?.item, data)
     return put(board, path, data[parent] as string, item, (others) => insertRanked(others, item))
@@ -52,7 +52,7 @@ export function applyEvent(board: FullBoard, event: BoardEvent): FullBoard {
   return board
 }
 
-/** A label stands on the board and on every card that carries it. */
+/** Labels are embedded in the board and in every card that has them. */
 function foldLabel(board: FullBoard, verb: string | undefined, label: Item): FullBoard {
   if (verb === 'created') return inLists(board, LABELS, (list) => [...list, label])
   const change = (from: FullBoard, path: Path) =>

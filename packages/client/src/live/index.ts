@@ -1,20 +1,20 @@
-// Who reads the published types need not have these in his own `lib`.
+// The published types need this lib, even if the user's tsconfig does not list it.
 /// <reference lib="esnext.disposable" preserve="true" />
-export type { Api, ApiAnswer, RequestOptions } from './api.ts'
-export type { Notice, Problem } from './core.ts'
+export type { Api, LiveRequestOptions, LiveResponse } from './api.ts'
+export type { CloseReason, Phase } from './connection.ts'
+export type { FailedChange, Problem } from './core.ts'
 export { type Environment, realEnvironment, type SocketLike } from './environment.ts'
-export type { EndReason, Phase } from './line.ts'
 export {
-  type AboutEvent,
   type BoardListener,
+  type ChangeOutcome,
+  type EventOrigin,
   LiveBoard,
   type LiveOptions,
-  type Made,
   openBoard,
   type Resync,
-  type Settled,
   type Snapshot,
   type Status,
+  type SubmittedChange,
 } from './live-board.ts'
 export { localQueue, type QueueStorage } from './storage.ts'
 export type {
@@ -22,8 +22,8 @@ export type {
   Change,
   ChangeName,
   ChangeOptions,
+  ExpectedFields,
   FullBoard,
-  Guard,
   Input,
   OnlineUser,
   StoredBoard,

@@ -1,88 +1,92 @@
 import type { Api } from './api.ts'
-import { BoardCore, type Kept, type Mode, type Notice, type Pending } from './core.ts'
+import { BoardConnection, type CloseReason, type Phase } from './connection.ts'
+import { BoardCore, type ChangeMode, type FailedChange, type Pending, type QueuedChange } from './core.ts'
 import { type Environment, realEnvironment } from './environment.ts'
-import { type EndReason, Line, type Phase } from './line.ts'
 import { subjectOf } from './predict.ts'
 import { Sender } from './sender.ts'
-import { KeptQueue, type QueueStorage } from './storage.ts'
-import { Stream } from './stream.ts'
+import { type QueueStorage, StoredQueue } from './storage.ts'
+import { EventStream } from './stream.ts'
 import type {
   BoardEvent,
   Change,
   ChangeName,
   ChangeOptions,
+  ExpectedFields,
   FullBoard,
-  Guard,
   Input,
   OnlineUser,
   StoredBoard,
 } from './types.ts'
 
 export interface LiveOptions {
-  /** Keeps changes that the board does not show yet over a reload. */
+  /** Stores unconfirmed changes across reloads. */
   storage?: QueueStorage
-  /** Finds the last `snapshot` that was stored: shown when the service cannot be reached, or answers with an older board. */
+  /** Finds the last stored `snapshot`. It is shown when the service cannot be reached or returns an older board. */
   loadStored?: (() => Promise<StoredBoard | undefined>) | undefined
-  /** Who the user is, if it is known: spares a request when there is a storage. */
-  user_id?: string
-  /** Gives up waiting for the first load. */
+  /** The user, if known. Saves a request when there is a storage. */
+  userId?: string
+  /** Aborts the first load. */
   signal?: AbortSignal
-  /** The clock, the network and chance, for tests. */
+  /** Replaces clock, network and randomness in tests. */
   environment?: Partial<Environment>
 }
 export interface Status {
   phase: Phase
-  /** How many changes of the user are not confirmed yet. */
+  /** Number of unconfirmed changes of the user. */
   pending: number
   /** Why it is closed. */
-  reason: EndReason | undefined
-  /** When it went live, or ceased to be, by the environment's clock in milliseconds: a page need not tell of a moment. */
+  reason: CloseReason | undefined
+  /**
+   * When the board last became live or stopped being live, in milliseconds by the environment's clock, so that a page
+   * can ignore short interruptions.
+   */
   since: number
 }
-/** A board as the server has or had it, exactly, and which state of it that is: `<epoch>.<seq>`. */
+/** The server's board at an exact position: `<epoch>.<seq>`. */
 export interface Snapshot {
   board: FullBoard
   position: string
 }
-/** Some events are not to be had, because the board was loaded as a whole: look at the view. */
+/** Some events were skipped because the whole board was reloaded. Read the view instead. */
 export interface Resync {
   type: 'resync'
 }
-/** `is_own`: a change of this very live board made the event. False for what others did, rules, and other tabs of the user. */
-export interface AboutEvent {
-  is_own: boolean
+/** `isOwn`: caused by a change of this live board. False for other users, rules, and other tabs of the user. */
+export interface EventOrigin {
+  isOwn: boolean
 }
-/** Told of every event of a board. */
-export type BoardListener = (event: BoardEvent | Resync, about: AboutEvent) => void
-/** `unknown`: the board was closed before the server decided. */
-export type Settled = { outcome: 'confirmed' | 'discarded' | 'unknown' } | { outcome: Notice['reason']; notice: Notice }
-export interface Made {
+/** Receives every event of a board. */
+export type BoardListener = (event: BoardEvent | Resync, about: EventOrigin) => void
+/** `unknown`: the board was closed before the server responded. */
+export type ChangeOutcome =
+  | { outcome: 'confirmed' | 'discarded' | 'unknown' }
+  | { outcome: FailedChange['reason']; failure: FailedChange }
+export interface SubmittedChange {
   key: string
-  /** The id of what is being created, or the one that the change is about. */
+  /** The id of the created or changed resource. */
   id: string
-  /** What is changed. */
   change: Change
-  /** Undoes this change, whatever the user has changed since. Does nothing if it failed or was undone before. */
-  undo: () => Made[]
-  /** Settles when the server has decided. It never rejects: a change that fails is in `notices` too. */
-  done: Promise<Settled>
+  /** Undoes exactly this change, even after later ones. Does nothing if it failed or was already undone. */
+  undo: () => SubmittedChange[]
+  /** Settles when the server has decided. Never rejects: failures are also in `failedChanges`. */
+  done: Promise<ChangeOutcome>
 }
 
-/** Opens a board and keeps it right. Ready when the board is loaded; fails when there is none for this user. */
-export async function openBoard(api: Api, board_id: string, options: LiveOptions = {}): Promise<LiveBoard> {
+/** Opens a live board. Resolves when the board is loaded; rejects if the user cannot read it. */
+export async function openBoard(api: Api, boardId: string, options: LiveOptions = {}): Promise<LiveBoard> {
   const { storage, signal } = options
-  let kept: Kept[] = []
-  let queue: KeptQueue | undefined
-  let { user_id } = options
+  let queued: QueuedChange[] = []
+  let queue: StoredQueue | undefined
+  let { userId } = options
   if (storage) {
-    if (!user_id) {
-      const { data } = await api.request('getMe', {}, { signal: signal ?? new AbortController().signal, max_tries: 4 })
-      user_id = (data as { id: string }).id
+    if (!userId) {
+      const { data } = await api.request('getMe', {}, { signal: signal ?? new AbortController().signal, maxTries: 4 })
+      userId = (data as { id: string }).id
     }
-    queue = new KeptQueue(storage, user_id, board_id)
-    kept = await queue.load()
+    queue = new StoredQueue(storage, userId, boardId)
+    queued = await queue.load()
   }
-  const board = new LiveBoard(api, board_id, { ...options, ...(user_id && { user_id }) }, queue, kept)
+  const board = new LiveBoard(api, boardId, userId ? { ...options, userId } : options, queue, queued)
   try {
     await board.ready
   } catch (error) {
@@ -92,168 +96,171 @@ export async function openBoard(api: Api, board_id: string, options: LiveOptions
   return board
 }
 
-/** A board that is always the server's board with the user's own changes laid over it. */
+/** A live board: the server's board with the user's pending changes applied (optimistic updates). */
 export class LiveBoard {
   /** Settles with the first load. */
   readonly ready: Promise<void>
   private readonly api: Api
-  private readonly board_id: string
+  private readonly boardId: string
   private readonly core: BoardCore
-  private line: Line
+  private connection: BoardConnection
   private sender: Sender
   private readonly env: Environment
-  private readonly queue: KeptQueue | undefined
+  private readonly queue: StoredQueue | undefined
   private readonly loadStored: LiveOptions['loadStored']
-  private readonly stopAdopting: (() => void) | undefined
+  private readonly stopWatchingQueue: (() => void) | undefined
   private readonly listeners = new Set<() => void>()
-  private readonly event_listeners = new Set<BoardListener>()
-  /** Events that the listeners are to be told of, when what they made of the board can be seen. */
-  private untold: Parameters<BoardListener>[] = []
-  private readonly streams = new Set<Stream<BoardEvent | Resync>>()
-  private readonly waiting = new Map<string, (settled: Settled) => void>()
-  private reason: EndReason | undefined
-  /** Closed for good, not only until the user may see the board again. */
-  private isOver = false
-  private shown: Status
-  private seen: unknown[] = []
-  private settleReady: { resolve: () => void; reject: (error: unknown) => void } | undefined
+  private readonly eventListeners = new Set<BoardListener>()
+  /** Events to deliver to the listeners after the view contains them. */
+  private undelivered: Parameters<BoardListener>[] = []
+  private readonly streams = new Set<EventStream<BoardEvent | Resync>>()
+  private readonly unsettled = new Map<string, (settled: ChangeOutcome) => void>()
+  private reason: CloseReason | undefined
+  /** Closed permanently, not only until the user has access again. */
+  private isClosed = false
+  private lastStatus: Status
+  private lastNotified: unknown[] = []
+  private readiness: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
-  constructor(api: Api, board_id: string, options: LiveOptions, queue?: KeptQueue, kept: Kept[] = []) {
+  constructor(api: Api, boardId: string, options: LiveOptions, queue?: StoredQueue, queued: QueuedChange[] = []) {
     this.api = api
-    this.board_id = board_id
+    this.boardId = boardId
     this.env = { ...realEnvironment, ...options.environment }
     this.queue = queue
     this.loadStored = options.loadStored
-    this.core = new BoardCore(kept)
-    this.core.user_id = options.user_id
-    this.core.told = (taken, is_own) => {
-      const event = taken ?? { type: 'resync' }
+    this.core = new BoardCore(queued)
+    this.core.userId = options.userId
+    this.core.onEvent = (applied, isOwn) => {
+      const event = applied ?? { type: 'resync' }
       for (const stream of this.streams) stream.push(event)
-      if (this.event_listeners.size > 0) this.untold.push([event, { is_own }])
+      if (this.eventListeners.size > 0) this.undelivered.push([event, { isOwn }])
     }
-    this.stopAdopting = queue && this.env.onWake(() => void this.adopt(queue))
-    this.line = this.newLine()
+    this.stopWatchingQueue = queue && this.env.onWake(() => void this.mergeStored(queue))
+    this.connection = this.newConnection()
     this.sender = this.newSender()
-    this.shown = { phase: 'connecting', pending: kept.length, reason: undefined, since: this.env.now() }
+    this.lastStatus = { phase: 'connecting', pending: queued.length, reason: undefined, since: this.env.now() }
     this.ready = new Promise((resolve, reject) => {
-      this.settleReady = { resolve, reject }
+      this.readiness = { resolve, reject }
     })
     this.ready.catch(() => {})
     const { signal } = options
-    const giveUp = () => this.settleReady?.reject(signal?.reason)
-    if (signal?.aborted) giveUp()
-    else signal?.addEventListener('abort', giveUp, { once: true })
-    this.line.start()
+    const resolveUnknown = () => this.readiness?.reject(signal?.reason)
+    if (signal?.aborted) resolveUnknown()
+    else signal?.addEventListener('abort', resolveUnknown, { once: true })
+    this.connection.start()
   }
 
-  /** What to show. Equal parts are the same objects as before. Undefined only before the first load. */
+  /** The board to show. Unchanged parts keep their object identity. Undefined only before the first load. */
   get view(): FullBoard | undefined {
     return this.core.view
   }
   get status(): Status {
-    return this.shown
+    return this.lastStatus
   }
-  /** Who is connected to the board. */
+  /** The users connected to the board. */
   get presence(): readonly OnlineUser[] {
-    return this.line.presence
+    return this.connection.presence
   }
-  /** Changes that did not come about, with what was typed, until they are dismissed. */
-  get notices(): readonly Notice[] {
-    return this.core.notices
+  /** Changes that failed, with the text they contained, until they are dismissed. */
+  get failedChanges(): readonly FailedChange[] {
+    return this.core.failedChanges
   }
-  /** The user's changes that are not confirmed yet, in the order in which they are sent. */
+  /** The user's unconfirmed changes, in sending order. */
   get pending(): readonly Pick<Pending, 'key' | 'change' | 'attempts' | 'state'>[] {
     return this.core.pending
   }
-  get can_undo(): boolean {
-    return this.core.can_undo
+  get canUndo(): boolean {
+    return this.core.canUndo
   }
-  get can_redo(): boolean {
-    return this.core.can_redo
+  get canRedo(): boolean {
+    return this.core.canRedo
   }
-  /** The position of the server's board under the view: `<epoch>.<seq>`. */
+  /** The position of the server's board: `<epoch>.<seq>`. */
   get position(): string {
-    const { epoch, seq } = this.core.at
+    const { epoch, seq } = this.core.position
     return `${epoch}.${seq}`
   }
 
-  /** The server's board under the view, without the user's own changes: what a page keeps to come up without a network. */
+  /** The server's board without the user's pending changes. Store it to start offline. */
   snapshot(): Snapshot | undefined {
     const { base } = this.core
     return base && { board: base, position: this.position }
   }
 
-  /** Changes the board: shown at once, sent as soon as there is a line. */
-  change<N extends ChangeName>(name: N, input: Input<N>, options: ChangeOptions<N> = {}): Made {
-    return this.enqueue({ name, input } as unknown as Change, 'new', options.unless_changed)
+  /** Changes the board: an optimistic update, sent as soon as there is a connection. */
+  change<N extends ChangeName>(name: N, input: Input<N>, options: ChangeOptions<N> = {}): SubmittedChange {
+    return this.enqueue({ name, input } as unknown as Change, 'new', options.unlessChanged)
   }
 
   /**
-   * Takes the user's last change back, by changes of its own. Nothing when there is none. A text that somebody else has
-   * written over it since is not overwritten: that ends as a `conflict`.
+   * Undoes the user's last change, if there is one. Text that someone else has changed since is not overwritten: that
+   * ends as a `conflict`.
    */
-  undo(): Made[] {
-    return this.takeBack()
+  undo(): SubmittedChange[] {
+    return this.undoChange()
   }
 
-  /** Makes the change again that was taken back last. Nothing when there is none, or the user has changed anything since. */
-  redo(): Made[] {
+  /** Redoes the change that was undone last. Does nothing if there is none or the user has made a new change since. */
+  redo(): SubmittedChange[] {
     const step = this.core.redo()
-    return step ? [this.enqueue(step.change, 'redo', step.guard)] : []
+    return step ? [this.enqueue(step.change, 'redo', step.expected)] : []
   }
 
-  /** Gives up a change that is not confirmed, for example one that the server fails to answer again and again. */
+  /** Drops an unconfirmed change, for example one that the server keeps failing on. */
   discard(key: string) {
-    this.waiting.get(key)?.({ outcome: 'discarded' })
-    this.waiting.delete(key)
+    this.unsettled.get(key)?.({ outcome: 'discarded' })
+    this.unsettled.delete(key)
     this.core.discard(key)
-    this.changed()
+    this.onChange()
   }
 
   /**
-   * Tries at once to connect and to send, instead of when it is time again. A board that was closed because the session
-   * had ended, or because the user was not let in, goes on with all that is pending once he may: for the same user only.
+   * Connects and sends immediately instead of waiting for the backoff. Reopens a board that was closed because the
+   * session ended or access was lost, with everything pending, for the same user only.
    */
   retry() {
-    if (this.line.phase === 'closed') return void this.reopen()
-    this.line.retry()
-    this.sender.hurry()
+    if (this.connection.phase === 'closed') return void this.reopen()
+    this.connection.retry()
+    this.sender.retryNow()
   }
 
-  /** The user has seen a notice. */
+  /** Removes a failed change from the list. */
   dismiss(key: string) {
     this.core.dismiss(key)
-    this.flush()
+    this.notify()
   }
 
-  /** Called whenever the view, the status, the presence or the notices are new. The answer ends it. Needs no `this`. */
+  /**
+   * Calls `listener` whenever the view, status, presence or failed changes change. Returns the unsubscribe function.
+   * Can be called without `this`.
+   */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
   }
 
-  /** The events of the board from now on, in order, each once. A reader who cannot keep up finds a `resync`. */
-  events(): Stream<BoardEvent | Resync> {
-    const stream: Stream<BoardEvent | Resync> = new Stream<BoardEvent | Resync>(
+  /** The events from now on, once and in order. A reader that falls too far behind gets a `resync`. */
+  events(): EventStream<BoardEvent | Resync> {
+    const stream: EventStream<BoardEvent | Resync> = new EventStream<BoardEvent | Resync>(
       () => ({ type: 'resync' }),
       () => this.streams.delete(stream),
     )
     this.streams.add(stream)
-    if (this.line.phase === 'closed') stream.end()
+    if (this.connection.phase === 'closed') stream.end()
     return stream
   }
 
   /**
-   * Called for every event from now on, in order, each once, when `view` shows it, with whether this live board made it.
-   * That is a guess only where another tab of the user does the same to the same thing at the same moment. The answer
-   * ends it. Needs no `this`.
+   * Calls `listener` for every event from now on, once and in order, after `view` contains it, and says whether this
+   * live board caused it. (Ambiguous only if another tab of the user makes the same change at the same moment.)
+   * Returns the unsubscribe function. Can be called without `this`.
    */
   readonly onEvent = (listener: BoardListener): (() => void) => {
-    this.event_listeners.add(listener)
-    return () => void this.event_listeners.delete(listener)
+    this.eventListeners.add(listener)
+    return () => void this.eventListeners.delete(listener)
   }
 
-  /** Ends it. What is not sent stays in the storage, if there is one. */
+  /** Closes the board. Unsent changes stay in the storage, if there is one. */
   async close() {
     this.end('closed')
   }
@@ -262,127 +269,131 @@ export class LiveBoard {
     await this.close()
   }
 
-  private newLine() {
+  private newConnection() {
     const { loadStored } = this
-    const ended = (reason: EndReason, error?: unknown) => this.end(reason, error)
-    return new Line(this.core, this.board_id, this.api, this.env, { changed: () => this.changed(), ended, loadStored })
+    const ended = (reason: CloseReason, error?: unknown) => this.end(reason, error)
+    return new BoardConnection(this.core, this.boardId, this.api, this.env, {
+      onChange: () => this.onChange(),
+      onEnd: ended,
+      loadStored,
+    })
   }
   private newSender() {
-    return new Sender(this.core, this.board_id, this.line, this.env, () => this.flush())
+    return new Sender(this.core, this.boardId, this.connection, this.env, () => this.notify())
   }
 
-  /** A page that was away, in the background or in the back/forward cache, goes on with what others have left in the queue. */
-  private async adopt(queue: KeptQueue) {
+  /** Merges the stored queue when the page becomes active again: other tabs may have added or sent changes. */
+  private async mergeStored(queue: StoredQueue) {
     const before = queue.keys
-    const kept = await queue.load()
-    if (this.isOver) return
+    const queued = await queue.load()
+    if (this.isClosed) return
     const own = new Set(this.core.pending.map(({ key }) => key))
-    const stored = new Set(kept.map(({ key }) => key))
-    this.core.adopt(kept)
-    // What came from another page, and what another page has removed.
-    this.core.share([...stored].filter((key) => !own.has(key)).concat(before.filter((key) => !stored.has(key))))
-    this.changed()
+    const stored = new Set(queued.map(({ key }) => key))
+    this.core.addQueued(queued)
+    // Changes that another tab added, and changes that another tab removed.
+    this.core.markShared([...stored].filter((key) => !own.has(key)).concat(before.filter((key) => !stored.has(key))))
+    this.onChange()
   }
 
   private async reopen() {
-    if (this.isOver) return
+    if (this.isClosed) return
     const { core } = this
     try {
-      const { data } = await this.api.request('getMe', {}, { signal: new AbortController().signal, max_tries: 1 })
+      const { data } = await this.api.request('getMe', {}, { signal: new AbortController().signal, maxTries: 1 })
       const { id } = data as { id: string }
-      core.user_id ??= id
-      // What waits is not for somebody else to send. And another call may have been quicker.
-      if (core.user_id !== id || this.isOver || this.line.phase !== 'closed') return
+      core.userId ??= id
+      // Another user must not send these changes. A concurrent call may also have reopened the board.
+      if (core.userId !== id || this.isClosed || this.connection.phase !== 'closed') return
     } catch {
-      // Still without a session, or without a network: as it was.
+      // Still no session or no network: stay closed.
       return
     }
     this.reason = undefined
-    this.line = this.newLine()
+    this.connection = this.newConnection()
     this.sender = this.newSender()
-    this.line.start()
-    this.changed()
+    this.connection.start()
+    this.onChange()
   }
 
-  private takeBack(key?: string): Made[] {
-    return this.core.undo(key).map((change) => this.enqueue(change, 'undo', this.core.written(change)))
+  private undoChange(key?: string): SubmittedChange[] {
+    return this.core.undo(key).map((change) => this.enqueue(change, 'undo', this.core.expectedForUndo(change)))
   }
 
-  private enqueue(change: Change, mode: Mode, guard?: Guard): Made {
+  private enqueue(change: Change, mode: ChangeMode, expected?: ExpectedFields): SubmittedChange {
     const { env } = this
     const key = env.newId()
     const fields = change.input as Record<string, unknown>
     const isNew = change.name.startsWith('create')
     const id = ((isNew ? fields['id'] : subjectOf(change).id) ?? (isNew ? env.newId() : '')) as string
     const made = isNew ? ({ ...change, input: { ...fields, id } } as Change) : change
-    const done = new Promise<Settled>((resolve) => this.waiting.set(key, resolve))
-    this.core.change(key, made, new Date(env.now()).toISOString(), mode, guard)
-    this.changed()
-    if (this.isOver) this.giveUp()
-    return { key, id, change: made, undo: () => this.takeBack(key), done }
+    const done = new Promise<ChangeOutcome>((resolve) => this.unsettled.set(key, resolve))
+    this.core.change(key, made, new Date(env.now()).toISOString(), mode, expected)
+    this.onChange()
+    if (this.isClosed) this.giveUp()
+    return { key, id, change: made, undo: () => this.undoChange(key), done }
   }
 
-  private changed() {
-    if (this.core.base) this.settleReady?.resolve()
-    this.flush()
+  private onChange() {
+    if (this.core.base) this.readiness?.resolve()
+    this.notify()
     this.sender.send()
   }
 
-  /** Tells whoever asked to be told, if there is something to tell. */
-  private flush() {
-    const { core, line } = this
+  /** Notifies the listeners if anything has changed. */
+  private notify() {
+    const { core, connection } = this
     const view = core.view
     this.queue?.save(core.pending)
-    this.settle()
-    const { phase, pending, reason } = this.shown
-    const isNew = phase !== line.phase || pending !== core.pending.length || reason !== this.reason
-    const since = (phase === 'live') === (line.phase === 'live') ? this.shown.since : this.env.now()
-    if (isNew) this.shown = { phase: line.phase, pending: core.pending.length, reason: this.reason, since }
-    if (phase !== 'live' && line.phase === 'live') this.sender.hurry()
-    const now = [view, this.shown, line.presence, core.notices]
-    const hasNews = now.some((part, i) => part !== this.seen[i])
-    this.seen = now
-    if (hasNews) for (const listener of [...this.listeners]) tell(listener)
-    for (const told of this.untold.splice(0))
-      for (const listener of [...this.event_listeners]) tell(() => listener(...told))
+    this.resolveSettled()
+    const { phase, pending, reason } = this.lastStatus
+    const isNew = phase !== connection.phase || pending !== core.pending.length || reason !== this.reason
+    const since = (phase === 'live') === (connection.phase === 'live') ? this.lastStatus.since : this.env.now()
+    if (isNew) this.lastStatus = { phase: connection.phase, pending: core.pending.length, reason: this.reason, since }
+    if (phase !== 'live' && connection.phase === 'live') this.sender.retryNow()
+    const now = [view, this.lastStatus, connection.presence, core.failedChanges]
+    const hasNews = now.some((part, i) => part !== this.lastNotified[i])
+    this.lastNotified = now
+    if (hasNews) for (const listener of [...this.listeners]) callListener(listener)
+    for (const args of this.undelivered.splice(0))
+      for (const listener of [...this.eventListeners]) callListener(() => listener(...args))
   }
 
-  /** Tells the changes that are decided. */
-  private settle() {
-    for (const [key, resolve] of this.waiting) {
+  /** Resolves `done` of the changes that the server has decided. */
+  private resolveSettled() {
+    for (const [key, resolve] of this.unsettled) {
       const pending = this.core.pending.find((operation) => operation.key === key)
       if (pending && pending.state !== 'accepted') continue
-      this.waiting.delete(key)
-      const notice = this.core.notices.find((each) => each.key === key)
-      resolve(notice ? { outcome: notice.reason, notice } : { outcome: 'confirmed' })
+      this.unsettled.delete(key)
+      const failure = this.core.failedChanges.find((each) => each.key === key)
+      resolve(failure ? { outcome: failure.reason, failure } : { outcome: 'confirmed' })
     }
   }
 
-  private end(reason: EndReason, error?: unknown) {
-    // What was closed until the user may see it again can still be closed for good.
-    if (this.line.phase === 'closed' && reason !== 'closed') return
+  private end(reason: CloseReason, error?: unknown) {
+    // A board that is closed until access returns can still be closed permanently.
+    if (this.connection.phase === 'closed' && reason !== 'closed') return
     this.reason ??= reason
-    this.isOver ||= reason === 'closed' || reason === 'deleted'
-    this.line.stop()
-    this.settleReady?.reject(error ?? new Error(`The board is ${reason}`))
-    this.flush()
+    this.isClosed ||= reason === 'closed' || reason === 'deleted'
+    this.connection.stop()
+    this.readiness?.reject(error ?? new Error(`The board is ${reason}`))
+    this.notify()
     this.giveUp()
     for (const stream of [...this.streams]) stream.end()
-    if (!this.isOver) return
-    this.stopAdopting?.()
+    if (!this.isClosed) return
+    this.stopWatchingQueue?.()
     this.listeners.clear()
-    this.event_listeners.clear()
+    this.eventListeners.clear()
   }
 
-  /** Nobody knows what becomes of the changes that somebody waits for. */
+  /** Resolves the remaining changes with an unknown outcome. */
   private giveUp() {
-    for (const resolve of this.waiting.values()) resolve({ outcome: 'unknown' })
-    this.waiting.clear()
+    for (const resolve of this.unsettled.values()) resolve({ outcome: 'unknown' })
+    this.unsettled.clear()
   }
 }
 
-/** A listener that fails is the page's trouble: the board goes on, and the error is reported as any other. */
-export function tell(listener: () => void) {
+/** Calls a listener. Its error is reported as uncaught and does not break the board. */
+export function callListener(listener: () => void) {
   try {
     listener()
   } catch (error) {

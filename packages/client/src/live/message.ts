@@ -1,17 +1,17 @@
 import type { Position } from './core.ts'
 import type { BoardEvent, OnlineUser } from './types.ts'
 
-/** Somebody came, or his last connection went. */
-export type UserMessage = { type: 'user_joined' | 'user_left' } & OnlineUser
-/** What comes over the socket of a board. */
+/** A user connected, or their last connection closed. */
+export type PresenceMessage = { type: 'user_joined' | 'user_left' } & OnlineUser
+/** A WebSocket message of a board. */
 export type Message =
   | ({ type: 'hello' | 'resync' } & Position)
   | { type: 'ping'; seq: number }
-  | UserMessage
+  | PresenceMessage
   | BoardEvent
 
-/** What is no message means nothing. */
-export function parse(data: unknown): Message | undefined {
+/** Parses a message; undefined if it is not JSON. */
+export function parseMessage(data: unknown): Message | undefined {
   try {
     return JSON.parse(String(data)) as Message
   } catch {
@@ -19,8 +19,8 @@ export function parse(data: unknown): Message | undefined {
   }
 }
 
-/** The list of those who are here, after somebody came or went. */
-export function withUser(users: OnlineUser[], { type, user_id, username }: UserMessage): OnlineUser[] {
+/** The presence list after a user has joined or left. */
+export function applyPresence(users: OnlineUser[], { type, user_id, username }: PresenceMessage): OnlineUser[] {
   const others = users.filter((user) => user.user_id !== user_id)
   if (type === 'user_left') return others
   return others.length === users.length ? [...users, { user_id, username }] : users

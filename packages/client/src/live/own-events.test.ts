@@ -10,15 +10,15 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-test('[SYNC-23] what every kind of change makes is its own on the board that made it, and on no other of the user', async () => {
+test('[SYNC-23] for every kind of change, its event is own on the board that made it, and on no other board of the user', async () => {
   const board = await service.board()
   const { id: user_id } = await service.user()
-  const client = createClient({ base_url: service.base_url, token: board.owner.api.token })
+  const client = createClient({ baseUrl: service.base_url, token: board.owner.api.token })
   const [mine, other] = await Promise.all([openBoard(client, board.id), openBoard(client, board.id)])
-  const told: [string, boolean][][] = [[], []]
+  const received: [string, boolean][][] = [[], []]
   ;[mine, other].forEach((each, i) => {
-    each.onEvent((event, { is_own }) => {
-      if ('user_id' in event && event.user_id !== null) told[i]?.push([event.type, is_own])
+    each.onEvent((event, { isOwn }) => {
+      if ('user_id' in event && event.user_id !== null) received[i]?.push([event.type, isOwn])
     })
   })
   const made = new Set<ChangeName>()
@@ -51,7 +51,7 @@ test('[SYNC-23] what every kind of change makes is its own on the board that mad
   make('moveItem', { item_id, position: 0 })
   make('assignItem', { item_id, user_ids: [board.member.id, board.owner.id] })
   make('unassignItem', { item_id, user_id: board.owner.id })
-  // With this one the member leaves the card and the item.
+  // This also unassigns the member from the card and the item.
   make('removeMember', { user_id: board.member.id })
   make('deleteItem', { item_id })
   make('deleteChecklist', { checklist_id })
@@ -61,9 +61,9 @@ test('[SYNC-23] what every kind of change makes is its own on the board that mad
   const reasons = () => [mine, other].map(({ status }) => status.reason)
   await expect.poll(reasons, { timeout: 10_000 }).toEqual(['deleted', 'deleted'])
   client.close()
-  // All that there are, but for files.
+  // All kinds of changes except files.
   expect(made.size).toBe(30)
-  expect(told[0]?.length).toBeGreaterThan(30)
-  expect(told[0]?.filter(([, is_own]) => !is_own)).toEqual([])
-  expect(told[1]).toEqual(told[0]?.map(([type]) => [type, false]))
+  expect(received[0]?.length).toBeGreaterThan(30)
+  expect(received[0]?.filter(([, isOwn]) => !isOwn)).toEqual([])
+  expect(received[1]).toEqual(received[0]?.map(([type]) => [type, false]))
 })

@@ -17,9 +17,9 @@ import {
   update,
   without,
 } from './tree.ts'
-import type { BoardEvent, Change, FullBoard, Guard } from './types.ts'
+import type { BoardEvent, Change, ExpectedFields, FullBoard } from './types.ts'
 
-/** What a change takes, by name: the kinds differ only in which fields are there. */
+/** The input of any change. */
 export type Fields = Record<string, unknown> & {
   id?: string
   position?: number | null
@@ -28,7 +28,7 @@ export type Fields = Record<string, unknown> & {
 }
 export interface Kind {
   path: Path
-  /** The field that names what things of this kind hang from. */
+  /** The field with the parent's id. */
   parent: string
 }
 export const kinds: Record<string, Kind> = {
@@ -40,7 +40,7 @@ export const kinds: Record<string, Kind> = {
   Attachment: { path: ATTACHMENTS, parent: 'card_id' },
 }
 
-/** `moveCard` → move, Card, and the id of the card. Changes of the board and of its members are about no such thing. */
+/** `moveCard` → verb, kind and id. Changes of the board and its members have no kind. */
 export function subjectOf({ name, input }: Change) {
   const [, verb = '', kindName = ''] = /^([a-z]+)(?:Card(?=L))?(\w+)$/.exec(name) ?? []
   const fields = input as Fields
@@ -49,8 +49,8 @@ export function subjectOf({ name, input }: Change) {
 }
 
 /**
- * The board as it will be when a change is accepted. The same board when the change has no effect, or none that could be
- * foretold: members come and go when the server says so.
+ * Optimistic update: the board after a change. Returns the same board if the change has no effect or cannot be
+ * predicted, like changes of members.
  */
 export function predict(board: FullBoard, change: Change, at: string): FullBoard {
   const { verb, kindName, kind, fields, id } = subjectOf(change)
@@ -61,7 +61,7 @@ export function predict(board: FullBoard, change: Change, at: string): FullBoard
   if (verb === 'create') {
     if (found) return board
     const parent_id = (fields[kind.parent] ?? board.id) as string
-    return place(board, kind, parent_id, newItem(kindName, parent_id, kind.parent, fields, at), fields)
+    return insertAt(board, kind, parent_id, newItem(kindName, parent_id, kind.parent, fields, at), fields)
   }
   if (!found) return board
   const { item, parent } = found
@@ -69,7 +69,7 @@ export function predict(board: FullBoard, change: Change, at: string): FullBoard
     case 'move': {
       const parent_id = (fields[kind.parent] ?? parent.id) as string
       const moved = item[kind.parent] === parent_id ? item : { ...item, [kind.parent]: parent_id }
-      return place(board, kind, parent_id, moved, fields)
+      return insertAt(board, kind, parent_id, moved, fields)
     }
     case 'update':
       return everywhere(board, kind, (from, path) =>
@@ -86,8 +86,8 @@ export function predict(board: FullBoard, change: Change, at: string): FullBoard
   }
 }
 
-const VERBS: Record<string, string> = { add: 'labeled', remove: 'unlabeled' }
-const OF_BOARD: Record<string, string> = {
+const LABEL_EVENTS: Record<string, string> = { add: 'labeled', remove: 'unlabeled' }
+const BOARD_EVENTS: Record<string, string> = {
   updateBoard: 'updated',
   deleteBoard: 'deleted',
   inviteMember: 'member_added',
@@ -95,18 +95,18 @@ const OF_BOARD: Record<string, string> = {
   removeMember: 'member_removed',
 }
 
-/** Whether an event does to something what a change does to it. */
+/** Whether an event does the same to the same resource as a change. */
 export function isDoneBy(change: Change, { type, data }: BoardEvent): boolean {
   const { verb, kind, fields, id } = subjectOf(change)
   const [, past] = type.split('.')
-  // Who is no longer a member is no longer assigned either.
+  // Removing a member also unassigns them.
   if (!kind)
-    return type === `board.${OF_BOARD[change.name]}` || (change.name === 'removeMember' && past === 'unassigned')
-  const about = VERBS[verb] ? fields['card_id'] : id
-  return (data as { id: string }).id === about && past === (VERBS[verb] ?? `${verb.replace(/e$/, '')}ed`)
+    return type === `board.${BOARD_EVENTS[change.name]}` || (change.name === 'removeMember' && past === 'unassigned')
+  const about = LABEL_EVENTS[verb] ? fields['card_id'] : id
+  return (data as { id: string }).id === about && past === (LABEL_EVENTS[verb] ?? `${verb.replace(/e$/, '')}ed`)
 }
 
-/** What must be there for a change to make sense: without it, it will never do anything. */
+/** Whether the resources that a change needs exist. */
 export function isPossible(board: FullBoard, change: Change): boolean {
   const { verb, kind, fields, id } = subjectOf(change)
   if (!kind) return true
@@ -117,26 +117,26 @@ export function isPossible(board: FullBoard, change: Change): boolean {
   return has(kind.path, id) && (verb !== 'move' || hasParent)
 }
 
-/** A change with what it is held against. */
-export interface Guarded {
+/** A change that depends on expected field values. */
+export interface ConditionalChange {
   change: Change
-  guard?: Guard | undefined
+  expected?: ExpectedFields | undefined
 }
 
-/** The guarded fields as they are, if somebody made of one of them what the user neither saw nor wants. */
-export function conflictOf({ change, guard }: Guarded, thing: Item | undefined): Guard | undefined {
-  if (!guard || !thing) return undefined
+/** The current values of the expected fields if one of them is neither expected nor wanted; otherwise undefined. */
+export function conflictOf(
+  { change, expected: guard }: ConditionalChange,
+  item: Item | undefined,
+): ExpectedFields | undefined {
+  if (!guard || !item) return undefined
   const wanted = change.input as Record<string, unknown>
-  const seen = Object.entries(guard).filter(([, value]) => value !== undefined)
-  if (seen.every(([key, value]) => thing[key] === value || thing[key] === wanted[key])) return undefined
-  return Object.fromEntries(seen.map(([key]) => [key, thing[key]])) as Guard
+  const entries = Object.entries(guard).filter(([, value]) => value !== undefined)
+  if (entries.every(([key, value]) => item[key] === value || item[key] === wanted[key])) return undefined
+  return Object.fromEntries(entries.map(([key]) => [key, item[key]])) as ExpectedFields
 }
 
-/**
- * The same change with the neighbour that the user saw: an index alone lands beside somebody else when others move
- * things meanwhile.
- */
-export function anchored(board: FullBoard, change: Change): Change {
+/** Adds the neighbour that the user saw (`after_id`): an index alone is wrong if others move things in the meantime. */
+export function withAnchor(board: FullBoard, change: Change): Change {
   const { kind, fields, verb, id } = subjectOf(change)
   const { position, after_id } = fields
   if (!kind || (verb !== 'create' && verb !== 'move') || after_id !== undefined || position == null) return change
@@ -148,17 +148,17 @@ export function anchored(board: FullBoard, change: Change): Change {
   return { ...change, input: { ...fields, after_id: before?.id ?? null } } as Change
 }
 
-function place(board: FullBoard, { path }: Kind, parent_id: string, item: Item, where: Fields): FullBoard {
+function insertAt(board: FullBoard, { path }: Kind, parent_id: string, item: Item, position: Fields): FullBoard {
   return put(board, path, parent_id, item, (others, before) => {
-    const index = indexOf(others, where)
-    // Where it stands already: nothing moves, and nothing is new.
+    const index = indexOf(others, position)
+    // Already at this position.
     if (before[index] === item) return before
     if (path === LABELS) return [...others, item]
     return others.toSpliced(index, 0, { ...item, rank: between(others[index - 1], others[index]) })
   })
 }
 
-/** A rank that exists only here, until the server says what it is: it may be a fraction, and is never sent. */
+/** A temporary local rank, until the server assigns one. It may be a fraction and is never sent. */
 function between(before: Item | undefined, after: Item | undefined): number {
   const [low, high] = [before?.['rank'] as number | undefined, after?.['rank'] as number | undefined]
   if (low === undefined) return (high ?? 1) - 1
@@ -186,7 +186,7 @@ function newItem(kindName: string, parent_id: string, parent: string, fields: Fi
   }
 }
 
-/** A label stands on the board and on every card that carries it; everything else in one place. */
+/** Labels are embedded in the board and in every card that has them. */
 const everywhere = (board: FullBoard, { path }: Kind, change: (from: FullBoard, path: Path) => FullBoard) =>
   path === LABELS ? change(change(board, LABELS), CARD_LABELS) : change(board, path)
 
@@ -201,7 +201,7 @@ function predictLabel(board: FullBoard, verb: string, { card_id, label_id }: Fie
   })
 }
 
-/** Adds the members of a list; nobody twice, and nobody who is not known. */
+/** Adds members, without duplicates and unknown users. */
 function assigned({ members }: FullBoard, assignees: Item[], { user_ids = [] }: Fields): Item[] {
   const news = [...new Set(user_ids)]
     .filter((user_id) => assignees.every(({ id }) => id !== user_id))
@@ -209,6 +209,6 @@ function assigned({ members }: FullBoard, assignees: Item[], { user_ids = [] }: 
   return news.length === 0 ? assignees : [...assignees, ...(news as unknown as Item[])]
 }
 
-/** The fields of a change without the ids of its path; what is left out stays as it is. */
+/** The fields to change: without path ids and undefined values. */
 export const defined = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([key, value]) => value !== undefined && !key.endsWith('_id')))

@@ -1,91 +1,92 @@
 import { failureOf, positionOf } from './api.ts'
+import { sendConditionally } from './conditional-update.ts'
+import type { BoardConnection } from './connection.ts'
 import type { BoardCore, Pending } from './core.ts'
 import type { Environment } from './environment.ts'
-import { sendGuarded } from './guard.ts'
-import type { Line } from './line.ts'
 
 const MAX_BACKOFF_MS = 30_000
-/** Statuses that say nothing about the change itself: it is sent again. */
-const PASSING = [408, 421, 425, 429]
-/** Changes whose path begins with the board. */
-const OF_BOARD = /^(create(Column|Card|Label)|\w+(Board|Member))$/
+/** Statuses that say nothing about the change itself: retry. */
+const RETRYABLE = [408, 421, 425, 429]
+/** Changes whose path contains the board id. */
+const NEEDS_BOARD_ID = /^(create(Column|Card|Label)|\w+(Board|Member))$/
 
-/** Sends the pending changes of a board, one after the other, each until it is answered. */
+/** Sends the pending changes of a board, one at a time, with retries. */
 export class Sender {
   private readonly core: BoardCore
-  private readonly board_id: string
-  private readonly line: Line
+  private readonly boardId: string
+  private readonly connection: BoardConnection
   private readonly env: Environment
-  private readonly changed: () => void
+  private readonly onChange: () => void
   private failures = 0
-  private isWaiting = false
+  private isPaused = false
 
-  constructor(core: BoardCore, board_id: string, line: Line, env: Environment, changed: () => void) {
+  constructor(core: BoardCore, boardId: string, connection: BoardConnection, env: Environment, onChange: () => void) {
     this.core = core
-    this.board_id = board_id
-    this.line = line
+    this.boardId = boardId
+    this.connection = connection
     this.env = env
-    this.changed = changed
+    this.onChange = onChange
   }
 
-  /** Sends what is next, unless something is on its way or has to wait. */
+  /** Sends the next change, unless one is in flight or the sender is backing off. */
   send() {
-    const operation = this.isWaiting || !this.core.base || this.line.phase === 'closed' ? undefined : this.core.next()
+    const operation =
+      this.isPaused || !this.core.base || this.connection.phase === 'closed' ? undefined : this.core.next()
     if (!operation) return
     const { key } = operation
-    this.core.sent(key)
-    this.changed()
+    this.core.markSent(key)
+    this.onChange()
     void this.request(operation).then(
-      (answer) => {
+      (response) => {
         this.failures = 0
-        if ('current' in answer) this.core.conflict(key, answer.current)
-        else this.core.accept(key, positionOf(answer.position) ?? this.core.head)
-        this.line.catchUp()
-        this.goOn()
+        if ('current' in response) this.core.conflict(key, response.current)
+        else this.core.accept(key, positionOf(response.position) ?? this.core.head)
+        this.connection.catchUp()
+        this.resume()
       },
-      (error: unknown) => this.failed(key, error),
+      (error: unknown) => this.onFailure(key, error),
     )
   }
 
-  /** The network is back: what waits need not. */
-  hurry() {
-    if (this.isWaiting) this.line.later('send', 0, () => this.goOn())
+  /** Ends the backoff, because the network is back. */
+  retryNow() {
+    if (this.isPaused) this.connection.schedule('send', 0, () => this.resume())
   }
 
   private request(operation: Pending) {
-    const { key: idempotency_key, change, guard, attempts, is_shared } = operation
+    const { key: idempotencyKey, change, expected: guard, attempts, isShared } = operation
     if (guard)
-      return sendGuarded(
-        (name, input, if_match) =>
-          this.line.request(name, input, if_match === undefined ? {} : { idempotency_key, if_match }),
+      return sendConditionally(
+        (name, input, ifMatch) =>
+          this.connection.request(name, input, ifMatch === undefined ? {} : { idempotencyKey, ifMatch }),
         operation,
-        is_shared || attempts > 1,
+        isShared || attempts > 1,
       )
-    const input = { ...(OF_BOARD.test(change.name) && { board_id: this.board_id }), ...change.input }
-    return this.line.request(change.name, input, { idempotency_key })
+    const input = { ...(NEEDS_BOARD_ID.test(change.name) && { board_id: this.boardId }), ...change.input }
+    return this.connection.request(change.name, input, { idempotencyKey })
   }
 
-  private failed(key: string, error: unknown) {
+  private onFailure(key: string, error: unknown) {
     const failure = failureOf(error)
     const status = failure?.status ?? 0
-    if (failure && status >= 400 && status < 500 && status !== 401 && !PASSING.includes(status)) {
+    if (failure && status >= 400 && status < 500 && status !== 401 && !RETRYABLE.includes(status)) {
       this.failures = 0
       this.core.reject(key, failure)
-      return this.goOn()
+      return this.resume()
     }
-    // Whether it happened is not known: the same again, with the same key.
-    this.core.lost(key)
-    if (this.line.phase === 'closed' || (status === 401 && this.line.isEnd(error))) return
+    // Unknown whether it was applied: retry with the same key.
+    this.core.requeue(key)
+    if (this.connection.phase === 'closed' || (status === 401 && this.connection.endIfFatal(error))) return
     const backoff = this.env.random() * Math.min(MAX_BACKOFF_MS, 500 * 2 ** this.failures++)
-    this.isWaiting = true
-    this.line.later('send', Math.max(backoff, (failure?.retry_after_seconds ?? 0) * 1_000), () => this.goOn())
-    this.changed()
+    this.isPaused = true
+    this.connection.schedule('send', Math.max(backoff, (failure?.retryAfterSeconds ?? 0) * 1_000), () => this.resume())
+    this.onChange()
   }
 
-  private goOn() {
-    this.isWaiting = false
-    if (this.line.phase === 'closed') return
-    this.changed()
+  private resume() {
+    this.isPaused = false
+    if (this.connection.phase === 'closed') return
+    this.onChange()
     this.send()
   }
 }

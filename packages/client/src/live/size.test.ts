@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 
-test('[SYNC-21] the live board weighs at most 10.9 kB, and depends on nothing', async () => {
+test('[SYNC-21] the live board is at most 10.9 kB and has no dependencies', async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [fileURLToPath(new URL('index.ts', import.meta.url))],
     bundle: true,

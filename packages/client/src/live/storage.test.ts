@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { BoardCore } from './core.ts'
-import { KeptQueue, localQueue } from './storage.ts'
+import { localQueue, StoredQueue } from './storage.ts'
 import type { Change } from './types.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 const rename = (title: string): Change => ({ name: 'updateBoard', input: { title } }) as Change
 
-/** A `localStorage`, and how often something was written to it. */
-function place() {
+/** A fake `localStorage` that counts writes. */
+function fakeLocalStorage() {
   const texts = new Map<string, string>()
   const store = {
     puts: 0,
@@ -22,23 +22,23 @@ function place() {
     },
     removeItem: (id: string) => void texts.delete(id),
   }
-  const open = () => new KeptQueue(localQueue(store), 'user', 'board')
+  const open = () => new StoredQueue(localQueue(store), 'user', 'board')
   return { store, open }
 }
 
-test('[SYNC-13] each confirmed change writes the next one and not the whole queue, and a reload knows what all of them did', async () => {
-  const { store, open } = place()
+test('[SYNC-13] a confirmed change rewrites only the next stored change, and a reload still knows the latest base', async () => {
+  const { store, open } = fakeLocalStorage()
   const [queue, core] = [open(), new BoardCore()]
   const COUNT = 50
   for (let i = 0; i < COUNT; i++) core.change(`key ${i}`, rename(`Title ${i}`), AT)
   queue.save(core.pending)
   store.puts = 0
   for (let i = 0; i < COUNT - 2; i++) {
-    core.sent(`key ${i}`)
+    core.markSent(`key ${i}`)
     core.accept(`key ${i}`, { epoch: 1, seq: i + 1 })
     queue.save(core.pending)
   }
-  // The one that was accepted, and the one that is next.
+  // The accepted change and the next one.
   expect(store.puts).toBeLessThanOrEqual(2 * COUNT)
   const left = (await open().load()).filter(({ position }) => !position)
   expect(left.map(({ key, base }) => [key, base])).toEqual([
@@ -47,8 +47,8 @@ test('[SYNC-13] each confirmed change writes the next one and not the whole queu
   ])
 })
 
-test('[SYNC-13] a stored change that cannot be read hides no other', async () => {
-  const { store, open } = place()
+test('[SYNC-13] an unreadable stored change does not hide the others', async () => {
+  const { store, open } = fakeLocalStorage()
   const core = new BoardCore()
   for (const key of ['a', 'c']) core.change(key, rename(key), AT)
   open().save(core.pending)
@@ -56,33 +56,33 @@ test('[SYNC-13] a stored change that cannot be read hides no other', async () =>
   expect((await open().load()).map(({ key }) => key)).toEqual(['a', 'c'])
 })
 
-test('[SYNC-34] what another page has learned of a queued change is taken over', async () => {
-  const { open } = place()
+test('[SYNC-34] what another tab knows about a queued change is merged', async () => {
+  const { open } = fakeLocalStorage()
   const [first, second] = [open(), open()]
   const [core, other] = [new BoardCore(), new BoardCore()]
-  for (const key of ['sent', 'accepted', 'ended']) core.change(key, rename(key), AT)
+  for (const key of ['sent', 'accepted', 'removed']) core.change(key, rename(key), AT)
   first.save(core.pending)
-  other.adopt(await second.load())
-  core.sent('sent')
-  core.lost('sent')
-  core.sent('accepted')
+  other.addQueued(await second.load())
+  core.markSent('sent')
+  core.requeue('sent')
+  core.markSent('accepted')
   core.accept('accepted', { epoch: 1, seq: 7 })
-  core.discard('ended')
+  core.discard('removed')
   first.save(core.pending)
-  other.adopt(await second.load())
-  other.share(['ended'])
+  other.addQueued(await second.load())
+  other.markShared(['removed'])
   expect(
-    other.pending.map(({ key, state, attempts, is_shared, position }) => [
+    other.pending.map(({ key, state, attempts, isShared, position }) => [
       key,
       state,
       attempts,
-      is_shared,
+      isShared,
       position?.seq,
     ]),
   ).toEqual([
     ['sent', 'queued', 1, false, undefined],
     ['accepted', 'accepted', 1, false, 7],
-    // It may have been sent: only the service knows, and its key lets it happen once.
-    ['ended', 'queued', 0, true, undefined],
+    // It may have been sent: only the service knows, and the key makes it apply once.
+    ['removed', 'queued', 0, true, undefined],
   ])
 })

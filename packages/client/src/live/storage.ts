@@ -1,60 +1,59 @@
-import { type Kept, keptOf, later, type Pending } from './core.ts'
+import { laterOf, type Pending, type QueuedChange, toQueued } from './core.ts'
 
-/** Where the queue of a board is kept while the page is away: one text for each change. */
+/** Persistent storage of a board's queue: one text per change. */
 export interface QueueStorage {
-  /** The ids that begin so, in their order, with their texts. */
+  /** The entries whose id has this prefix, sorted by id. */
   list(prefix: string): [id: string, text: string][] | Promise<[id: string, text: string][]>
   put(id: string, text: string): void | Promise<void>
   remove(id: string): void | Promise<void>
 }
 
 /**
- * Keeps every pending change under an id of its own. Two tabs of a user share the place without overwriting each
- * other: should both send a change that is kept there, its key lets it happen once.
+ * Stores every pending change under its own id, so that tabs do not overwrite each other. If two tabs send the same
+ * change, its idempotency key makes the server apply it once.
  */
-export class KeptQueue {
-  private readonly storage: QueueStorage | undefined
+export class StoredQueue {
+  private readonly storage: QueueStorage
   private readonly prefix: string
   private readonly saved = new Map<string, { id: string; state: string }>()
   private count = 0
 
-  constructor(storage: QueueStorage | undefined, user_id: string, board_id: string) {
+  constructor(storage: QueueStorage, userId: string, boardId: string) {
     this.storage = storage
-    this.prefix = `lockstep/${user_id}/${board_id}/`
+    this.prefix = `lockstep/${userId}/${boardId}/`
   }
 
-  /** Of the changes that were stored or found here. */
+  /** Keys of the stored changes. */
   get keys(): string[] {
     return [...this.saved.keys()]
   }
 
-  async load(): Promise<Kept[]> {
-    const kept: Kept[] = []
+  async load(): Promise<QueuedChange[]> {
+    const queued: QueuedChange[] = []
     for (const [id, text] of await this.list()) {
       try {
-        const each = JSON.parse(text) as Kept
+        const each = JSON.parse(text) as QueuedChange
         this.saved.set(each.key, { id, state: stateOf(each, false) })
-        // Only the first one is stored with its newest base, and those behind it need at least the same.
-        kept.push({ ...each, base: later(each.base, kept.at(-1)?.base) })
+        // Only the first change is stored with its current base; later ones need at least the same.
+        queued.push({ ...each, base: laterOf(each.base, queued.at(-1)?.base) })
       } catch {
-        // What cannot be read is left where it is.
+        // Leave unreadable entries alone.
       }
     }
-    return kept
+    return queued
   }
 
   private async list(): Promise<[id: string, text: string][]> {
     try {
-      return (await this.storage?.list(this.prefix)) ?? []
+      return await this.storage.list(this.prefix)
     } catch {
       return []
     }
   }
 
-  /** Brings the place in line with what is pending. A place that fails costs no more than itself. */
+  /** Updates the storage to match the pending changes. Storage failures are ignored. */
   save(pending: readonly Pending[]) {
     const { storage } = this
-    if (!storage) return
     const keys = new Set(pending.map(({ key }) => key))
     const first = pending.find(({ position }) => !position)
     for (const operation of pending) {
@@ -62,12 +61,12 @@ export class KeptQueue {
       const known = this.saved.get(key)
       const state = stateOf(operation, operation === first)
       if (known?.state === state) continue
-      // Ids sort as the changes were made.
+      // Ids sort in the order of the changes.
       const id = known?.id ?? `${this.prefix}${at}-${String(this.count++).padStart(6, '0')}-${key}`
       this.saved.set(key, { id, state })
-      attempt(() => storage.put(id, JSON.stringify(keptOf(operation))))
+      attempt(() => storage.put(id, JSON.stringify(toQueued(operation))))
     }
-    // Last: those that are left must know what the removed ones did, also when the page ends in between.
+    // Remove last: if the page is closed in between, the stored bases of the remaining changes are already up to date.
     for (const [key, { id }] of this.saved) {
       if (keys.has(key)) continue
       this.saved.delete(key)
@@ -76,15 +75,18 @@ export class KeptQueue {
   }
 }
 
-/** The parts of a change that differ while it waits. The base of every one grows with each change before it: only the first is written again. */
-const stateOf = ({ attempts, base: { epoch, seq }, position }: Kept, isFirst: boolean) =>
+/**
+ * The mutable parts of a stored change. Every base advances with each confirmed change, but only the first one is
+ * written again.
+ */
+const stateOf = ({ attempts, base: { epoch, seq }, position }: QueuedChange, isFirst: boolean) =>
   `${attempts} ${!position} ${isFirst ? `${epoch}.${seq}` : ''}`
 
 function attempt(work: () => void | Promise<void>) {
   try {
     void Promise.resolve(work()).catch(() => {})
   } catch {
-    // Full, or forbidden: the queue lives on in memory.
+    // Storage is full or forbidden: the queue still works in memory.
   }
 }
 
@@ -96,7 +98,7 @@ interface TextStore {
   removeItem(id: string): void
 }
 
-/** The browser's `localStorage` as the place of the queue. */
+/** Stores the queue in the browser's `localStorage`. */
 export const localQueue = (store: TextStore): QueueStorage => ({
   list: (prefix) =>
     Array.from({ length: store.length }, (_, i) => store.key(i) ?? '')

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { Stream } from './stream.ts'
+import { EventStream } from './stream.ts'
 
 const numbers = () =>
-  new Stream<number | 'missed'>(
+  new EventStream<number | 'missed'>(
     () => 'missed',
     () => {},
   )
 
-test('[SYNC-15] however slow the reader, no more than 1,000 values wait for him; the gap is where it was', async () => {
+test('[SYNC-15] at most 1,000 values are buffered for a slow reader, and the overflow marker is where values were dropped', async () => {
   const stream = numbers()
   for (let i = 1; i <= 10_500; i++) stream.push(i)
   stream.end()
@@ -18,20 +18,20 @@ test('[SYNC-15] however slow the reader, no more than 1,000 values wait for him;
   expect(read.slice(1)).toEqual(Array.from({ length: read.length - 1 }, (_, i) => 10_500 - read.length + 2 + i))
 })
 
-test('[SYNC-15] who asks for the next before he has the last gets them in order', async () => {
+test('[SYNC-15] concurrent reads get the values in order', async () => {
   const stream = numbers()
-  const asked = [stream.next(), stream.next(), stream.next()]
+  const reads = [stream.next(), stream.next(), stream.next()]
   stream.push(1)
   stream.push(2)
   stream.end()
-  expect((await Promise.all(asked)).map(({ value }) => value)).toEqual([1, 2, undefined])
+  expect((await Promise.all(reads)).map(({ value }) => value)).toEqual([1, 2, undefined])
 })
 
-test('[SYNC-15] who leaves is given no more, and keeps nothing', async () => {
-  let left = 0
-  const stream = new Stream<number>(
+test('[SYNC-15] a reader that stops gets nothing more and holds no values', async () => {
+  let ended = 0
+  const stream = new EventStream<number>(
     () => 0,
-    () => left++,
+    () => ended++,
   )
   stream.push(1)
   stream.push(2)
@@ -41,5 +41,5 @@ test('[SYNC-15] who leaves is given no more, and keeps nothing', async () => {
   }
   stream.push(3)
   expect(await stream.next()).toEqual({ value: undefined, done: true })
-  expect(left).toBe(1)
+  expect(ended).toBe(1)
 })

@@ -1,42 +1,42 @@
-/** A reader who is further behind than this has missed something, and is told so. */
-const MAX_WAITING = 1_000
+/** Above this number of buffered values, the oldest are dropped. */
+const MAX_BUFFERED = 1_000
 
-/** Values for one reader who takes them at his own pace. What he cannot keep up with is one `overflow` in its place. */
-export class Stream<T> implements AsyncIterableIterator<T, undefined> {
-  private waiting: T[] = []
-  /** Those who asked for what has not come yet. */
-  private readonly asked: ((result: IteratorResult<T, undefined>) => void)[] = []
-  private isOver = false
+/** A bounded async iterator for one reader. On overflow, the buffer is replaced by one `overflow` value. */
+export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
+  private buffer: T[] = []
+  /** Pending `next` calls. */
+  private readonly readers: ((result: IteratorResult<T, undefined>) => void)[] = []
+  private isEnded = false
   private readonly overflow: () => T
-  private readonly left: () => void
+  private readonly onEnd: () => void
 
   constructor(overflow: () => T, left: () => void) {
     this.overflow = overflow
-    this.left = left
+    this.onEnd = left
   }
 
   push(value: T) {
-    if (this.isOver) return
-    const give = this.asked.shift()
-    if (give) give({ value, done: false })
-    else if (this.waiting.length < MAX_WAITING) this.waiting.push(value)
-    else this.waiting = [this.overflow()]
+    if (this.isEnded) return
+    const resolve = this.readers.shift()
+    if (resolve) resolve({ value, done: false })
+    else if (this.buffer.length < MAX_BUFFERED) this.buffer.push(value)
+    else this.buffer = [this.overflow()]
   }
 
   end() {
-    this.isOver = true
-    for (const give of this.asked.splice(0)) give({ value: undefined, done: true })
-    this.left()
+    this.isEnded = true
+    for (const resolve of this.readers.splice(0)) resolve({ value: undefined, done: true })
+    this.onEnd()
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    if (this.waiting.length > 0) return Promise.resolve({ value: this.waiting.shift() as T, done: false })
-    if (this.isOver) return Promise.resolve({ value: undefined, done: true })
-    return new Promise((resolve) => void this.asked.push(resolve))
+    if (this.buffer.length > 0) return Promise.resolve({ value: this.buffer.shift() as T, done: false })
+    if (this.isEnded) return Promise.resolve({ value: undefined, done: true })
+    return new Promise((resolve) => void this.readers.push(resolve))
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    this.waiting = []
+    this.buffer = []
     this.end()
     return Promise.resolve({ value: undefined, done: true })
   }

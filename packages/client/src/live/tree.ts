@@ -1,11 +1,11 @@
 import type { FullBoard } from './types.ts'
 
-/** Anything on a board that has an id, with the lists that hang from it. */
+/** A resource with an id, and its child lists. */
 export interface Item {
   id: string
   [field: string]: unknown
 }
-/** Which lists lead from the board to the things of a kind. */
+/** The list fields that lead from the board to the items of a kind. */
 export type Path = readonly string[]
 
 export const COLUMNS = ['columns']
@@ -19,8 +19,8 @@ export const LABELS = ['labels']
 type Change = (list: Item[], parent: Item) => Item[]
 
 /**
- * Changes every list at the end of a path. Whatever is not changed stays the very same object, up to the board itself:
- * who draws a board need only look where something is new.
+ * Maps every list at the end of a path. Unchanged parts keep their object identity, up to the board itself, so that
+ * renderers can compare with `===`.
  */
 export const inLists = (board: FullBoard, path: Path, change: Change) =>
   descend(board as unknown as Item, path, change, 0) as unknown as FullBoard
@@ -33,7 +33,7 @@ function descend(node: Item, path: Path, change: Change, depth: number): Item {
   return next === list ? node : { ...node, [key]: next }
 }
 
-/** The list with every item changed; the same list when none did. */
+/** Maps a list; returns the same list if no item changed. */
 export function mapList<T>(list: T[], change: (item: T) => T): T[] {
   const next = list.map(change)
   return next.some((item, i) => item !== list[i]) ? next : list
@@ -42,13 +42,13 @@ export function mapList<T>(list: T[], change: (item: T) => T): T[] {
 export const without = <T extends { id: string }>(list: T[], id: string): T[] =>
   list.some((item) => item.id === id) ? list.filter((item) => item.id !== id) : list
 
-/** Changes the one item with this id, wherever it stands at the end of a path. */
+/** Maps the item with this id. */
 export const update = (board: FullBoard, path: Path, id: string, change: (item: Item) => Item) =>
   inLists(board, path, (list) => mapList(list, (item) => (item.id === id ? change(item) : item)))
 
 export const remove = (board: FullBoard, path: Path, id: string) => inLists(board, path, (list) => without(list, id))
 
-/** Puts an item into the list of one parent, and takes it out of every other. */
+/** Inserts an item into the list of one parent, and removes it from all others. */
 export const put = (
   board: FullBoard,
   path: Path,
@@ -67,7 +67,7 @@ interface Found {
   index: number
 }
 
-/** The item with this id at the end of a path, and what it hangs from. */
+/** Finds an item by id, with its parent and index. */
 export function find(board: FullBoard, path: Path, id: string): Found | undefined {
   const search = (parent: Item, depth: number): Found | undefined => {
     const list = parent[path[depth] as string] as Item[]
@@ -81,7 +81,7 @@ export function find(board: FullBoard, path: Path, id: string): Found | undefine
   return search(board as unknown as Item, 0)
 }
 
-/** Where an item goes in a list that does not hold it: the server's own rule. */
+/** The index at which to insert an item, by the server's rule. */
 export function indexOf(
   list: readonly Item[],
   { position, after_id }: { position?: number | null; after_id?: string | null },
@@ -92,7 +92,7 @@ export function indexOf(
   return Math.min(position ?? list.length, list.length)
 }
 
-/** A list with an item in the place that its rank gives it: by rank, then by id. */
+/** Inserts an item by rank, then id. */
 export function insertRanked(list: Item[], item: Item): Item[] {
   const isBehind = (other: Item) => {
     const [a, b] = [other['rank'] as number, item['rank'] as number]
@@ -102,17 +102,14 @@ export function insertRanked(list: Item[], item: Item): Item[] {
   return list.toSpliced(index < 0 ? list.length : index, 0, item)
 }
 
-/**
- * The second value, made of as much of the first as is equal to it: what did not change is the very same object again.
- * Items of a list are compared with the one of the same id.
- */
+/** Structural sharing: returns `next`, but reuses every equal part of `previous`. List items are matched by id. */
 export function share<T>(previous: unknown, next: T): T {
   if (previous === next || !isObject(previous) || !isObject(next)) return next
   if (Array.isArray(next)) {
     if (!Array.isArray(previous)) return next
     const before: unknown[] = previous
     const shared = next.map((item: unknown, i) => {
-      // Most of what moved was moved by one.
+      // Fast path: most items are at the same index or moved by one.
       if (item === before[i] || item === before[i - 1] || item === before[i + 1]) return item
       const id = idOf(item)
       return share(idOf(before[i]) === id ? before[i] : before.find((other) => idOf(other) === id), item)
@@ -128,7 +125,7 @@ export function share<T>(previous: unknown, next: T): T {
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-/** Members have no id of their own. */
+/** Members are identified by their user id. */
 const idOf = (value: unknown) => {
   const item = value as { id?: unknown; user_id?: unknown } | null
   return item?.id ?? item?.user_id

@@ -1,6 +1,6 @@
 import type { Card, FullBoard, LoggedEvent, Operations } from '../types.gen.ts'
 
-/** Everything that the live board knows of the wire, in one place. */
+/** The wire types that the live board uses. */
 export type {
   BoardMember,
   Card,
@@ -12,10 +12,10 @@ export type {
   OnlineUser,
 } from '../types.gen.ts'
 
-/** An event of a board's log: one of 31 kinds, told apart by `type`. */
+/** An event of a board's log: one of 31 kinds, discriminated by `type`. */
 export type BoardEvent = LoggedEvent
 
-/** The changes of a board that can be made through a live board. Uploads go their own way: a file is not kept in a queue. */
+/** The changes that a live board can make. Uploads are not among them: files are not queued. */
 export type ChangeName =
   | 'updateBoard'
   | 'deleteBoard'
@@ -49,24 +49,24 @@ export type ChangeName =
   | 'unassignItem'
   | 'deleteAttachment'
 
-/** What a change takes: the ids of its path and the fields of its body, side by side. The board is known. */
+/** The input of a change: path ids and body fields in one object, without `board_id`. */
 export type Input<N extends ChangeName> = Omit<Operations[N]['input'], 'board_id'>
-/** Fields of a card as the user saw them. */
-export type Guard = Partial<Pick<Card, 'title' | 'description'>>
-/** How a change is made. */
+/** Fields of a card with the values that the user saw. */
+export type ExpectedFields = Partial<Pick<Card, 'title' | 'description'>>
+/** Options of a change. */
 export interface ChangeOptions<N extends ChangeName = ChangeName> {
   /**
-   * What the user saw when he began to write. Should somebody have made something else of it meanwhile, nothing is
-   * overwritten: the change ends as a `conflict`, with what he wrote and what is there.
+   * Optimistic concurrency: the values that the user saw when they started editing. If someone else has changed them
+   * since, nothing is overwritten and the change ends as a `conflict` with both texts.
    */
-  unless_changed?: (N extends 'updateCard' ? Guard : never) | undefined
+  unlessChanged?: (N extends 'updateCard' ? ExpectedFields : never) | undefined
 }
-/** A change with what it takes. */
+/** A change: the name of an operation and its input. */
 export type Change = { [N in ChangeName]: { name: N; input: Input<N> } }[ChangeName]
-/** A snapshot that a page has stored. */
+/** A stored snapshot. */
 export interface StoredBoard {
-  /** Of the snapshot. */
+  /** Position of the snapshot. */
   position: string
-  /** Reads the rest of it, where that is needed. */
+  /** Loads the board; called only if it is needed. */
   read: () => Promise<FullBoard>
 }

@@ -3,29 +3,32 @@ import type { Api } from '../live/api.ts'
 import type { BoardListener } from '../live/index.ts'
 import { type BoardOptions, type BoardState, sharedBoard } from './shared-board.ts'
 
-export type { AboutEvent, BoardListener } from '../live/index.ts'
+export type { BoardListener, EventOrigin } from '../live/index.ts'
 export type { BoardOptions, BoardState } from './shared-board.ts'
 
 /**
- * A live board, open while a component that uses it is mounted, and the same for all components of the page. Renders
- * whenever anything of it is new; parts that did not change are the same objects, for `memo`.
+ * Returns a live board. It is open while a component that uses it is mounted, and shared by all components of the
+ * page. Rerenders on every change; unchanged parts are the same objects, so `memo` works.
  */
-export function useBoard(client: Api, board_id: string, options?: BoardOptions): BoardState {
-  // The board is opened when all components of a commit are there, with what one of them says.
-  if (options) sharedBoard(client, board_id).options = options
-  return useBoardSelector(client, board_id, everything)
+export function useBoard(client: Api, boardId: string, options?: BoardOptions): BoardState {
+  // The board is opened after the commit, with the options that any component passed.
+  if (options) sharedBoard(client, boardId).options = options
+  return useBoardSelector(client, boardId, wholeState)
 }
 
-/** A part of a live board. Renders only when the part is another one, or a list or an object of other parts. */
-export function useBoardSelector<T>(client: Api, board_id: string, select: (board: BoardState) => T): T {
-  const shared = useMemo(() => sharedBoard(client, board_id), [client, board_id])
+/**
+ * Returns a part of a live board. Rerenders only when the selected value, or an entry of a selected list or object,
+ * changes.
+ */
+export function useBoardSelector<T>(client: Api, boardId: string, select: (board: BoardState) => T): T {
+  const shared = useMemo(() => sharedBoard(client, boardId), [client, boardId])
   const last = useRef<{ state: BoardState; select: typeof select; part: T }>(undefined)
   const read = () => {
     const { state } = shared
     const { current } = last
     if (current?.state === state && current.select === select) return current.part
     const next = select(state)
-    const part = current && isAlike(current.part, next) ? current.part : next
+    const part = current && isShallowEqual(current.part, next) ? current.part : next
     last.current = { state, select, part }
     return part
   }
@@ -33,24 +36,24 @@ export function useBoardSelector<T>(client: Api, board_id: string, select: (boar
 }
 
 /**
- * Calls `listener` for every event of a live board from now on, in order, each once, when the board shows it. It may be
- * another function each time: the latest is called. Keeps the board open as the other hooks do.
+ * Calls `listener` for every event from now on, once and in order, after the board shows it. The latest function
+ * passed is the one called. Keeps the board open like the other hooks.
  */
-export function useBoardEvents(client: Api, board_id: string, listener: BoardListener): void {
+export function useBoardEvents(client: Api, boardId: string, listener: BoardListener): void {
   const latest = useRef(listener)
   useLayoutEffect(() => {
     latest.current = listener
   })
   useEffect(
-    () => sharedBoard(client, board_id).onEvent((event, about) => latest.current(event, about)),
-    [client, board_id],
+    () => sharedBoard(client, boardId).onEvent((event, origin) => latest.current(event, origin)),
+    [client, boardId],
   )
 }
 
-const everything = (board: BoardState) => board
+const wholeState = (board: BoardState) => board
 
-/** Equal, or a list or plain object of equal parts: a selector may well make a new one each time. */
-function isAlike(one: unknown, other: unknown): boolean {
+/** Shallow equality: selectors may create a new list or object each time. */
+function isShallowEqual(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true
   if (!isPlain(one) || !isPlain(other)) return false
   const keys = Object.keys(one)

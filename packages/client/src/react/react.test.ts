@@ -30,10 +30,10 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** The page of `react-page.ts` for a user. */
-async function open({ api }: TestUser, board: TestBoard, more: Partial<ReactPage.Given> = {}) {
+/** Opens the page of `react-page.ts` as a user. */
+async function open({ api }: TestUser, board: TestBoard, more: Partial<ReactPage.PageOptions> = {}) {
   const app = await openApp(browser, pages.url)
-  const given = { base_url: service.base_url, token: api.token, board_id: board.id, ...more }
+  const given = { baseUrl: service.base_url, token: api.token, board_id: board.id, ...more }
   const mount = async () => {
     await app.page.evaluate(script)
     await app.page.evaluate(`lockstep.mount(${JSON.stringify(given)})`)
@@ -48,7 +48,7 @@ const change = (page: Page, name: string, input: object) =>
 const addCard = ({ id, owner, columns }: TestBoard, title: string) =>
   owner.api.call('createCard', { params: { board_id: id, column_id: columns[0].id }, body: { title } })
 
-test('[REACT-1] what is changed on one page is shown there at once, and appears on the other', async () => {
+test('[REACT-1] a change is shown immediately on its page, and appears on the other', async () => {
   const board = await service.board()
   const [one, other] = await Promise.all([open(board.owner, board), open(board.member, board)])
   await Promise.all([live(one.page), live(other.page)])
@@ -61,17 +61,17 @@ test('[REACT-1] what is changed on one page is shown there at once, and appears 
   await handed(one.page, 'from the other')
   await one.page.evaluate('lockstep.board().undo(); undefined')
   await other.page.waitForSelector('#handed li:text-is("from one")', { state: 'detached' })
-  expect(await one.page.evaluate('lockstep.board().can_redo')).toBe(true)
+  expect(await one.page.evaluate('lockstep.board().canRedo')).toBe(true)
   await one.page.evaluate('lockstep.board().redo(); undefined')
   await handed(other.page, 'from one')
-  expect(await one.page.evaluate('lockstep.board().can_redo')).toBe(false)
+  expect(await one.page.evaluate('lockstep.board().canRedo')).toBe(false)
   expect([...one.errors, ...other.errors]).toEqual([])
 })
 
-test('[REACT-2] all components of a page share one board, also in StrictMode', async () => {
+test('[REACT-2] all components of a page share one board, even in StrictMode', async () => {
   const board = await service.board()
   await addCard(board, 'card')
-  const { page, sockets, requests, errors } = await open(board.owner, board, { is_strict: true })
+  const { page, sockets, requests, errors } = await open(board.owner, board, { isStrict: true })
   await live(page)
   await page.waitForSelector('#found li:text-is("card")')
   expect(sockets).toHaveLength(1)
@@ -79,9 +79,9 @@ test('[REACT-2] all components of a page share one board, also in StrictMode', a
   expect(errors).toEqual([])
 })
 
-test('[REACT-3] when the last component is gone, no timer and no socket is left; mounted again it is live again', async () => {
+test('[REACT-3] after the last component unmounts, no timer and no WebSocket is left; mounting again reconnects', async () => {
   const board = await service.board()
-  const { page, sockets, mount } = await open(board.owner, board, { is_strict: true })
+  const { page, sockets, mount } = await open(board.owner, board, { isStrict: true })
   await live(page)
   expect(await page.evaluate('lockstep.openTimers()')).toBeGreaterThan(0)
   const closed = sockets[0]?.waitForEvent('close')
@@ -95,7 +95,7 @@ test('[REACT-3] when the last component is gone, no timer and no socket is left;
   await live(page)
 })
 
-test('[REACT-4] a component renders only when its card changes, handed down or selected', async () => {
+test('[REACT-4] a component rerenders only when its card changes, with props and with a selector', async () => {
   const board = await service.board()
   const [first] = [await addCard(board, 'first'), await addCard(board, 'second')]
   const { page } = await open(board.owner, board)
@@ -113,57 +113,57 @@ test('[REACT-4] a component renders only when its card changes, handed down or s
   expect(after['found c']).toBeGreaterThan(0)
 })
 
-test('[REACT-5] a change that is refused is in the notices with its text, until it is dismissed', async () => {
+test('[REACT-5] a rejected change is in failedChanges with its text until it is dismissed', async () => {
   const board = await service.board()
   const card = await addCard(board, 'card')
   const { page } = await open(board.owner, board)
   await live(page)
   await handed(page, 'card')
-  // Only the service knows how long a title may be.
+  // Only the service checks the length of a title.
   await change(page, 'updateCard', { card_id: card.id, title: 'long '.repeat(1_000) })
-  await page.waitForFunction('lockstep.board().notices.length === 1')
+  await page.waitForFunction('lockstep.board().failedChanges.length === 1')
   await handed(page, 'card')
-  const [notice] = (await page.evaluate('lockstep.board().notices')) as { key: string; text: string }[]
-  expect(notice?.text).toContain('long long')
-  await page.evaluate(`lockstep.board().dismiss('${notice?.key}')`)
-  await page.waitForFunction('lockstep.board().notices.length === 0')
+  const [failed] = (await page.evaluate('lockstep.board().failedChanges')) as { key: string; text: string }[]
+  expect(failed?.text).toContain('long long')
+  await page.evaluate(`lockstep.board().dismiss('${failed?.key}')`)
+  await page.waitForFunction('lockstep.board().failedChanges.length === 0')
 })
 
-test('[REACT-6] with a storage, what could not be sent is pending after a reload, and is sent then', async () => {
+test('[REACT-6] with a storage, unsent changes are pending after a reload and then sent', async () => {
   const board = await service.board()
-  const { page, mount } = await open(board.owner, board, { user_id: board.owner.id })
+  const { page, mount } = await open(board.owner, board, { userId: board.owner.id })
   await live(page)
-  const barred = '**/columns/*/cards'
-  await page.route(barred, (route) => route.abort())
-  await change(page, 'createCard', { column_id: board.columns[0].id, title: 'kept' })
-  await handed(page, 'kept')
+  const blocked = '**/columns/*/cards'
+  await page.route(blocked, (route) => route.abort())
+  await change(page, 'createCard', { column_id: board.columns[0].id, title: 'unsent' })
+  await handed(page, 'unsent')
   await page.reload()
   await mount()
   await page.waitForFunction('lockstep.board().pending.length === 1')
-  await page.unroute(barred)
+  await page.unroute(blocked)
   await page.waitForFunction('lockstep.board().status.phase === "live" && lockstep.board().pending.length === 0')
   expect((await board.events()).filter(({ type }) => type === 'card.created')).toHaveLength(1)
 })
 
-test('[REACT-8] the latest listener is told of every event once, and which are of this page, also in StrictMode', async () => {
+test('[REACT-8] the latest listener gets every event once, and whether this page caused it, even in StrictMode', async () => {
   const board = await service.board()
-  const { page, errors } = await open(board.owner, board, { is_strict: true })
+  const { page, errors } = await open(board.owner, board, { isStrict: true })
   await live(page)
-  const told = async (count: number) => {
+  const received = async (count: number) => {
     await page.waitForFunction(`lockstep.events().length >= ${count}`)
     return (await page.evaluate('lockstep.events()')) as [string, boolean, number][]
   }
   await change(page, 'updateBoard', { title: 'Mine' })
-  const [own] = await told(1)
+  const [own] = await received(1)
   expect(own?.slice(0, 2)).toEqual(['board.updated', true])
-  // The same user elsewhere, and another one.
+  // The same user in another client, and another user.
   await board.owner.api.call('updateBoard', { params: { board_id: board.id }, body: { title: 'From elsewhere' } })
   await page.waitForSelector('h1:text-is("From elsewhere")')
   const { api } = board.member
   const column = { params: { board_id: board.id, column_id: board.columns[0].id }, body: { title: 'Theirs' } }
   await api.call('createCard', column)
-  const all = await told(3)
-  expect(all.map(([type, is_own]) => [type, is_own])).toEqual([
+  const all = await received(3)
+  expect(all.map(([type, isOwn]) => [type, isOwn])).toEqual([
     ['board.updated', true],
     ['board.updated', false],
     ['card.created', false],
@@ -172,9 +172,9 @@ test('[REACT-8] the latest listener is told of every event once, and which are o
   expect(errors).toEqual([])
 })
 
-test('[REACT-8] who only listens keeps the board open too', async () => {
+test('[REACT-8] an event listener alone keeps the board open', async () => {
   const board = await service.board()
-  const { page, sockets } = await open(board.owner, board, { is_strict: true, is_silent: true })
+  const { page, sockets } = await open(board.owner, board, { isStrict: true, isHeadless: true })
   for (let i = 0; (await page.evaluate('lockstep.events().length')) === 0 && i < 50; i++) {
     await addCard(board, 'card')
     await page.waitForTimeout(100)
@@ -187,11 +187,11 @@ test('[REACT-8] who only listens keeps the board open too', async () => {
 })
 
 test.each(['with a storage', 'without a storage'])(
-  '[REACT-9] %s, what was changed while nobody was logged in is sent once when its user is, and asks for it',
+  '[REACT-9] %s, changes made while logged out are sent once when the same user has logged in and retries',
   async (how) => {
     const board = await service.board()
-    const more = how === 'with a storage' ? { user_id: board.owner.id } : {}
-    const { page } = await open(board.owner, board, { is_strict: true, ...more })
+    const more = how === 'with a storage' ? { userId: board.owner.id } : {}
+    const { page } = await open(board.owner, board, { isStrict: true, ...more })
     await live(page)
     await page.evaluate('lockstep.session().logout()')
     const column_id = board.columns[0].id
@@ -211,8 +211,8 @@ test.each(['with a storage', 'without a storage'])(
     await handed(page, 'from elsewhere')
     const created = (await board.events()).filter(({ type }) => type === 'card.created')
     expect(created.map(({ data }) => data['title'])).toEqual(['from elsewhere', 'first', 'second'])
-    const told = (await page.evaluate('lockstep.events()')) as [string, boolean][]
-    expect(told.map(([type, is_own]) => [type, is_own])).toEqual([
+    const delivered = (await page.evaluate('lockstep.events()')) as [string, boolean][]
+    expect(delivered.map(([type, isOwn]) => [type, isOwn])).toEqual([
       ['card.created', false],
       ['card.created', true],
       ['card.created', true],
@@ -224,10 +224,10 @@ test.each(['with a storage', 'without a storage'])(
 
 const Phase = ({ api }: { api: Api }) => createElement('p', null, useBoard(api, 'board').status.phase)
 
-test('[REACT-7] rendered on a server, it opens nothing', async () => {
-  const asked: string[] = []
-  const api: Api = { base_url: '', request: async (name) => ({ data: asked.push(name) }) }
+test('[REACT-7] server-side rendering opens nothing', async () => {
+  const requested: string[] = []
+  const api: Api = { baseUrl: '', request: async (name) => ({ data: requested.push(name) }) }
   expect(renderToString(createElement(Phase, { api }))).toBe('<p>connecting</p>')
   await new Promise(setImmediate)
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
 })

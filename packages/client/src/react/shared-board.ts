@@ -2,92 +2,95 @@ import type { Api } from '../live/api.ts'
 import {
   type BoardListener,
   type Change,
+  type FailedChange,
   LiveBoard,
   type LiveOptions,
-  type Made,
-  type Notice,
   type QueueStorage,
   type Snapshot,
   type Status,
+  type SubmittedChange,
 } from '../live/index.ts'
-import { tell } from '../live/live-board.ts'
-import { KeptQueue } from '../live/storage.ts'
+import { callListener } from '../live/live-board.ts'
+import { StoredQueue } from '../live/storage.ts'
 import type { FullBoard, OnlineUser } from '../live/types.ts'
 
-/** How a board is opened: with a storage for changes that the board does not show yet, whose they are, and the board of an earlier visit. */
+/**
+ * How a board is opened: a storage for the queue of unconfirmed changes, the user they belong to, and the board of an
+ * earlier visit.
+ */
 export interface BoardOptions extends Pick<LiveOptions, 'loadStored'> {
   storage: QueueStorage
-  user_id: string
+  userId: string
 }
 
-/** A live board as a component sees it: values that never change, new ones for what is new. */
+/** The immutable state of a live board that components render. */
 export interface BoardState {
-  /** What to show. Equal parts are the same objects as before. Undefined only before the first load. */
+  /** The board to show. Unchanged parts are the same objects. Undefined only before the first load. */
   view: FullBoard | undefined
   status: Status
-  /** The user's changes that are not confirmed yet. */
+  /** The user's unconfirmed changes. */
   pending: readonly { key: string; change: Change }[]
-  /** Changes that did not come about, with what was typed, until they are dismissed. */
-  notices: readonly Notice[]
+  /** Changes that failed, with the text they contained, until they are dismissed. */
+  failedChanges: readonly FailedChange[]
   presence: readonly OnlineUser[]
-  can_undo: boolean
-  can_redo: boolean
-  /** Changes the board: shown at once, sent as soon as there is a line. */
+  canUndo: boolean
+  canRedo: boolean
+  /** Changes the board: an optimistic update, sent as soon as there is a connection. */
   change: LiveBoard['change']
-  /** Takes the user's last change back. */
-  undo: () => Made[]
-  /** Makes the change again that was taken back last. */
-  redo: () => Made[]
-  /** Gives up a change that is not confirmed. */
+  /** Undoes the user's last change. */
+  undo: () => SubmittedChange[]
+  /** Redoes the change that was undone last. */
+  redo: () => SubmittedChange[]
+  /** Drops an unconfirmed change. */
   discard: (key: string) => void
-  /** The user has seen a notice. */
+  /** Removes a failed change from the list. */
   dismiss: (key: string) => void
   /**
-   * Tries at once to connect and to send, instead of when it is time again. A board that was closed because the session
-   * had ended goes on with all that is pending, when its user has logged in again.
+   * Connects and sends immediately instead of waiting for the backoff. Reopens a board that was closed because the
+   * session ended, with everything pending, once its user has logged in again.
    */
   retry: () => void
-  /** The server's board under the view, without the user's own changes. */
+  /** The server's board, without the user's unconfirmed changes. */
   snapshot: () => Snapshot | undefined
 }
 
 const boards = new WeakMap<Api, Map<string, SharedBoard>>()
 
-/** The one live board of a page for this client and id, open or not. */
-export function sharedBoard(api: Api, board_id: string): SharedBoard {
-  const ofApi = boards.get(api) ?? new Map<string, SharedBoard>()
-  boards.set(api, ofApi)
-  const shared = ofApi.get(board_id) ?? new SharedBoard(api, board_id)
-  ofApi.set(board_id, shared)
+/** The live board of this client and id, shared by the whole page. */
+export function sharedBoard(api: Api, boardId: string): SharedBoard {
+  const apiBoards = boards.get(api) ?? new Map<string, SharedBoard>()
+  boards.set(api, apiBoards)
+  const shared = apiBoards.get(boardId) ?? new SharedBoard(api, boardId)
+  apiBoards.set(boardId, shared)
   return shared
 }
 
-/** A live board that is open as long as somebody listens. */
+/** A live board that is open as long as it has listeners. */
 export class SharedBoard {
   state: BoardState
-  /** How to open it, if a component says so. */
+  /** Options for opening it, if a component passes any. */
   options: BoardOptions | undefined
   private readonly api: Api
-  private readonly board_id: string
+  private readonly boardId: string
   private readonly closed: BoardState
   private readonly listeners = new Set<() => void>()
-  private readonly event_listeners = new Set<BoardListener>()
-  /** Grows when it is opened or closed: what was begun before is not wanted any more. */
-  private life = 0
+  private readonly eventListeners = new Set<BoardListener>()
+  /** Increases on every open and close, so that earlier asynchronous work can be ignored. */
+  private generation = 0
   private isOpen = false
   private board: LiveBoard | undefined
 
-  constructor(api: Api, board_id: string) {
+  constructor(api: Api, boardId: string) {
     this.api = api
-    this.board_id = board_id
+    this.boardId = boardId
     this.closed = {
       view: undefined,
       status: connecting(),
       pending: [],
-      notices: [],
+      failedChanges: [],
       presence: [],
-      can_undo: false,
-      can_redo: false,
+      canUndo: false,
+      canRedo: false,
       change: (name, input, how) => this.opened().change(name, input, how),
       undo: () => this.opened().undo(),
       redo: () => this.opened().redo(),
@@ -99,48 +102,48 @@ export class SharedBoard {
     this.state = this.closed
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => this.join(this.listeners, listener)
+  readonly subscribe = (listener: () => void): (() => void) => this.addListener(this.listeners, listener)
 
-  readonly onEvent = (listener: BoardListener): (() => void) => this.join(this.event_listeners, listener)
+  readonly onEvent = (listener: BoardListener): (() => void) => this.addListener(this.eventListeners, listener)
 
-  private join<T>(listeners: Set<T>, listener: T): () => void {
+  private addListener<T>(listeners: Set<T>, listener: T): () => void {
     listeners.add(listener)
-    this.settle()
+    this.openOrClose()
     return () => {
       listeners.delete(listener)
-      this.settle()
+      this.openOrClose()
     }
   }
 
-  /** Opens or closes it when all components of a commit have come and gone: StrictMode lets each do so twice. */
-  private settle() {
+  /** Runs after all components of a commit have (un)subscribed: StrictMode makes each do both twice. */
+  private openOrClose() {
     queueMicrotask(() => {
-      const isWanted = this.listeners.size + this.event_listeners.size > 0
+      const isWanted = this.listeners.size + this.eventListeners.size > 0
       if (isWanted === this.isOpen) return
       this.isOpen = isWanted
-      const life = ++this.life
-      if (isWanted) void this.open(life)
+      const generation = ++this.generation
+      if (isWanted) void this.open(generation)
       else this.close()
     })
   }
 
-  private async open(life: number) {
-    const { api, board_id, options } = this
+  private async open(generation: number) {
+    const { api, boardId, options } = this
     this.state = { ...this.state, status: connecting() }
-    const queue = options && new KeptQueue(options.storage, options.user_id, board_id)
-    const kept = await queue?.load()
-    if (life !== this.life) return
-    const board = new LiveBoard(api, board_id, options ?? {}, queue, kept)
+    const queue = options && new StoredQueue(options.storage, options.userId, boardId)
+    const queued = await queue?.load()
+    if (generation !== this.generation) return
+    const board = new LiveBoard(api, boardId, options ?? {}, queue, queued)
     this.board = board
-    const show = () => {
+    const update = () => {
       this.state = stateOf(board, this.state)
       for (const listener of [...this.listeners]) listener()
     }
-    board.subscribe(show)
-    board.onEvent((event, about) => {
-      for (const listener of [...this.event_listeners]) tell(() => listener(event, about))
+    board.subscribe(update)
+    board.onEvent((event, origin) => {
+      for (const listener of [...this.eventListeners]) callListener(() => listener(event, origin))
     })
-    show()
+    update()
   }
 
   private close() {
@@ -151,7 +154,7 @@ export class SharedBoard {
   }
 
   private opened(): LiveBoard {
-    if (!this.board) throw new Error('The board is not open: no component that shows it is mounted')
+    if (!this.board) throw new Error('The board is not open: no component that uses it is mounted')
     return this.board
   }
 }
@@ -159,9 +162,18 @@ export class SharedBoard {
 const connecting = (): Status => ({ phase: 'connecting', pending: 0, reason: undefined, since: Date.now() })
 
 function stateOf(board: LiveBoard, { pending, ...before }: BoardState): BoardState {
-  const { view, status, notices, presence, can_undo, can_redo } = board
-  // The live board's own list changes in place.
+  const { view, status, failedChanges, presence, canUndo, canRedo } = board
+  // The live board mutates its own list.
   const now = board.pending.map(({ key, change }) => ({ key, change }))
   const isSame = now.length === pending.length && now.every(({ key }, i) => key === pending[i]?.key)
-  return { ...before, view, status, notices, presence, can_undo, can_redo, pending: isSame ? pending : now }
+  return {
+    ...before,
+    view,
+    status,
+    failedChanges,
+    presence,
+    canUndo,
+    canRedo,
+    pending: isSame ? pending : now,
+  }
 }

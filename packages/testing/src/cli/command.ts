@@ -8,7 +8,7 @@ import { MARK, PASSWORD } from '../service.ts'
 
 const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url))
 
-export interface Ended {
+export interface Exited {
   code: number | null
   out: string
   err: string
@@ -16,24 +16,24 @@ export interface Ended {
 export interface Running {
   out: () => string
   err: () => string
-  /** What it printed so far, each line read as JSON. */
+  /** The output so far, each line parsed as JSON. */
   events: () => { type: string; seq?: number; data?: { title?: string } }[]
   type: (text: string) => void
-  end: (signal?: NodeJS.Signals) => Promise<Ended>
-  ended: Promise<Ended>
+  end: (signal?: NodeJS.Signals) => Promise<Exited>
+  ended: Promise<Exited>
 }
 
-/** Somebody at a terminal, with a folder of his own for what the command keeps. */
-export class Person {
+/** A user of the CLI with a temporary home folder. */
+export class CliUser {
   readonly home = mkdtempSync(join(tmpdir(), 'lockstep-cli-'))
   readonly env: Record<string, string> = {}
   private readonly children = new Set<ChildProcess>()
 
-  get login_file(): string {
+  get loginFile(): string {
     return join(this.home, 'lockstep', 'login.json')
   }
 
-  /** Starts the real command, and lets it run. */
+  /** Starts the real command. */
   start(args: string[], { input, env = {} }: { input?: string; env?: Record<string, string> } = {}): Running {
     const running = this.launch(process.execPath, [MAIN, ...args], env)
     if (input !== undefined) running.type(input)
@@ -41,21 +41,21 @@ export class Person {
     return running
   }
 
-  /** Starts it on a terminal of its own. Both its outputs are in `out`. */
+  /** Starts the command in a pseudoterminal. Both outputs are in `out`. */
   startOnTerminal(args: string[], env: Record<string, string> = {}): Running {
     const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
     return this.launch('script', ['-qec', words, '/dev/null'], { TERM: 'xterm', ...env })
   }
 
-  /** Runs the command to its end. Nothing that it says may hold a token or a password. */
-  async run(args: string[], options: { input?: string; env?: Record<string, string> } = {}): Promise<Ended> {
+  /** Runs the command to its end. Fails if the output contains a token or a password. */
+  async run(args: string[], options: { input?: string; env?: Record<string, string> } = {}): Promise<Exited> {
     return this.start(args, { input: '', ...options }).ended
   }
 
-  /** Runs it with `--json`, and reads what it printed. */
+  /** Runs the command with `--json` and parses the output. */
   async json<T = Record<string, unknown>>(args: string[], options: { input?: string } = {}): Promise<T> {
     const { code, out, err } = await this.run([...args, '--json'], options)
-    if (code !== 0) throw new Error(`lockstep ${args.join(' ')} ended with ${code}: ${err}`)
+    if (code !== 0) throw new Error(`lockstep ${args.join(' ')} exited with ${code}: ${err}`)
     return JSON.parse(out) as T
   }
 
@@ -64,36 +64,38 @@ export class Person {
     if (code !== 0) throw new Error(err)
   }
 
-  /** Ends what still runs, and removes what was kept. */
-  leave(): void {
+  /** Kills running commands and removes the home folder. */
+  dispose(): void {
     for (const child of this.children) child.kill('SIGKILL')
     rmSync(this.home, { recursive: true, force: true })
   }
 
   private launch(command: string, args: string[], env: Record<string, string>): Running & { close: () => void } {
     const { PATH, NODE_COMPILE_CACHE } = process.env
-    const own = { PATH, NODE_COMPILE_CACHE, HOME: this.home, XDG_CONFIG_HOME: this.home }
-    const child = spawn(command, args, { env: { ...own, ...this.env, ...env }, stdio: 'pipe' })
+    const baseEnv = { PATH, NODE_COMPILE_CACHE, HOME: this.home, XDG_CONFIG_HOME: this.home }
+    const child = spawn(command, args, { env: { ...baseEnv, ...this.env, ...env }, stdio: 'pipe' })
     this.children.add(child)
-    const said = { out: '', err: '' }
-    child.stdout.on('data', (text: Buffer) => (said.out += text.toString()))
-    child.stderr.on('data', (text: Buffer) => (said.err += text.toString()))
+    const output = { out: '', err: '' }
+    child.stdout.on('data', (text: Buffer) => (output.out += text.toString()))
+    child.stderr.on('data', (text: Buffer) => (output.err += text.toString()))
     child.stdin.on('error', () => {})
-    const ended = new Promise<Ended>((resolve, reject) => {
+    const ended = new Promise<Exited>((resolve, reject) => {
       child.once('error', reject)
       child.once('close', (code) => {
         this.children.delete(child)
-        const secret = /eyJ[\w-]+\.[\w-]+/.exec(said.out + said.err)?.[0] ?? (said.out + said.err).includes(MARK)
-        if (secret) reject(new Error(`lockstep ${args.slice(1).join(' ')} told a secret: ${said.out}${said.err}`))
-        else resolve({ code, ...said })
+        const secret =
+          /eyJ[\w-]+\.[\w-]+/.exec(output.out + output.err)?.[0] ?? (output.out + output.err).includes(MARK)
+        if (secret)
+          reject(new Error(`lockstep ${args.slice(1).join(' ')} printed a secret: ${output.out}${output.err}`))
+        else resolve({ code, ...output })
       })
     })
     ended.catch(() => {})
     return {
-      out: () => said.out,
-      err: () => said.err,
+      out: () => output.out,
+      err: () => output.err,
       events: () =>
-        said.out
+        output.out
           .split('\n')
           .filter((line) => line !== '')
           .map((line) => JSON.parse(line)),
@@ -108,11 +110,11 @@ export class Person {
   }
 }
 
-/** Waits until something holds, by asking again and again. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, patience_ms = 15_000) {
-  const deadline = Date.now() + patience_ms
+/** Polls until the condition holds. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = 15_000) {
+  const deadline = Date.now() + timeoutMs
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`)
+    if (Date.now() > deadline) throw new Error(`Timed out waiting for: ${what}`)
     await pause(20)
   }
 }

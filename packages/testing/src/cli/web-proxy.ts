@@ -3,38 +3,38 @@ import { connect, type Socket } from 'node:net'
 import { freePort } from '../ports.ts'
 
 export interface WebProxy {
-  base_url: string
-  /** Where the service is now. */
-  leadTo: (base_url: string) => void
+  baseUrl: string
+  /** Changes the address of the service. */
+  setTarget: (baseUrl: string) => void
   stop: () => Promise<void>
 }
-interface Manners {
-  /** Answers every request for an upgrade itself, as a proxy does that knows nothing of WebSockets. */
-  refuses_upgrades?: boolean
-  /** Lets the upgrade through, and nothing behind it. */
-  swallows_frames?: boolean
-  /** What it calls itself. */
+interface ProxyFaults {
+  /** Rejects WebSocket upgrades, like a proxy that does not support them. */
+  rejectsUpgrades?: boolean
+  /** Forwards the upgrade but none of the messages. */
+  dropsFrames?: boolean
+  /** The value of the Server header. */
   server?: string
-  /** Makes the service's clock differ. */
-  clock_ms?: number
+  /** Shifts the Date header. */
+  clockSkewMs?: number
 }
 
-/** An HTTP proxy before the service, with bad manners on demand. */
-export async function startWebProxy(base_url: string, manners: Manners = {}): Promise<WebProxy> {
-  let target = new URL(base_url)
+/** An HTTP proxy in front of the service, with faults on demand. */
+export async function startWebProxy(baseUrl: string, faults: ProxyFaults = {}): Promise<WebProxy> {
+  let target = new URL(baseUrl)
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
     const { method = 'GET', url = '/', headers } = request
-    const asked = send(new URL(url, target), { method, headers, agent: false }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, headersOf(answer))
-      answer.pipe(response)
+    const forwarded = send(new URL(url, target), { method, headers, agent: false }, (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, headersOf(upstream))
+      upstream.pipe(response)
     })
-    asked.on('error', () => response.writeHead(502).end('Bad Gateway'))
-    request.pipe(asked)
+    forwarded.on('error', () => response.writeHead(502).end('Bad Gateway'))
+    request.pipe(forwarded)
   })
   const headersOf = ({ headers }: IncomingMessage) => {
-    const { clock_ms, server: name } = manners
-    const date = clock_ms === undefined ? headers.date : new Date(Date.now() + clock_ms).toUTCString()
+    const { clockSkewMs, server: name } = faults
+    const date = clockSkewMs === undefined ? headers.date : new Date(Date.now() + clockSkewMs).toUTCString()
     return { ...headers, ...(date && { date }), ...(name && { server: name }) }
   }
   server.on('connection', (socket) => {
@@ -42,8 +42,8 @@ export async function startWebProxy(base_url: string, manners: Manners = {}): Pr
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
   })
   server.on('upgrade', (request: IncomingMessage, client: Socket) => {
-    if (manners.refuses_upgrades) {
-      const name = manners.server ? `Server: ${manners.server}\r\n` : ''
+    if (faults.rejectsUpgrades) {
+      const name = faults.server ? `Server: ${faults.server}\r\n` : ''
       client.end(`HTTP/1.1 400 Bad Request\r\n${name}Content-Length: 0\r\nConnection: close\r\n\r\n`)
       return
     }
@@ -52,7 +52,7 @@ export async function startWebProxy(base_url: string, manners: Manners = {}): Pr
     service.write([`GET ${request.url} HTTP/1.1`, ...raw, '', ''].join('\r\n'))
     service.on('error', () => client.destroy()).on('close', () => client.destroy())
     client.on('close', () => service.destroy())
-    if (manners.swallows_frames) {
+    if (faults.dropsFrames) {
       service.once('data', (head: Buffer) => client.write(head.subarray(0, head.indexOf('\r\n\r\n') + 4)))
     } else service.pipe(client)
     client.pipe(service)
@@ -60,8 +60,8 @@ export async function startWebProxy(base_url: string, manners: Manners = {}): Pr
   const port = await freePort()
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   return {
-    base_url: `http://127.0.0.1:${port}`,
-    leadTo: (url) => {
+    baseUrl: `http://127.0.0.1:${port}`,
+    setTarget: (url) => {
       target = new URL(url)
     },
     async stop() {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, WebSocket } from 'playwright-core'
 
-/** Serves an empty page from an origin of its own, as a developer's bundler does. */
+/** Serves an empty page from its own origin, like a developer's bundler. */
 export async function startPages() {
   const html = '<!doctype html><link rel="icon" href="data:,"><div id="root"></div>'
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html))
@@ -15,7 +15,7 @@ export async function startPages() {
   return { url, stop }
 }
 
-/** A page that notes its sockets and requests, and what goes wrong on it. */
+/** Opens a page and records its WebSockets, requests and errors. */
 export async function openApp(browser: Browser, url: string) {
   const page = await browser.newPage()
   const sockets: WebSocket[] = []

@@ -4,28 +4,28 @@ import type { Api } from '../../../client/src/live/api.ts'
 
 const TIMEOUT_MS = 5_000
 
-/** As little of an HTTP client as a live board needs, straight from the contract. */
-export const fetchApi = (base_url: string, token: string): Api => ({
-  base_url,
-  request: async (name, input, { idempotency_key, if_match, signal }) => {
+/** A minimal HTTP client for live boards, derived from the contract. */
+export const fetchApi = (baseUrl: string, token: string): Api => ({
+  baseUrl,
+  request: async (name, input, { idempotencyKey, ifMatch, signal }) => {
     const { method, path, query } = operations[name as keyof typeof operations] as Operation
     const rest = { ...input }
-    const take = (key: string) => {
+    const consume = (key: string) => {
       const value = String(rest[key])
       delete rest[key]
       return encodeURIComponent(value)
     }
-    const address = path.replace(/\{(\w+)\}/g, (_, key: string) => take(key))
-    const asked = Object.keys(query?.properties ?? {}).filter((key) => rest[key] !== undefined)
-    const search = asked.map((key) => `${key}=${take(key)}`).join('&')
+    const address = path.replace(/\{(\w+)\}/g, (_, key: string) => consume(key))
+    const queryKeys = Object.keys(query?.properties ?? {}).filter((key) => rest[key] !== undefined)
+    const search = queryKeys.map((key) => `${key}=${consume(key)}`).join('&')
     const hasBody = method !== 'GET' && Object.keys(rest).length > 0
-    const response = await fetch(`${base_url}${address}${search && `?${search}`}`, {
+    const response = await fetch(`${baseUrl}${address}${search && `?${search}`}`, {
       method,
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       headers: {
         authorization: `Bearer ${token}`,
-        ...(idempotency_key && { 'idempotency-key': idempotency_key }),
-        ...(if_match && { 'if-match': if_match }),
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+        ...(ifMatch && { 'if-match': ifMatch }),
         ...(hasBody && { 'content-type': 'application/json' }),
       },
       ...(hasBody && { body: JSON.stringify(rest) }),

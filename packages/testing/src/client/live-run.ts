@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { applyEvent } from '../../../client/src/live/fold.ts'
-import { type LiveBoard, openBoard, type Settled } from '../../../client/src/live/live-board.ts'
+import { type ChangeOutcome, type LiveBoard, openBoard } from '../../../client/src/live/live-board.ts'
 import type { BoardEvent, Change, FullBoard } from '../../../client/src/live/types.ts'
-import type { FaultyLine } from './faulty-line.ts'
+import { mulberry32 } from '../prng.ts'
+import type { FaultyConnection } from './faulty-connection.ts'
 import { fetchApi } from './fetch-api.ts'
-import { choose } from './random-change.ts'
-import { generator } from './small-board.ts'
+import { randomChange } from './random-change.ts'
 
 export interface LiveRun {
-  /** The service itself, past the faulty line; it may move. */
-  base_url: () => string
-  line: FaultyLine
+  /** Address of the service without the faulty connection; it may change. */
+  baseUrl: () => string
+  connection: FaultyConnection
   board_id: string
   users: { id: string; token: string }[]
   seed: number
-  /** How many changes each client makes, and how long it thinks before each. */
+  /** Number of changes per client, and the mean pause before each. */
   changes: number
-  pause_ms: number
-  /** What goes wrong meanwhile. */
+  pauseMs: number
+  /** Injects faults during the run. */
   faults: () => Promise<void>
 }
 export interface LiveOutcome {
@@ -27,28 +27,29 @@ export interface LiveOutcome {
   confirmed: number
   rejected: number
   events: number
-  converged_ms: number
+  convergedMs: number
 }
 
 const CONVERGE_MS = 90_000
 
 /**
- * Real clients on a real service through a line that fails: each changes the board at random. In the end all show the
- * server's board, every confirmed change is in the log once, and folding the log over the first board gives the last.
+ * Real clients make random changes on a real service through a faulty connection. At the end, all must show the
+ * server's board, every confirmed change must be in the log once, and folding the log over the first board must give
+ * the last.
  */
 export async function runLive(run: LiveRun): Promise<LiveOutcome> {
-  const { line, board_id, users, seed, changes, pause_ms, faults } = run
+  const { connection, board_id, users, seed, changes, pauseMs, faults } = run
   const violations: string[] = []
   const start = await readBoard(run)
   const user_ids = users.map(({ id }) => id)
-  const boards = await Promise.all(users.map(({ token }) => openBoard(fetchApi(line.base_url, token), board_id)))
-  const made: { change: Change; done: Promise<Settled> }[] = []
+  const boards = await Promise.all(users.map(({ token }) => openBoard(fetchApi(connection.baseUrl, token), board_id)))
+  const made: { change: Change; done: Promise<ChangeOutcome> }[] = []
   const write = async (board: LiveBoard, nth: number) => {
-    const random = generator(seed * 10 + nth)
+    const random = mulberry32(seed * 10 + nth)
     const below = (n: number) => Math.floor(random() * n)
     for (let i = 0; i < changes; ) {
-      await pause(below(2 * pause_ms))
-      const change = choose(board.view as FullBoard, below, () => randomUUID(), user_ids)
+      await pause(below(2 * pauseMs))
+      const change = randomChange(board.view as FullBoard, below, () => randomUUID(), user_ids)
       if (!change) continue
       i++
       made.push({ change, done: board.change(change.name, change.input as never).done })
@@ -68,16 +69,16 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
     if (isSettled() && boards.every((board) => board.position === position)) break
     await pause(50)
   }
-  const converged_ms = Math.round(performance.now() - healed)
+  const convergedMs = Math.round(performance.now() - healed)
   const end = await readBoard(run)
   boards.forEach((board, i) => {
     if (!isDeepStrictEqual(board.view, end.board))
-      violations.push(`client ${i} shows another board than the server has: ${JSON.stringify(board.status)}`)
+      violations.push(`client ${i} does not show the server's board: ${JSON.stringify(board.status)}`)
   })
 
   const events = await readEvents(run, start.position)
   if (!isDeepStrictEqual(events.reduce(applyEvent, start.board), end.board))
-    violations.push('the first board and the events behind it are not the last board')
+    violations.push('folding the events over the first board does not give the last')
   const settled = await Promise.all(
     made.map(async ({ change, done }) => ({
       change,
@@ -94,12 +95,12 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
   for (const [name, type] of counted) {
     const confirmed = settled.filter((each) => each.change.name === name && each.settled.outcome === 'confirmed').length
     const logged = events.filter((event) => event.type === type && event.user_id !== null).length
-    // What is gone already need not be deleted: that counts as done.
+    // Deleting something that is already gone counts as success.
     const isRight = name === 'deleteCard' ? logged <= confirmed : logged === confirmed
     if (!isRight) violations.push(`${name}: ${confirmed} confirmed, ${logged} in the log`)
   }
   for (const each of settled)
-    if (each.settled.outcome === 'unknown') violations.push(`nobody knows what became of ${each.change.name}`)
+    if (each.settled.outcome === 'unknown') violations.push(`unknown outcome of ${each.change.name}`)
   await Promise.all(boards.map((board) => board.close()))
   const count = (outcome: string) => settled.filter((each) => each.settled.outcome === outcome).length
   return {
@@ -107,18 +108,18 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
     confirmed: count('confirmed'),
     rejected: count('rejected') + count('gone'),
     events: events.length,
-    converged_ms,
+    convergedMs,
   }
 }
 
-const ask = ({ base_url, users }: LiveRun, name: string, input: Record<string, unknown>) =>
-  fetchApi(base_url(), users[0]?.token ?? '').request(name, input, {
+const request = ({ baseUrl, users }: LiveRun, name: string, input: Record<string, unknown>) =>
+  fetchApi(baseUrl(), users[0]?.token ?? '').request(name, input, {
     signal: new AbortController().signal,
-    max_tries: 1,
+    maxTries: 1,
   })
 
 async function readBoard(run: LiveRun) {
-  const { data, position = '' } = await ask(run, 'getBoard', { board_id: run.board_id })
+  const { data, position = '' } = await request(run, 'getBoard', { board_id: run.board_id })
   return { board: data as FullBoard, position }
 }
 
@@ -126,7 +127,7 @@ async function readEvents(run: LiveRun, since: string): Promise<BoardEvent[]> {
   const [epoch] = since.split('.')
   const events: BoardEvent[] = []
   for (let after = since; ; after = `${epoch}.${events.at(-1)?.seq}`) {
-    const { data } = await ask(run, 'listEvents', { board_id: run.board_id, after, limit: 500 })
+    const { data } = await request(run, 'listEvents', { board_id: run.board_id, after, limit: 500 })
     events.push(...(data as BoardEvent[]))
     if ((data as BoardEvent[]).length < 500) return events
   }

@@ -1,13 +1,15 @@
 import { type LiveBoard, openBoard, realEnvironment, type SocketLike } from '../../../client/src/live/index.ts'
-import { equal, truth, until } from './expectations.ts'
-import { faulty, loggedIn, newBoard, open, type Setting } from './scenario-clients.ts'
+import { assert, equal, until } from './assertions.ts'
+import { faulty, loggedIn, newBoard, open, type ScenarioContext } from './scenario-clients.ts'
 
-/** The live board with the clock, the sockets and the service as they are. What takes longer is simulated, in its own test. */
-export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> = {
-  '[SYNC-10] a change is on its board at once, and on another as soon as the server has it': async (setting) => {
-    const { client, board_id, column_id } = await newBoard(setting)
+/** Live boards with real time, WebSockets and service. Longer cases are simulated. */
+export const liveScenarios: Record<string, (context: ScenarioContext) => Promise<void>> = {
+  '[SYNC-10] a change is shown immediately on its board, and on another as soon as the server has it': async (
+    context,
+  ) => {
+    const { client, board_id, column_id } = await newBoard(context)
     await using mine = await openBoard(client, board_id)
-    await using other = await openBoard(await loggedIn(setting), board_id)
+    await using other = await openBoard(await loggedIn(context), board_id)
     const events = other.events()
     const { id, done } = mine.change('createCard', { column_id, title: 'One' })
     equal(titlesOf(mine), ['One'])
@@ -17,62 +19,66 @@ export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> 
       break
     }
     equal(titlesOf(other), ['One'])
-    await until(() => mine.status.pending === 0 && mine.position === other.position, 'both are where the server is')
+    await until(
+      () => mine.status.pending === 0 && mine.position === other.position,
+      'both are at the position of the server',
+    )
   },
 
-  '[SYNC-14] a change that is refused is taken back, and its text is kept': async (setting) => {
-    const { client, board_id } = await newBoard(setting)
+  '[SYNC-14] a rejected change is rolled back, and its text is kept': async (context) => {
+    const { client, board_id } = await newBoard(context)
     await using board = await openBoard(client, board_id)
     const title = 'long '.repeat(1_000)
     const settled = await board.change('updateBoard', { title }).done
-    equal(settled.outcome === 'rejected' && settled.notice.problem?.code, 'invalid_input')
-    equal([board.view?.title, board.notices[0]?.text], ['Plan', title])
+    equal(settled.outcome === 'rejected' && settled.failure.problem?.code, 'invalid_input')
+    equal([board.view?.title, board.failedChanges[0]?.text], ['Plan', title])
   },
 
-  '[SYNC-15] a line that is cut is taken up where it was: events come in order, each once, without a second load':
-    async (setting) => {
-      const { client, board_id, column_id } = await newBoard(setting)
-      const { client: cuttable, spoil, seen } = faulty(setting, 'none', 0, client.session.token)
-      await using board = await openBoard(cuttable, board_id)
-      await isLive(board)
-      const events = board.events()
-      for (const title of ['One', 'Two', 'Three']) {
-        await spoil('cut')
-        await client.createCard({ board_id, column_id, title })
-      }
-      const titles: unknown[] = []
-      for await (const event of events) {
-        titles.push(event.type === 'card.created' && event.data.title)
-        if (titles.length === 3) break
-      }
-      equal(titles, ['One', 'Two', 'Three'])
-      equal(titlesOf(board), titles)
-      await isLive(board)
-      const paths = (await seen()).map(({ path }) => path)
-      equal(paths.filter((path) => path === `/boards/${board_id}`).length, 1)
-      truth(paths.filter((path) => path.includes('ticket')).length > 1, 'it had to come back')
-    },
+  '[SYNC-15] after a cut connection, events continue once and in order, without reloading the board': async (
+    context,
+  ) => {
+    const { client, board_id, column_id } = await newBoard(context)
+    const { client: cuttable, breakSockets, seen } = faulty(context, 'none', 0, client.session.token)
+    await using board = await openBoard(cuttable, board_id)
+    await isLive(board)
+    const events = board.events()
+    for (const title of ['One', 'Two', 'Three']) {
+      await breakSockets('cut')
+      await client.createCard({ board_id, column_id, title })
+    }
+    const titles: unknown[] = []
+    for await (const event of events) {
+      titles.push(event.type === 'card.created' && event.data.title)
+      if (titles.length === 3) break
+    }
+    equal(titles, ['One', 'Two', 'Three'])
+    equal(titlesOf(board), titles)
+    await isLive(board)
+    const paths = (await seen()).map(({ path }) => path)
+    equal(paths.filter((path) => path === `/boards/${board_id}`).length, 1)
+    assert(paths.filter((path) => path.includes('ticket')).length > 1, 'it reconnected')
+  },
 
-  '[SYNC-12] where a proxy lets no socket through, it asks, and changes are made all the same': async (setting) => {
-    const { client, board_id, column_id } = await newBoard(setting)
-    await using board = await openBoard(faulty(setting, 'barred', 0, client.session.token).client, board_id)
+  '[SYNC-12] behind a proxy that blocks WebSockets, it polls, and changes still work': async (context) => {
+    const { client, board_id, column_id } = await newBoard(context)
+    await using board = await openBoard(faulty(context, 'noSockets', 0, client.session.token).client, board_id)
     await until(() => board.status.phase === 'polling', 'polling')
     equal(await board.change('createCard', { column_id, title: 'Mine' }).done, { outcome: 'confirmed' })
-    await until(() => board.status.pending === 0, 'it was asked for')
-    await client.createCard({ board_id, column_id, title: 'Another’s' })
-    await until(() => titlesOf(board).length === 2, 'what others do is shown')
+    await until(() => board.status.pending === 0, 'the change was polled')
+    await client.createCard({ board_id, column_id, title: 'By another client' })
+    await until(() => titlesOf(board).length === 2, 'changes of others are shown')
     equal(board.status.phase, 'polling')
   },
 
-  '[SYNC-22] who is connected is told, whoever came first, and who left': async (setting) => {
-    const { client, board_id } = await newBoard(setting)
-    const guest = open({ base_url: setting.base_url, token: setting.walk[0]?.token })
+  '[SYNC-22] presence lists everyone connected, and removes users who leave': async (context) => {
+    const { client, board_id } = await newBoard(context)
+    const guest = open({ baseUrl: context.baseUrl, token: context.calls[0]?.token })
     const [me, { id: user_id }] = await Promise.all([client.getMe(), guest.getMe()])
     await client.inviteMember({ board_id, user_id })
     await using board = await openBoard(client, board_id)
     const present = ({ presence }: LiveBoard) => presence.map((user) => user.user_id).sort()
     const isThere = (shown: LiveBoard, ids: string[]) => () => present(shown).join() === ids.sort().join()
-    await until(isThere(board, [me.id]), 'the first is there')
+    await until(isThere(board, [me.id]), 'the first is present')
     {
       await using other = await openBoard(guest, board_id)
       await until(isThere(board, [me.id, user_id]), 'the first sees the second')
@@ -81,8 +87,8 @@ export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> 
     await until(isThere(board, [me.id]), 'the second has left')
   },
 
-  '[SYNC-17] `await using` leaves no timer, no socket, and nobody who waits': async (setting) => {
-    const { client, board_id } = await newBoard(setting)
+  '[SYNC-17] `await using` leaves no timer, no WebSocket and no pending reader': async (context) => {
+    const { client, board_id } = await newBoard(context)
     const timers = new Set<object>()
     const sockets: { readyState: number }[] = []
     const after = (ms: number, work: () => void) => {
@@ -106,7 +112,7 @@ export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> 
     {
       await using board = await openBoard(client, board_id, { environment: { after, openSocket } })
       await isLive(board)
-      truth(timers.size > 0 && sockets.length === 1, `${timers.size} timers, ${sockets.length} sockets`)
+      assert(timers.size > 0 && sockets.length === 1, `${timers.size} timers, ${sockets.length} sockets`)
       next = board.events().next()
     }
     equal(await next, { done: true })
@@ -116,13 +122,13 @@ export const liveScenarios: Record<string, (setting: Setting) => Promise<void>> 
   },
 }
 
-/** In a page, which alone is told of these: a line that died without a word is not waited for. */
-export async function wakeScenario(setting: Setting): Promise<void> {
+/** Runs in a page, which alone gets these events: a dead connection is replaced immediately. */
+export async function wakeScenario(context: ScenarioContext): Promise<void> {
   const page = globalThis as unknown as EventTarget & { document: EventTarget }
-  const { client, board_id, column_id } = await newBoard(setting)
-  const { client: mortal, spoil } = faulty(setting, 'none', 0, client.session.token)
-  let slept_ms = 0
-  const environment = { now: () => Date.now() + slept_ms }
+  const { client, board_id, column_id } = await newBoard(context)
+  const { client: mortal, breakSockets } = faulty(context, 'none', 0, client.session.token)
+  let sleptMs = 0
+  const environment = { now: () => Date.now() + sleptMs }
   await using board = await openBoard(mortal, board_id, { environment })
   for (const [target, type] of [
     [page, 'online'],
@@ -131,17 +137,17 @@ export async function wakeScenario(setting: Setting): Promise<void> {
     [page.document, 'visibilitychange'],
   ] as const) {
     await isLive(board)
-    await spoil('deaden')
+    await breakSockets('blackhole')
     await client.createCard({ board_id, column_id, title: type })
     if (type !== 'online') {
-      // Heard of a moment ago: there is no reason to doubt the line.
+      // A message arrived recently, so the connection is trusted.
       target.dispatchEvent(new Event(type))
       equal([type, board.status.phase], [type, 'live'])
-      slept_ms += 36_000
+      sleptMs += 36_000
     }
     target.dispatchEvent(new Event(type))
     equal([type, board.status.phase], [type, 'connecting'])
-    await until(() => titlesOf(board).includes(type), `${type}: what was missed is there`, 2_000)
+    await until(() => titlesOf(board).includes(type), `${type}: missed events are shown`, 2_000)
   }
 }
 

@@ -2,39 +2,42 @@ import type { Position } from '../../../client/src/live/core.ts'
 import { isPossible } from '../../../client/src/live/predict.ts'
 import type { BoardEvent, BoardMember, Change, FullBoard } from '../../../client/src/live/types.ts'
 
-/** Tiny on purpose: neighbours have to make room all the time. */
+/** Small on purpose, so that neighbours often have to be moved to make room. */
 const GAP = 4
 const AT = '2026-01-01T00:00:00.000Z'
 
-interface Thing {
+interface ModelItem {
   id: string
   rank: number
   [field: string]: unknown
 }
-export interface Place {
+export interface ListPosition {
   position?: number | null
   after_id?: string | null
 }
-type Input = Place & Record<string, unknown> & { id?: string }
+type Input = ListPosition & Record<string, unknown> & { id?: string }
 export interface Logged {
   event: BoardEvent
-  /** The request that it answers, and whether it is what the user asked for: not room made for it, nor a rule's doing. */
+  /**
+   * The idempotency key of the request that caused the event, and whether the user asked for it (not a moved
+   * neighbour or a rule).
+   */
   key: string
-  is_own: boolean
+  isOwn: boolean
 }
-export type Answer =
+export type ModelResponse =
   | { ok: true; seq: number; epoch: number; emitted: number }
   | { ok: false; status: number; code: string }
 
-/** Much faster than structuredClone for small plain things. */
+/** Much faster than structuredClone for small plain objects. */
 export const clone = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
-export class Refused extends Error {}
+export class Rejected extends Error {}
 const STATUSES: Record<string, number> = { id_taken: 409, precondition_failed: 412 }
 
 /**
- * Whether a change that was made on the board at a position, and never happened, could not have happened: what it needs
- * never was there, or did not stay. Of another epoch nothing is known.
+ * Whether a change based on a position, and never applied, could not have been applied: its target never existed or
+ * did not stay. Unknown for another epoch.
  */
 export function wasImpossible(server: ModelServer, change: Change, { epoch, seq }: Position): boolean {
   if (epoch !== server.epoch) return true
@@ -43,28 +46,28 @@ export function wasImpossible(server: ModelServer, change: Change, { epoch, seq 
 }
 
 /**
- * The service as its rules describe it, without a network: one change after the other, numbers, ranks with room made by
- * moved events, two automation rules, idempotency keys. Written apart from the client, so that the two can disagree.
+ * Model of the service without a network: serial changes, sequence numbers, ranks with moved neighbours, two
+ * automation rules and idempotency keys. Written independently of the client, so that the two can disagree.
  */
 export class ModelServer {
   board: FullBoard
   epoch = 1
-  /** Where the epoch began. */
-  first_seq = 0
+  /** The sequence number at which the epoch began. */
+  firstSeq = 0
   log: Logged[] = []
-  /** The board at every number. */
+  /** The board at every sequence number. */
   history: FullBoard[]
-  /** How often each key had an effect. */
+  /** How often each idempotency key was applied. */
   readonly applied = new Map<string, number>()
-  /** The keys that ever had one, also in what a restored backup does not have. */
-  readonly ever_applied = new Set<string>()
-  private answers = new Map<string, Extract<Answer, { ok: true }>>()
-  private readonly announcesRoom: boolean
+  /** All keys that were ever applied, including those lost by restoring a backup. */
+  readonly everApplied = new Set<string>()
+  private responses = new Map<string, Extract<ModelResponse, { ok: true }>>()
+  private readonly emitsNeighbourMoves: boolean
   private request = { key: '', user_id: '' }
 
   constructor(members: BoardMember[], announcesRoom = true) {
     const user_id = members[0]?.user_id ?? ''
-    this.announcesRoom = announcesRoom
+    this.emitsNeighbourMoves = announcesRoom
     const about = { id: 'board', title: 'Board', description: null, created_by: user_id, updated_by: user_id }
     this.board = { ...about, labels: [], members, columns: [] }
     this.history = [clone(this.board)]
@@ -74,62 +77,62 @@ export class ModelServer {
     return this.log.length
   }
 
-  /** The events behind a number, as many as a page holds; undefined when they are no longer kept. */
+  /** A page of the events after a position; undefined if they are no longer kept. */
   eventsAfter(epoch: number, seq: number, limit: number): BoardEvent[] | undefined {
     return epoch === this.epoch ? this.log.slice(seq, seq + limit).map(({ event }) => event) : undefined
   }
 
-  /** A card as it is, and the name of this state of it. */
+  /** A card and its ETag. */
   card(card_id: unknown) {
     const { item } = this.get('card', card_id)
     return { card: clone(item), etag: JSON.stringify(item) }
   }
 
-  execute(user_id: string, key: string, { name, input }: Change, if_match?: string): Answer {
-    const known = this.answers.get(key)
+  execute(user_id: string, key: string, { name, input }: Change, ifMatch?: string): ModelResponse {
+    const known = this.responses.get(key)
     if (known) return known
     this.request = { key, user_id }
     const before = this.seq
     try {
-      if (if_match !== undefined && if_match !== '*' && this.card((input as Input)['card_id']).etag !== if_match)
-        throw new Refused('precondition_failed')
+      if (ifMatch !== undefined && ifMatch !== '*' && this.card((input as Input)['card_id']).etag !== ifMatch)
+        throw new Rejected('precondition_failed')
       this.run(name, input as Input)
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
+      if (!(error instanceof Rejected)) throw error
       return { ok: false, status: STATUSES[error.message] ?? 404, code: error.message }
     }
     this.applied.set(key, (this.applied.get(key) ?? 0) + 1)
-    this.ever_applied.add(key)
-    const answer = { ok: true, seq: this.seq, epoch: this.epoch, emitted: this.seq - before } as const
-    this.answers.set(key, answer)
-    return answer
+    this.everApplied.add(key)
+    const response = { ok: true, seq: this.seq, epoch: this.epoch, emitted: this.seq - before } as const
+    this.responses.set(key, response)
+    return response
   }
 
-  /** A backup is put back: numbers will be given a second time, under a new epoch. */
+  /** Restores a backup: sequence numbers are reused under a new epoch. */
   restore(seq: number) {
-    for (const [key, answer] of this.answers) {
-      if (answer.epoch === this.epoch && answer.seq <= seq) continue
-      this.answers.delete(key)
+    for (const [key, response] of this.responses) {
+      if (response.epoch === this.epoch && response.seq <= seq) continue
+      this.responses.delete(key)
       this.applied.delete(key)
     }
     this.epoch++
-    this.first_seq = seq
+    this.firstSeq = seq
     this.board = clone(this.history[seq] as FullBoard)
     this.log.length = seq
     this.history.length = seq + 1
   }
 
-  /** Everything of a kind, with the list in which it stands. */
-  private *all(kind: string): Generator<{ item: Thing; list: Thing[]; parent: string }> {
-    const { columns, labels } = this.board as unknown as { columns: Thing[]; labels: Thing[] }
-    const each = function* (parents: Thing[], key: string) {
+  /** All items of a kind, with their lists. */
+  private *all(kind: string): Generator<{ item: ModelItem; list: ModelItem[]; parent: string }> {
+    const { columns, labels } = this.board as unknown as { columns: ModelItem[]; labels: ModelItem[] }
+    const each = function* (parents: ModelItem[], key: string) {
       for (const parent of parents) {
-        const list = parent[key] as Thing[]
+        const list = parent[key] as ModelItem[]
         for (const item of [...list]) yield { item, list, parent: parent.id }
       }
     }
-    const cards = columns.flatMap((column) => column['cards'] as Thing[])
-    const checklists = cards.flatMap((card) => card['checklists'] as Thing[])
+    const cards = columns.flatMap((column) => column['cards'] as ModelItem[])
+    const checklists = cards.flatMap((card) => card['checklists'] as ModelItem[])
     if (kind === 'column') for (const item of [...columns]) yield { item, list: columns, parent: this.board.id }
     if (kind === 'label') for (const item of [...labels]) yield { item, list: labels, parent: this.board.id }
     if (kind === 'card') yield* each(columns, 'cards')
@@ -140,13 +143,13 @@ export class ModelServer {
 
   get(kind: string, id: unknown) {
     for (const found of this.all(kind)) if (found.item.id === id) return found
-    throw new Refused(`${kind}_not_found`)
+    throw new Rejected(`${kind}_not_found`)
   }
 
-  emit(type: string, data: unknown, is_own = true, user_id: string | null = this.request.user_id) {
+  emit(type: string, data: unknown, isOwn = true, user_id: string | null = this.request.user_id) {
     const seq = this.seq + 1
-    const event = { type, data: clone(data), seq, user_id: is_own ? user_id : null, timestamp: AT, version: '1.0' }
-    this.log.push({ event: event as unknown as BoardEvent, key: this.request.key, is_own })
+    const event = { type, data: clone(data), seq, user_id: isOwn ? user_id : null, timestamp: AT, version: '1.0' }
+    this.log.push({ event: event as unknown as BoardEvent, key: this.request.key, isOwn })
     this.history.push(clone(this.board))
   }
 
@@ -168,7 +171,8 @@ export class ModelServer {
       Object.assign(item, changes)
       if (kind === 'label')
         for (const card of this.all('card'))
-          for (const label of card.item['labels'] as Thing[]) if (label.id === item.id) Object.assign(label, changes)
+          for (const label of card.item['labels'] as ModelItem[])
+            if (label.id === item.id) Object.assign(label, changes)
       this.touch(kind, item)
       return this.emit(`${event}.updated`, item)
     }
@@ -177,26 +181,26 @@ export class ModelServer {
       list.splice(list.indexOf(item), 1)
       if (kind === 'label')
         for (const { item: card } of this.all('card'))
-          card['labels'] = (card['labels'] as Thing[]).filter(({ id }) => id !== item.id)
+          card['labels'] = (card['labels'] as ModelItem[]).filter(({ id }) => id !== item.id)
       return this.emit(`${event}.deleted`, last)
     }
     if (verb === 'move') {
       const key = { card: 'column_id', item: 'checklist_id' }[kind]
       const target = key && input[key] != null ? this.parentList(kind, input[key]) : list
       const to = key && input[key] != null ? (input[key] as string) : parent
-      const wasElsewhere = to !== parent
-      this.placeIn(event, list, target, item, input, `${event}.moved`)
-      if (kind === 'card' && wasElsewhere && to === 'column-b') this.follow(item)
+      const isOtherColumn = to !== parent
+      this.insertInto(event, list, target, item, input, `${event}.moved`)
+      if (kind === 'card' && isOtherColumn && to === 'column-b') this.moveByRule(item)
       return
     }
     this.changeAssignees(verb, event, item, input)
   }
 
-  private parentList(kind: string, parent_id: unknown): Thing[] {
+  private parentList(kind: string, parent_id: unknown): ModelItem[] {
     const [of, key] = { card: ['column', 'cards'], item: ['checklist', 'items'], checklist: ['card', 'checklists'] }[
       kind
     ] as [string, string]
-    return this.get(of, parent_id).item[key] as Thing[]
+    return this.get(of, parent_id).item[key] as ModelItem[]
   }
 
   private create(kind: string, event: string, input: Input) {
@@ -211,23 +215,31 @@ export class ModelServer {
       item: { id, checklist_id, content, rank: 0, is_done: false, assignees: [] },
       label: { id, board_id, name, color },
     }
-    const { columns, labels } = this.board as unknown as { columns: Thing[]; labels: Thing[] }
+    const { columns, labels } = this.board as unknown as { columns: ModelItem[]; labels: ModelItem[] }
     const parent_id = column_id ?? card_id ?? checklist_id
     const list = kind === 'column' ? columns : kind === 'label' ? labels : this.parentList(kind, parent_id)
-    for (const { item } of this.all(kind)) if (item.id === id) throw new Refused('id_taken')
-    const item = made[kind] as Thing
-    if (kind !== 'label') return this.placeIn(event, [], list, item, input, `${event}.created`)
+    for (const { item } of this.all(kind)) if (item.id === id) throw new Rejected('id_taken')
+    const item = made[kind] as ModelItem
+    if (kind !== 'label') return this.insertInto(event, [], list, item, input, `${event}.created`)
     list.push(item)
     this.emit('label.created', item)
   }
 
   /**
-   * Finds the rank of an item in a list, tells who makes room while the item still stands where it was, then puts it
-   * there and tells of it.
+   * Finds the rank of an item in a list, emits the moves of neighbours first, then inserts the item and emits its
+   * event.
    */
-  private placeIn(event: string, from: Thing[], to: Thing[], item: Thing, place: Place, type: string, isOwn = true) {
+  private insertInto(
+    event: string,
+    from: ModelItem[],
+    to: ModelItem[],
+    item: ModelItem,
+    position: ListPosition,
+    type: string,
+    isOwn = true,
+  ) {
     const others = to.filter((other) => other !== item)
-    const index = placeOf(others, place)
+    const index = indexFor(others, position)
     const [low, high] = [others[index - 1]?.rank, others[index]?.rank]
     let rank = low === undefined ? (high ?? GAP * 2) - GAP : high === undefined ? low + GAP : low + ((high - low) >> 1)
     if (rank === low) {
@@ -237,7 +249,7 @@ export class ModelServer {
       for (const { other, rank: next } of [...up, ...down]) {
         other.rank = next
         to.sort(byRank)
-        if (this.announcesRoom) this.emit(`${event}.moved`, other, false)
+        if (this.emitsNeighbourMoves) this.emit(`${event}.moved`, other, false)
       }
       rank = (index + 1) * GAP
     }
@@ -254,22 +266,22 @@ export class ModelServer {
     return this.get(kind, id).parent
   }
 
-  private touch(kind: string, item: Thing) {
+  private touch(kind: string, item: ModelItem) {
     if (kind === 'card') item['updated_at'] = new Date(Date.parse(AT) + this.seq * 1_000).toISOString()
   }
 
   private changeLabel(verb: string, { card_id, label_id }: Input) {
     const { item: card } = this.get('card', card_id)
     const { item: label } = this.get('label', label_id)
-    const labels = card['labels'] as Thing[]
-    const isThere = labels.some(({ id }) => id === label_id)
-    if (isThere === (verb === 'add')) return
-    card['labels'] = isThere ? labels.filter(({ id }) => id !== label_id) : [...labels, { ...label }]
+    const labels = card['labels'] as ModelItem[]
+    const hasLabel = labels.some(({ id }) => id === label_id)
+    if (hasLabel === (verb === 'add')) return
+    card['labels'] = hasLabel ? labels.filter(({ id }) => id !== label_id) : [...labels, { ...label }]
     this.touch('card', card)
-    this.emit(isThere ? 'card.unlabeled' : 'card.labeled', card)
-    // The second rule: whoever bears this label belongs to the first member.
+    this.emit(hasLabel ? 'card.unlabeled' : 'card.labeled', card)
+    // The second automation rule: cards with this label are assigned to the first member.
     const member = this.board.members[0]
-    if (isThere || label_id !== 'label-a' || !member) return
+    if (hasLabel || label_id !== 'label-a' || !member) return
     const assignees = card['assignees'] as { id: string }[]
     if (assignees.some(({ id }) => id === member.user_id)) return
     card['assignees'] = [...assignees, member.user]
@@ -277,12 +289,12 @@ export class ModelServer {
     this.emit('card.assigned', card, false)
   }
 
-  private changeAssignees(verb: string, event: string, item: Thing, input: Input) {
+  private changeAssignees(verb: string, event: string, item: ModelItem, input: Input) {
     const assignees = item['assignees'] as { id: string }[]
     if (verb === 'assign') {
       const user_ids = [...new Set(input['user_ids'] as string[])]
       const users = this.board.members.filter(({ user_id }) => user_ids.includes(user_id)).map(({ user }) => user)
-      if (users.length < user_ids.length) throw new Refused('user_not_found')
+      if (users.length < user_ids.length) throw new Rejected('user_not_found')
       users.sort((a, b) => user_ids.indexOf(a.id) - user_ids.indexOf(b.id))
       item['assignees'] = [...assignees, ...users.filter(({ id }) => assignees.every((other) => other.id !== id))]
       this.touch(event, item)
@@ -295,21 +307,21 @@ export class ModelServer {
     this.emit(`${event}.unassigned`, item)
   }
 
-  /** The first rule: what comes into column b goes on to the end of column c. */
-  private follow(card: Thing) {
+  /** The first automation rule: cards moved into column b go on to the end of column c. */
+  private moveByRule(card: ModelItem) {
     const [from, to] = [this.columnCards('column-b'), this.columnCards('column-c')]
     if (!from || !to) return
-    this.placeIn('card', from, to, card, {}, 'card.moved', false)
+    this.insertInto('card', from, to, card, {}, 'card.moved', false)
   }
   private columnCards(id: string) {
-    return this.board.columns.find((column) => column.id === id)?.cards as unknown as Thing[] | undefined
+    return this.board.columns.find((column) => column.id === id)?.cards as unknown as ModelItem[] | undefined
   }
 }
 
-const byRank = (a: Thing, b: Thing) => a.rank - b.rank || (a.id < b.id ? -1 : 1)
+const byRank = (a: ModelItem, b: ModelItem) => a.rank - b.rank || (a.id < b.id ? -1 : 1)
 
-/** Where an item goes in a list without it. */
-export function placeOf(list: readonly { id: string }[], { position, after_id }: Place): number {
+/** The index for an item in a list that does not contain it. */
+export function indexFor(list: readonly { id: string }[], { position, after_id }: ListPosition): number {
   if (after_id === null) return 0
   if (after_id !== undefined) {
     const index = list.findIndex(({ id }) => id === after_id)

@@ -3,124 +3,138 @@ import { fileURLToPath } from 'node:url'
 import type { LiveBoard } from '../../../client/src/live/live-board.ts'
 import type { CoreClass } from './sync-simulation.ts'
 
-type Mutation = [rule: string, without: string]
+type Mutation = [original: string, mutated: string]
+type Purpose = 'core' | 'driver' | 'conditional'
 
 const source = new URL('../../../client/src/live/', import.meta.url)
-const folder = new URL('../../../../.test-output/', import.meta.url)
-const home = (of: string) => new URL(`sync-mutants-${of}/`, folder)
+const output = new URL('../../../../.test-output/', import.meta.url)
+const folderOf = (purpose: Purpose) => new URL(`sync-mutants-${purpose}/`, output)
 
-/** The live board's own text with some of its rules switched off in one file, and another file of it loaded. */
-async function load(of: string, name: string, file: string, changes: Mutation[], entry: string): Promise<unknown> {
-  const place = new URL(`${name.replaceAll(' ', '-')}/`, home(of))
-  mkdirSync(place, { recursive: true })
+/** Copies the live board's source, applies mutations to one file, and imports the entry file of the copy. */
+async function load(purpose: Purpose, name: string, file: string, mutations: Mutation[], entry: string) {
+  const folder = new URL(`${name.replaceAll(' ', '-')}/`, folderOf(purpose))
+  mkdirSync(folder, { recursive: true })
   for (const each of readdirSync(source).filter((other) => !other.endsWith('.test.ts')))
-    copyFileSync(new URL(each, source), new URL(each, place))
-  const mutated = new URL(file, place)
-  const text = changes.reduce(
-    (before, [rule, without]) => {
-      if (!before.includes(rule)) throw new Error(`${file} no longer has: ${rule}`)
-      return before.replace(rule, without)
+    copyFileSync(new URL(each, source), new URL(each, folder))
+  const target = new URL(file, folder)
+  const text = mutations.reduce(
+    (before, [original, mutated]) => {
+      if (!before.includes(original)) throw new Error(`${file} no longer contains: ${original}`)
+      return before.replace(original, mutated)
     },
-    readFileSync(mutated, 'utf8'),
+    readFileSync(target, 'utf8'),
   )
-  writeFileSync(mutated, text)
-  return import(fileURLToPath(new URL(entry, place)))
+  writeFileSync(target, text)
+  return (await import(fileURLToPath(new URL(entry, folder)))) as unknown
 }
 
-export async function mutant(name: string, changes: Mutation[]): Promise<CoreClass> {
-  const { BoardCore } = (await load('core', name, 'core.ts', changes, 'core.ts')) as { BoardCore: CoreClass }
+export async function mutantCore(name: string, mutations: Mutation[]): Promise<CoreClass> {
+  const { BoardCore } = (await load('core', name, 'core.ts', mutations, 'core.ts')) as { BoardCore: CoreClass }
   return BoardCore
 }
 export async function mutantBoard(
   name: string,
   file: string,
-  rule: string,
-  without: string,
-  of: 'driver' | 'guard' = 'driver',
+  original: string,
+  mutated: string,
+  purpose: Purpose = 'driver',
 ): Promise<typeof LiveBoard> {
-  const loaded = await load(of, name, file, [[rule, without]], 'live-board.ts')
+  const loaded = await load(purpose, name, file, [[original, mutated]], 'live-board.ts')
   return (loaded as { LiveBoard: typeof LiveBoard }).LiveBoard
 }
-export const removeMutants = (of: 'core' | 'driver' | 'guard') => rmSync(home(of), { recursive: true, force: true })
+export const removeMutants = (purpose: Purpose) => rmSync(folderOf(purpose), { recursive: true, force: true })
 
-/** Rules of the driver that are switched off one by one. */
-export const driverMutations: Record<string, [file: string, rule: string, without: string]> = {
-  'a silent line is not noticed': [
-    'line.ts',
-    'if (this.socket && this.isGreeted && (',
-    'if (this.isGreeted && !this.socket && (',
+/** Defects seeded into the driver: connection, sender and conditional updates. The simulation must detect each. */
+export const driverMutations: Record<string, [file: string, original: string, mutated: string]> = {
+  'a silent connection is not detected': [
+    'connection.ts',
+    'if (this.socket && this.isReady && (',
+    'if (this.isReady && !this.socket && (',
   ],
-  'what is missing is not asked for': ['line.ts', "if (this.core.missing !== 'nothing') void this.fill()", ''],
-  'nobody comes back': ['line.ts', '() => void this.connect())', '() => {})'],
-  'what failed is not sent again': [
-    'sender.ts',
-    '(failure?.retry_after_seconds ?? 0) * 1_000), () => this.goOn())',
-    '0), () => {})',
-  ],
-  'what is sent again has a new key': [
-    'sender.ts',
-    'this.line.request(change.name, input, { idempotency_key })',
-    'this.line.request(change.name, input, { idempotency_key: idempotency_key + attempts })',
-  ],
-  'what others wrote is not looked at': ['guard.ts', 'if (current) return { current }', ''],
-  'what is guarded is changed unconditionally': ['guard.ts', 'change.input, if_match)', "change.input, '*')"],
-  'whether it happened already is not asked': ['guard.ts', 'mayHaveHappened ? NOTHING : undefined', 'undefined'],
-  'an older answer takes the place of the stored board': [
-    'line.ts',
-    '(answered && !isBefore(answered, at))',
-    'answered',
-  ],
-  'the stored board is not shown without a network': [
-    'line.ts',
-    'if (status === 0 || status === 429 || status >= 500) await this.restore(stored)',
+  'missing events are not fetched': [
+    'connection.ts',
+    "if (this.core.missing !== 'nothing') void this.fetchMissing()",
     '',
   ],
-  'timers survive': ['line.ts', 'for (const cancel of this.timers.values()) cancel()', ''],
-  'events of a second line are taken for the first epoch': [
-    'line.ts',
+  'clients do not reconnect': ['connection.ts', '() => void this.connect(),', '() => {},'],
+  'failed requests are not retried': [
+    'sender.ts',
+    '(failure?.retryAfterSeconds ?? 0) * 1_000), () => this.resume())',
+    '0), () => {})',
+  ],
+  'a retry has a new idempotency key': [
+    'sender.ts',
+    'this.connection.request(change.name, input, { idempotencyKey })',
+    'this.connection.request(change.name, input, { idempotencyKey: idempotencyKey + attempts })',
+  ],
+  'expected fields are not compared': ['conditional-update.ts', 'if (current) return { current }', ''],
+  'conditional updates are sent unconditionally': [
+    'conditional-update.ts',
+    'change.input, ifMatch)',
+    "change.input, '*')",
+  ],
+  'a stored response is not requested first': [
+    'conditional-update.ts',
+    'mayBeApplied ? NO_MATCH : undefined',
+    'undefined',
+  ],
+  'an older response replaces the stored board': ['connection.ts', '(loaded && !isBefore(loaded, at))', 'loaded'],
+  'the stored board is not shown offline': [
+    'connection.ts',
+    'if (status === 0 || status === 429 || status >= 500) await this.loadStored(stored)',
+    '',
+  ],
+  'timers are not cancelled': ['connection.ts', 'for (const cancel of this.timers.values()) cancel()', ''],
+  'events after a reconnect get the first epoch': [
+    'connection.ts',
     '    this.epoch = epoch\n',
     '    this.epoch ||= epoch\n',
   ],
 }
 
-/** Rules of the core that are switched off one by one: each must be missed. */
-export const mutations: Record<string, [rule: string, without: string][]> = {
+/** Defects seeded into the core. The simulation must detect each. */
+export const coreMutations: Record<string, Mutation[]> = {
   'events of the own user are skipped': [
     [
       'this.base = applyEvent(before, event)',
-      'this.base = event.user_id === this.user_id ? before : applyEvent(before, event)',
+      'this.base = event.user_id === this.userId ? before : applyEvent(before, event)',
     ],
   ],
-  'a gap is not noticed': [
-    ['    this.early.set(event.seq, event)\n    if (this.base) this.drain()', '    if (this.base) this.apply(event)'],
+  'gaps are not detected': [
+    [
+      '    this.outOfOrder.set(event.seq, event)\n    if (this.base) this.applyInOrder()',
+      '    if (this.base) this.apply(event)',
+    ],
   ],
-  'a change is dropped with its answer': [['!position || isBefore(this.at, position)', '!position']],
-  'a place is an index alone': [['before ? anchored(before, change) : change', 'change']],
-  'the own event is not recognised': [['operation.is_seen = (', 'operation.is_seen = false && (']],
-  'every event of the user is taken for an own one': [['attempts > 0 && isDoneBy(change, event)', 'true']],
-  'no event is taken for an own one': [
-    ['attempts > 0 && isDoneBy(change, event)', 'attempts > 9 && isDoneBy(change, event)'],
+  'a change is removed with its response': [['!position || isBefore(this.position, position)', '!position']],
+  'a position is an index without a neighbour': [['before ? withAnchor(before, change) : change', 'change']],
+  'the own event is not recognized': [['operation.isReflected = (', 'operation.isReflected = false && (']],
+  'every event of the user counts as own': [['attempts > 0 && isDoneBy(change, event)', 'true']],
+  'no event counts as own': [['attempts > 0 && isDoneBy(change, event)', 'attempts > 9 && isDoneBy(change, event)']],
+  'a rejected change stays': [['this.pending = this.pending.filter((other) => other !== operation)', '']],
+  'an older board replaces a newer one': [['if (this.base && isBefore(position, this.position)) return', '']],
+  'an older board decides about a change': [['!isShared && !isBefore(this.position, base)', '!isShared']],
+  'a change does not depend on earlier ones': [['other.base = laterOf(other.base, position)', '']],
+  'the base of a change is not recorded': [
+    ['laterOf(known, position), this.position)', 'laterOf(known, position), { epoch: 0, seq: 0 })'],
   ],
-  'what was rejected stays': [['this.pending = this.pending.filter((other) => other !== operation)', '']],
-  'an older board takes the place of a newer one': [['if (this.base && isBefore(position, this.at)) return', '']],
-  'a change is judged by a board that is older than it': [['!is_shared && !isBefore(this.at, base)', '!is_shared']],
-  'a change does not wait for what those before it made': [['other.base = later(other.base, position)', '']],
-  'what a change was made on is not kept': [
-    ['later(known, position), this.at)', 'later(known, position), { epoch: 0, seq: 0 })'],
-  ],
-  'epochs are not told apart': [['this.head.epoch !== this.at.epoch || ', '']],
-  'a second change is sent before the first is answered': [
+  'epochs are not distinguished': [['this.head.epoch !== this.position.epoch || ', '']],
+  'a second change is sent before the first response': [
     ["first?.state === 'queued' ? first : undefined", "this.pending.find(({ state }) => state === 'queued')"],
   ],
   'the text of a rejected change is lost': [['text: textOf(change)', "text: ''"]],
-  'equal parts are made anew': [
-    ['    this.shown = share(this.shown, board)', '    this.shown = JSON.parse(JSON.stringify(board)) as FullBoard'],
+  'equal parts lose their identity': [
+    [
+      '    this.rendered = share(this.rendered, board)',
+      '    this.rendered = JSON.parse(JSON.stringify(board)) as FullBoard',
+    ],
   ],
 }
-/** Rules of the others that the core rests on. */
+
+/** Guarantees of the server and the driver that the core relies on, switched off one by one. */
 export const weaknesses = {
-  'the server says nothing of neighbours that made room': { announcesRoom: false },
-  'pings carry no number': { pingsHaveSeq: false },
-  'moves are sent without their anchor': { sendsAnchors: false },
-  'what is sent again has a new key': { keepsKeys: false },
+  'the server does not announce moved neighbours': { emitsNeighbourMoves: false },
+  'pings have no position': { pingsHaveSeq: false },
+  'moves are sent without their neighbour': { sendsAnchors: false },
+  'a retry has a new idempotency key': { keepsKeys: false },
 }

@@ -1,13 +1,13 @@
 import type { Change, FullBoard } from '../../../client/src/live/types.ts'
 
-/** Something that a user might do to the board that he sees; undefined when there is nothing to do it to. */
-export function choose(
+/** A random change that a user could make to the board they see; undefined if there is no target for it. */
+export function randomChange(
   board: FullBoard,
   below: (n: number) => number,
   newId: (kind: string) => string,
   users: readonly string[],
 ): Change | undefined {
-  // Often the first: people work on the same things.
+  // Prefers the first item, because users often work on the same things.
   const pick = <T>(list: readonly T[]): T | undefined => list[below(3) === 0 ? 0 : below(list.length)]
   const cards = board.columns.flatMap((column) => column.cards)
   const checklists = cards.flatMap((card) => card.checklists)
@@ -59,7 +59,7 @@ export function choose(
   return { name: 'moveItem', input: { item_id, checklist_id, position: below(checklist.items.length + 1) } }
 }
 
-/** The list into which a change places something, without the thing itself unless asked for; by ids. */
+/** The ids of the list into which a change puts an item, without the item itself unless `isWhole`. */
 export function listOf(board: FullBoard, { name, input }: Change, isWhole = false): string[] | undefined {
   const { column_id, checklist_id, card_id, item_id, id } = input as Record<string, string | undefined>
   const cards = board.columns.flatMap((column) => column.cards)
@@ -82,7 +82,7 @@ export function listOf(board: FullBoard, { name, input }: Change, isWhole = fals
   return holder?.map((item) => item.id).filter((other) => isWhole || other !== (self ?? id))
 }
 
-/** The same change with an index alone. */
+/** The same change without its neighbour, only with an index. */
 export function withoutAnchor({ name, input }: Change): Change {
   const { after_id: _, ...rest } = input as { after_id?: unknown }
   return { name, input: rest } as Change

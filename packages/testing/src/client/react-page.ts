@@ -4,66 +4,66 @@ import { type Card, type Client, createClient, type FullBoard } from '../../../c
 import { localQueue } from '../../../client/src/live/index.ts'
 import { type BoardState, useBoard, useBoardEvents, useBoardSelector } from '../../../client/src/react/index.ts'
 
-export interface Given {
-  base_url: string
+export interface PageOptions {
+  baseUrl: string
   token: string
   board_id: string
-  is_strict?: boolean
-  /** Nothing is shown: there is only somebody who listens. */
-  is_silent?: boolean
-  /** Keeps unsent changes, for this user. */
-  user_id?: string
+  isStrict?: boolean
+  /** Renders nothing but an event listener. */
+  isHeadless?: boolean
+  /** Stores unsent changes for this user. */
+  userId?: string
 }
-interface Place {
+interface BoardProps {
   client: Client
   board_id: string
 }
 
-/** How often each component rendered. */
+/** Number of renders per component. */
 const renders: Record<string, number> = {}
 const count = (name: string) => {
   renders[name] = (renders[name] ?? 0) + 1
 }
 const cardsOf = (view: FullBoard | undefined) => view?.columns.flatMap((column) => column.cards) ?? []
 
-/** One card as it is handed down. */
+/** A card passed as a prop. */
 const HandedCard = memo(function HandedCard({ card }: { card: Card }) {
   count(`handed ${card.title}`)
   return createElement('li', null, card.title)
 })
 
-/** One card that looks for itself. */
-const FoundCard = memo(function FoundCard({ client, board_id, card_id }: Place & { card_id: string }) {
+/** A card read with a selector. */
+const FoundCard = memo(function FoundCard({ client, board_id, card_id }: BoardProps & { card_id: string }) {
   const card = useBoardSelector(client, board_id, ({ view }) => cardsOf(view).find(({ id }) => id === card_id))
   count(`found ${card?.title}`)
   return createElement('li', null, card?.title)
 })
 
-/** The ids alone, made anew each time: only other ids make it render. */
-const Found = memo(function Found({ client, board_id }: Place) {
+/** A new list of ids on each render: rerenders only if the ids differ. */
+const Found = memo(function Found({ client, board_id }: BoardProps) {
   const ids = useBoardSelector(client, board_id, ({ view }) => cardsOf(view).map(({ id }) => id))
   count('found')
   const cards = ids.map((card_id) => createElement(FoundCard, { key: card_id, client, board_id, card_id }))
   return createElement('ul', { id: 'found' }, cards)
 })
 
-/** What the listener was told, and how often a component had rendered that made it. */
-const told: [type: string, is_own: boolean, render: number][] = []
-function Events({ client, board_id }: Place) {
+/** The events that the listener received, and which render had created it. */
+const deliveredEvents: [type: string, isOwn: boolean, render: number][] = []
+function Events({ client, board_id }: BoardProps) {
   count('events')
   const render = renders['events'] ?? 0
-  useBoardEvents(client, board_id, ({ type }, { is_own }) => void told.push([type, is_own, render]))
+  useBoardEvents(client, board_id, ({ type }, { isOwn }) => void deliveredEvents.push([type, isOwn, render]))
   return useBoardSelector(client, board_id, ({ view }) => view?.title)
 }
 
-function Listener({ client, board_id }: Place) {
-  useBoardEvents(client, board_id, ({ type }, { is_own }) => void told.push([type, is_own, 0]))
+function Listener({ client, board_id }: BoardProps) {
+  useBoardEvents(client, board_id, ({ type }, { isOwn }) => void deliveredEvents.push([type, isOwn, 0]))
   return null
 }
 
 let shown: BoardState | undefined
-function Board({ client, board_id, user_id }: Place & Pick<Given, 'user_id'>) {
-  const options = user_id ? { storage: localQueue(localStorage), user_id } : undefined
+function Board({ client, board_id, userId }: BoardProps & Pick<PageOptions, 'userId'>) {
+  const options = userId ? { storage: localQueue(localStorage), userId } : undefined
   const board = useBoard(client, board_id, options)
   shown = board
   const cards = cardsOf(board.view).map((card) => createElement(HandedCard, { key: card.id, card }))
@@ -83,7 +83,7 @@ let root: Root | undefined
 let client: Client | undefined
 let timers: Set<unknown> | undefined
 
-/** Timers that neither came nor were called off. */
+/** Tracks timers that have neither fired nor been cancelled. */
 function watchTimers() {
   if (timers) return
   const open = new Set<unknown>()
@@ -103,14 +103,14 @@ function watchTimers() {
   }) as typeof clearTimeout
 }
 
-export function mount({ base_url, token, board_id, is_strict, is_silent, user_id }: Given) {
+export function mount({ baseUrl, token, board_id, isStrict, isHeadless, userId }: PageOptions) {
   watchTimers()
-  client ??= createClient({ base_url, token })
+  client ??= createClient({ baseUrl, token })
   root = createRoot(page.document.querySelector('#root'))
-  const board = is_silent
+  const board = isHeadless
     ? createElement(Listener, { client, board_id })
-    : createElement(Board, { client, board_id, ...(user_id && { user_id }) })
-  root.render(is_strict ? createElement(StrictMode, null, board) : board)
+    : createElement(Board, { client, board_id, ...(userId && { userId }) })
+  root.render(isStrict ? createElement(StrictMode, null, board) : board)
 }
 
 export function unmount() {
@@ -118,9 +118,9 @@ export function unmount() {
   client?.close()
 }
 
-/** The board of the page, to change it, and what was counted. */
+/** Accessors for the tests. */
 export const board = () => shown as BoardState
 export const session = () => client as Client
-export const events = () => [...told]
+export const events = () => [...deliveredEvents]
 export const rendered = () => ({ ...renders })
 export const openTimers = () => timers?.size ?? 0

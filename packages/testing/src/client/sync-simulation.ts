@@ -1,20 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   type BoardCore,
+  type FailedChange,
   isBefore,
-  type Kept,
-  keptOf,
-  type Notice,
   type Pending,
   type Position,
+  type QueuedChange,
+  toQueued,
 } from '../../../client/src/live/core.ts'
 import type { BoardEvent, Change, FullBoard } from '../../../client/src/live/types.ts'
-import { type Answer, clone, type Place, wasImpossible } from './model-server.ts'
-import { choose, listOf, withoutAnchor } from './random-change.ts'
-import { generator, smallServer, users } from './small-board.ts'
+import { mulberry32 } from '../prng.ts'
+import { clone, type ListPosition, type ModelResponse, wasImpossible } from './model-server.ts'
+import { listOf, randomChange, withoutAnchor } from './random-change.ts'
+import { smallServer, users } from './sample-board.ts'
 
-/** The class under test, or a mutant of it. */
-export type CoreClass = new (kept?: readonly Kept[]) => BoardCore
+/** The class under test, or a mutant. */
+export type CoreClass = new (queued?: readonly QueuedChange[]) => BoardCore
 
 export interface Outcome {
   violations: string[]
@@ -27,61 +28,69 @@ export interface Outcome {
   loads: number
   reloads: number
   restores: number
-  /** Pages that began with a stored board, and boards that were answered from a cache: both may be old. */
+  /** Pages that started with a stored board, and boards served by a cache: both may be old. */
   stored: number
   stale: number
   confirmations: number
   acknowledgements: number
   anchors: number
   room: number
-  /** Events that a client took for its own, and those that it did not. */
+  /** Events that a client considered its own, and other events. */
   own: number
   foreign: number
 }
 interface Options {
-  /** The server says nothing of the neighbours that made room, as the bare specification has it. */
-  announcesRoom?: boolean
-  /** Pings carry no number. */
+  /** The server emits events for neighbours that moved to make room. */
+  emitsNeighbourMoves?: boolean
+  /** Pings contain the sequence number. */
   pingsHaveSeq?: boolean
-  /** Moves are sent with an index alone. */
+  /** Moves are sent with the neighbour the user saw. */
   sendsAnchors?: boolean
-  /** What is sent again is sent under a new key. */
+  /** A retry has the same idempotency key. */
   keepsKeys?: boolean
 }
 
-interface Request {
+interface InFlightRequest {
   key: string
   change: Change
   state: 'going' | 'coming' | 'lost'
-  answer?: Answer
+  response?: ModelResponse
 }
-interface Client {
+interface SimulatedClient {
   name: string
   user_id: string
   core: BoardCore
-  is_connected: boolean
+  isConnected: boolean
   socket: { event: BoardEvent; epoch: number }[]
-  requests: Request[]
-  /** Answers to reads that are on their way, with what they will bring. */
+  requests: InFlightRequest[]
+  /** Responses to reads in flight: calling one delivers it. */
   reads: (() => void)[]
-  /** Grows whenever a whole board is loaded: what is compared before and after must not span it. */
+  /** Increases when a whole board is loaded: views before and after it are not compared. */
   loads: number
-  loads_when_sent: Map<string, number>
-  /** The board as the page stored it last. */
+  loadsWhenSent: Map<string, number>
+  /** The last stored board. */
   stored: { board: FullBoard; position: Position } | undefined
-  /** Changes that the user made and nobody has decided about, with the position that they were made at. */
-  open: Map<string, { change: Change; at: Position }>
-  /** Changes of this visit, or taken up from the queue of the one before: those that it sent itself it no longer knows. */
-  own: Set<string>
-  last_view: FullBoard | undefined
-  last_at: Position | undefined
+  /** Undecided changes, with the position they are based on. */
+  undecided: Map<string, { change: Change; at: Position }>
+  /** Changes of this visit or of the restored queue. After a reload, earlier ones are unknown. */
+  issued: Set<string>
+  lastView: FullBoard | undefined
+  lastPosition: Position | undefined
 }
 
 const PAGE = 8
-/** One run: up to four clients of one server over a network that loses, repeats, reorders and breaks off; then it heals. */
+/**
+ * One run: up to four clients of one server over a network that loses, repeats, reorders and disconnects; then the
+ * network heals.
+ */
 export function simulate(seed: number, Core: CoreClass, options: Options = {}): Outcome {
-  const { announcesRoom = true, pingsHaveSeq = true, sendsAnchors = true, keepsKeys = true } = options
-  const random = generator(seed)
+  const {
+    emitsNeighbourMoves: announcesRoom = true,
+    pingsHaveSeq = true,
+    sendsAnchors = true,
+    keepsKeys = true,
+  } = options
+  const random = mulberry32(seed)
   const below = (n: number) => Math.floor(random() * n)
   const chance = (p: number) => random() < p
   const outcome: Outcome = {
@@ -114,47 +123,50 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   const isOneUser = chance(0.4)
   const server = smallServer(announcesRoom)
   let announced = server.seq
-  /** What the user saw before the place where he dropped something. */
+  /** The neighbour that the user saw at the position of a drop. */
   const wanted = new Map<string, string | null>()
   const texts = new Map<string, string>()
-  const makers = new Map<string, { key: string; client: string; does: string }>()
-  const notices = new Map<string, Notice>()
-  /** Keys that the server answered. */
-  const answered = new Set<string>()
-  /** Changes that were given up although nothing on the server stood against them: what the user did before may still do so. */
+  const makers = new Map<string, { key: string; client: string; name: string }>()
+  const failedChanges = new Map<string, FailedChange>()
+  /** Keys that got a response. */
+  const responded = new Set<string>()
+  /**
+   * Changes dropped although the server could have applied them so far: earlier changes of the user may still prevent
+   * it.
+   */
   let doubtful: { name: string; change: Change; at: Position }[] = []
 
-  const clients: Client[] = Array.from({ length: count }, (_, i) => ({
+  const clients: SimulatedClient[] = Array.from({ length: count }, (_, i) => ({
     name: `client ${i}`,
     user_id: isOneUser ? 'user-0' : `user-${i}`,
     core: new Core(),
-    is_connected: true,
+    isConnected: true,
     socket: [],
     requests: [],
     reads: [],
     loads: 0,
-    loads_when_sent: new Map(),
+    loadsWhenSent: new Map(),
     stored: undefined,
-    open: new Map(),
-    own: new Set(),
-    last_view: undefined,
-    last_at: undefined,
+    undecided: new Map(),
+    issued: new Set(),
+    lastView: undefined,
+    lastPosition: undefined,
   }))
   for (const client of clients) listen(client)
 
-  function listen(client: Client) {
+  function listen(client: SimulatedClient) {
     const { core, name, user_id } = client
-    core.user_id = user_id
-    core.told = (event, is_own) => {
-      if (!event || core.at.epoch !== server.epoch) return
+    core.userId = user_id
+    core.onEvent = (event, isOwn) => {
+      if (!event || core.position.epoch !== server.epoch) return
       const logged = server.log[event.seq - 1]
-      const maker = logged?.is_own ? makers.get(logged.key.replace(/\/.*/, '')) : undefined
-      const isMine = maker?.client === name && client.own.has(maker.key)
+      const maker = logged?.isOwn ? makers.get(logged.key.replace(/\/.*/, '')) : undefined
+      const isMine = maker?.client === name && client.issued.has(maker.key)
       outcome[isMine ? 'own' : 'foreign']++
-      // Two tabs of one user, or a visit and the one before, that do the same to the same thing cannot be told apart.
-      const isAlike = core.pending.some(({ attempts, change }) => attempts > 0 && change.name === maker?.does)
-      if (isMine ? !is_own : is_own && !(event.user_id === user_id && isAlike))
-        violation(`${name} is wrong about whose ${event.type} is`)
+      // Two tabs of one user, or two visits, that make the same change cannot be distinguished.
+      const isSameKind = core.pending.some(({ attempts, change }) => attempts > 0 && change.name === maker?.name)
+      if (isMine ? !isOwn : isOwn && !(event.user_id === user_id && isSameKind))
+        violation(`${name} is wrong about the origin of ${event.type}`)
     }
   }
 
@@ -163,133 +175,138 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       const { event } = server.log[announced] ?? {}
       outcome.events++
       if (event?.user_id === null && event.type.endsWith('.moved')) outcome.room++
-      for (const client of clients) if (client.is_connected && event) client.socket.push({ event, epoch: server.epoch })
+      for (const client of clients) if (client.isConnected && event) client.socket.push({ event, epoch: server.epoch })
     }
   }
 
-  // What a client shows, without what only the server can know.
+  // The view without the fields that only the server can know.
   const visible = (board: FullBoard | undefined) =>
     JSON.stringify(board, (key, value: unknown) =>
       ['rank', 'created_at', 'updated_at', 'updated_by'].includes(key) ? undefined : value,
     )
 
-  /** What a client shows, looked at every time that it may have changed. */
-  function look(client: Client) {
-    const { core, name, last_view } = client
+  /** Reads the view, and checks structural sharing whenever it may have changed. */
+  function readView(client: SimulatedClient) {
+    const { core, name, lastView } = client
     const { view } = core
-    if (view && last_view && view !== last_view) checkSharing(name, last_view, view)
-    client.last_view = view
+    if (view && lastView && view !== lastView) checkSharing(name, lastView, view)
+    client.lastView = view
     return view
   }
-  function check(client: Client) {
+  function check(client: SimulatedClient) {
     const { core, name } = client
-    const { at, base } = core
-    look(client)
-    const { last_at } = client
-    if (last_at && (at.epoch < last_at.epoch || (at.epoch === last_at.epoch && at.seq < last_at.seq)))
-      violation(`${name} went back from ${last_at.seq} to ${at.seq}`)
-    if (base && at !== last_at && at.epoch === server.epoch && !isDeepStrictEqual(base, server.history[at.seq]))
-      violation(`${name} has a base that is not the board at ${at.seq}`)
-    client.last_at = at
+    const { position: at, base } = core
+    readView(client)
+    const { lastPosition } = client
+    if (
+      lastPosition &&
+      (at.epoch < lastPosition.epoch || (at.epoch === lastPosition.epoch && at.seq < lastPosition.seq))
+    )
+      violation(`${name} went back from ${lastPosition.seq} to ${at.seq}`)
+    if (base && at !== lastPosition && at.epoch === server.epoch && !isDeepStrictEqual(base, server.history[at.seq]))
+      violation(`${name} has a base that differs from the board at ${at.seq}`)
+    client.lastPosition = at
     checkFates(client)
-    for (const notice of core.notices) {
-      notices.set(notice.key, notice)
-      const text = texts.get(notice.key)
-      if (text && !notice.text.includes(text)) violation(`${name} lost the text of a change that failed`)
+    for (const failed of core.failedChanges) {
+      failedChanges.set(failed.key, failed)
+      const text = texts.get(failed.key)
+      if (text && !failed.text.includes(text)) violation(`${name} lost the text of a change that failed`)
     }
   }
-  /** What a client does not try any more has happened, was refused, or cannot be. */
-  function checkFates({ core, name, open }: Client) {
+  /** A change that is no longer pending must have been applied, rejected, or be impossible. */
+  function checkFates({ core, name, undecided: open }: SimulatedClient) {
     const pending = new Set(core.pending.map(({ key }) => key))
     for (const [key, { change, at }] of open) {
       if (pending.has(key)) continue
       open.delete(key)
-      if (!answered.has(key) && !wasImpossible(server, change, at)) doubtful.push({ name, change, at })
+      if (!responded.has(key) && !wasImpossible(server, change, at)) doubtful.push({ name, change, at })
     }
   }
-  /** What is equal to what it was is the very same object: whoever draws it need not look at it. */
+  /** Structural sharing: equal cards keep their object identity. */
   function checkSharing(name: string, before: FullBoard, view: FullBoard) {
     const old = new Map(before.columns.flatMap((column) => column.cards).map((card) => [card.id, card]))
     for (const card of view.columns.flatMap((column) => column.cards)) {
       const other = old.get(card.id)
       if (other && other !== card && isDeepStrictEqual(other, card))
-        violation(`${name} made ${card.id} anew for nothing`)
+        violation(`${name} replaced the equal card ${card.id}`)
     }
   }
 
-  function deliver(client: Client, event: BoardEvent, epoch: number) {
+  function deliver(client: SimulatedClient, event: BoardEvent, epoch: number) {
     const { core, name } = client
-    const { at, pending } = core
+    const { position: at, pending } = core
     const logged = epoch === server.epoch ? server.log[event.seq - 1] : undefined
-    const operation = pending.find(({ key, is_seen }) => key === logged?.key && !is_seen)
-    if (!operation || !logged?.is_own) return core.take(event, epoch)
-    const before = visible(look(client))
-    core.take(event, epoch)
-    const isOne = core.at.seq === at.seq + 1 && core.at.seq === event.seq && core.at.epoch === at.epoch
+    const operation = pending.find(({ key, isReflected }) => key === logged?.key && !isReflected)
+    if (!operation || !logged?.isOwn) return core.receive(event, epoch)
+    const before = visible(readView(client))
+    core.receive(event, epoch)
+    const isOne =
+      core.position.seq === at.seq + 1 && core.position.seq === event.seq && core.position.epoch === at.epoch
     if (!isOne) return
     outcome.confirmations++
-    if (visible(look(client)) !== before)
-      violation(`${name} sees something move when ${operation.change.name} is confirmed`)
+    if (visible(readView(client)) !== before)
+      violation(`${name} changes its view when ${operation.change.name} is confirmed`)
   }
 
-  function send(client: Client, operation: Pending) {
-    client.core.sent(operation.key)
-    if (!client.loads_when_sent.has(operation.key)) client.loads_when_sent.set(operation.key, client.loads)
+  function send(client: SimulatedClient, operation: Pending) {
+    client.core.markSent(operation.key)
+    if (!client.loadsWhenSent.has(operation.key)) client.loadsWhenSent.set(operation.key, client.loads)
     const change = sendsAnchors ? operation.change : withoutAnchor(operation.change)
     const key = keepsKeys ? operation.key : `${operation.key}/${operation.attempts}`
     client.requests.push({ key, change, state: 'going' })
   }
-  function arrive(client: Client, request: Request) {
+  function executeRequest(client: SimulatedClient, request: InFlightRequest) {
     const isNew = !server.applied.has(request.key)
     const target = listOf(server.board, request.change)
-    request.answer = server.execute(client.user_id, request.key, request.change)
+    request.response = server.execute(client.user_id, request.key, request.change)
     request.state = 'coming'
-    if (isNew && request.answer.ok) checkAnchor(request, target)
+    if (isNew && request.response.ok) checkAnchor(request, target)
     announce()
   }
-  /** Behind the neighbour that the user saw, if it was still there. */
-  function checkAnchor({ key, change }: Request, target: string[] | undefined) {
+  /** The item must be after the neighbour that the user saw, if it still exists. */
+  function checkAnchor({ key, change }: InFlightRequest, target: string[] | undefined) {
     const anchor = wanted.get(key)
     if (anchor === undefined || !target || (anchor !== null && !target.includes(anchor))) return
     outcome.anchors++
-    const own = server.log.findLast((logged) => logged.key === key && logged.is_own)
+    const own = server.log.findLast((logged) => logged.key === key && logged.isOwn)
     const list = own && listOf(server.history[own.event.seq] as FullBoard, change, true)
     const id = own && (own.event.data as { id: string }).id
     if (list && id && (list[list.indexOf(id) - 1] ?? null) !== anchor)
-      violation(`${change.name} landed beside somebody else than the user saw`)
+      violation(`${change.name} is not after the neighbour that the user saw`)
   }
-  function comeBack(client: Client, request: Request, isLost: boolean) {
+  function receiveResponse(client: SimulatedClient, request: InFlightRequest, isLost: boolean) {
     const { core, name } = client
     client.requests.splice(client.requests.indexOf(request), 1)
     const key = keepsKeys ? request.key : request.key.replace(/\/.*/, '')
-    const { answer } = request
-    if (isLost || !answer) {
+    const { response } = request
+    if (isLost || !response) {
       outcome.lost++
-      return core.lost(key)
+      return core.requeue(key)
     }
-    answered.add(key)
-    if (!answer.ok) {
+    responded.add(key)
+    if (!response.ok) {
       outcome.rejected++
       const others = core.pending.filter((operation) => operation.key !== key).map((operation) => operation.key)
-      core.reject(key, { status: answer.status, code: answer.code, detail: answer.code })
-      if (core.pending.some((operation) => operation.key === key)) violation(`${name} keeps what was rejected`)
+      core.reject(key, { status: response.status, code: response.code, detail: response.code })
+      if (core.pending.some((operation) => operation.key === key)) violation(`${name} keeps a rejected change`)
       if (others.some((other) => core.pending.every((operation) => operation.key !== other)))
         violation(`${name} lost another change with the rejected one`)
       return
     }
-    const before = visible(look(client))
-    const isComparable = client.loads_when_sent.get(key) === client.loads && answer.emitted > 0
-    core.accept(key, answer)
-    if (!isComparable || answer.epoch !== server.epoch) return
+    const before = visible(readView(client))
+    const isComparable = client.loadsWhenSent.get(key) === client.loads && response.emitted > 0
+    core.accept(key, response)
+    if (!isComparable || response.epoch !== server.epoch) return
     outcome.acknowledgements++
-    if (visible(look(client)) !== before) violation(`${name} sees a change when ${request.change.name} is answered`)
+    if (visible(readView(client)) !== before)
+      violation(`${name} changes its view when ${request.change.name} gets its response`)
   }
 
-  /** Asks for what is missing. What is read and when it arrives are two moments. */
-  function ask(client: Client) {
+  /** Requests missing events or the board. Reading and delivering are separate steps. */
+  function requestMissing(client: SimulatedClient) {
     const { core, reads } = client
     if (core.missing === 'nothing' || reads.length > 2) return
-    const { epoch, seq } = core.at
+    const { epoch, seq } = core.position
     const events = core.missing === 'events' && !chance(0.12) ? server.eventsAfter(epoch, seq, PAGE) : undefined
     if (events) {
       reads.push(() => {
@@ -297,11 +314,11 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       })
       return
     }
-    // A cache on the way may answer.
+    // A cache may respond.
     const isStale = chance(0.1)
-    const seq_read = isStale ? Math.max(server.first_seq, server.seq - below(20)) : server.seq
+    const readSeq = isStale ? Math.max(server.firstSeq, server.seq - below(20)) : server.seq
     if (isStale) outcome.stale++
-    const [board, position] = [clone(server.history[seq_read] as FullBoard), { epoch: server.epoch, seq: seq_read }]
+    const [board, position] = [clone(server.history[readSeq] as FullBoard), { epoch: server.epoch, seq: readSeq }]
     reads.push(() => {
       outcome.loads++
       client.loads++
@@ -309,28 +326,28 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     })
   }
 
-  function keyOf(client: Client, change: Change) {
+  function keyOf(client: SimulatedClient, change: Change) {
     const key = newId('key')
-    makers.set(key, { key, client: client.name, does: change.name })
-    client.own.add(key)
-    client.open.set(key, { change, at: client.core.at })
+    makers.set(key, { key, client: client.name, name: change.name })
+    client.issued.add(key)
+    client.undecided.set(key, { change, at: client.core.position })
     return key
   }
-  function act(client: Client) {
+  function makeChange(client: SimulatedClient) {
     const { core } = client
-    const view = look(client)
+    const view = readView(client)
     if (!view) return
-    if (chance(0.08) && core.can_undo) {
+    if (chance(0.08) && core.canUndo) {
       for (const change of core.undo()) core.change(keyOf(client, change), change, AT, 'undo')
       return
     }
     const again = chance(0.2) ? core.redo() : undefined
     if (again) return core.change(keyOf(client, again.change), again.change, AT, 'redo')
-    const change = choose(view, below, newId, users)
+    const change = randomChange(view, below, newId, users)
     if (!change) return
     const key = keyOf(client, change)
     outcome.changes++
-    const { position, title, content } = change.input as Place & { title?: string; content?: string }
+    const { position, title, content } = change.input as ListPosition & { title?: string; content?: string }
     const list = listOf(view, change)
     if (list && position != null) wanted.set(key, list[Math.min(position, list.length) - 1] ?? null)
     const text = title ?? content
@@ -338,32 +355,32 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     core.change(key, change, AT)
   }
 
-  /** The page keeps the board for the next visit, unless there is a newer one. */
-  function store(client: Client) {
-    const { base, at } = client.core
+  /** Stores the board for the next visit, unless a newer one is stored. */
+  function store(client: SimulatedClient) {
+    const { base, position: at } = client.core
     const { position } = client.stored ?? {}
     if (!base || (position && isBefore(at, position))) return
     client.stored = { board: clone(base), position: at }
   }
 
-  /** The page is reloaded: only the queue is left, and the stored board. */
-  function reload(client: Client) {
+  /** Reloads the page: only the queue and the stored board remain. */
+  function reload(client: SimulatedClient) {
     outcome.reloads++
-    const kept = JSON.parse(JSON.stringify(client.core.pending.map(keptOf))) as Kept[]
-    Object.assign(client, { core: new Core(kept), socket: [], requests: [], reads: [] })
+    const queued = JSON.parse(JSON.stringify(client.core.pending.map(toQueued))) as QueuedChange[]
+    Object.assign(client, { core: new Core(queued), socket: [], requests: [], reads: [] })
     listen(client)
-    client.own = new Set(kept.map(({ key }) => key))
-    client.last_view = undefined
-    client.last_at = undefined
+    client.issued = new Set(queued.map(({ key }) => key))
+    client.lastView = undefined
+    client.lastPosition = undefined
     client.loads++
     if (client.stored && chance(0.5)) {
       outcome.stored++
       client.core.load(clone(client.stored.board), client.stored.position)
     }
-    client.core.hear({ epoch: server.epoch, seq: server.seq })
+    client.core.observePosition({ epoch: server.epoch, seq: server.seq })
   }
 
-  /** A backup is put back. */
+  /** Restores a backup. */
   function restore() {
     outcome.restores++
     doubtful = []
@@ -371,14 +388,14 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     announced = server.seq
   }
 
-  function step(client: Client) {
+  function step(client: SimulatedClient) {
     const { core, socket, requests, reads } = client
     switch (below(16)) {
       case 0:
       case 1:
       case 2:
       case 3:
-        return act(client)
+        return makeChange(client)
       case 4:
       case 5: {
         const operation = core.next()
@@ -389,19 +406,21 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
         const request = requests.find(({ state }) => state === 'going')
         if (!request) return
         if (chance(0.1)) request.state = 'lost'
-        else arrive(client, request)
+        else executeRequest(client, request)
         return
       }
       case 8:
       case 9: {
         const request = requests.find(({ state }) => state !== 'going')
-        return request && comeBack(client, request, request.state === 'lost' || chance(0.15))
+        return request && receiveResponse(client, request, request.state === 'lost' || chance(0.15))
       }
       case 10:
       case 11:
       case 12: {
         for (let n = 1 + below(4); n > 0 && socket.length > 0; n--) {
-          const [{ event, epoch }] = socket.splice(chance(0.1) && socket.length > 1 ? 1 : 0, 1) as [Client['socket'][0]]
+          const [{ event, epoch }] = socket.splice(chance(0.1) && socket.length > 1 ? 1 : 0, 1) as [
+            SimulatedClient['socket'][0],
+          ]
           if (chance(0.06)) continue
           deliver(client, event, epoch)
           if (chance(0.08)) deliver(client, event, epoch)
@@ -409,15 +428,15 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
         return
       }
       case 13: {
-        client.is_connected = !client.is_connected
+        client.isConnected = !client.isConnected
         socket.length = 0
         if (chance(0.5)) store(client)
-        if (client.is_connected) core.hear({ epoch: server.epoch, seq: server.seq })
+        if (client.isConnected) core.observePosition({ epoch: server.epoch, seq: server.seq })
         return
       }
       case 14:
-        if (chance(0.3) && pingsHaveSeq) core.hear({ epoch: server.epoch, seq: server.seq })
-        ask(client)
+        if (chance(0.3) && pingsHaveSeq) core.observePosition({ epoch: server.epoch, seq: server.seq })
+        requestMissing(client)
         return chance(0.5) ? reads.splice(below(reads.length), 1)[0]?.() : undefined
       default:
         if (chance(0.1)) return reload(client)
@@ -426,33 +445,33 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   }
 
   for (const client of clients) {
-    ask(client)
+    requestMissing(client)
     for (const read of client.reads.splice(0)) read()
   }
   for (let steps = 120 + below(160); outcome.steps < steps && outcome.violations.length === 0; outcome.steps++) {
-    const client = clients[below(count)] as Client
+    const client = clients[below(count)] as SimulatedClient
     step(client)
     check(client)
     if (chance(0.0008)) restore()
   }
   if (chance(0.2)) restore()
   heal()
-  // One more event that nobody is told of, and nothing that follows: the next ping must do.
+  // A last event that is not delivered, with nothing after it: the next ping must reveal it.
   server.execute('user-3', 'silent', { name: 'updateBoard', input: { title: 'silent' } })
   announced = server.seq
   heal()
   for (const { core, name } of clients) {
-    if (core.pending.length > 0) violation(`${name} still waits for ${core.pending.length} changes after all is well`)
+    if (core.pending.length > 0) violation(`${name} still has ${core.pending.length} pending changes at the end`)
     if (!isDeepStrictEqual(core.view, server.board)) violation(`${name} does not show the server's board in the end`)
   }
   for (const { name, change, at } of doubtful)
-    if (!wasImpossible(server, change, at)) violation(`${name} gave up ${change.name}, which could have been made`)
+    if (!wasImpossible(server, change, at)) violation(`${name} dropped ${change.name}, which was possible`)
   for (const [key, times] of server.applied) {
     if (!keepsKeys && key.includes('/') && server.applied.has(key.replace(/\d+$/, (n) => String(Number(n) + 1))))
       violation(`${key} was applied under two keys`)
     if (times > 1) violation(`${key} was applied ${times} times`)
   }
-  outcome.gone = [...notices.values()].filter(({ reason }) => reason === 'gone').length
+  outcome.gone = [...failedChanges.values()].filter(({ reason }) => reason === 'gone').length
   return outcome
 
   function heal() {
@@ -460,17 +479,17 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
       isBusy = false
       for (const client of clients) {
         const { core, socket, requests, reads } = client
-        if (!client.is_connected) socket.length = 0
-        client.is_connected = true
-        if (pingsHaveSeq) core.hear({ epoch: server.epoch, seq: server.seq })
+        if (!client.isConnected) socket.length = 0
+        client.isConnected = true
+        if (pingsHaveSeq) core.observePosition({ epoch: server.epoch, seq: server.seq })
         const operation = core.next()
         if (operation) send(client, operation)
         for (const request of [...requests]) {
-          if (request.state === 'going') arrive(client, request)
-          comeBack(client, request, request.state === 'lost')
+          if (request.state === 'going') executeRequest(client, request)
+          receiveResponse(client, request, request.state === 'lost')
         }
         for (const { event, epoch } of socket.splice(0)) deliver(client, event, epoch)
-        if (reads.length === 0) ask(client)
+        if (reads.length === 0) requestMissing(client)
         isBusy ||= operation !== undefined || reads.length > 0 || core.pending.length > 0 || core.missing !== 'nothing'
         for (const read of reads.splice(0)) read()
         check(client)

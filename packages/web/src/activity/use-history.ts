@@ -59,7 +59,7 @@ export function useHistory(board_id: string, view: FullBoard, version: unknown) 
         const { signal } = abort
         const news = await client.listEvents(
           { board_id, after: `${now.epoch}.${headOf(now)}`, limit: NEWS_PAGE },
-          { signal, max_tries: 1 },
+          { signal, maxTries: 1 },
         )
         setLoaded((then) => {
           const fresh = then && news.filter(({ seq }) => seq > headOf(then))

@@ -69,8 +69,8 @@ export function BoardHead({ view, state, told }: { view: FullBoard; state: Board
           { label: 'Activity', icon: 'clock', onSelect: () => go('activity') },
           { label: 'Command palette', icon: 'search', keys: 'Ctrl K', onSelect: openPalette },
           undefined,
-          { label: 'Undo', icon: 'undo', keys: 'Ctrl Z', is_disabled: !state.can_undo, onSelect: () => tools.undo() },
-          { label: 'Redo', icon: 'redo', keys: 'Ctrl ⇧ Z', is_disabled: !state.can_redo, onSelect: () => tools.redo() },
+          { label: 'Undo', icon: 'undo', keys: 'Ctrl Z', is_disabled: !state.canUndo, onSelect: () => tools.undo() },
+          { label: 'Redo', icon: 'redo', keys: 'Ctrl ⇧ Z', is_disabled: !state.canRedo, onSelect: () => tools.redo() },
           ...(tools.is_owner
             ? [
                 undefined,

@@ -46,7 +46,7 @@ const storage = localQueue(localStorage)
 export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const user = me()
   const options = useMemo(
-    () => ({ storage, user_id: user.id, loadStored: () => keptBoard(board_id) }),
+    () => ({ storage, userId: user.id, loadStored: () => keptBoard(board_id) }),
     [user.id, board_id],
   )
   const state = useBoard(boardApi, board_id, options)
@@ -114,7 +114,7 @@ function OpenBoard({ view, state, text, is_filtered, shownIn }: OpenBoardProps) 
     <>
       <BoardHead view={view} state={state} told={told} />
       <Connection told={told} onRetry={state.retry} />
-      <Notices notices={state.notices} dismiss={state.dismiss} />
+      <Notices failedChanges={state.failedChanges} dismiss={state.dismiss} />
       <FilterBar view={view} text={text} />
       <Lanes view={view} shownIn={shownIn} is_filtered={is_filtered} />
     </>

@@ -1,5 +1,5 @@
 import type { Card, Column, FullBoard, User } from '@lockstep/client'
-import type { Made } from '@lockstep/client/live'
+import type { SubmittedChange } from '@lockstep/client/live'
 import type { BoardState } from '@lockstep/client/react'
 import { createContext, useContext } from 'react'
 import { flushSync } from 'react-dom'
@@ -195,7 +195,7 @@ export class BoardTools {
   }
 
   /** Says what was changed, and offers to undo exactly that. */
-  offerUndo(text: string, made: Made) {
+  offerUndo(text: string, made: SubmittedChange) {
     this.hideUndo = showToast(text, { label: 'Undo', run: () => this.undo(() => made.undo()) })
   }
 
@@ -216,7 +216,7 @@ export class BoardTools {
   }
 
   /** Undoes or redoes something, says what it was, and shows the card. */
-  private showStep(word: 'Undid' | 'Redid', act: () => Made[], wayBack: (made: Made) => Action) {
+  private showStep(word: 'Undid' | 'Redid', act: () => SubmittedChange[], wayBack: (made: SubmittedChange) => Action) {
     this.hideRedo()
     const before = this.view
     // The page must show it before the card can be looked up and scrolled to.
@@ -224,7 +224,7 @@ export class BoardTools {
     const [first] = made
     if (!first) return void showToast(word === 'Undid' ? 'Nothing to undo' : 'Nothing to redo')
     // The notice says why it could not be made.
-    if (this.state.notices.some(({ key }) => made.some((each) => each.key === key))) return
+    if (this.state.failedChanges.some(({ key }) => made.some((each) => each.key === key))) return
     const id = subjectId(first)
     const now = lookUp(this.view, id)
     const about = (now ?? lookUp(before, id))?.words ?? 'the board'

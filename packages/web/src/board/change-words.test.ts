@@ -1,5 +1,5 @@
 import type { FullBoard } from '@lockstep/client'
-import type { Change, Made } from '@lockstep/client/live'
+import type { Change, SubmittedChange } from '@lockstep/client/live'
 import { expect, test } from 'vitest'
 import { lookUp, stepWords, subjectId } from './change-words.ts'
 
@@ -12,7 +12,7 @@ const board = {
 
 const words = (id: string, name: string, input: object, is_undo: boolean) => {
   const change = { name, input } as unknown as Change
-  return stepWords(change, is_undo, lookUp(board, subjectId({ id, change } as Made))?.words ?? 'the board')
+  return stepWords(change, is_undo, lookUp(board, subjectId({ id, change } as SubmittedChange))?.words ?? 'the board')
 }
 
 test.each([

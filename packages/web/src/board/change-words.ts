@@ -1,5 +1,5 @@
 import type { Card, FullBoard } from '@lockstep/client'
-import type { Change, Made } from '@lockstep/client/live'
+import type { Change, SubmittedChange } from '@lockstep/client/live'
 
 const things: Record<string, string> = {
   Board: 'the board',
@@ -40,7 +40,7 @@ const steps: Record<string, string> = {
 }
 
 /** The id of what a change is about: of a label that is put on a card or taken off, the card. */
-export const subjectId = ({ id, change: { name, input } }: Made): string =>
+export const subjectId = ({ id, change: { name, input } }: SubmittedChange): string =>
   name.endsWith('CardLabel') ? (input as { card_id: string }).card_id : id
 
 /** What was undone or redone: “move of “X””. The change is the one that was made to undo or redo it. */

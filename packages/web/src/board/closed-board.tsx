@@ -13,7 +13,7 @@ const sentences = {
 } as const
 
 /** What the user had written and the service does not have. */
-function unsentText({ pending, notices }: BoardState): string {
+function unsentText({ pending, failedChanges: notices }: BoardState): string {
   const written = pending.flatMap(({ change: { input } }) => {
     const { title, name, content, description } = input as Record<string, unknown>
     return [title, name, content, description].filter((text) => typeof text === 'string')

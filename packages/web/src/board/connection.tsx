@@ -13,7 +13,7 @@ export function useConnection(state: BoardState): Told {
   const { board_id } = useTools()
   const [story] = useState(() => new ConnectionStory())
   const [told, setTold] = useState<Told>({ kind: 'live' })
-  useBoardEvents(boardApi, board_id, (_event, { is_own }) => {
+  useBoardEvents(boardApi, board_id, (_event, { isOwn: is_own }) => {
     if (!is_own) story.hear(Date.now())
   })
   const { status } = state

@@ -1,4 +1,4 @@
-import type { Notice } from '@lockstep/client/live'
+import type { FailedChange } from '@lockstep/client/live'
 import type { BoardState } from '@lockstep/client/react'
 import { useEffect } from 'react'
 import { announce } from '../ui/announcer.tsx'
@@ -8,7 +8,7 @@ import { useTools } from './board-tools.ts'
 import { changeWords } from './change-words.ts'
 
 /** The changes that did not come about, each with its reason and what was typed: nothing vanishes without a word. */
-export function Notices({ notices, dismiss }: Pick<BoardState, 'notices' | 'dismiss'>) {
+export function Notices({ failedChanges: notices, dismiss }: Pick<BoardState, 'failedChanges' | 'dismiss'>) {
   const title = notices.length === 1 ? 'One change could not be made' : `${notices.length} changes could not be made`
   const last = notices.at(-1)
   useEffect(() => {
@@ -30,7 +30,7 @@ export function Notices({ notices, dismiss }: Pick<BoardState, 'notices' | 'dism
   )
 }
 
-const reasonOf = ({ reason, problem }: Notice): string => {
+const reasonOf = ({ reason, problem }: FailedChange): string => {
   if (reason === 'gone') return 'What it was about was deleted meanwhile.'
   if (reason === 'conflict') return 'Somebody else changed the same text meanwhile.'
   return problem?.detail ?? 'The service refused it.'
@@ -43,7 +43,7 @@ function focusRest() {
   rest?.focus()
 }
 
-function NoticeRow({ notice, onDone }: { notice: Notice; onDone: () => void }) {
+function NoticeRow({ notice, onDone }: { notice: FailedChange; onDone: () => void }) {
   const tools = useTools()
   const { change, text, reason } = notice
   const { card_id } = change.input as { card_id?: string }

@@ -21,7 +21,7 @@ const verbs: Record<string, string> = {
 
 /** Marks what others do on the cards they do it to, with their name and colour. */
 export function useBoardMarks(tools: BoardTools) {
-  useBoardEvents(boardApi, tools.board_id, (event, { is_own }) => {
+  useBoardEvents(boardApi, tools.board_id, (event, { isOwn: is_own }) => {
     if (is_own || event.type === 'resync' || isMakingRoom(tools, event) || isOfRemoval(event)) return
     // Files go past the live board, so it does not know its own.
     if (event.type === 'attachment.created' && event.user_id === tools.me.id) return

@@ -51,11 +51,11 @@ async function carryOut(plan: Plan): Promise<string> {
   const { board_id, title } = plan
   keepPlan(plan)
   try {
-    await once(client.createBoard({ id: board_id, title }, { idempotency_key: board_id }))
+    await once(client.createBoard({ id: board_id, title }, { idempotencyKey: board_id }))
     keepPlan({ ...plan, is_begun: true })
     for (const [n, column] of usualColumns.entries()) {
       const id = plan.column_ids[n] ?? realEnvironment.newId()
-      await once(client.createColumn({ board_id, id, ...column }, { idempotency_key: id }))
+      await once(client.createColumn({ board_id, id, ...column }, { idempotencyKey: id }))
     }
   } catch (error) {
     if (isLockstepError(error) && isFinal(error)) keepPlan(undefined)
@@ -67,7 +67,7 @@ async function carryOut(plan: Plan): Promise<string> {
 
 /** Whether the service has rejected the request itself, so that repeating it would fail in the same way. */
 const isFinal = ({ status, code }: LockstepError) =>
-  status >= 400 && status < 500 && ![401, 408, 425, 429].includes(status) && code !== 'unexpected_answer'
+  status >= 400 && status < 500 && ![401, 408, 425, 429].includes(status) && code !== 'unexpected_response'
 
 /** A repeated request finds what the first one made, also when the service no longer knows its key. */
 async function once(request: Promise<unknown>) {

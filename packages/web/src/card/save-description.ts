@@ -38,17 +38,17 @@ export async function saveDescription(
       : await tools.change(
           'updateCard',
           { card_id, description: merged || null },
-          { unless_changed: { description: seen } },
+          { unlessChanged: { description: seen } },
         ).done
   // Another one may have been begun meanwhile.
   if (settled.outcome === 'confirmed' && readDraft(draft_name)?.text === merged) keepDraft(draft_name, undefined)
   if (settled.outcome === 'rejected') {
-    const { key, problem } = settled.notice
+    const { key, problem } = settled.failure
     const sentence = problem?.detail ?? 'The text could not be saved.'
     return tell({ state: 'refused', problem: sentence, notice_key: key, draft: { text: merged, base: theirs } })
   }
   if (settled.outcome !== 'conflict') return
-  const { key, current } = settled.notice
+  const { key, current } = settled.failure
   const now = { seen: current?.description ?? null, notice_key: key }
   return saveDescription(tools, where, { text: merged, base: theirs }, tell, now)
 }

@@ -71,10 +71,10 @@ async function transfer(id: string) {
   addEventListener('beforeunload', warn)
   patch(id, { state: 'sending' })
   try {
-    const onProgress = ({ sent_bytes, total_bytes }: { sent_bytes: number; total_bytes: number }) =>
-      patch(id, { sent: total_bytes > 0 ? sent_bytes / total_bytes : 0 })
+    const onProgress = ({ sentBytes, totalBytes }: { sentBytes: number; totalBytes: number }) =>
+      patch(id, { sent: totalBytes > 0 ? sentBytes / totalBytes : 0 })
     const { signal } = controller
-    await client.createAttachment({ card_id, id, file }, { onProgress, signal, idempotency_key: id })
+    await client.createAttachment({ card_id, id, file }, { onProgress, signal, idempotencyKey: id })
     patch(id, { state: 'done', sent: 1 })
     announce(`“${shownName(file.name)}” attached.`)
   } catch (error) {

@@ -8,7 +8,7 @@ import { keepDraft, readDraft } from './drafts.ts'
 /** The dialog offers what could not be saved as a draft, so the board need not tell of it as well. */
 export function useTakenNotices({ id }: Card) {
   const tools = useTools()
-  const notices = useBoardSelector(boardApi, tools.board_id, (state) => state.notices)
+  const notices = useBoardSelector(boardApi, tools.board_id, (state) => state.failedChanges)
   useEffect(() => {
     for (const { key, reason, change } of notices) {
       if (reason !== 'conflict' || change.name !== 'updateCard' || change.input.card_id !== id) continue

@@ -1,5 +1,5 @@
 import type { BoardMember, FullBoard, User } from '@lockstep/client'
-import type { Made, Notice } from '@lockstep/client/live'
+import type { FailedChange, SubmittedChange } from '@lockstep/client/live'
 import { useEffect, useState } from 'react'
 import { useTools } from '../board/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
@@ -31,24 +31,28 @@ export function useMemberChanges(view: FullBoard) {
   }, [view])
 
   /** Waits for the server's word. Who closed the panel meanwhile finds a refusal where all of them are. */
-  const follow = async (user_id: string, what: Asked, { key, done }: Made): Promise<Notice | undefined> => {
+  const follow = async (
+    user_id: string,
+    what: Asked,
+    { key, done }: SubmittedChange,
+  ): Promise<FailedChange | undefined> => {
     setProblems((now) => without(now, user_id))
     setAsked((now) => new Map(now).set(user_id, what))
     const settled = await done
     if (!isMounted.current) return undefined
-    if (!('notice' in settled)) {
+    if (!('failure' in settled)) {
       setTimeout(() => forget(user_id), EVENT_MS)
       return undefined
     }
     forget(user_id)
     tools.dismiss(key)
-    return settled.notice
+    return settled.failure
   }
   const setProblem = (user_id: string, sentence: string) => {
     setProblems((now) => new Map(now).set(user_id, sentence))
     announce(sentence)
   }
-  const tellProblem = (user_id: string, notice: Notice | undefined, instead: string) => {
+  const tellProblem = (user_id: string, notice: FailedChange | undefined, instead: string) => {
     if (!notice) return announce(instead)
     const isLastOwner = notice.problem?.code === 'last_owner'
     setProblem(user_id, isLastOwner ? ONLY_OWNER : (notice.problem?.detail ?? 'It could not be done.'))
@@ -59,7 +63,7 @@ export function useMemberChanges(view: FullBoard) {
     problems: isOnlyOwner(view, tools.me.id) ? problems : withoutValue(problems, ONLY_OWNER),
     /** Who was removed last, and can be invited again. */
     removed: removed && view.members.every(({ user_id }) => user_id !== removed.id) ? removed : undefined,
-    invite: async (user: User): Promise<Notice | undefined> => {
+    invite: async (user: User): Promise<FailedChange | undefined> => {
       const made = tools.change('inviteMember', { user_id: user.id })
       setRemoved(undefined)
       const notice = await follow(user.id, { what: 'invitation', user }, made)

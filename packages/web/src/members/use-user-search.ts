@@ -25,7 +25,7 @@ export function useUserSearch(text: string): UserSearch {
     setSearch(({ users }) => ({ state: 'searching', users }))
     const abort = new AbortController()
     const timer = setTimeout(() => {
-      client.findUsers({ search: term, names: 'true', limit: MOST }, { signal: abort.signal, max_tries: 2 }).then(
+      client.findUsers({ search: term, names: 'true', limit: MOST }, { signal: abort.signal, maxTries: 2 }).then(
         (users) => {
           setSearch({ state: 'found', users })
           announce(users.length === 0 ? 'Nobody found.' : `${users.length} found.`)

@@ -8,7 +8,7 @@ export function sentenceOf(error: unknown): string {
 
 /** A failure, what to do about it, and what to tell the operator. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const request_id = isLockstepError(error) ? error.request_id : undefined
+  const request_id = isLockstepError(error) ? error.requestId : undefined
   return (
     <div className="failure" role="alert">
       <p>{sentenceOf(error)}</p>

@@ -1,38 +1,38 @@
 import type { Card, Checklist, FullBoard } from '@lockstep/client'
 import type { BoardEvent } from '@lockstep/client/live'
-import { harmless } from './terminal.ts'
+import { escapeControlChars } from './terminal.ts'
 
-type Known = Pick<Card, 'title' | 'column_id' | 'labels' | 'assignees'>
-const quoted = (text: string) => `“${harmless(text)}”`
+type KnownCard = Pick<Card, 'title' | 'column_id' | 'labels' | 'assignees'>
+const quoted = (text: string) => `“${escapeControlChars(text)}”`
 
-/** Tells what happens on a board. It remembers how things were: an event says only how they are. */
-export class Narrator {
+/** Describes events of a board in words. It tracks the previous state, because an event contains only the new one. */
+export class EventDescriber {
   private readonly people = new Map<string, string>()
   private readonly columns = new Map<string, string>()
-  private readonly cards = new Map<string, Known>()
+  private readonly cards = new Map<string, KnownCard>()
   private readonly checklists = new Map<string, string>()
   private readonly items = new Map<string, boolean>()
 
   constructor(board: FullBoard) {
-    this.learn(board)
+    this.update(board)
   }
 
-  /** The board as it is now, after events that nobody told. */
-  learn(board: FullBoard): void {
+  /** Updates the state after skipped events. */
+  update(board: FullBoard): void {
     for (const { user_id, user } of board.members) this.people.set(user_id, user.username)
     for (const { id, title, cards } of board.columns) {
       this.columns.set(id, title)
-      for (const card of cards) this.learnCard(card)
+      for (const card of cards) this.updateCard(card)
     }
   }
 
-  who({ user_id }: Pick<BoardEvent, 'user_id'>): string {
+  actorOf({ user_id }: Pick<BoardEvent, 'user_id'>): string {
     if (user_id === null) return 'lockstep'
-    return harmless(this.people.get(user_id) ?? user_id.slice(0, 8))
+    return escapeControlChars(this.people.get(user_id) ?? user_id.slice(0, 8))
   }
 
-  /** What was done, as what follows a name. */
-  tell(event: BoardEvent): string {
+  /** Describes what was done; to be printed after the user's name. */
+  describe(event: BoardEvent): string {
     switch (event.type) {
       case 'board.updated':
         return `changed the board ${quoted(event.data.title)}`
@@ -40,11 +40,11 @@ export class Narrator {
         return 'deleted the board'
       case 'board.member_added':
         this.people.set(event.data.user_id, event.data.user.username)
-        return `invited @${harmless(event.data.user.username)}`
+        return `invited @${escapeControlChars(event.data.user.username)}`
       case 'board.member_removed':
         return event.user_id === event.data.user_id
           ? 'left the board'
-          : `removed @${harmless(event.data.user.username)} from the board`
+          : `removed @${escapeControlChars(event.data.user.username)} from the board`
       case 'column.created':
       case 'column.updated':
       case 'column.moved':
@@ -61,25 +61,25 @@ export class Narrator {
       case 'card.assigned':
       case 'card.unassigned': {
         const before = this.cards.get(event.data.id)
-        this.learnCard(event.data)
-        return this.tellCard(event.type, event.data, before)
+        this.updateCard(event.data)
+        return this.describeCard(event.type, event.data, before)
       }
       case 'label.created':
       case 'label.updated':
       case 'label.deleted':
-        return `${verbOf(event.type)} the label #${harmless(event.data.name)}`
+        return `${verbOf(event.type)} the label #${escapeControlChars(event.data.name)}`
       case 'checklist.created':
       case 'checklist.updated':
       case 'checklist.deleted':
       case 'checklist.moved':
-        this.learnChecklist(event.data)
+        this.updateChecklist(event.data)
         return `${verbOf(event.type)} the checklist ${quoted(event.data.title)}${this.on(event.data.card_id)}`
       case 'checklist_item.updated': {
         const { id, content, is_done } = event.data
         const wasDone = this.items.get(id)
         this.items.set(id, is_done)
         if (wasDone === is_done) return `changed the item ${quoted(content)}`
-        return `${is_done ? 'ticked off' : 'took the tick off'} ${quoted(content)}${this.in(event.data.checklist_id)}`
+        return `${is_done ? 'checked off' : 'unchecked'} ${quoted(content)}${this.in(event.data.checklist_id)}`
       }
       case 'checklist_item.created':
       case 'checklist_item.deleted':
@@ -92,12 +92,12 @@ export class Narrator {
       case 'attachment.deleted':
         return `${verbOf(event.type)} the file ${quoted(event.data.name)}${this.on(event.data.card_id)}`
       default:
-        // A newer service may know more kinds.
+        // A newer service may send unknown kinds of events.
         return (event as { type: string }).type
     }
   }
 
-  private tellCard(type: string, card: Card, before: Known | undefined): string {
+  private describeCard(type: string, card: Card, before: KnownCard | undefined): string {
     const name = quoted(card.title)
     const column = this.column(card.column_id)
     const label = differing(card.labels, before?.labels)
@@ -114,29 +114,29 @@ export class Narrator {
           ? `moved ${name} from ${this.column(before.column_id)} to ${column}`
           : `moved ${name} within ${column}`
       case 'card.labeled':
-        return `put ${label ? `#${harmless(label.name)}` : 'a label'} on ${name}`
+        return `added ${label ? `#${escapeControlChars(label.name)}` : 'a label'} to ${name}`
       case 'card.unlabeled':
-        return `took ${label ? `#${harmless(label.name)}` : 'a label'} off ${name}`
+        return `removed ${label ? `#${escapeControlChars(label.name)}` : 'a label'} from ${name}`
       case 'card.assigned':
-        return `assigned ${person ? `@${harmless(person.username)}` : 'somebody'} to ${name}`
+        return `assigned ${person ? `@${escapeControlChars(person.username)}` : 'someone'} to ${name}`
       default:
-        return `took ${person ? `@${harmless(person.username)}` : 'somebody'} off ${name}`
+        return `unassigned ${person ? `@${escapeControlChars(person.username)}` : 'someone'} from ${name}`
     }
   }
 
-  private learnCard(card: Card): void {
+  private updateCard(card: Card): void {
     const { id, title, column_id, labels, assignees, checklists } = card
     this.cards.set(id, { title, column_id, labels, assignees })
-    for (const checklist of checklists) this.learnChecklist(checklist)
+    for (const checklist of checklists) this.updateChecklist(checklist)
   }
 
-  private learnChecklist({ id, card_id, items }: Checklist): void {
+  private updateChecklist({ id, card_id, items }: Checklist): void {
     this.checklists.set(id, card_id)
     for (const item of items) this.items.set(item.id, item.is_done)
   }
 
   private column(id: string): string {
-    return harmless(this.columns.get(id) ?? 'another column')
+    return escapeControlChars(this.columns.get(id) ?? 'another column')
   }
   private on(card_id: string): string {
     const card = this.cards.get(card_id)
@@ -147,7 +147,7 @@ export class Narrator {
   }
 }
 
-/** What is in one of two lists only. */
+/** The item that is in only one of two lists. */
 function differing<T extends { id: string }>(now: readonly T[], before: readonly T[] = []): T | undefined {
   const isIn = (list: readonly T[], { id }: T) => list.some((other) => other.id === id)
   return now.find((item) => !isIn(before, item)) ?? before.find((item) => !isIn(now, item))
@@ -156,8 +156,8 @@ function differing<T extends { id: string }>(now: readonly T[], before: readonly
 const verbs: Record<string, string> = {
   created: 'added',
   updated: 'changed',
-  assigned: 'assigned somebody to',
-  unassigned: 'took somebody off',
+  assigned: 'assigned someone to',
+  unassigned: 'unassigned someone from',
 }
 const verbOf = (type: string) => {
   const past = type.split('.')[1] ?? type

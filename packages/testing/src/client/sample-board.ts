@@ -1,23 +1,11 @@
 import type { BoardMember, Change } from '../../../client/src/live/types.ts'
 import { ModelServer } from './model-server.ts'
 
-/** mulberry32: a small generator whose whole state is the seed. */
-export function generator(seed: number) {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 export const users = Array.from({ length: 4 }, (_, i) => `user-${i}`)
 
-/** A server with a board of three columns, six cards, two labels and two checklists. */
-export function smallServer(announcesRoom = true): ModelServer {
-  const server = new ModelServer(users.map(member), announcesRoom)
+/** A model server with a board of three columns, six cards, two labels and two checklists. */
+export function smallServer(emitsNeighbourMoves = true): ModelServer {
+  const server = new ModelServer(users.map(member), emitsNeighbourMoves)
   let made = 0
   const seeded = (change: Change) => server.execute('user-0', `seed-${made++}`, change)
   for (const id of ['column-a', 'column-b', 'column-c']) seeded({ name: 'createColumn', input: { id, title: id } })
@@ -34,7 +22,6 @@ export function smallServer(announcesRoom = true): ModelServer {
 }
 export const smallBoard = () => smallServer().board
 
-/** Somebody on the board. */
 export function member(user_id: string): BoardMember {
   const user = { id: user_id, username: user_id, email: `${user_id}@example.com`, firstname: '', lastname: '' }
   return { board_id: 'board', user_id, role: 'owner', user: user as unknown as BoardMember['user'] }

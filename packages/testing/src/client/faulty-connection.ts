@@ -1,23 +1,23 @@
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
-export interface FaultyLine {
-  base_url: string
-  /** Where the service is now. */
-  leadTo: (base_url: string) => void
-  /** Breaks every connection that is open now. */
+export interface FaultyConnection {
+  baseUrl: string
+  /** Changes the address of the service. */
+  setTarget: (baseUrl: string) => void
+  /** Resets all open connections. */
   cut: () => void
-  /** Connections that are open now are dead from here on, and nobody is told. New ones work. */
-  deaden: () => void
-  /** Holds everything back by so much. */
+  /** Open connections stay open but silently drop all data. New ones work. */
+  blackhole: () => void
+  /** Delays all data. */
   delay: (ms: number) => void
   close: () => Promise<void>
 }
 
-/** Stands between a client and the service, and fails on demand. The service may move behind it. */
-export async function startFaultyLine(base_url: string): Promise<FaultyLine> {
-  let target = new URL(base_url)
-  let delay_ms = 0
+/** TCP proxy with faults on demand. The service behind it may move. */
+export async function startFaultyConnection(baseUrl: string): Promise<FaultyConnection> {
+  let target = new URL(baseUrl)
+  let delayMs = 0
   const sockets = new Set<Socket>()
   const dead = new WeakSet<Socket>()
   const server = createServer((client) => {
@@ -31,12 +31,12 @@ export async function startFaultyLine(base_url: string): Promise<FaultyLine> {
       from.on('error', () => {})
       from.on('data', (bytes) => {
         if (dead.has(from)) return
-        if (delay_ms === 0) to.write(bytes)
-        else setTimeout(() => to.destroyed || to.write(bytes), delay_ms)
+        if (delayMs === 0) to.write(bytes)
+        else setTimeout(() => to.destroyed || to.write(bytes), delayMs)
       })
       from.on('close', () => {
         sockets.delete(from)
-        if (!dead.has(from)) setTimeout(() => to.destroy(), delay_ms)
+        if (!dead.has(from)) setTimeout(() => to.destroy(), delayMs)
       })
     }
   })
@@ -45,16 +45,16 @@ export async function startFaultyLine(base_url: string): Promise<FaultyLine> {
     for (const socket of sockets) socket.destroy()
   }
   return {
-    base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    leadTo: (url) => {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    setTarget: (url) => {
       target = new URL(url)
     },
     cut,
-    deaden: () => {
+    blackhole: () => {
       for (const socket of sockets) dead.add(socket)
     },
     delay: (ms) => {
-      delay_ms = ms
+      delayMs = ms
     },
     close: () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -1,9 +1,9 @@
-import type { Api, ApiAnswer, RequestOptions } from '../../../client/src/live/api.ts'
+import type { Api, LiveRequestOptions, LiveResponse } from '../../../client/src/live/api.ts'
 import type { Environment, SocketLike } from '../../../client/src/live/environment.ts'
-import type { QueueStorage } from '../../../client/src/live/storage.ts'
 import type { Change } from '../../../client/src/live/types.ts'
-import { clone, type ModelServer, Refused } from './model-server.ts'
-import { generator, smallServer } from './small-board.ts'
+import { mulberry32 } from '../prng.ts'
+import { clone, type ModelServer, Rejected } from './model-server.ts'
+import { smallServer } from './sample-board.ts'
 
 interface Task {
   at: number
@@ -11,19 +11,19 @@ interface Task {
   work: () => void
 }
 
-class VirtualSocket implements SocketLike {
+class SimulatedSocket implements SocketLike {
   onmessage: SocketLike['onmessage'] = null
   onclose: SocketLike['onclose'] = null
   onerror: SocketLike['onerror'] = null
-  /** Nothing gets through any more, and nobody is told. */
+  /** Silently drops everything. */
   isDead = false
   isOpen = true
   next = 0
   pongs = 0
-  private readonly left: () => void
+  private readonly onClosed: () => void
 
   constructor(left: () => void) {
-    this.left = left
+    this.onClosed = left
   }
 
   send() {
@@ -32,7 +32,7 @@ class VirtualSocket implements SocketLike {
 
   close() {
     this.isOpen = false
-    this.left()
+    this.onClosed()
   }
 }
 
@@ -46,43 +46,43 @@ class HttpFailure extends Error {
   }
 }
 
-/** A service and its network in simulated time. What goes wrong is up to the test. */
-export class VirtualWorld {
+/** A service and its network in simulated time. The test injects the faults. */
+export class SimulatedNetwork {
   now = 0
   readonly server: ModelServer = smallServer()
   readonly random: () => number
-  readonly sockets = new Set<VirtualSocket>()
-  /** When sockets were asked for. */
-  readonly opened_at: number[] = []
+  readonly sockets = new Set<SimulatedSocket>()
+  /** Times at which WebSockets were opened. */
+  readonly openedAt: number[] = []
   isUp = true
-  /** Something on the way does not let sockets through. */
-  isBarred = false
-  /** How many requests, and how many answers, are lost. */
+  /** A proxy blocks WebSockets. */
+  blocksSockets = false
+  /** Probability that a request, and that a response, is lost. */
   loss = 0
-  /** How many boards are answered by a cache, which may have an older one. */
+  /** Probability that a cache responds with an older board. */
   staleness = 0
-  /** What the service answers to everything, if it is not itself. */
-  refusal: number | undefined
+  /** The status of every response, if set. */
+  failWith: number | undefined
   timers = 0
   private tasks: Task[] = []
   private count = 0
 
   constructor(seed: number) {
-    this.random = generator(seed)
+    this.random = mulberry32(seed)
     const ping = () => {
-      for (const socket of this.sockets) this.tell(socket, { type: 'ping', seq: this.server.seq })
-      this.at(30_000, ping)
+      for (const socket of this.sockets) this.sendMessage(socket, { type: 'ping', seq: this.server.seq })
+      this.schedule(30_000, ping)
     }
-    this.at(30_000, ping)
+    this.schedule(30_000, ping)
   }
 
-  at(delay: number, work: () => void): Task {
+  schedule(delay: number, work: () => void): Task {
     const task = { at: this.now + delay, nth: this.count++, work }
     this.tasks.push(task)
     return task
   }
 
-  /** Lets time pass. Between any two things that happen, whatever was promised is kept. */
+  /** Advances time. Promises settle between any two tasks. */
   async run(ms: number) {
     const end = this.now + ms
     for (;;) {
@@ -98,30 +98,30 @@ export class VirtualWorld {
     this.now = end
   }
 
-  /** The machine of the clients sleeps: time passes, and none of their timers comes. */
+  /** The clients' machine sleeps: time passes without their timers firing. */
   sleep(ms: number) {
     this.now += ms
   }
 
-  environment(wakers: Set<(is_online: boolean) => void> = new Set()): Environment {
+  environment(wakers: Set<(isOnline: boolean) => void> = new Set()): Environment {
     let made = 0
     const name = this.count++
     return {
       now: () => this.now,
       after: (ms, work) => {
         this.timers++
-        let isOver = false
-        const over = () => {
-          if (!isOver) this.timers--
-          isOver = true
+        let isFinished = false
+        const finish = () => {
+          if (!isFinished) this.timers--
+          isFinished = true
         }
-        const task = this.at(ms, () => {
-          if (isOver) return
-          over()
+        const task = this.schedule(ms, () => {
+          if (isFinished) return
+          finish()
           work()
         })
         return () => {
-          over()
+          finish()
           this.tasks = this.tasks.filter((other) => other !== task)
         }
       },
@@ -137,51 +137,56 @@ export class VirtualWorld {
 
   api(user_id: string): Api {
     return {
-      base_url: 'http://virtual',
+      baseUrl: 'http://virtual',
       request: (name, input, options) =>
         new Promise((resolve, reject) => {
           const latency = () => 5 + this.random() * 60
           const lost = () => reject(new Error('network'))
           options.signal.addEventListener('abort', lost)
-          this.at(latency(), () => {
-            if (!this.isUp || this.random() < this.loss) return this.at(latency(), lost)
-            let answer: ApiAnswer | HttpFailure
+          this.schedule(latency(), () => {
+            if (!this.isUp || this.random() < this.loss) return this.schedule(latency(), lost)
+            let response: LiveResponse | HttpFailure
             try {
-              answer = this.answer(user_id, name, input, options)
+              response = this.respond(user_id, name, input, options)
             } catch (error) {
-              answer = error as HttpFailure
+              response = error as HttpFailure
             }
-            this.announce()
+            this.deliverEvents()
             const isLost = this.random() < this.loss
-            return this.at(latency(), () => {
+            return this.schedule(latency(), () => {
               if (isLost || !this.isUp) lost()
-              else if (answer instanceof Error) reject(answer)
-              else resolve(answer)
+              else if (response instanceof Error) reject(response)
+              else resolve(response)
             })
           })
         }),
     }
   }
 
-  /** Closes every socket, as the service does. */
+  /** Closes every WebSocket, as the service does. */
   closeSockets(code: number) {
     for (const socket of [...this.sockets]) this.closeSocket(socket, code)
   }
 
-  /** Goes down with everything that was open. */
+  /** Stops the service and drops all connections. */
   kill() {
     this.isUp = false
     this.closeSockets(1006)
   }
 
-  announce() {
-    for (const socket of this.sockets) this.serve(socket)
+  deliverEvents() {
+    for (const socket of this.sockets) this.deliverTo(socket)
   }
 
-  private answer(user_id: string, name: string, input: Record<string, unknown>, options: RequestOptions): ApiAnswer {
+  private respond(
+    user_id: string,
+    name: string,
+    input: Record<string, unknown>,
+    options: LiveRequestOptions,
+  ): LiveResponse {
     const { server } = this
     const position = `${server.epoch}.${server.seq}`
-    if (this.refusal) throw new HttpFailure(this.refusal, 'refused')
+    if (this.failWith) throw new HttpFailure(this.failWith, 'rejected')
     switch (name) {
       case 'createTicket':
         return { data: { ticket: user_id } }
@@ -202,22 +207,22 @@ export class VirtualWorld {
           const { card, etag } = server.card(input['card_id'])
           return { data: card, etag }
         } catch (error) {
-          throw error instanceof Refused ? new HttpFailure(404, error.message) : error
+          throw error instanceof Rejected ? new HttpFailure(404, error.message) : error
         }
       default: {
         const { board_id: _, ...fields } = input
         const change = { name, input: fields } as unknown as Change
-        const answer = server.execute(user_id, options.idempotency_key ?? '', change, options.if_match)
-        if (!answer.ok) throw new HttpFailure(answer.status, answer.code)
-        return { data: undefined, position: `${answer.epoch}.${answer.seq}` }
+        const result = server.execute(user_id, options.idempotencyKey ?? '', change, options.ifMatch)
+        if (!result.ok) throw new HttpFailure(result.status, result.code)
+        return { data: undefined, position: `${result.epoch}.${result.seq}` }
       }
     }
   }
 
-  private board(): ApiAnswer {
-    const { epoch, seq, first_seq, history } = this.server
+  private board(): LiveResponse {
+    const { epoch, seq, firstSeq, history } = this.server
     const isStale = this.random() < this.staleness
-    const read = isStale ? Math.max(first_seq, seq - Math.floor(this.random() * 20)) : seq
+    const read = isStale ? Math.max(firstSeq, seq - Math.floor(this.random() * 20)) : seq
     return { data: clone(history[read]), position: `${epoch}.${read}` }
   }
 
@@ -225,54 +230,43 @@ export class VirtualWorld {
     const { searchParams } = new URL(url)
     const [epoch = 0, seq = 0] = (searchParams.get('since') ?? '').split('.').map(Number)
     const user_id = searchParams.get('token') ?? ''
-    const socket: VirtualSocket = new VirtualSocket(() => this.sockets.delete(socket))
-    this.opened_at.push(this.now)
-    this.at(10 + this.random() * 40, () => {
-      if (!this.isUp || this.isBarred) return this.closeSocket(socket, 1006)
+    const socket: SimulatedSocket = new SimulatedSocket(() => this.sockets.delete(socket))
+    this.openedAt.push(this.now)
+    this.schedule(10 + this.random() * 40, () => {
+      if (!this.isUp || this.blocksSockets) return this.closeSocket(socket, 1006)
       const { server } = this
       this.sockets.add(socket)
-      this.tell(socket, { type: 'hello', epoch: server.epoch, seq: server.seq })
-      this.tell(socket, { type: 'user_joined', user_id, username: user_id })
+      this.sendMessage(socket, { type: 'hello', epoch: server.epoch, seq: server.seq })
+      this.sendMessage(socket, { type: 'user_joined', user_id, username: user_id })
       const isKnown = epoch === server.epoch && seq <= server.seq
-      if (!isKnown) this.tell(socket, { type: 'resync', epoch: server.epoch, seq: server.seq })
+      if (!isKnown) this.sendMessage(socket, { type: 'resync', epoch: server.epoch, seq: server.seq })
       socket.next = isKnown ? seq : server.seq
-      this.serve(socket)
+      this.deliverTo(socket)
       return undefined
     })
     return socket
   }
 
-  private serve(socket: VirtualSocket) {
+  private deliverTo(socket: SimulatedSocket) {
     for (; socket.next < this.server.seq; socket.next++) {
       const { event } = this.server.log[socket.next] as ModelServer['log'][number]
-      // Should the service lose one, the next ping tells.
-      if (this.random() >= this.loss / 4) this.tell(socket, clone(event))
+      // A lost event is revealed by the next ping.
+      if (this.random() >= this.loss / 4) this.sendMessage(socket, clone(event))
     }
   }
 
-  /** In order, a little later each: a socket never overtakes itself. */
-  private tell(socket: VirtualSocket, message: object) {
-    this.at(20, () => {
+  /** Messages of one WebSocket stay in order. */
+  private sendMessage(socket: SimulatedSocket, message: object) {
+    this.schedule(20, () => {
       if (socket.isOpen && !socket.isDead) socket.onmessage?.({ data: JSON.stringify(message) })
     })
   }
-  private closeSocket(socket: VirtualSocket, code: number) {
+  private closeSocket(socket: SimulatedSocket, code: number) {
     this.sockets.delete(socket)
     if (socket.isDead) return
-    this.at(20, () => {
+    this.schedule(20, () => {
       if (socket.isOpen) socket.onclose?.({ code })
       socket.isOpen = false
     })
-  }
-}
-
-/** A place for queues that outlives a page. */
-export function memoryQueue(): QueueStorage & { texts: Map<string, string> } {
-  const texts = new Map<string, string>()
-  return {
-    texts,
-    list: (prefix) => [...texts].filter(([id]) => id.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1)),
-    put: (id, text) => void texts.set(id, text),
-    remove: (id) => void texts.delete(id),
   }
 }
