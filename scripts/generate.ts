@@ -115,12 +115,12 @@ ${rows.join('\n')}
 function shortcutTables(): string {
   const parts = shortcuts.map(({ title, rows }) => {
     const lines = rows.map(({ keys, does }) => `| ${keys.map((each) => `\`${each}\``).join(' ')} | ${does} |`)
-    return `## ${title}\n\n| Keys | What they do |\n|---|---|\n${lines.join('\n')}\n`
+    return `## ${title}\n\n| Keys | Action |\n|---|---|\n${lines.join('\n')}\n`
   })
   return `# Keyboard shortcuts
 
-The keys of the web client; \`?\` shows them there. On a Mac \`Ctrl\` is ⌘. Keys of a single letter act outside of fields,
-and can be switched off in the settings. Generated from \`packages/web/src/shortcuts/shortcut-table.ts\`.
+The shortcuts of the web client; \`?\` shows them in the client. On a Mac, \`Ctrl\` is ⌘. Single-key shortcuts work outside
+fields, and can be turned off in the settings. Generated from \`packages/web/src/shortcuts/shortcut-table.ts\`.
 
 ${parts.join('\n')}`
 }
@@ -131,7 +131,7 @@ function accessibilityStatement(): string {
   )
   return `# Accessibility
 
-${aim} The client shows the same at \`/app/accessibility\`. Generated from
+${aim} The client shows the same page at \`/app/accessibility\`. Generated from
 \`packages/web/src/settings/accessibility-table.ts\`.
 
 | Criterion | How it is met | What is tested |

@@ -3,8 +3,8 @@ import { Client } from '@lockstep/testing/client'
 import { startBare } from '@lockstep/testing/load/environment'
 import { endProcesses, startPostgres, startRedis } from '@lockstep/testing/processes'
 import { buildWebIfOld } from '../../scripts/build-web.ts'
-import { join } from '../web/speed-measures.ts'
-import { openWalk, type WalkOutcome } from '../web/walks.ts'
+import { openRandomWalk, type WalkOutcome } from '../web/random-walks.ts'
+import { join } from '../web/speed-measurements.ts'
 import { info, type Progress, type Report } from './report.ts'
 
 const WALKS = 100
@@ -24,7 +24,7 @@ export async function prove(progress: Progress): Promise<Report> {
     const people = { ada: await walker('ada'), grace: await walker('grace') }
     const walkAll = async (has_page_cache: boolean) => {
       const browser = await openBrowser({ has_page_cache })
-      const { walk } = await openWalk({ base_url, browser, has_page_cache, ...people })
+      const { walk } = await openRandomWalk({ base_url, browser, has_page_cache, ...people })
       for (let n = 1; n <= WALKS; n++) {
         const outcome = await walk(FIRST_SEED + n - 1)
         outcomes.push([has_page_cache, outcome])
@@ -49,8 +49,8 @@ export async function prove(progress: Progress): Promise<Report> {
       info('first seed', FIRST_SEED),
       info('steps', sum('steps')),
       info('changes by the user', sum('changes')),
-      info('changes made offline', sum('offline_changes')),
-      info('changes rejected because of the other user', sum('refused')),
+      info('changes made offline', sum('offlineChanges')),
+      info('changes rejected because of the other user', sum('rejected')),
       info('changes by the other user', sum('others')),
       info('navigations', sum('navigations')),
       info('pages restored from the back/forward cache', sum('restored')),
