@@ -83,11 +83,11 @@ describe('a new board', () => {
   test('[WEB-112] is completed after a network failure and a reload', async () => {
     const ada = await env.service.user()
     const page = await env.openPage(ada, '/boards')
-    let columns = 0
+    let requests = 0
     await page.route('**/boards/*/columns', async (route) => {
       // The second column is created, but its response is lost; after that all requests fail.
-      if (++columns <= 2) await route.fetch()
-      if (columns === 1) await route.continue()
+      if (++requests <= 2) await route.fetch()
+      if (requests === 1) await route.continue()
       else await route.abort('connectionreset')
     })
     await create(page, 'Half')

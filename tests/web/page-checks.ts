@@ -78,7 +78,7 @@ const recordOf = (page: Page): PageRecord => {
   return record
 }
 
-/** Everything that the page has announced so far, in shownOrder. */
+/** All announcements of the page so far, in order. */
 export const announcements = (page: Page): string[] => recordOf(page).announcements
 
 interface Violation {

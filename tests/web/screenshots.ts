@@ -39,7 +39,7 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
   return [
     { name: 'login', path: '/login', isPublic: true },
     {
-      name: 'login-refused',
+      name: 'login-error',
       path: '/login',
       isPublic: true,
       act: async (page) => {
@@ -50,12 +50,12 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
       },
     },
     {
-      name: 'register-refused',
+      name: 'register-error',
       path: '/register',
       isPublic: true,
       act: async (page) => {
         await page.getByLabel('Email').fill('ada@example.com')
-        await page.getByLabel('Username').fill('somebody-else')
+        await page.getByLabel('Username').fill('another-user')
         await page.getByLabel('Password', { exact: true }).fill('correct horse')
         await page.keyboard.press('Enter')
         await page.locator('[aria-invalid=true]').waitFor()

@@ -35,7 +35,8 @@ async function openDescription(text: string) {
 /** Another user changes the description through the API. */
 const changeDescription = ({ grace, cards }: TestBoard, description: string) =>
   grace.api.call('updateCard', { params: { card_id: cards['card'] ?? '' }, body: { description } })
-const choices = (page: Page) => page.getByRole('button', { name: /^(Compare|Keep .+)$/ })
+const choices = (page: Page) => page.locator('.cd-conflict').getByRole('button')
+const keepTheirs = (page: Page) => choices(page).last().click()
 const closed = (page: Page) => descriptionField(page).waitFor({ state: 'detached' })
 
 describe('two users edit the same description', () => {
@@ -63,7 +64,8 @@ describe('two users edit the same description', () => {
       await a.getByText('Someone else edited this while you were writing').waitFor()
       await saveDescription(a)
       await a.getByText('edited the same lines').waitFor()
-      expect(await choices(a).allTextContents()).toEqual(['Compare', 'Keep mine', 'Use theirs'])
+      const labels = ['Compare', 'Keep mine', `Keep ${board.grace.username}’s`]
+      await expect.poll(() => choices(a).allTextContents()).toEqual(labels)
       expect(await storedDescription(board, 'card')).toBe(text)
       expect(await descriptionField(a).inputValue()).toBe(mine)
     }
@@ -77,7 +79,7 @@ describe('two users edit the same description', () => {
     await b.locator('.cd-description').getByText('one of Ada').waitFor()
 
     await conflict('theirs\ntwo', 'mine\ntwo')
-    await a.getByRole('button', { name: /^Keep (?!mine)/ }).click()
+    await keepTheirs(a)
     await closed(a)
     await a.locator('.cd-description').getByText('theirs').waitFor()
     expect(await storedDescription(board, 'card')).toBe('theirs\ntwo')
@@ -111,7 +113,7 @@ describe('two users edit the same description', () => {
         if ((await choices(page).count()) === 0) continue
         conflicts++
         expect(await descriptionField(page).inputValue()).toBe(page === a ? mine : theirs)
-        await page.getByRole('button', { name: /^Keep (?!mine)/ }).click()
+        await keepTheirs(page)
         await closed(page)
       }
       await expect.poll(() => storedDraft(a, card_id, 'description')).toBe('')
@@ -373,9 +375,9 @@ test('[WEB-62] a malicious description runs no script, loads no resource, and ha
   await page.locator('.cd-preview .cd-markdown table').waitFor()
   await page.waitForTimeout(300)
 
-  const inspect = (place: string) =>
+  const inspect = (selector: string) =>
     page.evaluate(`(() => {
-      const all = [...document.querySelectorAll('${place} *')]
+      const all = [...document.querySelectorAll('${selector} *')]
       const links = all.filter((each) => each.localName === 'a' && each.hasAttribute('href'))
       return {
         broken: String(globalThis.broken),

@@ -157,9 +157,9 @@ export class EventDescriber {
         return { ...plain('assigned', who, added.length === 1 ? 'people' : '', [{ text: 'to' }, named]), isRule: true }
       }
       case 'card.unassigned': {
-        const gone = missing(card.assignees, before?.assignees)
-        const who = gone.length > 0 ? whoOf(gone, user_id) : 'someone'
-        return plain('unassigned', who, gone.length === 1 ? 'people' : '', [{ text: 'from' }, named])
+        const removed = missing(card.assignees, before?.assignees)
+        const who = removed.length > 0 ? whoOf(removed, user_id) : 'someone'
+        return plain('unassigned', who, removed.length === 1 ? 'people' : '', [{ text: 'from' }, named])
       }
     }
   }
@@ -188,8 +188,8 @@ export class EventDescriber {
         return plain('assigned', who, '', [{ text: `to ${object}` }, ...this.on(card_id)])
       }
       case 'checklist_item.unassigned': {
-        const gone = missing(data.assignees, before?.assignees)
-        const who = gone.length > 0 ? whoOf(gone, user_id) : 'someone'
+        const removed = missing(data.assignees, before?.assignees)
+        const who = removed.length > 0 ? whoOf(removed, user_id) : 'someone'
         return plain('unassigned', who, '', [{ text: `from ${object}` }, ...this.on(card_id)])
       }
     }

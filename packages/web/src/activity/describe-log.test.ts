@@ -212,9 +212,12 @@ describe('grouped lines', () => {
       day.lines.map(({ actor, sentence }) => `${actor.name} ${sentenceText(sentence)}`),
     )
   test('[WEB-41] only existing cards are links', () => {
-    const [there, gone] = describeLog([event('card.updated', login), event('card.updated', card('x', 'Gone'))], view)
-    expect(there?.sentence.object.card_id).toBe('login')
-    expect(gone?.sentence.object.card_id).toBeUndefined()
+    const [existing, deleted] = describeLog(
+      [event('card.updated', login), event('card.updated', card('x', 'Gone'))],
+      view,
+    )
+    expect(existing?.sentence.object.card_id).toBe('login')
+    expect(deleted?.sentence.object.card_id).toBeUndefined()
   })
   test('[WEB-41] the same action on several objects in a row is one line, newest first', () => {
     const two = card('two', 'Two')

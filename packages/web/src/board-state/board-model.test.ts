@@ -67,8 +67,8 @@ describe('keyboard steps', () => {
     columns: [makeColumn('one', 'a', 'b', 'c'), makeColumn('two'), makeColumn('three', 'd')],
   } as FullBoard
   const after = (id: string, direction: Direction) => {
-    const place = stepPlacement(board, all, id, direction)
-    return place && [place.column_id, place.after_id]
+    const placement = stepPlacement(board, all, id, direction)
+    return placement && [placement.column_id, placement.after_id]
   }
 
   test('[WEB-24] up and down pass one card, first and last go to the ends', () => {

@@ -154,13 +154,13 @@ export class BoardTools {
     this.navigate(`/b/${this.board_id}`)
   }
 
-  move(card_id: string, place: CardPlacement) {
+  move(card_id: string, placement: CardPlacement) {
     const found = this.find(card_id)
-    const column = this.view.columns.find(({ id }) => id === place.column_id)
+    const column = this.view.columns.find(({ id }) => id === placement.column_id)
     if (!found || !column) return
-    const position = positionAt(column, this.shown(column), card_id, place)
+    const position = positionAt(column, this.shown(column), card_id, placement)
     const from = found.column.id === column.id ? '' : ` from ${found.column.title} to ${column.title}`
-    this.change('moveCard', { card_id, ...place })
+    this.change('moveCard', { card_id, ...placement })
     announce(`Moved “${found.card.title}”${from}, ${position}`)
     this.focusCard(card_id)
   }
@@ -171,8 +171,8 @@ export class BoardTools {
   }
 
   step(card_id: string, direction: Direction) {
-    const place = stepPlacement(this.view, this.shown, card_id, direction)
-    if (place) this.move(card_id, place)
+    const placement = stepPlacement(this.view, this.shown, card_id, direction)
+    if (placement) this.move(card_id, placement)
     else announce('Can’t move further')
   }
 

@@ -32,8 +32,9 @@ export function FailedChanges({ notices, dismiss }: Pick<BoardState, 'notices' |
 
 const describeFailure = (notice: Notice): string => `Couldn’t ${describeChange(notice.change)}. ${reasonOf(notice)}`
 
-const reasonOf = ({ reason, problem }: Notice): string => {
-  if (reason === 'gone') return 'It was deleted.'
+const reasonOf = ({ change, reason, problem }: Notice): string => {
+  if (reason === 'gone')
+    return change.name.startsWith('create') ? 'The card or column it belongs to was deleted.' : 'It was deleted.'
   if (reason === 'conflict') return 'Someone else changed the same text.'
   return problem?.detail ?? 'The server rejected it.'
 }

@@ -46,9 +46,9 @@ test('[WEB-20] if only one side changed, its text is the result', () => {
 
 test('[WEB-20] a merged text contains every added line', () => {
   const pieces = fc.array(fc.constantFrom<string>('one', 'two', 'three', 'four'), { minLength: 1, maxLength: 6 })
-  const place = fc.nat({ max: 6 })
+  const index = fc.nat({ max: 6 })
   fc.assert(
-    fc.property(pieces, place, place, (all, here, there) => {
+    fc.property(pieces, index, index, (all, here, there) => {
       const merged = mergeText(
         all.join('\n'),
         all.toSpliced(here, 0, 'mine').join('\n'),

@@ -10,12 +10,12 @@ interface NewCardPosition {
  * Creates a deleted card again with new ids: text, checklists, and the labels and assignees that still exist on the board.
  * Attachments can't be restored.
  */
-export function recreateCard(tools: BoardTools, card: Card, description: string, place: NewCardPosition): string {
+export function recreateCard(tools: BoardTools, card: Card, description: string, position: NewCardPosition): string {
   const { labels, members } = tools.view
   const present = (people: readonly { id: string }[]) =>
     people.map(({ id }) => id).filter((id) => members.some(({ user_id }) => user_id === id))
   const { id: card_id } = tools.change('createCard', {
-    ...place,
+    ...position,
     title: card.title,
     ...(description && { description }),
   })

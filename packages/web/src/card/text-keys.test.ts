@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { continueList, link, type SelectedText, type TextEdit, wrap } from './text-keys.ts'
 
 /** `|` marks both ends of the selection. */
-const given = (drawn: string): SelectedText => {
-  const [before = '', chosen = '', after] = drawn.split('|')
+const given = (marked: string): SelectedText => {
+  const [before = '', chosen = '', after] = marked.split('|')
   if (after === undefined) return { text: before + chosen, start: before.length, end: before.length }
   return { text: before + chosen + after, start: before.length, end: before.length + chosen.length }
 }
-const drawn = ({ text }: SelectedText, edit: TextEdit | undefined): string | undefined => {
+const marked = ({ text }: SelectedText, edit: TextEdit | undefined): string | undefined => {
   if (!edit) return undefined
   const { from, to, insert, start, end } = edit
   const next = text.slice(0, from) + insert + text.slice(to)
@@ -15,7 +15,7 @@ const drawn = ({ text }: SelectedText, edit: TextEdit | undefined): string | und
   return next.slice(0, start) + chosen + next.slice(end)
 }
 const after = (text: string, act: (selected: SelectedText) => TextEdit | undefined) =>
-  drawn(given(text), act(given(text)))
+  marked(given(text), act(given(text)))
 
 test.each([
   ['a |word| here', 'a **|word|** here'],
