@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'bench/**/*.test.ts'],
     // The longest journeys run with `JOURNEYS=all` only.
-    exclude: process.env['JOURNEYS'] === 'all' ? [] : ['tests/web/{access,files,shapes,speed,undo}.test.ts'],
+    exclude: process.env['JOURNEYS'] === 'all' ? [] : ['tests/web/{axe,files,layout,speed,undo}.test.ts'],
     globalSetup: ['packages/testing/src/template-database.ts', 'scripts/build-web.ts'],
     reporters: ['default', ['json', { outputFile: '.test-output/report.json' }], new FlakyReporter()],
     pool: 'forks',

@@ -11,6 +11,19 @@ const layers: Rule[] = LAYERS.map((folder, i) => [
   `${folder}/ is below what it imports`,
 ])
 
+/** The folders of the web client, from the bottom up, and the files that all of them may import. */
+const WEB_FOLDERS = ['ui', 'board-state', 'account', 'settings', 'shortcuts', 'palette', 'boards']
+const WEB_DIALOGS = ['activity', 'automations', 'members', 'card']
+const WEB_SHARED = '(?:session|preferences|offline-cache)\\.ts$'
+const webFolders: Rule[] = [...WEB_FOLDERS, ...WEB_DIALOGS, 'board'].map((folder, i, all) => {
+  const below = WEB_DIALOGS.includes(folder) ? [...WEB_FOLDERS, folder] : all.slice(0, i + 1)
+  return [
+    new RegExp(`^packages/web/src/${folder}/`),
+    new RegExp(`^packages/web/src/(?!(?:${below.join('|')})/|${WEB_SHARED})`),
+    `${folder}/ is below what it imports`,
+  ]
+})
+
 /** Which files must not import which, and why. */
 const rules: Rule[] = [
   [/^packages\/contract\//, /^(?!packages\/contract\/|typebox$)/, 'the contract depends on nothing but TypeBox'],
@@ -25,6 +38,7 @@ const rules: Rule[] = [
     /^packages\/(?!web\/|client\/src\/(index|live|react)\.ts)|^node:/,
     'the web client uses the client library and nothing else of ours',
   ],
+  ...webFolders,
   ...layers,
   [/^packages\/server\/src\/(?!app\.ts)/, /-operations\.ts$/, 'domains share queries and steps, never operations'],
   [

@@ -118,8 +118,8 @@ function shortcutTables(): string {
   })
   return `# Keyboard shortcuts
 
-Keyboard shortcuts of the web client; press \`?\` to show them there. On a Mac \`Ctrl\` is ⌘. Single-letter shortcuts work outside of
-input fields and can be turned off in the settings. Generated from \`packages/web/src/shortcuts/shortcut-table.ts\`.
+The shortcuts of the web client; \`?\` shows them in the client. On a Mac, \`Ctrl\` is ⌘. Single-key shortcuts work outside
+fields, and can be turned off in the settings. Generated from \`packages/web/src/shortcuts/shortcut-table.ts\`.
 
 ${parts.join('\n')}`
 }

@@ -6,18 +6,18 @@ import { makeLargeBoard } from '@lockstep/testing/large-board'
 import { endProcesses, startPostgres, startServiceProcess } from '@lockstep/testing/processes'
 import { OUTPUT, openSql } from '@lockstep/testing/template-database'
 import { createClient } from '../packages/client/src/index.ts'
-import { pictureTwoPeople, takePictures } from '../tests/web/pictures.ts'
+import { screenshotTwoUsers, takeScreenshots } from '../tests/web/screenshots.ts'
 import { buildWebIfOld } from './build-web.ts'
 import { makeDemoBoard } from './demo-board.ts'
 
-const PASSWORD = 'hush-hush correct horse of the pictures'
+const PASSWORD = 'hush-hush correct horse of the screenshots'
 /** Shown in the README. */
 const SHOWN = ['board-offline-wide-dark', 'card-editing-wide-light', 'board-phone-light']
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
 const FOLDER = fileURLToPath(new URL('pictures/', OUTPUT))
 
 /**
- * Takes a picture of every screen of the web client and runs axe on it: `npm run screenshots`. The pictures go to
+ * Takes a screenshot of every screen of the web client and runs axe on it: `npm run screenshots`. The screenshots go to
  * `.test-output/pictures`, those of the README to `docs/pictures`. Exits with 1 when axe finds a violation.
  */
 await buildWebIfOld()
@@ -30,10 +30,10 @@ try {
   const [ada, grace] = [createClient({ baseUrl: base_url }), createClient({ baseUrl: base_url })]
   await ada.login({ username: 'ada@example.com', password: PASSWORD })
   await grace.login({ username: 'grace@example.com', password: PASSWORD })
-  const { id: empty_id } = await ada.createBoard({ title: 'Nothing yet' })
-  const large_id = await makeLargeBoard(sql, [(await ada.getMe()).id], 1_000)
-  /** Another user moves a card while the picture is taken, and moves it back for the next one. */
-  const stir = async () => {
+  const { id: emptyId } = await ada.createBoard({ title: 'Nothing yet' })
+  const largeId = await makeLargeBoard(sql, [(await ada.getMe()).id], 1_000)
+  /** Another user moves a card during the screenshot, and moves it back for the next one. */
+  const moveCardAsGrace = async () => {
     const { columns } = await grace.getBoard({ board_id })
     const [from, to] = [columns[0], columns[1]]
     const card = from?.cards[1]
@@ -42,18 +42,18 @@ try {
     await grace.moveCard({ card_id: card.id, column_id: to.id, position: 1 })
     setTimeout(() => void grace.moveCard(back).catch(() => {}), 2_500)
   }
-  const visitor = { email: 'ada@example.com', password: PASSWORD }
-  const found = await takePictures(
+  const credentials = { email: 'ada@example.com', password: PASSWORD }
+  const found = await takeScreenshots(
     browser,
-    { base_url, visitor, board_id, empty_id, large_id, stir },
+    { base_url, credentials, board_id, emptyId, largeId, moveCardAsGrace },
     FOLDER,
     console.log,
   )
-  await pictureTwoPeople(browser, base_url, board_id, PASSWORD, join(PICTURES, 'web-two-people.png'))
+  await screenshotTwoUsers(browser, base_url, board_id, PASSWORD, join(PICTURES, 'web-two-people.png'))
   for (const name of SHOWN) await copyFile(join(FOLDER, `${name}.png`), join(PICTURES, `web-${name}.png`))
-  const violations = found.flatMap(({ picture, violations: each }) => each.map((one) => `${picture}: ${one}`))
+  const violations = found.flatMap(({ name, violations: each }) => each.map((one) => `${name}: ${one}`))
   for (const violation of violations) console.error(`✗ ${violation}`)
-  console.log(`${found.length} pictures in ${FOLDER}, ${violations.length} violations found by axe`)
+  console.log(`${found.length} screenshots in ${FOLDER}, ${violations.length} violations found by axe`)
   process.exitCode = violations.length === 0 ? 0 : 1
 } finally {
   await browser.close()

@@ -181,7 +181,7 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
   'npm run prove -- operate-failover': by('tests/recovery.test.ts', 'operate-failover'),
   'npm run prove -- operate-restore': by('tests/recovery.test.ts', 'operate-restore'),
-  'npm run prove -- web-walks': by('tests/web/history.test.ts', 'openWalk'),
+  'npm run prove -- web-walks': by('tests/web/history.test.ts', 'openRandomWalk'),
   'npm run screenshots': not('takes minutes, and replaces pictures of the documentation'),
 
   // Benchmarks

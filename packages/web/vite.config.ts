@@ -4,12 +4,12 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Where the service listens while the client is worked on: everything that is not the client's own is asked of it. */
+/** The development server proxies API requests to this service. */
 const SERVICE = 'http://127.0.0.1:8000'
 const paths =
   'auth users boards columns cards labels checklists items attachments automations health docs app/demo'.split(' ')
 
-/** Every text lies compressed beside itself, as small as can be: the service sends it as it is. */
+/** Writes Brotli and gzip versions of every text file, which the server sends as they are. */
 function precompress(): Plugin {
   const brotli = (text: string) =>
     promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
@@ -17,7 +17,7 @@ function precompress(): Plugin {
     name: 'precompress',
     apply: 'build',
     generateBundle: {
-      // After everybody else: what preloads chunks is written into them at the very end.
+      // After all other plugins: chunk preloading is written into the chunks last.
       order: 'post',
       async handler(_options, bundle) {
         for (const [name, file] of Object.entries(bundle)) {
@@ -36,13 +36,13 @@ export default defineConfig({
   plugins: [react(), precompress()],
   resolve: {
     alias: {
-      // The one for browsers asks the DOM what `&lt;` means by writing HTML, which the policy forbids.
+      // The browser version decodes entities with innerHTML, which the Content-Security-Policy forbids.
       'decode-named-character-reference': fileURLToPath(import.meta.resolve('decode-named-character-reference')),
     },
   },
   build: {
     target: 'es2023',
-    // The policy allows neither inline scripts nor data addresses for fonts.
+    // The Content-Security-Policy allows neither inline scripts nor data URLs for fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: 'files.json',

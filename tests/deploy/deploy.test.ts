@@ -9,7 +9,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Image, ignores, sizeOf } from '../../scripts/image.ts'
 import { runAcceptance } from '../acceptance-suite.ts'
-import { finish, logIn, openNoted } from '../web/pages.ts'
+import { checkAndClose, logIn, openRecordedPage } from '../web/page-checks.ts'
 import { type AppRole, type Instance, imageOf, makeRole, newSettings, runInImage, startInstance } from './instances.ts'
 import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
 
@@ -209,7 +209,7 @@ describe('two instances behind HAProxy', () => {
     const browser = await openBrowser()
     try {
       const openBoard = async ({ email }: { email: string }, base_url: string) => {
-        const page = await openNoted(await logIn(browser, base_url, { email, password: PASSWORD }), base_url)
+        const page = await openRecordedPage(await logIn(browser, base_url, { email, password: PASSWORD }), base_url)
         await page.goto(`${base_url}/app/b/${board_id}`)
         await page.locator('main.board').waitFor()
         return page
@@ -222,7 +222,7 @@ describe('two instances behind HAProxy', () => {
       const b = await openBoard(grace, other.base_url)
       const add = async (page: typeof a, title: string) => {
         await page.getByRole('button', { name: 'New card' }).click()
-        await page.getByLabel('Title of the new card').fill(title)
+        await page.getByLabel('Card title').fill(title)
         await page.keyboard.press('Enter')
         await page.keyboard.press('Escape')
       }
@@ -231,8 +231,8 @@ describe('two instances behind HAProxy', () => {
       await add(b, 'made by Grace')
       await a.locator('.card-title', { hasText: 'made by Grace' }).waitFor()
       await a.getByRole('banner').getByRole('img', { name: grace.username }).first().waitFor()
-      await finish(a)
-      await finish(b)
+      await checkAndClose(a)
+      await checkAndClose(b)
     } finally {
       await browser.close()
     }

@@ -1,10 +1,10 @@
 import { openBrowser } from '@lockstep/testing/browser'
 import { Client } from '@lockstep/testing/client'
-import { startStores } from '@lockstep/testing/environment'
 import { startBare } from '@lockstep/testing/load/environment'
+import { endProcesses, startPostgres, startRedis } from '@lockstep/testing/processes'
 import { buildWebIfOld } from '../../scripts/build-web.ts'
-import { join } from '../web/speed-measures.ts'
-import { openWalk, type WalkOutcome } from '../web/walks.ts'
+import { openRandomWalk, type WalkOutcome } from '../web/random-walks.ts'
+import { join } from '../web/speed-measurements.ts'
 import { info, type Progress, type Report } from './report.ts'
 
 const WALKS = 100
@@ -13,27 +13,31 @@ const FIRST_SEED = Number(process.env['WALK_SEED'] ?? 1)
 /** Random walks through the web client, with the back/forward cache of the browser and without: no change is lost. */
 export async function prove(progress: Progress): Promise<Report> {
   await buildWebIfOld()
-  await using stores = await startStores()
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
   const outcomes: [has_page_cache: boolean, WalkOutcome][] = []
-  const { base_url } = await startBare(stores.settings())
-  const walker = async (username: string) => {
-    const person = await join(base_url, username)
-    return { ...person, api: new Client(base_url, person.token) }
-  }
-  const people = { ada: await walker('ada'), grace: await walker('grace') }
-  const walkAll = async (has_page_cache: boolean) => {
-    const browser = await openBrowser({ has_page_cache })
-    const { walk } = await openWalk({ base_url, browser, has_page_cache, ...people })
-    for (let n = 1; n <= WALKS; n++) {
-      const outcome = await walk(FIRST_SEED + n - 1)
-      outcomes.push([has_page_cache, outcome])
-      for (const violation of outcome.violations) progress(violation)
-      if (n % 10 === 0)
-        progress(`walks ${has_page_cache ? 'with' : 'without'} the back/forward cache: ${n} of ${WALKS}`)
+  try {
+    const { base_url } = await startBare({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    const walker = async (username: string) => {
+      const person = await join(base_url, username)
+      return { ...person, api: new Client(base_url, person.token) }
     }
-    await browser.close()
+    const people = { ada: await walker('ada'), grace: await walker('grace') }
+    const walkAll = async (has_page_cache: boolean) => {
+      const browser = await openBrowser({ has_page_cache })
+      const { walk } = await openRandomWalk({ base_url, browser, has_page_cache, ...people })
+      for (let n = 1; n <= WALKS; n++) {
+        const outcome = await walk(FIRST_SEED + n - 1)
+        outcomes.push([has_page_cache, outcome])
+        for (const violation of outcome.violations) progress(violation)
+        if (n % 10 === 0)
+          progress(`walks ${has_page_cache ? 'with' : 'without'} the back/forward cache: ${n} of ${WALKS}`)
+      }
+      await browser.close()
+    }
+    await Promise.all([walkAll(false), walkAll(true)])
+  } finally {
+    await endProcesses()
   }
-  await Promise.all([walkAll(false), walkAll(true)])
   const sum = (key: Exclude<keyof WalkOutcome, 'violations'>) =>
     outcomes.reduce((total, [, outcome]) => total + outcome[key], 0)
   return {
@@ -45,8 +49,8 @@ export async function prove(progress: Progress): Promise<Report> {
       info('first seed', FIRST_SEED),
       info('steps', sum('steps')),
       info('changes by the user', sum('changes')),
-      info('changes made offline', sum('offline_changes')),
-      info('changes rejected because of the other user', sum('refused')),
+      info('changes made offline', sum('offlineChanges')),
+      info('changes rejected because of the other user', sum('rejected')),
       info('changes by the other user', sum('others')),
       info('navigations', sum('navigations')),
       info('pages restored from the back/forward cache', sum('restored')),

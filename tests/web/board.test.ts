@@ -1,20 +1,20 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cardOf, carryLane, focusedCard, laneOf, order } from './board-hands.ts'
-import { cardFromService, openCard } from './card-hands.ts'
-import { finish, liveRegion } from './pages.ts'
-import { openStage, type Stage, type StageBoard } from './stage.ts'
+import { cardOf, columnOf, dragColumnOver, focusedCard, shownOrder } from './board-page-object.ts'
+import { openCard, storedCard } from './card-page-object.ts'
+import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { announcements, checkAndClose } from './page-checks.ts'
 
-let stage: Stage
+let env: TestEnvironment
 beforeAll(async () => {
-  stage = await openStage()
+  env = await openEnvironment()
 })
-afterAll(() => stage.close())
+afterAll(() => env.close())
 
 const focus = (page: Page, title: string) => cardOf(page, title).locator('.card-title').focus()
 const toast = (page: Page) => page.getByRole('region', { name: 'Message' })
-const lanes = async (page: Page) => (await order(page)).map(([lane]) => lane)
-const labelsOf = async (board: StageBoard) =>
+const columns = async (page: Page) => (await shownOrder(page)).map(([column]) => column)
+const labelsOf = async (board: TestBoard) =>
   (await board.ada.api.call('getBoard', { params: { board_id: board.id } })).labels.map(({ name }) => name)
 const rename = async (page: Page, from: string, to: string) => {
   await focus(page, from)
@@ -23,67 +23,67 @@ const rename = async (page: Page, from: string, to: string) => {
   await page.keyboard.press('Enter')
 }
 
-describe('two people on one board', () => {
-  let board: StageBoard
+describe('two users on one board', () => {
+  let board: TestBoard
   let a: Page
   let b: Page
   beforeAll(async () => {
-    board = await stage.board({ 'To do': ['one', 'two'], Doing: ['three'], Review: [], Done: ['four'] })
-    a = await stage.enter(board.ada, board.path)
-    b = await stage.enter(board.grace, board.path)
+    board = await env.createBoard({ 'To do': ['one', 'two'], Doing: ['three'], Review: [], Done: ['four'] })
+    a = await env.openPage(board.ada, board.path)
+    b = await env.openPage(board.grace, board.path)
     a.on('dialog', (dialog) => void dialog.accept())
   })
   afterAll(async () => {
-    await finish(a)
-    await finish(b)
+    await checkAndClose(a)
+    await checkAndClose(b)
   })
-  /** The cards of a column, once both pages show what the service has. */
-  const cardsIn = async (lane: string) => Object.fromEntries(await stage.agreed(board, a, b))[lane]
-  /** The cards of a column that Ada's page shows. */
-  const shownIn = async (lane: string) => Object.fromEntries(await order(a))[lane]
+  /** The cards of a column, once both pages are in sync with the server. */
+  const cardsIn = async (column: string) => Object.fromEntries(await env.waitForSync(board, a, b))[column]
+  /** The cards of a column on Ada's page. */
+  const shownIn = async (column: string) => Object.fromEntries(await shownOrder(a))[column]
 
-  test('[WEB-91] a column is dragged by its head: a line shows where it lands, and the other page shows the same', async () => {
-    await carryLane(a, 'To do', 'Review', 'after')
-    await laneOf(a, 'Done').and(a.locator('.is-drop-before')).waitFor()
+  test('[WEB-91] a column is dragged by its head: a line shows the drop position, and the other page shows the same result', async () => {
+    await dragColumnOver(a, 'To do', 'Review', 'after')
+    await columnOf(a, 'Done').and(a.locator('.is-drop-before')).waitFor()
     await a.mouse.up()
     const moved = ['Doing', 'Review', 'To do', 'Done']
-    expect(await lanes(a)).toEqual(moved)
-    expect((await stage.agreed(board, a, b)).map(([lane]) => lane)).toEqual(moved)
-    expect(liveRegion(a).at(-1)).toBe('Column “To do” moved, position 3 of 4.')
+    expect(await columns(a)).toEqual(moved)
+    expect((await env.waitForSync(board, a, b)).map(([column]) => column)).toEqual(moved)
+    expect(announcements(a).at(-1)).toBe('Moved column “To do”, position 3 of 4')
 
-    // Back to the front by the other person, and to the end beside the last column.
-    await carryLane(b, 'To do', 'Doing', 'before')
-    await laneOf(b, 'Doing').and(b.locator('.is-drop-before')).waitFor()
+    // The other user moves it back to the front, and another column to the end.
+    await dragColumnOver(b, 'To do', 'Doing', 'before')
+    await columnOf(b, 'Doing').and(b.locator('.is-drop-before')).waitFor()
     await b.mouse.up()
-    await carryLane(b, 'Doing', 'Done', 'after')
-    await laneOf(b, 'Done').and(b.locator('.is-drop-after')).waitFor()
+    await dragColumnOver(b, 'Doing', 'Done', 'after')
+    await columnOf(b, 'Done').and(b.locator('.is-drop-after')).waitFor()
     await b.mouse.move(1430, 300, { steps: 4 })
     await b.mouse.up()
-    expect((await stage.agreed(board, a, b)).map(([lane]) => lane)).toEqual(['To do', 'Review', 'Done', 'Doing'])
+    expect((await env.waitForSync(board, a, b)).map(([column]) => column)).toEqual(['To do', 'Review', 'Done', 'Doing'])
 
-    // Where it stands already, outside of the board, and given up: nothing moves.
-    await carryLane(a, 'Review', 'To do', 'after')
+    // Dropped in the same position, dropped outside the board, and cancelled: nothing moves.
+    await dragColumnOver(a, 'Review', 'To do', 'after')
     expect(await a.locator('.is-drop-before, .is-drop-after').count()).toBe(0)
     await a.mouse.up()
-    await carryLane(a, 'Review', 'Doing', 'after')
+    await dragColumnOver(a, 'Review', 'Doing', 'after')
     await a.mouse.move(700, 10, { steps: 4 })
     await a.mouse.up()
-    await carryLane(a, 'Review', 'Doing', 'after')
+    await dragColumnOver(a, 'Review', 'Doing', 'after')
     await a.keyboard.press('Escape')
     await a.mouse.up()
-    expect((await stage.agreed(board, a, b)).map(([lane]) => lane)).toEqual(['To do', 'Review', 'Done', 'Doing'])
+    expect((await env.waitForSync(board, a, b)).map(([column]) => column)).toEqual(['To do', 'Review', 'Done', 'Doing'])
   })
 
-  test('[WEB-92] Enter in the label picker takes the label that is highlighted; a new one must be chosen, and an empty field changes nothing', async () => {
+  test('[WEB-92] Enter in the label picker toggles the highlighted label; creating one must be chosen, and an empty field changes nothing', async () => {
     for (const name of ['Bug', 'Not urgent', 'Urgent'])
       await board.ada.api.call('createLabel', { params: { board_id: board.id }, body: { name, color: '#d33a2c' } })
     const tags = (page: Page) => cardOf(page, 'one').locator('.tag').allTextContents()
     const open = async () => {
       await focus(a, 'one')
       await a.keyboard.press('l')
-      await a.getByLabel('Find or create a label').waitFor()
+      await a.getByLabel('Find or create label').waitFor()
     }
-    // Part of a name: the match that begins with it is taken, and no label is created.
+    // Part of a name: the label that starts with it is added, and none is created.
     await open()
     await a.keyboard.type('urg')
     const last = a.getByRole('dialog').getByRole('listitem').last()
@@ -97,7 +97,7 @@ describe('two people on one board', () => {
     await open()
     await a.keyboard.press('Enter')
     await a.getByRole('dialog').waitFor({ state: 'detached' })
-    // The row that creates it is chosen by the arrows, a click, or because nothing else fits.
+    // The row that creates a label is chosen with the arrow keys, a click, or because no label matches.
     await open()
     await a.keyboard.type('bu')
     await a.keyboard.press('ArrowDown')
@@ -106,7 +106,7 @@ describe('two people on one board', () => {
     await a.keyboard.type('later')
     await a.keyboard.press('Enter')
     await expect.poll(() => tags(b)).toEqual(['Urgent', 'bu', 'later'])
-    // Arrows lead through the labels, Enter on one of them takes it.
+    // Arrow keys move through the labels, Enter toggles one.
     await a.keyboard.press('ArrowDown')
     await a.keyboard.press('Enter')
     await expect.poll(async () => (await tags(b)).toSorted()).toEqual(['Bug', 'Urgent', 'bu', 'later'])
@@ -115,7 +115,7 @@ describe('two people on one board', () => {
     await a.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
-  test('[WEB-93] the Undo of a message undoes the change that the message is about', async () => {
+  test('[WEB-93] the Undo button of a toast undoes the change that the toast is about', async () => {
     await focus(a, 'one')
     await a.keyboard.press('Delete')
     await toast(a).getByText('Deleted “one”').waitFor()
@@ -124,7 +124,7 @@ describe('two people on one board', () => {
     expect(await cardsIn('To do')).toEqual(['one', 'renamed'])
 
     // The same for a column, with its cards.
-    await laneOf(a, 'Doing').getByRole('button', { name: 'Actions for Doing' }).click()
+    await columnOf(a, 'Doing').getByRole('button', { name: 'Actions for Doing' }).click()
     await a.getByRole('menuitem', { name: 'Delete' }).click()
     await rename(a, 'renamed', 'two')
     await toast(a).getByRole('button', { name: 'Undo' }).click()
@@ -132,7 +132,7 @@ describe('two people on one board', () => {
     expect(await cardsIn('Doing')).toEqual(['three'])
   })
 
-  test('[WEB-96] a card that is added under a filter stays visible until the filter changes, with a message', async () => {
+  test('[WEB-96] a card added under a filter stays visible until the filter changes, with a toast', async () => {
     await a.getByLabel('Filter cards').fill('one')
     await expect.poll(() => shownIn('To do')).toEqual(['one'])
     await focus(a, 'one')
@@ -141,21 +141,21 @@ describe('two people on one board', () => {
     await a.keyboard.press('Enter')
     await cardOf(b, 'new').waitFor()
     expect(await shownIn('To do')).toEqual(['one', 'new'])
-    await expect.poll(() => toast(a).textContent()).toContain('does not match the filter')
-    // What is written next goes behind it, and what matches needs no message.
+    await expect.poll(() => toast(a).textContent()).toContain('doesn’t match the filter')
+    // The next card is added after it; a matching card needs no toast.
     expect(await a.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
     await a.keyboard.type('one more')
     await a.keyboard.press('Enter')
     await expect.poll(() => shownIn('To do')).toEqual(['one', 'new', 'one more'])
-    expect(liveRegion(a).at(-1)).toBe('“one more” created.')
+    expect(announcements(a).at(-1)).toBe('Created “one more”')
     await a.keyboard.press('Escape')
     expect(await focusedCard(a)).toBe('one more')
     await a.getByLabel('Filter cards').fill('on')
     await expect.poll(() => shownIn('To do')).toEqual(['one', 'one more'])
-    // In a column without a card that is shown.
-    await laneOf(a, 'Review').getByRole('button', { name: 'Add a card' }).click()
+    // In a column without visible cards.
+    await columnOf(a, 'Review').getByRole('button', { name: 'Add card' }).click()
     await a.keyboard.press('Escape')
-    expect(await a.evaluate('document.activeElement.textContent')).toContain('Add a card')
+    expect(await a.evaluate('document.activeElement.textContent')).toContain('Add card')
     await a.keyboard.press('Enter')
     await a.keyboard.type('last')
     await a.keyboard.press('Enter')
@@ -166,12 +166,12 @@ describe('two people on one board', () => {
   })
 })
 
-test('[WEB-94] the button of a long message stays on the screen, on a phone and on a desktop', async () => {
+test('[WEB-94] the button of a long toast stays on the screen, on a phone and on a desktop', async () => {
   const url = `https://example.com/${'a'.repeat(235)}`
-  const board = await stage.board({ 'To do': [url, 'two'] })
+  const board = await env.createBoard({ 'To do': [url, 'two'] })
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
-  const a = await stage.enter(board.ada, board.path, phone)
-  const b = await stage.enter(board.grace, board.path)
+  const a = await env.openPage(board.ada, board.path, phone)
+  const b = await env.openPage(board.grace, board.path)
   for (const page of [a, b]) {
     await focus(page, url)
     await page.keyboard.press('Delete')
@@ -184,14 +184,14 @@ test('[WEB-94] the button of a long message stays on the screen, on a phone and 
       expect(box?.height).toBeLessThan(100)
     }
     await undo.click()
-    expect(await stage.agreed(board, a, b)).toEqual([['To do', [url, 'two']]])
+    expect(await env.waitForSync(board, a, b)).toEqual([['To do', [url, 'two']]])
   }
-  await finish(a)
-  await finish(b)
+  await checkAndClose(a)
+  await checkAndClose(b)
 })
 
-test('[WEB-95] the names of what stands on a card are shown under the pointer, and a click there opens the card', async () => {
-  const board = await stage.board({ 'To do': ['one'] })
+test('[WEB-95] the icons and avatars of a card have tooltips, and a click on them opens the card', async () => {
+  const board = await env.createBoard({ 'To do': ['one'] })
   const { api } = board.ada
   const params = { card_id: board.cards['one'] ?? '' }
   await api.call('updateCard', { params, body: { description: 'text' } })
@@ -199,7 +199,7 @@ test('[WEB-95] the names of what stands on a card are shown under the pointer, a
   const list = await api.call('createChecklist', { params, body: { title: 'Steps' } })
   for (const content of ['first', 'second'])
     await api.call('createItem', { params: { checklist_id: list.id }, body: { content } })
-  const page = await stage.enter(board.ada, board.path)
+  const page = await env.openPage(board.ada, board.path)
   const shownAt = (selector: string) =>
     page.evaluate(`(({ left, top, width, height }) =>
       document.elementFromPoint(left + width / 2, top + height / 2).closest('[title]')?.title)(
@@ -210,76 +210,76 @@ test('[WEB-95] the names of what stands on a card are shown under the pointer, a
   await page.locator('.card .avatar').click()
   await page.getByRole('dialog').waitFor()
   expect(page.url()).toContain(`/c/${board.cards['one']}`)
-  await finish(page)
+  await checkAndClose(page)
 })
 
-test('[WEB-97] undo and redo say what they did, with the way back, and show the card', async () => {
+test('[WEB-97] undo and redo say what they did, offer the reverse, and show the card', async () => {
   const many = Array.from({ length: 70 }, (_, i) => `card ${i + 1}`)
-  const board = await stage.board({ 'To do': many, Doing: ['one'], Review: [], Later: [], Done: [] })
+  const board = await env.createBoard({ 'To do': many, Doing: ['one'], Review: [], Later: [], Done: [] })
   const card = await board.ada.api.call('createChecklist', {
     params: { card_id: board.cards['card 70'] ?? '' },
     body: { title: 'Steps' },
   })
   await board.ada.api.call('createItem', { params: { checklist_id: card.id }, body: { content: 'Failing test' } })
-  const a = await stage.enter(board.ada, board.path, { viewport: { width: 800, height: 600 } })
-  const b = await stage.enter(board.grace, board.path)
-  const isInSight = (title: string) =>
+  const a = await env.openPage(board.ada, board.path, { viewport: { width: 800, height: 600 } })
+  const b = await env.openPage(board.grace, board.path)
+  const isVisible = (title: string) =>
     a.evaluate(`new Promise((resolve) => new IntersectionObserver(([{ isIntersecting }]) => resolve(isIntersecting)).observe(
       document.querySelector('[data-card-id="${board.cards[title]}"]')))`)
-  // A tick in a card that is closed by then, at the end of a long column; and a move far away from it.
-  await a.goto(`${stage.service.base_url}/app${board.path}/c/${board.cards['card 70']}`)
+  // Check an item of a card at the end of a long column, close the card, and move another card.
+  await a.goto(`${env.service.base_url}/app${board.path}/c/${board.cards['card 70']}`)
   await a.getByRole('checkbox', { name: 'Failing test' }).click()
   await a.keyboard.press('Escape')
   await focus(a, 'one')
   await a.keyboard.press('Shift+ArrowRight')
   await a.keyboard.press('Shift+ArrowRight')
-  await stage.agreed(board, a, b)
+  await env.waitForSync(board, a, b)
 
   await a.keyboard.press('Control+z')
   await expect.poll(() => toast(a).locator('span').first().textContent()).toBe('Undid: move of “one”')
   await expect.poll(() => focusedCard(a)).toBe('one')
   await toast(a).getByRole('button', { name: 'Redo' }).click()
   await expect.poll(() => toast(a).locator('span').first().textContent()).toBe('Redid: move of “one”')
-  expect((await stage.agreed(board, a, b))[3]).toEqual(['Later', ['one']])
+  expect((await env.waitForSync(board, a, b))[3]).toEqual(['Later', ['one']])
   await toast(a).getByRole('button', { name: 'Undo' }).click()
   await a.keyboard.press('Control+z')
   await a.evaluate(`document.querySelector('main.board').scrollTo(10000, 0)`)
   await a.keyboard.press('Control+z')
   await toast(a).getByText('Undid: check mark of “Failing test” in “card 70”').waitFor()
-  await expect.poll(() => isInSight('card 70')).toBe(true)
+  await expect.poll(() => isVisible('card 70')).toBe(true)
   expect(await focusedCard(a)).toBe('card 70')
   await expect.poll(() => cardOf(a, 'card 70').locator('.card-mark').textContent()).toBe('Undone')
-  expect((await cardFromService(board, 'card 70')).checklists[0]?.items[0]?.is_done).toBe(false)
+  expect((await storedCard(board, 'card 70')).checklists[0]?.items[0]?.is_done).toBe(false)
 
   await a.keyboard.press('Control+y')
   await toast(a).getByText('Redid: check mark of “Failing test” in “card 70”').waitFor()
   await a.keyboard.press('Control+y')
-  await expect.poll(() => isInSight('one')).toBe(true)
-  expect((await stage.agreed(board, a, b))[2]).toEqual(['Review', ['one']])
-  // A new change leaves nothing to redo, and no button for it.
+  await expect.poll(() => isVisible('one')).toBe(true)
+  expect((await env.waitForSync(board, a, b))[2]).toEqual(['Review', ['one']])
+  // A new change clears the redo stack and hides its button.
   await a.keyboard.press('Control+z')
   await toast(a).getByRole('button', { name: 'Redo' }).waitFor()
   await rename(a, 'one', 'renamed')
   await toast(a).waitFor({ state: 'detached' })
   await a.keyboard.press('Control+y')
   await expect.poll(() => toast(a).textContent()).toBe('Nothing to redo')
-  // The same in an open card, which stays open.
+  // The same in the card dialog, which stays open.
   await openCard(a, 'renamed')
   await a.keyboard.press('Control+z')
   await toast(a).getByText('Undid: rename of “one”').waitFor()
   await a.keyboard.press('Control+y')
   await toast(a).getByText('Redid: rename of “renamed”').waitFor()
   expect(await a.getByRole('dialog').count()).toBe(1)
-  expect((await stage.agreed(board, a, b))[1]).toEqual(['Doing', ['renamed']])
-  await finish(a)
-  await finish(b)
+  expect((await env.waitForSync(board, a, b))[1]).toEqual(['Doing', ['renamed']])
+  await checkAndClose(a)
+  await checkAndClose(b)
 }, 40_000)
 
 test('[WEB-98] each column keeps its own draft of a new card', async () => {
-  const board = await stage.board({ 'To do': [], Doing: [] })
-  const page = await stage.enter(board.ada, board.path)
-  const field = page.getByLabel('Title of the new card')
-  const compose = (lane: string) => laneOf(page, lane).getByRole('button', { name: 'Add a card' }).click()
+  const board = await env.createBoard({ 'To do': [], Doing: [] })
+  const page = await env.openPage(board.ada, board.path)
+  const field = page.getByLabel('Card title')
+  const compose = (column: string) => columnOf(page, column).getByRole('button', { name: 'Add card' }).click()
   await compose('To do')
   await field.fill('for later')
   await compose('Doing')
@@ -290,17 +290,17 @@ test('[WEB-98] each column keeps its own draft of a new card', async () => {
   await field.press('Enter')
   await compose('Doing')
   expect(await field.inputValue()).toBe('for now')
-  expect(await stage.agreed(board, page)).toEqual([
+  expect(await env.waitForSync(board, page)).toEqual([
     ['To do', ['for later']],
     ['Doing', []],
   ])
-  await finish(page)
+  await checkAndClose(page)
 })
 
 test('[WEB-99] on a board without columns, New card and N ask for the first column', async () => {
-  const board = await stage.board({})
-  const page = await stage.enter(board.ada, board.path)
-  const field = page.getByLabel('Title of the new lane')
+  const board = await env.createBoard({})
+  const page = await env.openPage(board.ada, board.path)
+  const field = page.getByLabel('New column name')
   const isWriting = () => page.locator(':focus').and(field).count()
   await page.keyboard.press('n')
   await expect.poll(isWriting).toBe(1)
@@ -309,15 +309,15 @@ test('[WEB-99] on a board without columns, New card and N ask for the first colu
   await expect.poll(isWriting).toBe(1)
   await page.keyboard.type('To do')
   await page.keyboard.press('Enter')
-  expect(await stage.agreed(board, page)).toEqual([['To do', []]])
-  await finish(page)
+  expect(await env.waitForSync(board, page)).toEqual([['To do', []]])
+  await checkAndClose(page)
 })
 
-test('[WEB-100] a title that is too long is not cut: the field says so and keeps the text', async () => {
-  const board = await stage.board({ 'To do': ['one'] })
-  const page = await stage.enter(board.ada, board.path)
+test('[WEB-100] a title that is too long is not cut: the field shows an error and keeps the text', async () => {
+  const board = await env.createBoard({ 'To do': ['one'] })
+  const page = await env.openPage(board.ada, board.path)
   const long = 'word '.repeat(60).trim()
-  const field = page.getByLabel('Title of the new card')
+  const field = page.getByLabel('Card title')
   const paste = (text: string) =>
     page.evaluate(`(() => {
       const data = new DataTransfer()
@@ -333,18 +333,18 @@ test('[WEB-100] a title that is too long is not cut: the field says so and keeps
   const alert = page.getByText('Too long: 299 of 255 characters')
   await alert.waitFor()
   expect(await field.inputValue()).toBe(long)
-  expect(await stage.agreed(board, page)).toEqual([['To do', ['one']]])
+  expect(await env.waitForSync(board, page)).toEqual([['To do', ['one']]])
   await field.fill('')
-  // A list with a line that is too long is not taken apart before it is shorter.
+  // A pasted list with a line that is too long creates no cards.
   await paste(`short\n${long}`)
   await alert.waitFor()
   expect(await field.inputValue()).toBe(`short\n${long}`)
   await field.fill(`short\n${long.slice(0, 254)}`)
   await page.keyboard.press('Enter')
-  expect(await stage.agreed(board, page)).toEqual([['To do', ['one', 'short', long.slice(0, 254)]]])
+  expect(await env.waitForSync(board, page)).toEqual([['To do', ['one', 'short', long.slice(0, 254)]]])
   await page.keyboard.press('Escape')
 
-  // The same where a title is changed: on the card, and at the head of a column.
+  // The same when renaming a card or a column.
   await focus(page, 'one')
   await page.keyboard.press('e')
   await paste(long)
@@ -352,26 +352,26 @@ test('[WEB-100] a title that is too long is not cut: the field says so and keeps
   await alert.waitFor()
   expect(await page.getByLabel('Title', { exact: true }).inputValue()).toBe(long)
   await page.keyboard.press('Escape')
-  await laneOf(page, 'To do').getByRole('button', { name: 'Actions for To do' }).click()
+  await columnOf(page, 'To do').getByRole('button', { name: 'Actions for To do' }).click()
   await page.getByRole('menuitem', { name: 'Rename' }).click()
   await paste(long)
   await page.keyboard.press('Enter')
   await toast(page).getByText('Too long: 299 of 255 characters').waitFor()
-  expect(await page.getByLabel('Title of the lane').inputValue()).toBe(long)
+  expect(await page.getByLabel('Column name').inputValue()).toBe(long)
   await page.keyboard.press('Escape')
-  // And where a column is added.
-  await page.getByRole('button', { name: 'Add a lane' }).click()
+  // And when adding a column.
+  await page.getByRole('button', { name: 'Add column' }).click()
   await paste(long)
   await page.keyboard.press('Enter')
   await alert.first().waitFor()
-  expect(await page.getByLabel('Title of the new lane').inputValue()).toBe(long)
-  expect((await stage.agreed(board, page)).map(([lane]) => lane)).toEqual(['To do'])
-  await finish(page)
+  expect(await page.getByLabel('New column name').inputValue()).toBe(long)
+  expect((await env.waitForSync(board, page)).map(([column]) => column)).toEqual(['To do'])
+  await checkAndClose(page)
 })
 
-test('[WEB-100] nor is any other title or name: in the card, in a rule, on the list of boards', async () => {
-  const board = await stage.board({ 'To do': ['one'] })
-  const page = await stage.enter(board.ada, board.path)
+test('[WEB-100] the same for all other names: in the card, in a rule, on the board list', async () => {
+  const board = await env.createBoard({ 'To do': ['one'] })
+  const page = await env.openPage(board.ada, board.path)
   const long = 'x'.repeat(299)
   const isKept = async (field: Locator, text: string, max = 255) => {
     await field.fill(text)
@@ -383,31 +383,31 @@ test('[WEB-100] nor is any other title or name: in the card, in a rule, on the l
   await dialog.getByRole('button', { name: 'one', exact: true }).click()
   const title = dialog.getByLabel('Title', { exact: true })
   await isKept(title, long)
-  // Nor by leaving the field.
+  // Leaving the field does not save it either.
   await title.blur()
   expect(await title.inputValue()).toBe(long)
   await title.press('Escape')
   await page.keyboard.press('k')
-  const checklist = dialog.getByLabel('Name of the new checklist')
+  const checklist = dialog.getByLabel('New checklist name')
   await isKept(checklist, long)
   await checklist.fill('List')
   await checklist.press('Enter')
-  await isKept(dialog.getByLabel('Add an item'), 'x'.repeat(2_001), 2_000)
-  await dialog.getByLabel('Add an item').fill('')
+  await isKept(dialog.getByLabel('Add item'), 'x'.repeat(2_001), 2_000)
+  await dialog.getByLabel('Add item').fill('')
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
   await focus(page, 'one')
   await page.keyboard.press('l')
-  await isKept(page.getByLabel('Find or create a label'), 'x'.repeat(51), 50)
+  await isKept(page.getByLabel('Find or create label'), 'x'.repeat(51), 50)
   await page.keyboard.press('Escape')
   expect(await labelsOf(board)).toEqual([])
-  const card = await cardFromService(board, 'one')
+  const card = await storedCard(board, 'one')
   expect(card.checklists.map(({ items }) => items)).toEqual([[]])
 
-  await page.goto(`${stage.service.base_url}/app${board.path}/automations`)
+  await page.goto(`${env.service.base_url}/app${board.path}/automations`)
   await page.getByRole('button', { name: 'New rule' }).first().click()
   await isKept(page.getByLabel('Name', { exact: true }), long)
-  await page.goto(`${stage.service.base_url}/app/boards`)
-  await isKept(page.getByLabel('Title of the new board'), long)
-  await finish(page)
+  await page.goto(`${env.service.base_url}/app/boards`)
+  await isKept(page.getByLabel('Board name'), long)
+  await checkAndClose(page)
 })

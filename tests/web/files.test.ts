@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openCard } from './card-hands.ts'
-import { finish } from './pages.ts'
-import { openStage, type Stage, type StageBoard } from './stage.ts'
+import { openCard } from './card-page-object.ts'
+import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { checkAndClose } from './page-checks.ts'
 
-/** What a browser says by itself about a request that did not arrive, or was refused. */
-const UNDELIVERED = /net::ERR_|status of 400/
+/** Messages of the browser about failed requests and error responses. */
+const REQUEST_ERRORS = /net::ERR_|status of 400/
 
-let stage: Stage
+let env: TestEnvironment
 beforeAll(async () => {
-  stage = await openStage()
+  env = await openEnvironment()
 })
-afterAll(() => stage.close())
+afterAll(() => env.close())
 
-interface Given {
+interface InputFile {
   name: string
   mimeType: string
   buffer: Buffer
@@ -23,25 +23,25 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC',
   'base64',
 )
-const file = (name: string, mimeType: string, content: string | Buffer): Given => ({
+const file = (name: string, mimeType: string, content: string | Buffer): InputFile => ({
   name,
   mimeType,
   buffer: Buffer.from(content),
 })
 const big = () => file('big.bin', 'application/octet-stream', randomBytes(5_000_000))
 
-async function withCard(on = stage) {
-  const board = await on.board({ 'To do': ['card'] })
-  const page = await on.enter(board.ada, board.path)
+async function openCardPage(on = env) {
+  const board = await on.createBoard({ 'To do': ['card'] })
+  const page = await on.openPage(board.ada, board.path)
   await openCard(page, 'card')
   return { board, page }
 }
-const choose = (page: Page, ...files: Given[]) => page.getByLabel('Files to attach').setInputFiles(files)
+const choose = (page: Page, ...files: InputFile[]) => page.getByLabel('Files to attach').setInputFiles(files)
 const section = (page: Page) => page.getByRole('region', { name: 'Attachments' })
-/** A file in the list, by what a click on its name does. */
+/** A file in the list, by name and click action. */
 const rowOf = (page: Page, name: string, act: 'preview' | 'download') =>
   section(page).locator('button.cd-file-name', { hasText: `${name}, ${act}` })
-/** How fast the page's line is; it is as fast as can be without a number. */
+/** Limits the upload speed of the page; without a number there is no limit. */
 async function limitUpload(page: Page, uploadThroughput = -1) {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
@@ -52,22 +52,22 @@ async function limitUpload(page: Page, uploadThroughput = -1) {
     uploadThroughput,
   })
 }
-const filesOf = async ({ ada, cards }: StageBoard) =>
+const filesOf = async ({ ada, cards }: TestBoard) =>
   (await ada.api.call('getCard', { params: { card_id: cards['card'] ?? '' } })).attachments
-/** Somebody else attaches a file, from elsewhere. */
-const attach = ({ grace, cards }: StageBoard, { name, mimeType, buffer }: Given) =>
+/** Another user attaches a file through the API. */
+const attach = ({ grace, cards }: TestBoard, { name, mimeType, buffer }: InputFile) =>
   grace.api.call('createAttachment', {
     params: { card_id: cards['card'] ?? '' },
     body: { file: new File([new Uint8Array(buffer)], name, { type: mimeType }) },
   })
 
 describe('an upload', () => {
-  test('[WEB-63] shows how far it is, goes on while its card is closed, and arrives with the others as well', async () => {
-    const { board, page } = await withCard()
-    const other = await stage.enter(board.grace, `${board.path}/c/${board.cards['card']}`)
+  test('[WEB-63] shows its progress, continues while the card is closed, and appears for others', async () => {
+    const { board, page } = await openCardPage()
+    const other = await env.openPage(board.grace, `${board.path}/c/${board.cards['card']}`)
     await limitUpload(page, 1_000_000)
     await choose(page, big())
-    const progress = page.getByRole('progressbar', { name: 'Sending big.bin' })
+    const progress = page.getByRole('progressbar', { name: 'Uploading big.bin' })
     const seen = new Set<number>()
     await expect
       .poll(async () => seen.add(Number(await progress.getAttribute('value'))).size, { interval: 100, timeout: 10_000 })
@@ -80,12 +80,12 @@ describe('an upload', () => {
     await rowOf(page, 'big.bin', 'download').waitFor({ timeout: 20_000 })
     await rowOf(other, 'big.bin', 'download').waitFor()
     expect(await filesOf(board)).toMatchObject([{ name: 'big.bin', size: 5_000_000 }])
-    await finish(page)
-    await finish(other)
+    await checkAndClose(page)
+    await checkAndClose(other)
   }, 60_000)
 
-  test('[WEB-63] is cancelled at once, and what waited behind it goes on', async () => {
-    const { board, page } = await withCard()
+  test('[WEB-63] can be cancelled, and the next one in the queue continues', async () => {
+    const { board, page } = await openCardPage()
     await limitUpload(page, 500_000)
     await choose(page, big(), file('small.txt', 'text/plain', 'small'))
     await section(page)
@@ -96,49 +96,49 @@ describe('an upload', () => {
     await section(page).getByText('big.bin').waitFor({ state: 'detached' })
     await rowOf(page, 'small.txt', 'preview').waitFor({ timeout: 10_000 })
     expect((await filesOf(board)).map(({ name }) => name)).toEqual(['small.txt'])
-    await finish(page, { but: UNDELIVERED })
+    await checkAndClose(page, { ignore: REQUEST_ERRORS })
   }, 40_000)
 
-  test('[WEB-63] that fails says so and can be tried again; it arrives once', async () => {
-    const { board, page } = await withCard()
+  test('[WEB-63] that fails can be retried, and is stored once', async () => {
+    const { board, page } = await openCardPage()
     let isBroken = true
     let tries = 0
     await page.route('**/attachments', async (route) => {
       tries++
-      // The second time it has arrived, and only its answer is lost.
+      // The second attempt succeeds, but its response is lost.
       if (tries === 2) await route.fetch()
       if (isBroken) await route.abort('connectionreset')
       else await route.continue()
     })
     await choose(page, file('notes.txt', 'text/plain', 'notes'))
-    await section(page).getByText('The service cannot be reached.').waitFor({ timeout: 30_000 })
+    await section(page).getByText('Can’t reach the server.').waitFor({ timeout: 30_000 })
     isBroken = false
-    await section(page).getByRole('button', { name: 'Try again' }).click()
+    await section(page).getByRole('button', { name: 'Retry' }).click()
     await rowOf(page, 'notes.txt', 'preview').waitFor()
     expect(tries).toBeGreaterThan(1)
     expect((await filesOf(board)).map(({ name }) => name)).toEqual(['notes.txt'])
-    await finish(page, { but: UNDELIVERED })
+    await checkAndClose(page, { ignore: REQUEST_ERRORS })
   }, 60_000)
 
-  test('[WEB-63] that is too large is refused in a sentence, and not offered again', async () => {
-    const narrow = await openStage({ MAX_ATTACHMENT_BYTES: '100000' })
-    const { board, page } = await withCard(narrow)
+  test('[WEB-63] that is too large is rejected without a retry button', async () => {
+    const narrow = await openEnvironment({ MAX_ATTACHMENT_BYTES: '100000' })
+    const { board, page } = await openCardPage(narrow)
     await choose(page, big(), file('fits.txt', 'text/plain', 'fits'))
     await section(page)
       .getByText(/larger than|too large|at most/i)
       .waitFor({ timeout: 20_000 })
-    expect(await section(page).getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    expect(await section(page).getByRole('button', { name: 'Retry' }).count()).toBe(0)
     await rowOf(page, 'fits.txt', 'preview').waitFor()
     await section(page).getByRole('button', { name: 'Remove' }).click()
     await section(page).getByText('big.bin').waitFor({ state: 'detached' })
     const filesOfNarrow = await board.ada.api.call('getCard', { params: { card_id: board.cards['card'] ?? '' } })
     expect(filesOfNarrow.attachments.map(({ name }) => name)).toEqual(['fits.txt'])
-    await finish(page, { but: UNDELIVERED })
+    await checkAndClose(page, { ignore: REQUEST_ERRORS })
     await narrow.close()
   }, 60_000)
 
-  test('[WEB-63] is also made by pasting a picture, and of what is dropped on the dialog', async () => {
-    const { board, page } = await withCard()
+  test('[WEB-63] also starts by pasting an image or dropping files on the dialog', async () => {
+    const { board, page } = await openCardPage()
     const give = (type: string, name: string) =>
       page.evaluate(`(() => {
         const data = new DataTransfer()
@@ -154,18 +154,18 @@ describe('an upload', () => {
     await page.getByText('Drop to attach').waitFor()
     await give('drop', 'dropped.png')
     await rowOf(page, 'dropped.png', 'preview').waitFor()
-    // A small picture of each.
+    // Both have a thumbnail.
     await expect
       .poll(() => page.evaluate(`[...document.querySelectorAll('.cd-thumb img')].map((img) => img.naturalWidth)`))
       .toEqual([10, 10])
     expect((await filesOf(board)).map(({ mime_type }) => mime_type)).toEqual(['image/png', 'image/png'])
-    await finish(page)
+    await checkAndClose(page)
   })
 })
 
-test('[WEB-63] dropped on a card of the board it is attached to that card; beside one it does not lead away', async () => {
-  const board = await stage.board({ 'To do': ['card'] })
-  const page = await stage.enter(board.ada, board.path)
+test('[WEB-63] a file dropped on a card is attached to it; dropped elsewhere, the browser does not open it', async () => {
+  const board = await env.createBoard({ 'To do': ['card'] })
+  const page = await env.openPage(board.ada, board.path)
   const dropOn = (selector: string) =>
     page.evaluate(`(() => {
       const dataTransfer = new DataTransfer()
@@ -174,55 +174,55 @@ test('[WEB-63] dropped on a card of the board it is attached to that card; besid
       document.querySelector('${selector}').dispatchEvent(event)
       return event.defaultPrevented
     })()`)
-  expect(await dropOn('.lane-add')).toBe(true)
-  await page.locator('.toast', { hasText: 'Drop files on the card that they belong to.' }).waitFor()
+  expect(await dropOn('.column-add')).toBe(true)
+  await page.locator('.toast', { hasText: 'Drop files on a card to attach them.' }).waitFor()
   expect(await dropOn('.card-title')).toBe(true)
   await rowOf(page, 'dropped.txt', 'preview').waitFor()
   expect((await filesOf(board)).map(({ name }) => name)).toEqual(['dropped.txt'])
-  await finish(page)
+  await checkAndClose(page)
 })
 
-describe('a file that is looked at', () => {
+describe('previewing a file', () => {
   const SCRIPT = 'globalThis.broken = 1; parent.broken = 1; top.broken = 1; fetch("https://evil.example/")'
   const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="${SCRIPT.replaceAll('"', "'")}">
     <script>${SCRIPT.replaceAll('"', "'")}</script><image href="https://evil.example/x.png"/><rect width="40" height="40"/></svg>`
   const HTML = `<!doctype html><script>${SCRIPT}</script><img src="https://evil.example/y.png">`
   const isUntouched = (page: Page) => page.evaluate('globalThis.broken === undefined')
 
-  test('[WEB-64] pictures, texts and PDFs are shown from their bytes; nothing in them runs or loads anything', async () => {
-    const { board, page } = await withCard()
+  test('[WEB-64] images, text files and PDFs are shown from their bytes; nothing in them runs or loads other resources', async () => {
+    const { board, page } = await openCardPage()
     await attach(board, file('picture.png', 'image/png', PNG))
     await attach(board, file('drawing.svg', 'image/svg+xml', SVG))
     await attach(board, file('notes.txt', 'text/plain', `<b>plain</b> ${HTML}`))
     await attach(board, file('paper.pdf', 'application/pdf', pdf('A paper')))
-    // What only says that it is a picture is one that cannot be shown.
+    // A file that only claims to be an image can't be shown.
     await attach(board, file('page.png', 'image/png', HTML))
-    const look = async (name: string) => {
+    const preview = async (name: string) => {
       await rowOf(page, name, 'preview').click()
       const dialog = page.getByRole('dialog', { name })
       await dialog.waitFor()
       return dialog
     }
-    const picture = await look('picture.png')
+    const picture = await preview('picture.png')
     await expect.poll(() => picture.locator('img').evaluate((img) => Reflect.get(img, 'naturalWidth'))).toBe(10)
     await page.keyboard.press('Escape')
     await rowOf(page, 'drawing.svg', 'download').waitFor()
-    const text = await look('notes.txt')
+    const text = await preview('notes.txt')
     await expect.poll(() => text.locator('pre').textContent()).toBe(`<b>plain</b> ${HTML}`)
     await page.keyboard.press('Escape')
-    const paper = await look('paper.pdf')
+    const paper = await preview('paper.pdf')
     await paper.locator('iframe[title="paper.pdf"]').waitFor()
     await page.keyboard.press('Escape')
-    const broken = await look('page.png')
-    await broken.getByText('This picture cannot be shown.').waitFor()
+    const broken = await preview('page.png')
+    await broken.getByText('This image can’t be shown.').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: 'page.png' }).waitFor({ state: 'detached' })
     expect(await isUntouched(page)).toBe(true)
-    await finish(page)
+    await checkAndClose(page)
   }, 40_000)
 
-  test('[WEB-64] a web page is never shown: it is downloaded, and cannot be opened under the service’s address', async () => {
-    const { board, page } = await withCard()
+  test('[WEB-64] a web page is only downloaded, and can’t be opened in the origin of the server', async () => {
+    const { board, page } = await openCardPage()
     const { id } = await attach(board, file('page.html', 'text/html', HTML))
     await attach(board, file('page.xhtml', 'application/xhtml+xml', HTML))
     for (const name of ['page.html', 'page.xhtml']) {
@@ -234,20 +234,20 @@ describe('a file that is looked at', () => {
     expect(headers.get('content-disposition')).toMatch(/^attachment/)
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
     expect(headers.get('x-content-type-options')).toBe('nosniff')
-    // Whoever enters the address gets a file as well, and no page.
+    // Opening its URL directly also downloads it.
     const tab = await page.context().newPage()
     const [opened] = await Promise.all([
       tab.waitForEvent('download'),
-      tab.goto(`${stage.service.base_url}/attachments/${id}`).catch(() => undefined),
+      tab.goto(`${env.service.base_url}/attachments/${id}`).catch(() => undefined),
     ])
     expect(opened.suggestedFilename()).toBe('page.html')
     await tab.close()
     expect(await isUntouched(page)).toBe(true)
-    await finish(page)
+    await checkAndClose(page)
   }, 40_000)
 
-  test('[WEB-64] its name is only a name, however it is made', async () => {
-    const board = await stage.board({ 'To do': ['card'] })
+  test('[WEB-64] malicious file names are harmless', async () => {
+    const board = await env.createBoard({ 'To do': ['card'] })
     const names = [
       '<img src=x onerror=globalThis.broken=1>.png',
       'invoice\u202egnp.exe',
@@ -260,14 +260,14 @@ describe('a file that is looked at', () => {
     const stored = (await filesOf(board)).map(({ name }) => name)
     expect(stored).toHaveLength(names.length)
     for (const width of [1440, 390]) {
-      const page = await stage.enter(board.ada, board.path, { viewport: { width, height: 844 } })
+      const page = await env.openPage(board.ada, board.path, { viewport: { width, height: 844 } })
       await openCard(page, 'card')
       await expect.poll(() => section(page).locator('.cd-file').count()).toBe(names.length)
       const shown = await section(page).locator('button.cd-file-name').allTextContents()
       const wanted = stored.map((name) => `${name.replace('\u202e', '�')}, preview`)
       expect(shown).toEqual(wanted)
       expect(await page.locator('.cd-files img[onerror]').count()).toBe(0)
-      // It stays within the dialog, with its buttons to be reached.
+      // It stays within the dialog, and its buttons are reachable.
       const overflow = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog[open]'))`
       expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
       for (const button of await section(page)
@@ -293,12 +293,12 @@ describe('a file that is looked at', () => {
       ])
       expect(download.suggestedFilename()).not.toMatch(/\u202e|\//)
       expect(await isUntouched(page)).toBe(true)
-      await finish(page)
+      await checkAndClose(page)
     }
   }, 40_000)
 })
 
-/** The smallest PDF with a line of text. */
+/** A minimal PDF with one line of text. */
 function pdf(line: string): string {
   const stream = `BT /F1 24 Tf 20 100 Td (${line}) Tj ET`
   const objects = [

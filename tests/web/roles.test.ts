@@ -3,32 +3,32 @@ import type { Operation } from '@lockstep/contract/operation'
 import type { TestUser } from '@lockstep/testing/service'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { finish } from './pages.ts'
-import { openStage, type Stage, type StageBoard } from './stage.ts'
+import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { checkAndClose } from './page-checks.ts'
 
-let stage: Stage
+let env: TestEnvironment
 beforeAll(async () => {
-  stage = await openStage()
+  env = await openEnvironment()
 })
-afterAll(() => stage.close())
+afterAll(() => env.close())
 
-interface Scene extends StageBoard {
+interface BoardWithRule extends TestBoard {
   rule_id: string
 }
-/** Where an operation is offered to whoever may call it, and how it would be called. */
-interface Row {
+/** The control of an operation, and an example request body. */
+interface OwnerControl {
   at: 'menu' | 'members' | 'automations'
-  control: (page: Page, board: Scene) => Locator
-  body?: (board: Scene) => unknown
+  control: (page: Page, board: BoardWithRule) => Locator
+  body?: (board: BoardWithRule) => unknown
 }
 const button = (name: RegExp) => (page: Page) => page.getByRole('button', { name })
 const item = (name: string) => (page: Page) => page.getByRole('menuitem', { name })
-const rows: Record<string, Row> = {
-  updateBoard: { at: 'menu', control: item('Rename the board'), body: () => ({ title: 'Plan' }) },
-  deleteBoard: { at: 'menu', control: item('Delete the board…') },
+const rows: Record<string, OwnerControl> = {
+  updateBoard: { at: 'menu', control: item('Rename board'), body: () => ({ title: 'Plan' }) },
+  deleteBoard: { at: 'menu', control: item('Delete board…') },
   inviteMember: {
     at: 'members',
-    control: (page) => page.getByRole('combobox', { name: 'Invite somebody' }),
+    control: (page) => page.getByRole('combobox', { name: 'Invite people' }),
     body: ({ grace }) => ({ user_id: grace.id }),
   },
   updateMember: {
@@ -36,17 +36,17 @@ const rows: Record<string, Row> = {
     control: (page) => page.getByRole('combobox', { name: /^Role of/ }).first(),
     body: () => ({ role: 'member' }),
   },
-  // Of others: whoever wants to leave may.
+  // Of other members: every member may leave.
   removeMember: { at: 'members', control: (page) => page.getByRole('button', { name: /^Remove/ }).first() },
   createRule: {
     at: 'automations',
     control: button(/^New rule/),
-    body: ({ lanes }) => ({
+    body: ({ columns }) => ({
       name: 'Another',
       trigger_type: 'CARD_MOVED',
-      trigger_column_id: lanes['Doing'],
+      trigger_column_id: columns['Doing'],
       action_type: 'MOVE_TO_COLUMN',
-      action_column_id: lanes['To do'],
+      action_column_id: columns['To do'],
     }),
   },
   updateRule: { at: 'automations', control: button(/^Edit “On to doing”/), body: () => ({ name: 'Other' }) },
@@ -56,78 +56,78 @@ const ofOwners = Object.entries(operations as Record<string, Operation>).filter(
   ([, { access }]) => typeof access === 'object' && access.role === 'owner',
 )
 
-async function openScene(): Promise<Scene> {
-  const board = await stage.board({ 'To do': ['one'], Doing: [] })
+async function openBoardWithRule(): Promise<BoardWithRule> {
+  const board = await env.createBoard({ 'To do': ['one'], Doing: [] })
   const rule = await board.ada.api.call('createRule', {
     params: { board_id: board.id },
     body: {
       name: 'On to doing',
       trigger_type: 'CARD_MOVED',
-      trigger_column_id: board.lanes['To do'] ?? '',
+      trigger_column_id: board.columns['To do'] ?? '',
       action_type: 'MOVE_TO_COLUMN',
-      action_column_id: board.lanes['Doing'] ?? '',
+      action_column_id: board.columns['Doing'] ?? '',
     },
   })
   return { ...board, rule_id: rule.id }
 }
 
-/** The page with what there is to do at a place, all of it drawn. */
-async function look(page: Page, board: Scene, at: Row['at']) {
+/** Opens the menu or dialog that contains a control. */
+async function openControls(page: Page, board: BoardWithRule, at: OwnerControl['at']) {
   if (at === 'menu') {
     await page.getByRole('button', { name: 'Board menu' }).click()
     await page.getByRole('menuitem', { name: 'Members' }).waitFor()
   } else {
-    await page.goto(`${stage.service.base_url}/app${board.path}/${at}`)
-    await page.getByText(at === 'members' ? `@${board.grace.username}` : 'What the rules did').waitFor()
+    await page.goto(`${env.service.base_url}/app${board.path}/${at}`)
+    await page.getByText(at === 'members' ? `@${board.grace.username}` : 'History').waitFor()
     if (at === 'automations') await page.getByRole('list', { name: 'Rules' }).waitFor()
   }
 }
 
-/** Which of the operations are offered to somebody. */
-async function offeredTo(who: TestUser, board: Scene): Promise<string[]> {
-  const page = await stage.enter(who, board.path)
+/** The operations that the client offers to a user. */
+async function offeredTo(user: TestUser, board: BoardWithRule): Promise<string[]> {
+  const page = await env.openPage(user, board.path)
   const offered: string[] = []
   for (const at of ['menu', 'members', 'automations'] as const) {
-    await look(page, board, at)
+    await openControls(page, board, at)
     for (const [name, row] of Object.entries(rows).filter(([, each]) => each.at === at)) {
       const control = row.control(page, board)
       if ((await control.count()) > 0 && (await control.isVisible()) && (await control.isEnabled())) offered.push(name)
     }
   }
-  await finish(page)
+  await checkAndClose(page)
   return offered
 }
 
-/** Which of the operations the service refuses to somebody. */
-async function refusedTo({ api }: TestUser, board: Scene): Promise<string[]> {
+/** The operations that the server rejects for a user. */
+async function rejectedFor({ api }: TestUser, board: BoardWithRule): Promise<string[]> {
   const ids: Record<string, string> = { board_id: board.id, rule_id: board.rule_id, user_id: board.ada.id }
-  const refused: string[] = []
+  const rejected: string[] = []
   for (const [name, { method, path }] of ofOwners) {
     const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? '')
     const body = rows[name]?.body?.(board)
     const { status } = await api.request(method, url, body === undefined ? {} : { json: body })
-    if (status === 403) refused.push(name)
+    if (status === 403) rejected.push(name)
   }
-  return refused
+  return rejected
 }
 
-describe('what only owners may', () => {
-  test('[WEB-66] every operation of owners in the contract has a control here', () => {
+describe('owner operations', () => {
+  test('[WEB-66] every owner operation of the contract has a control', () => {
     expect(Object.keys(rows).sort()).toEqual(ofOwners.map(([name]) => name).sort())
   })
 
-  test('[WEB-66] is offered to owners; a member is offered none of what the service refuses him', async () => {
-    const board = await openScene()
+  test('[WEB-66] are offered to owners, and not to members, for whom the server rejects them', async () => {
+    const board = await openBoardWithRule()
     const all = Object.keys(rows).sort()
     expect((await offeredTo(board.ada, board)).sort()).toEqual(all)
-    expect((await refusedTo(board.grace, board)).sort()).toEqual(all)
+    expect((await rejectedFor(board.grace, board)).sort()).toEqual(all)
     expect(await offeredTo(board.grace, board)).toEqual([])
   }, 60_000)
 
-  test('[WEB-66] is offered at once to who becomes one, and no longer to who was one', async () => {
-    const board = await openScene()
-    const page = await stage.enter(board.grace, `${board.path}/members`)
-    const invite = page.getByRole('combobox', { name: 'Invite somebody' })
+  test('[WEB-66] appear and disappear at once when a member becomes an owner or stops being one', async () => {
+    const board = await openBoardWithRule()
+    const page = await env.openPage(board.grace, `${board.path}/members`)
+    const invite = page.getByRole('combobox', { name: 'Invite people' })
     await page.getByText(`@${board.grace.username}`).waitFor()
     const setRole = (role: 'owner' | 'member') =>
       board.ada.api.call('updateMember', { params: { board_id: board.id, user_id: board.grace.id }, body: { role } })
@@ -135,18 +135,18 @@ describe('what only owners may', () => {
     await invite.waitFor()
     await setRole('member')
     await invite.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Leave the board' }).waitFor()
-    await finish(page)
+    await page.getByRole('button', { name: 'Leave board' }).waitFor()
+    await checkAndClose(page)
   })
 
-  test('[WEB-66] the board is deleted by who types its title, and by nothing less', async () => {
-    const board = await openScene()
-    const page = await stage.enter(board.ada, board.path)
-    await look(page, board, 'menu')
-    await page.getByRole('menuitem', { name: 'Delete the board…' }).click()
+  test('[WEB-66] deleting a board requires typing its name', async () => {
+    const board = await openBoardWithRule()
+    const page = await env.openPage(board.ada, board.path)
+    await openControls(page, board, 'menu')
+    await page.getByRole('menuitem', { name: 'Delete board…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete “Plan”' })
-    const sure = dialog.getByRole('button', { name: 'Delete the board' })
-    const field = dialog.getByLabel('To go on, type the title of the board')
+    const sure = dialog.getByRole('button', { name: 'Delete board' })
+    const field = dialog.getByLabel('Type the board name to confirm')
     await field.and(page.locator(':focus')).waitFor()
     expect(await sure.isDisabled()).toBe(true)
     await field.fill('plan')
@@ -156,9 +156,9 @@ describe('what only owners may', () => {
     await field.fill('Plan')
     await field.press('Enter')
     await page.getByRole('heading', { name: 'Boards' }).waitFor()
-    await page.locator('.toast').getByText('“Plan” is deleted.').waitFor()
+    await page.locator('.toast').getByText('Deleted “Plan”').waitFor()
     const { status } = await board.ada.api.fail('getBoard', { params: { board_id: board.id } })
     expect(status).toBe(404)
-    await finish(page, { but: /status of 404|WebSocket/ })
+    await checkAndClose(page, { ignore: /status of 404|WebSocket/ })
   })
 })

@@ -1,19 +1,19 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cardOf } from './board-hands.ts'
-import { openCard } from './card-hands.ts'
-import { finish } from './pages.ts'
-import { openStage, type Stage, type StageBoard } from './stage.ts'
+import { cardOf } from './board-page-object.ts'
+import { openCard } from './card-page-object.ts'
+import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { checkAndClose } from './page-checks.ts'
 
-let stage: Stage
+let env: TestEnvironment
 beforeAll(async () => {
-  stage = await openStage({}, { is_whole: true })
+  env = await openEnvironment({}, { is_whole: true })
 })
-afterAll(() => stage.close())
+afterAll(() => env.close())
 
-test('[WEB-15] [SEC-4] every page comes with a policy that allows no inline script, no eval, no other origin and no frame around it', async () => {
+test('[WEB-15] [SEC-4] the Content-Security-Policy of every page forbids inline scripts, eval, other origins and framing', async () => {
   for (const path of ['/app', '/app/login', '/app/boards', '/app/b/anything/c/anything']) {
-    const { headers } = await stage.service.anybody.request('GET', path)
+    const { headers } = await env.service.anybody.request('GET', path)
     expect(headers.get('permissions-policy'), path).toContain('camera=()')
     const policy = new Map(
       (headers.get('content-security-policy') ?? '').split('; ').map((part) => {
@@ -22,7 +22,7 @@ test('[WEB-15] [SEC-4] every page comes with a policy that allows no inline scri
       }),
     )
     expect(policy.get('default-src'), path).toEqual(["'none'"])
-    const files = `${new URL(stage.service.base_url).host}/app/`
+    const files = `${new URL(env.service.base_url).host}/app/`
     for (const name of ['script-src', 'style-src', 'font-src', 'worker-src'])
       expect(policy.get(name), `${path} ${name}`).toEqual([files])
     expect(policy.get('connect-src')).toEqual(["'self'"])
@@ -36,10 +36,10 @@ test('[WEB-15] [SEC-4] every page comes with a policy that allows no inline scri
   }
 })
 
-test('[WEB-15] the browser holds to it: text becomes neither script nor HTML', async () => {
-  const board = await stage.board({ 'To do': ['one'] })
-  const page = await stage.enter(board.ada, board.path)
-  // In a task of the page's own: what a debugger runs is not held to the policy.
+test('[WEB-15] the browser enforces it: text becomes neither script nor HTML', async () => {
+  const board = await env.createBoard({ 'To do': ['one'] })
+  const page = await env.openPage(board.ada, board.path)
+  // In a task of the page: code run by the debugger is exempt from the policy.
   const tried = await page.evaluate(`new Promise((resolve) => setTimeout(() => {
     const tries = {
       eval: () => (0, eval)('1'),
@@ -54,16 +54,16 @@ test('[WEB-15] the browser holds to it: text becomes neither script nor HTML', a
   await page.context().close()
 })
 
-test('[WEB-16] no script can read what the session is made of, and the page asks nobody but its own service', async () => {
-  const board = await stage.board({ 'To do': ['one'] })
-  const page = await stage.enter(board.ada, board.path)
-  // A change that waits is kept in the browser, too: it must not carry the session along.
+test('[WEB-16] no script can read the session token, and the page sends requests only to its own server', async () => {
+  const board = await env.createBoard({ 'To do': ['one'] })
+  const page = await env.openPage(board.ada, board.path)
+  // Queued changes and drafts are stored in the browser and must not contain the token.
   await cardOf(page, 'one').locator('.card-title').focus()
   await page.keyboard.press('n')
   await page.keyboard.type('two')
   await page.keyboard.press('Enter')
   await page.keyboard.type('a draft')
-  await stage.agreed(board, page)
+  await env.waitForSync(board, page)
 
   const cookies = await page.context().cookies()
   expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
@@ -76,28 +76,28 @@ test('[WEB-16] no script can read what the session is made of, and the page asks
   expect(readable[0]).toBe('')
   for (const { value } of cookies) expect(readable.filter((text) => text.includes(value))).toEqual([])
   expect(readable.filter((text) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.test(text))).toEqual([])
-  await finish(page)
+  await checkAndClose(page)
 })
 
 describe('an SVG file with scripts', () => {
-  /** Where a script of the file leaves a trace: every document of our origin shares the storage. */
+  /** A script that leaves a trace in localStorage, which all documents of our origin share. */
   const leave = (trace: string) => `localStorage.setItem('${trace}', location.href)`
   const traces = (page: Page) => page.evaluate(`Object.keys(localStorage).filter((key) => key.startsWith('svg-'))`)
-  const attach = ({ grace, cards }: StageBoard, name: string, type: string, content: string) =>
+  const attach = ({ grace, cards }: TestBoard, name: string, type: string, content: string) =>
     grace.api.call('createAttachment', {
       params: { card_id: cards['card'] ?? '' },
       body: { file: new File([content], name, { type }) },
     })
   const svg = (script: string) =>
     `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40"/>${script}</svg>`
-  /** Opens an address as a page can, with and without a reference to itself, and in a new tab. */
+  /** Opens a URL in a popup with and without opener, and in a new tab. */
   async function openEverywhere(page: Page, url: string) {
     for (const features of ['', 'noopener']) {
       const [popup] = await Promise.all([
         page.context().waitForEvent('page'),
         page.evaluate(`void window.open(${JSON.stringify(url)}, '_blank', '${features}')`),
       ])
-      // A page that turns out to be a download closes itself.
+      // A popup closes itself if the URL is a download.
       await Promise.race([popup.waitForLoadState(), popup.waitForEvent('close')]).catch(() => undefined)
       await popup.close()
     }
@@ -107,11 +107,11 @@ describe('an SVG file with scripts', () => {
   }
 
   test('[WEB-110] [V41] is only downloaded: the page makes no document of it that could be opened', async () => {
-    const board = await stage.board({ 'To do': ['card'] })
+    const board = await env.createBoard({ 'To do': ['card'] })
     const script = await attach(board, 'a.js', 'text/javascript', leave('svg-external'))
-    const external = `<script href="${stage.service.base_url}/attachments/${script.id}"/>`
+    const external = `<script href="${env.service.base_url}/attachments/${script.id}"/>`
     await attach(board, 'pic.svg', 'image/svg+xml', svg(`<script>${leave('svg-inline')}</script>${external}`))
-    const page = await stage.enter(board.ada, board.path)
+    const page = await env.openPage(board.ada, board.path)
     await page.evaluate(`globalThis.blobs = []; const make = URL.createObjectURL
       URL.createObjectURL = (blob) => { const url = make(blob); blobs.push(url); return url }`)
     await openCard(page, 'card')
@@ -122,14 +122,14 @@ describe('an SVG file with scripts', () => {
     for (const url of await blobs()) await openEverywhere(page, url)
     expect(await traces(page)).toEqual([])
     expect(await name.textContent()).toBe('pic.svg, download')
-    await finish(page)
+    await checkAndClose(page)
   }, 40_000)
 
   test('[SEC-4] [ATT-11] [V41] loads no script from a file of a board, even as a document of our origin', async () => {
-    const board = await stage.board({ 'To do': ['card'] })
+    const board = await env.createBoard({ 'To do': ['card'] })
     const script = await attach(board, 'a.js', 'text/javascript', leave('svg-external'))
-    const page = await stage.enter(board.ada, board.path)
-    const content = svg(`<script href="${stage.service.base_url}/attachments/${script.id}"/>`)
+    const page = await env.openPage(board.ada, board.path)
+    const content = svg(`<script href="${env.service.base_url}/attachments/${script.id}"/>`)
     const url = (await page.evaluate(
       `URL.createObjectURL(new Blob([${JSON.stringify(content)}], { type: 'image/svg+xml' }))`,
     )) as string
@@ -139,8 +139,8 @@ describe('an SVG file with scripts', () => {
     })
     await openEverywhere(page, url)
     expect(await traces(page)).toEqual([])
-    // The policy of the page that opened it forbids the request; without a policy the service refuses it.
+    // Documents opened by the page inherit its policy, which forbids the request; in a new tab the server rejects it.
     expect(statuses).toEqual([403])
-    await finish(page)
+    await checkAndClose(page)
   }, 40_000)
 })

@@ -1,79 +1,81 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ClickHands, handledOf, KeyboardHands, WATCH } from './hands.ts'
-import { finish } from './pages.ts'
-import { makePlan, type Plan } from './plan.ts'
-import { openStage, type Stage } from './stage.ts'
-import { lanes, type Task, tasks } from './tasks.ts'
+import { openEnvironment, type TestEnvironment } from './environment.ts'
+import { KeyboardUser } from './keyboard-user.ts'
+import { MouseUser } from './mouse-user.ts'
+import { checkAndClose } from './page-checks.ts'
+import { RECORD_INPUT, recordedInput } from './page-user.ts'
+import { createTaskBoard, type TaskBoard, type TaskUsers } from './task-board.ts'
+import { columns, type Task, tasks } from './tasks.ts'
 
-let stage: Stage
-let people: Pick<Plan, 'ada' | 'grace' | 'stranger'>
+let env: TestEnvironment
+let users: TaskUsers
 beforeAll(async () => {
-  stage = await openStage()
-  const [ada, grace, stranger] = await Promise.all([stage.service.user(), stage.service.user(), stage.service.user()])
-  people = { ada, grace, stranger }
+  env = await openEnvironment()
+  const [ada, grace, nonMember] = await Promise.all([env.service.user(), env.service.user(), env.service.user()])
+  users = { ada, grace, nonMember }
 })
-afterAll(() => stage.close())
+afterAll(() => env.close())
 
 const effort: Record<string, { keys?: number; clicks?: number }> = {}
-/** How many keys and clicks each task takes, besides the typed text. */
+/** The number of keys and clicks of each task, without typed text. */
 afterAll(() => console.table(effort))
 
-/** A page where the task begins, with nothing done to it yet, and the focus nowhere. */
-async function begin(page: Page, task: Task): Promise<Plan> {
-  const plan = await makePlan(page, people, lanes)
+/** Opens the start page of a task, with a new board. */
+async function begin(page: Page, task: Task): Promise<TaskBoard> {
+  const board = await createTaskBoard(page, users, columns)
   if (task.from === '/login') await page.context().clearCookies()
-  await page.goto(`${stage.service.base_url}/app${task.from ?? `/b/${plan.id}`}`)
+  await page.goto(`${env.service.base_url}/app${task.from ?? `/b/${board.id}`}`)
   await page.locator('h1').waitFor()
   if (!task.from) await page.locator('main.board').waitFor()
-  return plan
+  return board
 }
 
-/** One page for all tasks: each of them has a board of its own. */
+/** One page for all tasks. Every task has its own board. */
 function usePage() {
   const own: { page?: Page } = {}
   beforeAll(async () => {
-    const page = await stage.enter(people.ada, '/boards')
-    await page.addInitScript(WATCH)
+    const page = await env.openPage(users.ada, '/boards')
+    await page.addInitScript(RECORD_INPUT)
     page.setDefaultTimeout(8_000)
     page.on('dialog', (dialog) => void dialog.accept())
     own.page = page
   })
   afterAll(async () => {
-    // Whether somebody is logged in is found out by asking, and browsers note every refusal.
-    if (own.page) await finish(own.page, { but: /status of 401 .*\/auth\/me/ })
+    // The client checks the session with a request, and browsers log its 401.
+    if (own.page) await checkAndClose(own.page, { ignore: /status of 401 .*\/auth\/me/ })
   })
   return () => own.page as Page
 }
 
-test('there are twenty-four', () => {
+test('there are 24 tasks', () => {
   expect(new Set(tasks.map(({ name }) => name)).size).toBe(24)
 })
 
-describe('by keyboard', () => {
+describe('keyboard', () => {
   const at = usePage()
-  test.each(tasks)('[WEB-70] by keyboard alone, with the focus never lost: $name', async (task) => {
+  test.each(tasks)('[WEB-70] with the keyboard alone, without losing the focus: $name', async (task) => {
     const page = at()
-    const plan = await begin(page, task)
-    const hands = new KeyboardHands(page)
-    await task.by_keyboard(hands, plan)
-    await expect.poll(() => task.check(plan).then(() => 'done', String)).toBe('done')
+    const board = await begin(page, task)
+    const user = new KeyboardUser(page)
+    await task.withKeyboard(user, board)
+    await expect.poll(() => task.check(board).then(() => 'done', String)).toBe('done')
     await expect.poll(() => page.evaluate('document.activeElement !== document.body')).toBe(true)
-    expect((await handledOf(page)).pointed).toBe(0)
-    effort[task.name] = { ...effort[task.name], keys: hands.keys }
+    expect((await recordedInput(page)).pointed).toBe(0)
+    effort[task.name] = { ...effort[task.name], keys: user.keys }
   })
 })
 
-describe('by click', () => {
+describe('mouse', () => {
   const at = usePage()
-  test.each(tasks)('[WEB-71] by clicks alone, without a drag: $name', async (task) => {
+  test.each(tasks)('[WEB-71] with clicks alone, without dragging: $name', async (task) => {
     const page = at()
-    const plan = await begin(page, task)
-    const hands = new ClickHands(page)
-    await task.by_click(hands, plan)
-    await expect.poll(() => task.check(plan).then(() => 'done', String)).toBe('done')
-    const { dragged, shortcuts } = await handledOf(page)
+    const board = await begin(page, task)
+    const user = new MouseUser(page)
+    await task.withMouse(user, board)
+    await expect.poll(() => task.check(board).then(() => 'done', String)).toBe('done')
+    const { dragged, shortcuts } = await recordedInput(page)
     expect({ dragged, shortcuts }).toEqual({ dragged: 0, shortcuts: [] })
-    effort[task.name] = { ...effort[task.name], clicks: hands.clicks }
+    effort[task.name] = { ...effort[task.name], clicks: user.clicks }
   })
 })

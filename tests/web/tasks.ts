@@ -1,76 +1,77 @@
 import assert from 'node:assert/strict'
 import { PASSWORD, type TestUser } from '@lockstep/testing/service'
 import { expect } from 'vitest'
-import type { ClickHands, KeyboardHands } from './hands.ts'
-import type { Plan } from './plan.ts'
+import type { KeyboardUser } from './keyboard-user.ts'
+import type { MouseUser } from './mouse-user.ts'
+import type { TaskBoard } from './task-board.ts'
 
-/** Something that people come to do, and whether it is done by what the service says. */
+/** A user task, with a check that reads the result from the server. */
 export interface Task {
   name: string
-  /** Where it begins; on the board unless it says so. */
+  /** Start page; the board by default. */
   from?: '/login' | '/boards'
-  by_keyboard: (hands: KeyboardHands, plan: Plan) => Promise<void>
-  by_click: (hands: ClickHands, plan: Plan) => Promise<void>
-  /** Throws until it is done. */
-  check: (plan: Plan) => Promise<void>
+  withKeyboard: (user: KeyboardUser, board: TaskBoard) => Promise<void>
+  withMouse: (user: MouseUser, board: TaskBoard) => Promise<void>
+  /** Throws until the task is done. */
+  check: (board: TaskBoard) => Promise<void>
 }
 
-const has = (people: readonly { id: string }[] | undefined, ...wanted: TestUser[]) =>
+const hasUsers = (people: readonly { id: string }[] | undefined, ...wanted: TestUser[]) =>
   assert.deepEqual(people?.map(({ id }) => id).sort(), wanted.map(({ id }) => id).sort())
 
-/** The board as it is before every task. */
-export const lanes = { 'To do': ['Write', 'Paint', 'Print'], Doing: ['Sew'], Done: ['Plan'] }
+/** The board before every task. */
+export const columns = { 'To do': ['Write', 'Paint', 'Print'], Doing: ['Sew'], Done: ['Plan'] }
 
 export const tasks: Task[] = [
   {
     name: 'log in',
     from: '/login',
-    by_keyboard: async (hands, { ada }) => {
-      await hands.at('E-mail')
-      await hands.type(ada.email)
-      await hands.tabTo('Password')
-      await hands.type(PASSWORD)
-      await hands.press('Enter')
-      await hands.at('Boards')
+    withKeyboard: async (user, { ada }) => {
+      await user.expectFocus('Email')
+      await user.type(ada.email)
+      await user.tabTo('Password')
+      await user.type(PASSWORD)
+      await user.press('Enter')
+      await user.expectFocus('Boards')
     },
-    by_click: async (hands, { ada }) => {
-      await hands.write('E-mail', ada.email)
-      await hands.write('Password', PASSWORD)
-      await hands.click('button', 'Log in')
-      await hands.seesHeading('Boards')
+    withMouse: async (user, { ada }) => {
+      await user.fill('Email', ada.email)
+      await user.fill('Password', PASSWORD)
+      await user.click('button', 'Log in')
+      await user.waitForHeading('Boards')
     },
-    check: async ({ visitor, ada }) => assert.equal(await visitor(), ada.id),
+    check: async ({ loggedInUser, ada }) => assert.equal(await loggedInUser(), ada.id),
   },
   {
     name: 'open a board from the list',
     from: '/boards',
-    by_keyboard: async (hands, { title }) => {
-      await hands.sees(title)
-      await hands.tabTo(new RegExp(title))
-      await hands.press('Enter')
-      await hands.at(title)
+    withKeyboard: async (user, { title }) => {
+      await user.waitForText(title)
+      await user.tabTo(new RegExp(title))
+      await user.press('Enter')
+      await user.expectFocus(title)
     },
-    by_click: async (hands, { title }) => {
-      await hands.click('link', new RegExp(title))
-      await hands.seesHeading(title)
+    withMouse: async (user, { title }) => {
+      await user.click('link', new RegExp(title))
+      await user.waitForHeading(title)
     },
-    check: async ({ address, id }) => assert.match(await address(), new RegExp(id)),
+    check: async ({ url, id }) => assert.match(await url(), new RegExp(id)),
   },
   {
     name: 'create a board',
     from: '/boards',
-    by_keyboard: async (hands, { title }) => {
-      await hands.sees(title)
-      await hands.press('n')
-      await hands.at('Title of the new board')
-      await hands.type(`${title} B`)
-      await hands.press('Enter')
-      await hands.at(`${title} B`)
+    withKeyboard: async (user, { title }) => {
+      await user.waitForText(title)
+      await user.press('n')
+      await user.expectFocus('Board name')
+      await user.type(`${title} B`)
+      await user.press('Enter')
+      await user.expectFocus(`${title} B`)
     },
-    by_click: async (hands, { title }) => {
-      await hands.write('Title of the new board', `${title} B`)
-      await hands.click('button', /Create board/)
-      await hands.seesHeading(`${title} B`)
+    withMouse: async (user, { title }) => {
+      await user.fill('Board name', `${title} B`)
+      await user.click('button', /Create board/)
+      await user.waitForHeading(`${title} B`)
     },
     check: async ({ ada, title }) => {
       const boards = await ada.api.call('listBoards', {})
@@ -78,61 +79,61 @@ export const tasks: Task[] = [
     },
   },
   {
-    name: 'add a lane',
-    by_keyboard: async (hands) => {
-      await hands.press('c')
-      await hands.at('Title of the new lane')
-      await hands.type('Later')
-      await hands.press('Enter', 'Escape')
+    name: 'add a column',
+    withKeyboard: async (user) => {
+      await user.press('c')
+      await user.expectFocus('New column name')
+      await user.type('Later')
+      await user.press('Enter', 'Escape')
     },
-    by_click: async (hands) => {
-      await hands.click('button', 'Add a lane')
-      await hands.write('Title of the new lane', 'Later')
-      await hands.click('button', 'Add')
-      await hands.click('button', 'Done')
+    withMouse: async (user) => {
+      await user.click('button', 'Add column')
+      await user.fill('New column name', 'Later')
+      await user.click('button', 'Add column')
+      await user.click('button', 'Cancel')
     },
-    check: async ({ titles }) => assert.deepEqual(await titles(), ['To do', 'Doing', 'Done', 'Later']),
+    check: async ({ columnTitles }) => assert.deepEqual(await columnTitles(), ['To do', 'Doing', 'Done', 'Later']),
   },
   {
-    name: 'rename a lane',
-    by_keyboard: async (hands) => {
-      await hands.toLane('Doing', ']')
-      await hands.choose('Rename')
-      await hands.at('Title of the lane')
-      await hands.type('Busy')
-      await hands.press('Enter')
-      await hands.at('Actions for Busy')
+    name: 'rename a column',
+    withKeyboard: async (user) => {
+      await user.focusColumnMenu('Doing', ']')
+      await user.chooseFromMenu('Rename')
+      await user.expectFocus('Column name')
+      await user.type('Busy')
+      await user.press('Enter')
+      await user.expectFocus('Actions for Busy')
     },
-    by_click: async (hands) => {
-      await hands.choose('Actions for Doing', 'Rename')
-      await hands.write('Title of the lane', 'Busy')
-      await hands.clickIn('To do, 3 cards', 'button', 'Add a card')
-      await hands.click('button', 'Done')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Actions for Doing', 'Rename')
+      await user.fill('Column name', 'Busy')
+      await user.clickIn('To do, 3 cards', 'Add card')
+      await user.clickInComposer('Cancel')
     },
-    check: async ({ titles }) => assert.deepEqual(await titles(), ['To do', 'Busy', 'Done']),
+    check: async ({ columnTitles }) => assert.deepEqual(await columnTitles(), ['To do', 'Busy', 'Done']),
   },
   {
-    name: 'move a lane',
-    by_keyboard: async (hands) => {
-      await hands.toLane('To do', '[')
-      await hands.choose('Move right')
-      await hands.at('Actions for To do')
+    name: 'move a column',
+    withKeyboard: async (user) => {
+      await user.focusColumnMenu('To do', '[')
+      await user.chooseFromMenu('Move right')
+      await user.expectFocus('Actions for To do')
     },
-    by_click: (hands) => hands.choose('Actions for To do', 'Move right'),
-    check: async ({ titles }) => assert.deepEqual(await titles(), ['Doing', 'To do', 'Done']),
+    withMouse: (user) => user.chooseFromMenu('Actions for To do', 'Move right'),
+    check: async ({ columnTitles }) => assert.deepEqual(await columnTitles(), ['Doing', 'To do', 'Done']),
   },
   {
-    name: 'recolour a lane and say that what is there is done',
-    by_keyboard: async (hands) => {
-      await hands.toLane('Doing', ']')
-      await hands.choose(/^Recolour/)
-      await hands.at('Actions for Doing')
-      await hands.choose('What is here is done')
-      await hands.at('Actions for Doing')
+    name: 'change the colour of a column and mark it as “Done” column',
+    withKeyboard: async (user) => {
+      await user.focusColumnMenu('Doing', ']')
+      await user.chooseFromMenu(/^Change colour/)
+      await user.expectFocus('Actions for Doing')
+      await user.chooseFromMenu('Mark as “Done” column')
+      await user.expectFocus('Actions for Doing')
     },
-    by_click: async (hands) => {
-      await hands.choose('Actions for Doing', /^Recolour/)
-      await hands.choose('Actions for Doing', 'What is here is done')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Actions for Doing', /^Change colour/)
+      await user.chooseFromMenu('Actions for Doing', 'Mark as “Done” column')
     },
     check: async ({ column, before }) => {
       const { color, is_done_column } = await column('Doing')
@@ -141,130 +142,130 @@ export const tasks: Task[] = [
     },
   },
   {
-    name: 'delete a lane and take it back',
-    by_keyboard: async (hands, { titles }) => {
-      await hands.toLane('Done', 'ArrowRight', ']')
-      await hands.choose('Delete the lane')
-      await expect.poll(titles).toEqual(['To do', 'Doing'])
-      await hands.press('Control+z')
+    name: 'delete a column and undo it',
+    withKeyboard: async (user, { columnTitles }) => {
+      await user.focusColumnMenu('Done', 'ArrowRight', ']')
+      await user.chooseFromMenu('Delete column')
+      await expect.poll(columnTitles).toEqual(['To do', 'Doing'])
+      await user.press('Control+z')
     },
-    by_click: async (hands, { titles }) => {
-      await hands.choose('Actions for Done', 'Delete the lane')
-      await expect.poll(titles).toEqual(['To do', 'Doing'])
-      await hands.click('button', 'Undo')
+    withMouse: async (user, { columnTitles }) => {
+      await user.chooseFromMenu('Actions for Done', 'Delete column')
+      await expect.poll(columnTitles).toEqual(['To do', 'Doing'])
+      await user.click('button', 'Undo')
     },
-    check: async ({ order }) => assert.deepEqual(await order(), Object.entries(lanes)),
+    check: async ({ order }) => assert.deepEqual(await order(), Object.entries(columns)),
   },
   {
     name: 'add a card',
-    by_keyboard: async (hands) => {
-      await hands.press('n')
-      await hands.at('Title of the new card')
-      await hands.type('Read')
-      await hands.press('Enter', 'Escape')
-      await hands.at('Read')
+    withKeyboard: async (user) => {
+      await user.press('n')
+      await user.expectFocus('Card title')
+      await user.type('Read')
+      await user.press('Enter', 'Escape')
+      await user.expectFocus('Read')
     },
-    by_click: async (hands) => {
-      await hands.clickIn('To do, 3 cards', 'button', 'Add a card')
-      await hands.write('Title of the new card', 'Read')
-      await hands.click('button', 'Add')
-      await hands.click('button', 'Done')
+    withMouse: async (user) => {
+      await user.clickIn('To do, 3 cards', 'Add card')
+      await user.fill('Card title', 'Read')
+      await user.clickInComposer('Add card')
+      await user.clickInComposer('Cancel')
     },
     check: async ({ cards }) => assert.deepEqual(await cards('To do'), ['Write', 'Paint', 'Print', 'Read']),
   },
   {
-    name: 'add a card on top of a lane',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Paint', 'ArrowDown')
-      await hands.press('Shift+N')
-      await hands.at('Title of the new card')
-      await hands.type('Read')
-      await hands.press('Enter', 'Escape')
-      await hands.at('Read')
+    name: 'add a card at the top of a column',
+    withKeyboard: async (user) => {
+      await user.focusCard('Paint', 'ArrowDown')
+      await user.press('Shift+N')
+      await user.expectFocus('Card title')
+      await user.type('Read')
+      await user.press('Enter', 'Escape')
+      await user.expectFocus('Read')
     },
-    by_click: async (hands) => {
-      await hands.choose('Actions for To do', 'Add a card on top')
-      await hands.write('Title of the new card', 'Read')
-      await hands.click('button', 'Add')
-      await hands.click('button', 'Done')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Actions for To do', 'Add card at top')
+      await user.fill('Card title', 'Read')
+      await user.clickInComposer('Add card')
+      await user.clickInComposer('Cancel')
     },
     check: async ({ cards }) => assert.deepEqual(await cards('To do'), ['Read', 'Write', 'Paint', 'Print']),
   },
   {
     name: 'edit the title of a card',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Write')
-      await hands.press('e')
-      await hands.at('Title')
-      await hands.type('Write twice')
-      await hands.press('Enter')
-      await hands.at('Write twice')
+    withKeyboard: async (user) => {
+      await user.focusCard('Write')
+      await user.press('e')
+      await user.expectFocus('Title')
+      await user.type('Write twice')
+      await user.press('Enter')
+      await user.expectFocus('Write twice')
     },
-    by_click: async (hands) => {
-      await hands.choose('Actions for Write', /^Edit the title/)
-      await hands.write('Title', 'Write twice')
-      await hands.clickIn('To do, 3 cards', 'button', 'Add a card')
-      await hands.click('button', 'Done')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Actions for Write', /^Edit title/)
+      await user.fill('Title', 'Write twice')
+      await user.clickIn('To do, 3 cards', 'Add card')
+      await user.clickInComposer('Cancel')
     },
     check: async ({ cards }) => assert.deepEqual(await cards('To do'), ['Write twice', 'Paint', 'Print']),
   },
   {
     name: 'open a card and close it',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Sew', 'ArrowRight')
-      await hands.press('Enter')
-      await hands.sees('Add a description…')
-      await hands.press('Escape')
-      await hands.noDialog()
-      await hands.at('Sew')
+    withKeyboard: async (user) => {
+      await user.focusCard('Sew', 'ArrowRight')
+      await user.press('Enter')
+      await user.waitForText('Add description…')
+      await user.press('Escape')
+      await user.waitForNoDialog()
+      await user.expectFocus('Sew')
     },
-    by_click: async (hands) => {
-      await hands.click('link', 'Sew')
-      await hands.sees('Add a description…')
-      await hands.click('button', 'Close')
-      await hands.noDialog()
+    withMouse: async (user) => {
+      await user.click('link', 'Sew')
+      await user.waitForText('Add description…')
+      await user.click('button', 'Close')
+      await user.waitForNoDialog()
     },
-    check: async ({ address, id }) => assert.match(await address(), new RegExp(`/b/${id}$`)),
+    check: async ({ url, id }) => assert.match(await url(), new RegExp(`/b/${id}$`)),
   },
   {
     name: 'write the description of a card',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Write')
-      await hands.press('Enter')
-      await hands.sees('Add a description…')
-      await hands.tabTo('Add a description…')
-      await hands.press('Enter')
-      await hands.at('Description, in Markdown')
-      await hands.type('With **ink**.')
-      await hands.press('Control+Enter')
-      await hands.at('Edit')
+    withKeyboard: async (user) => {
+      await user.focusCard('Write')
+      await user.press('Enter')
+      await user.waitForText('Add description…')
+      await user.tabTo('Add description…')
+      await user.press('Enter')
+      await user.expectFocus('Description, in Markdown')
+      await user.type('With **ink**.')
+      await user.press('Control+Enter')
+      await user.expectFocus('Edit')
     },
-    by_click: async (hands) => {
-      await hands.click('link', 'Write')
-      await hands.click('button', 'Add a description…')
-      await hands.write('Description, in Markdown', 'With **ink**.')
-      await hands.click('button', /^Save/)
+    withMouse: async (user) => {
+      await user.click('link', 'Write')
+      await user.click('button', 'Add description…')
+      await user.fill('Description, in Markdown', 'With **ink**.')
+      await user.click('button', /^Save/)
     },
     check: async ({ card }) => assert.equal((await card('Write')).description, 'With **ink**.'),
   },
   {
-    name: 'put a new label on a card and take another off',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Write')
-      await hands.press('l')
-      await hands.at('Find or create a label')
-      await hands.type('urgent')
-      await hands.press('Enter')
-      await hands.tabTo('bug')
-      await hands.press('Space', 'Escape')
-      await hands.at('Write')
+    name: 'add a new label to a card and remove another',
+    withKeyboard: async (user) => {
+      await user.focusCard('Write')
+      await user.press('l')
+      await user.expectFocus('Find or create label')
+      await user.type('urgent')
+      await user.press('Enter')
+      await user.tabTo('bug')
+      await user.press('Space', 'Escape')
+      await user.expectFocus('Write')
     },
-    by_click: async (hands) => {
-      await hands.choose('Actions for Write', /^Labels/)
-      await hands.write('Find or create a label', 'urgent')
-      await hands.click('button', 'Create “urgent”')
-      await hands.click('checkbox', 'bug')
-      await hands.click('button', 'Close')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Actions for Write', /^Labels/)
+      await user.fill('Find or create label', 'urgent')
+      await user.click('button', 'Create “urgent”')
+      await user.click('checkbox', 'bug')
+      await user.click('button', 'Close')
     },
     check: async ({ card }) => {
       assert.deepEqual(
@@ -274,54 +275,54 @@ export const tasks: Task[] = [
     },
   },
   {
-    name: 'assign oneself and somebody else',
-    by_keyboard: async (hands, { grace }) => {
-      await hands.toCard('Paint', 'ArrowDown')
-      await hands.press('Space', 'a')
-      await hands.at(/^/)
-      await hands.tabTo(new RegExp(grace.username))
-      await hands.press('Space', 'Escape')
-      await hands.at('Paint')
+    name: 'assign oneself and another member',
+    withKeyboard: async (user, { grace }) => {
+      await user.focusCard('Paint', 'ArrowDown')
+      await user.press('Space', 'a')
+      await user.expectFocus(/^/)
+      await user.tabTo(new RegExp(grace.username))
+      await user.press('Space', 'Escape')
+      await user.expectFocus('Paint')
     },
-    by_click: async (hands, { grace }) => {
-      await hands.choose('Actions for Paint', /^Assign me/)
-      await hands.choose('Actions for Paint', /^Assign…/)
-      await hands.click('checkbox', new RegExp(grace.username))
-      await hands.click('button', 'Close')
+    withMouse: async (user, { grace }) => {
+      await user.chooseFromMenu('Actions for Paint', /^Assign me/)
+      await user.chooseFromMenu('Actions for Paint', /^Assign…/)
+      await user.click('checkbox', new RegExp(grace.username))
+      await user.click('button', 'Close')
     },
-    check: async ({ card, ada, grace }) => has((await card('Paint')).assignees, ada, grace),
+    check: async ({ card, ada, grace }) => hasUsers((await card('Paint')).assignees, ada, grace),
   },
   {
-    name: 'write a checklist and tick what is done',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Write')
-      await hands.press('Enter')
-      await hands.sees('Add a description…')
-      await hands.press('k')
-      await hands.at('Name of the new checklist')
-      await hands.type('Steps')
-      await hands.press('Enter')
-      await hands.at('Add an item')
-      await hands.type('Think')
-      await hands.press('Enter')
-      await hands.type('Draw')
-      await hands.press('Enter')
-      await hands.sees('0 of 2')
-      await hands.pressTo('Shift+Tab', 'Think')
-      await hands.pressTo('Shift+Tab', 'Think')
-      await hands.press('Space')
-      await hands.sees('1 of 2')
+    name: 'add a checklist and check off an item',
+    withKeyboard: async (user) => {
+      await user.focusCard('Write')
+      await user.press('Enter')
+      await user.waitForText('Add description…')
+      await user.press('k')
+      await user.expectFocus('New checklist name')
+      await user.type('Steps')
+      await user.press('Enter')
+      await user.expectFocus('Add item')
+      await user.type('Think')
+      await user.press('Enter')
+      await user.type('Draw')
+      await user.press('Enter')
+      await user.waitForText('0 of 2')
+      await user.pressTo('Shift+Tab', 'Think')
+      await user.pressTo('Shift+Tab', 'Think')
+      await user.press('Space')
+      await user.waitForText('1 of 2')
     },
-    by_click: async (hands) => {
-      await hands.click('link', 'Write')
-      await hands.click('button', /^Add a checklist/)
-      await hands.write('Name of the new checklist', 'Steps')
-      await hands.click('button', 'Add')
-      await hands.write('Add an item', 'Think')
-      await hands.click('button', 'Add')
-      await hands.write('Add an item', 'Draw')
-      await hands.click('button', 'Add')
-      await hands.click('checkbox', 'Think')
+    withMouse: async (user) => {
+      await user.click('link', 'Write')
+      await user.click('button', /^Add checklist/)
+      await user.fill('New checklist name', 'Steps')
+      await user.click('button', 'Add')
+      await user.fill('Add item', 'Think')
+      await user.click('button', 'Add')
+      await user.fill('Add item', 'Draw')
+      await user.click('button', 'Add')
+      await user.click('checkbox', 'Think')
     },
     check: async ({ card }) => {
       const [list] = (await card('Write')).checklists
@@ -335,41 +336,41 @@ export const tasks: Task[] = [
   },
   {
     name: 'move a card down',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Write')
-      await hands.press('Shift+ArrowDown')
-      await hands.at('Write')
+    withKeyboard: async (user) => {
+      await user.focusCard('Write')
+      await user.press('Shift+ArrowDown')
+      await user.expectFocus('Write')
     },
-    by_click: async (hands) => {
-      await hands.choose('Actions for Write', /^Move to/)
-      await hands.pick('Position', '2, before “Print”')
-      await hands.click('button', 'Move')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Actions for Write', /^Move to/)
+      await user.selectOption('Position', '2, before “Print”')
+      await user.click('button', 'Move')
     },
     check: async ({ cards }) => assert.deepEqual(await cards('To do'), ['Paint', 'Write', 'Print']),
   },
   {
-    name: 'move a card to another lane, and another one to the top',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Print', 'End')
-      await hands.press('m')
-      await hands.at('Lane')
-      await hands.pick('Doing')
-      await hands.tabTo('Move')
-      await hands.press('Enter')
-      await hands.noDialog()
-      await hands.at('Print')
-      await hands.toCard('Paint', 'ArrowDown')
-      await hands.press('Shift+Home')
-      await hands.at('Paint')
+    name: 'move a card to another column, and another card to the top',
+    withKeyboard: async (user) => {
+      await user.focusCard('Print', 'End')
+      await user.press('m')
+      await user.expectFocus('Column')
+      await user.selectOption('Doing')
+      await user.tabTo('Move')
+      await user.press('Enter')
+      await user.waitForNoDialog()
+      await user.expectFocus('Print')
+      await user.focusCard('Paint', 'ArrowDown')
+      await user.press('Shift+Home')
+      await user.expectFocus('Paint')
     },
-    by_click: async (hands) => {
-      await hands.choose('Actions for Print', /^Move to/)
-      await hands.pick('Lane', 'Doing')
-      await hands.click('button', 'Move')
-      await hands.noDialog()
-      await hands.choose('Actions for Paint', /^Move to/)
-      await hands.pick('Position', '1, before “Write”')
-      await hands.click('button', 'Move')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Actions for Print', /^Move to/)
+      await user.selectOption('Column', 'Doing')
+      await user.click('button', 'Move')
+      await user.waitForNoDialog()
+      await user.chooseFromMenu('Actions for Paint', /^Move to/)
+      await user.selectOption('Position', '1, before “Write”')
+      await user.click('button', 'Move')
     },
     check: async ({ order }) =>
       assert.deepEqual(await order(), [
@@ -379,75 +380,75 @@ export const tasks: Task[] = [
       ]),
   },
   {
-    name: 'show only my cards, and all again',
-    by_keyboard: async (hands) => {
-      await hands.toCard('Write')
-      await hands.press('f')
-      await expect.poll(() => hands.cards()).toEqual(['Sew'])
-      await hands.press('Escape')
-      await expect.poll(() => hands.cards()).toHaveLength(5)
+    name: 'show only my cards, then all cards',
+    withKeyboard: async (user) => {
+      await user.focusCard('Write')
+      await user.press('f')
+      await expect.poll(() => user.shownCards()).toEqual(['Sew'])
+      await user.press('Escape')
+      await expect.poll(() => user.shownCards()).toHaveLength(5)
     },
-    by_click: async (hands) => {
-      await hands.click('button', 'Mine')
-      await expect.poll(() => hands.cards()).toEqual(['Sew'])
-      await hands.click('button', 'Clear')
-      await expect.poll(() => hands.cards()).toHaveLength(5)
+    withMouse: async (user) => {
+      await user.click('button', 'Mine')
+      await expect.poll(() => user.shownCards()).toEqual(['Sew'])
+      await user.click('button', 'Clear')
+      await expect.poll(() => user.shownCards()).toHaveLength(5)
     },
-    check: async ({ order }) => assert.deepEqual(await order(), Object.entries(lanes)),
+    check: async ({ order }) => assert.deepEqual(await order(), Object.entries(columns)),
   },
   {
-    name: 'delete a card and take it back',
-    by_keyboard: async (hands, { cards }) => {
-      await hands.toCard('Paint', 'ArrowDown')
-      await hands.press('Delete')
-      await hands.at('Print')
+    name: 'delete a card and undo it',
+    withKeyboard: async (user, { cards }) => {
+      await user.focusCard('Paint', 'ArrowDown')
+      await user.press('Delete')
+      await user.expectFocus('Print')
       await expect.poll(() => cards('To do')).toEqual(['Write', 'Print'])
-      await hands.press('Control+z')
+      await user.press('Control+z')
     },
-    by_click: async (hands, { cards }) => {
-      await hands.choose('Actions for Paint', /^Delete/)
+    withMouse: async (user, { cards }) => {
+      await user.chooseFromMenu('Actions for Paint', /^Delete/)
       await expect.poll(() => cards('To do')).toEqual(['Write', 'Print'])
-      await hands.click('button', 'Undo')
+      await user.click('button', 'Undo')
     },
-    check: async ({ order }) => assert.deepEqual(await order(), Object.entries(lanes)),
+    check: async ({ order }) => assert.deepEqual(await order(), Object.entries(columns)),
   },
   {
     name: 'invite a member',
-    by_keyboard: async (hands, { stranger }) => {
-      await hands.tabTo('Share')
-      await hands.press('Enter')
-      await hands.at('Invite somebody')
-      await hands.type(stranger.username)
-      await hands.sees(`@${stranger.username}`)
-      await hands.press('Enter')
-      await hands.sees(`${stranger.username} is a member now.`)
+    withKeyboard: async (user, { nonMember }) => {
+      await user.tabTo('Share')
+      await user.press('Enter')
+      await user.expectFocus('Invite people')
+      await user.type(nonMember.username)
+      await user.waitForText(`@${nonMember.username}`)
+      await user.press('Enter')
+      await user.waitForText(`Added ${nonMember.username}`)
     },
-    by_click: async (hands, { stranger }) => {
-      await hands.click('button', 'Share')
-      await hands.write('Invite somebody', stranger.username)
-      await hands.click('option', new RegExp(stranger.username))
+    withMouse: async (user, { nonMember }) => {
+      await user.click('button', 'Share')
+      await user.fill('Invite people', nonMember.username)
+      await user.click('option', new RegExp(nonMember.username))
     },
-    check: async ({ members, ada, grace, stranger }) => has(await members(), ada, grace, stranger),
+    check: async ({ members, ada, grace, nonMember }) => hasUsers(await members(), ada, grace, nonMember),
   },
   {
-    name: 'make a rule',
-    by_keyboard: async (hands) => {
-      await hands.tabTo('Board menu')
-      await hands.choose('Automation')
-      await hands.sees('New rule')
-      await hands.press('n')
-      await hands.at('When a card')
-      await hands.tabTo('Lane')
-      await hands.pick('Done')
-      await hands.tabTo('Add the rule')
-      await hands.press('Enter')
-      await hands.at(/^New rule/)
+    name: 'add a rule',
+    withKeyboard: async (user) => {
+      await user.tabTo('Board menu')
+      await user.chooseFromMenu('Automation')
+      await user.waitForText('New rule')
+      await user.press('n')
+      await user.expectFocus('When a card')
+      await user.tabTo('Column')
+      await user.selectOption('Done')
+      await user.tabTo('Add rule')
+      await user.press('Enter')
+      await user.expectFocus(/^New rule/)
     },
-    by_click: async (hands) => {
-      await hands.choose('Board menu', 'Automation')
-      await hands.click('button', /^New rule/)
-      await hands.pick('Lane', 'Done')
-      await hands.click('button', 'Add the rule')
+    withMouse: async (user) => {
+      await user.chooseFromMenu('Board menu', 'Automation')
+      await user.click('button', /^New rule/)
+      await user.selectOption('Column', 'Done')
+      await user.click('button', 'Add rule')
     },
     check: async ({ ada, id, column }) => {
       const [rule] = await ada.api.call('listRules', { params: { board_id: id } })
@@ -457,36 +458,35 @@ export const tasks: Task[] = [
   },
   {
     name: 'choose the dark theme',
-    by_keyboard: async (hands) => {
-      await hands.tabTo(/account of/)
-      await hands.choose('Settings')
-      await hands.at('Settings')
-      await hands.tabTo('As the system')
-      await hands.press('ArrowDown', 'ArrowDown')
-      await hands.at('Dark')
+    withKeyboard: async (user) => {
+      await user.tabTo(/account of/)
+      await user.chooseFromMenu('Settings')
+      await user.expectFocus('Settings')
+      await user.tabTo('System')
+      await user.press('ArrowDown', 'ArrowDown')
+      await user.expectFocus('Dark')
     },
-    by_click: async (hands) => {
-      await hands.choose(/account of/, 'Settings')
-      await hands.click('radio', 'Dark')
+    withMouse: async (user) => {
+      await user.chooseFromMenu(/account of/, 'Settings')
+      await user.click('radio', 'Dark')
     },
     check: async ({ theme }) => assert.equal(await theme(), 'dark'),
   },
   {
-    name: 'find a card by a part of its title, and go there',
-    by_keyboard: async (hands) => {
-      await hands.press('Control+k')
-      await hands.at('Find a card, a board or an action')
-      await hands.type('sew')
-      await hands.press('Enter')
-      await hands.sees('Add a description…')
+    name: 'find a card by a part of its title and open it',
+    withKeyboard: async (user) => {
+      await user.press('Control+k')
+      await user.expectFocus('Search cards, boards and actions')
+      await user.type('sew')
+      await user.press('Enter')
+      await user.waitForText('Add description…')
     },
-    by_click: async (hands) => {
-      await hands.click('button', /^Command/)
-      await hands.write('Find a card, a board or an action', 'sew')
-      await hands.click('option', /^Sew/)
-      await hands.sees('Add a description…')
+    withMouse: async (user) => {
+      await user.click('button', /^Search…/)
+      await user.fill('Search cards, boards and actions', 'sew')
+      await user.click('option', /^Sew/)
+      await user.waitForText('Add description…')
     },
-    check: async ({ address, id, card }) =>
-      assert.match(await address(), new RegExp(`/b/${id}/c/${(await card('Sew')).id}$`)),
+    check: async ({ url, id, card }) => assert.match(await url(), new RegExp(`/b/${id}/c/${(await card('Sew')).id}$`)),
   },
 ]

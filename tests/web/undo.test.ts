@@ -1,18 +1,18 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cardOf, laneOf } from './board-hands.ts'
-import { openCard } from './card-hands.ts'
-import { finish } from './pages.ts'
-import { openStage, type Stage, type StageBoard } from './stage.ts'
+import { cardOf, columnOf } from './board-page-object.ts'
+import { openCard } from './card-page-object.ts'
+import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { checkAndClose } from './page-checks.ts'
 
-let stage: Stage
+let env: TestEnvironment
 beforeAll(async () => {
-  stage = await openStage()
+  env = await openEnvironment()
 })
-afterAll(() => stage.close())
+afterAll(() => env.close())
 
-/** The board as the service has it, with all that a change can touch. */
-async function shapeOf({ ada, id }: StageBoard) {
+/** The board on the server, with everything that a change can affect. */
+async function storedBoard({ ada, id }: TestBoard) {
   const { columns } = await ada.api.call('getBoard', { params: { board_id: id } })
   return columns.map((column) => ({
     id: column.id,
@@ -31,9 +31,9 @@ const focus = (page: Page, title: string) => cardOf(page, title).locator('.card-
 const undo = (page: Page) => page.keyboard.press('Control+z')
 const redo = (page: Page) => page.keyboard.press('Control+Shift+z')
 
-/** A board on which everything can be taken back: one card has all that a card can have, but for files. */
-async function openFull() {
-  const board = await stage.board({ 'To do': ['full', 'two'], Doing: ['three'], Done: [] })
+/** Opens a board with a card that has everything except attachments. */
+async function openFullBoard() {
+  const board = await env.createBoard({ 'To do': ['full', 'two'], Doing: ['three'], Done: [] })
   const { api } = board.ada
   const card = { card_id: board.cards['full'] ?? '' }
   const label = await api.call('createLabel', {
@@ -46,14 +46,14 @@ async function openFull() {
   const list = await api.call('createChecklist', { params: card, body: { title: 'Steps' } })
   for (const content of ['first', 'second'])
     await api.call('createItem', { params: { checklist_id: list.id }, body: { content } })
-  const page = await stage.enter(board.ada, board.path)
+  const page = await env.openPage(board.ada, board.path)
   page.on('dialog', (dialog) => void dialog.accept())
   return { board, page }
 }
 
-const laneMenu = async (page: Page, lane: string, item: string) => {
-  await laneOf(page, lane)
-    .getByRole('button', { name: `Actions for ${lane}`, exact: true })
+const chooseFromColumnMenu = async (page: Page, column: string, item: string) => {
+  await columnOf(page, column)
+    .getByRole('button', { name: `Actions for ${column}`, exact: true })
     .click()
   await page.getByRole('menuitem', { name: item }).click()
 }
@@ -62,8 +62,8 @@ const toggleLabel = async (page: Page) => {
   await page.getByRole('checkbox', { name: 'urgent' }).click()
   await page.keyboard.press('Escape')
 }
-/** What can be done on a board, each by hand. */
-const kinds: [what: string, act: (page: Page) => Promise<unknown>][] = [
+/** All kinds of changes, made through the user interface. */
+const changes: [what: string, act: (page: Page) => Promise<unknown>][] = [
   [
     'a new card',
     async (page) => {
@@ -75,7 +75,7 @@ const kinds: [what: string, act: (page: Page) => Promise<unknown>][] = [
     },
   ],
   [
-    'another title',
+    'a new title',
     async (page) => {
       await focus(page, 'two')
       await page.keyboard.press('e')
@@ -83,14 +83,14 @@ const kinds: [what: string, act: (page: Page) => Promise<unknown>][] = [
       await page.keyboard.press('Enter')
     },
   ],
-  ['a move in the lane', (page) => focus(page, 'full').then(() => page.keyboard.press('Shift+ArrowDown'))],
-  ['a move across lanes', (page) => focus(page, 'full').then(() => page.keyboard.press('Shift+ArrowRight'))],
-  ['a deleted card with all that is on it', (page) => focus(page, 'full').then(() => page.keyboard.press('Delete'))],
-  ['a label put on', (page) => focus(page, 'two').then(() => toggleLabel(page))],
-  ['a label taken off', (page) => focus(page, 'full').then(() => toggleLabel(page))],
-  ['somebody assigned', (page) => focus(page, 'two').then(() => page.keyboard.press('Space'))],
+  ['a move within the column', (page) => focus(page, 'full').then(() => page.keyboard.press('Shift+ArrowDown'))],
+  ['a move across columns', (page) => focus(page, 'full').then(() => page.keyboard.press('Shift+ArrowRight'))],
+  ['a deleted card with all its content', (page) => focus(page, 'full').then(() => page.keyboard.press('Delete'))],
+  ['an added label', (page) => focus(page, 'two').then(() => toggleLabel(page))],
+  ['a removed label', (page) => focus(page, 'full').then(() => toggleLabel(page))],
+  ['an assignment', (page) => focus(page, 'two').then(() => page.keyboard.press('Space'))],
   [
-    'somebody taken off',
+    'an unassignment',
     async (page) => {
       await focus(page, 'full')
       await page.keyboard.press('a')
@@ -99,43 +99,43 @@ const kinds: [what: string, act: (page: Page) => Promise<unknown>][] = [
     },
   ],
   [
-    'a new lane',
+    'a add column',
     async (page) => {
       await focus(page, 'two')
       await page.keyboard.press('c')
-      await page.getByLabel('Title of the new lane').fill('Later')
+      await page.getByLabel('New column name').fill('Later')
       await page.keyboard.press('Enter')
       await page.keyboard.press('Escape')
     },
   ],
   [
-    'another title of a lane',
+    'a new name of a column',
     async (page) => {
-      await laneMenu(page, 'Doing', 'Rename')
-      await page.getByLabel('Title of the lane').fill('In work')
+      await chooseFromColumnMenu(page, 'Doing', 'Rename')
+      await page.getByLabel('Column name').fill('In work')
       await page.keyboard.press('Enter')
     },
   ],
-  ['a lane moved', (page) => laneMenu(page, 'Doing', 'Move left')],
-  ['a lane deleted with its cards', (page) => laneMenu(page, 'To do', 'Delete the lane')],
+  ['a moved column', (page) => chooseFromColumnMenu(page, 'Doing', 'Move left')],
+  ['a deleted column with its cards', (page) => chooseFromColumnMenu(page, 'To do', 'Delete column')],
   [
-    'an item ticked',
+    'a checked item',
     async (page) => {
       await openCard(page, 'full')
       await page.getByRole('checkbox', { name: 'second' }).click()
     },
   ],
   [
-    'an item added',
+    'an added item',
     async (page) => {
       await openCard(page, 'full')
-      await page.getByLabel('Add an item').fill('third')
+      await page.getByLabel('Add item').fill('third')
       await page.keyboard.press('Enter')
-      await page.getByRole('button', { name: 'Add a checklist' }).focus()
+      await page.getByRole('button', { name: 'Add checklist' }).focus()
     },
   ],
   [
-    'another description',
+    'a new description',
     async (page) => {
       await openCard(page, 'full')
       await page.getByRole('button', { name: 'Edit', exact: true }).click()
@@ -145,16 +145,16 @@ const kinds: [what: string, act: (page: Page) => Promise<unknown>][] = [
   ],
 ]
 
-test.each(kinds)(
-  '[WEB-67] %s is taken back and done again by keys',
+test.each(changes)(
+  '[WEB-67] %s can be undone and redone with shortcuts',
   async (_, act) => {
-    const { board, page } = await openFull()
-    const before = await shapeOf(board)
-    const is = (shape: typeof before) => expect.poll(() => shapeOf(board), { timeout: 5_000 }).toEqual(shape)
+    const { board, page } = await openFullBoard()
+    const before = await storedBoard(board)
+    const is = (shape: typeof before) => expect.poll(() => storedBoard(board), { timeout: 5_000 }).toEqual(shape)
     await act(page)
-    await expect.poll(() => shapeOf(board), { timeout: 5_000 }).not.toEqual(before)
-    await stage.agreed(board, page)
-    const after = await shapeOf(board)
+    await expect.poll(() => storedBoard(board), { timeout: 5_000 }).not.toEqual(before)
+    await env.waitForSync(board, page)
+    const after = await storedBoard(board)
     for (let round = 0; round < 2; round++) {
       await undo(page)
       await is(before)
@@ -163,62 +163,62 @@ test.each(kinds)(
     }
     await undo(page)
     await is(before)
-    await stage.agreed(board, page)
-    // What is shown is what was there from the beginning, also on the card itself.
+    await env.waitForSync(board, page)
+    // The page and the card dialog show the original state.
     if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape')
     const dialog = await openCard(page, 'full')
     await expect.poll(() => dialog.innerText()).toMatch(/urgent[\s\S]*all about it[\s\S]*second/)
-    await finish(page)
+    await checkAndClose(page)
   },
   40_000,
 )
 
-test('[WEB-67] many changes are taken back one after the other, in one run', async () => {
-  const { board, page } = await openFull()
-  const before = await shapeOf(board)
+test('[WEB-67] several changes are undone in sequence', async () => {
+  const { board, page } = await openFullBoard()
+  const before = await storedBoard(board)
   await focus(page, 'two')
   for (const key of ['Space', 'Shift+ArrowUp', 'Shift+ArrowRight', 'Shift+ArrowDown', 'Delete'])
     await page.keyboard.press(key)
-  await expect.poll(async () => JSON.stringify(await shapeOf(board))).not.toContain('"two"')
+  await expect.poll(async () => JSON.stringify(await storedBoard(board))).not.toContain('"two"')
   for (let i = 0; i < 5; i++) await undo(page)
-  await expect.poll(() => shapeOf(board)).toEqual(before)
+  await expect.poll(() => storedBoard(board)).toEqual(before)
   await undo(page)
-  expect(await shapeOf(board)).toEqual(before)
+  expect(await storedBoard(board)).toEqual(before)
   for (let i = 0; i < 5; i++) await redo(page)
-  await expect.poll(async () => JSON.stringify(await shapeOf(board))).not.toContain('"two"')
-  await finish(page)
+  await expect.poll(async () => JSON.stringify(await storedBoard(board))).not.toContain('"two"')
+  await checkAndClose(page)
 })
 
-describe('after somebody else changed the same card', () => {
-  const theirs = ({ grace, cards }: StageBoard, body: { title?: string; description?: string }) =>
+describe('after another user changed the same card', () => {
+  const theirs = ({ grace, cards }: TestBoard, body: { title?: string; description?: string }) =>
     grace.api.call('updateCard', { params: { card_id: cards['two'] ?? '' }, body })
-  const two = async (board: StageBoard) => {
-    const columns = await shapeOf(board)
+  const two = async (board: TestBoard) => {
+    const columns = await storedBoard(board)
     const column = columns.find(({ cards }) => cards.some(({ id }) => id === board.cards['two']))
     const card = column?.cards.find(({ id }) => id === board.cards['two'])
-    return card && { lane: column?.title, title: card.title, description: card.description, people: card.people }
+    return card && { column: column?.title, title: card.title, description: card.description, people: card.people }
   }
 
-  test('[WEB-67] only what the user did is taken back', async () => {
-    const { board, page } = await openFull()
+  test('[WEB-67] only the user’s own change is undone', async () => {
+    const { board, page } = await openFullBoard()
     await focus(page, 'two')
     await page.keyboard.press('Shift+ArrowRight')
     await page.keyboard.press('Space')
-    await stage.agreed(board, page)
+    await env.waitForSync(board, page)
     await theirs(board, { title: 'two of Grace', description: 'hers' })
     await cardOf(page, 'two of Grace').waitFor()
     await undo(page)
     await undo(page)
     const hers = { title: 'two of Grace', description: 'hers' }
-    await expect.poll(() => two(board)).toEqual({ ...hers, lane: 'To do', people: [] })
+    await expect.poll(() => two(board)).toEqual({ ...hers, column: 'To do', people: [] })
     await redo(page)
     await redo(page)
-    await expect.poll(() => two(board)).toEqual({ ...hers, lane: 'Doing', people: [board.ada.username] })
-    await finish(page)
+    await expect.poll(() => two(board)).toEqual({ ...hers, column: 'Doing', people: [board.ada.username] })
+    await checkAndClose(page)
   })
 
-  test('[WEB-67] a card that is brought back has what the others wrote before it was deleted', async () => {
-    const { board, page } = await openFull()
+  test('[WEB-67] a restored card contains the changes of others before its deletion', async () => {
+    const { board, page } = await openFullBoard()
     await theirs(board, { title: 'two of Grace' })
     await cardOf(page, 'two of Grace').waitFor()
     await focus(page, 'two of Grace')
@@ -226,11 +226,11 @@ describe('after somebody else changed the same card', () => {
     await expect.poll(() => two(board)).toBeUndefined()
     await undo(page)
     await expect.poll(async () => (await two(board))?.title).toBe('two of Grace')
-    await finish(page)
+    await checkAndClose(page)
   })
 
-  test('[WEB-67] a text that they wrote over it stays, and the user is told', async () => {
-    const { board, page } = await openFull()
+  test('[WEB-67] a text changed by another user is not overwritten, and the user is told', async () => {
+    const { board, page } = await openFullBoard()
     await focus(page, 'two')
     await page.keyboard.press('e')
     await page.keyboard.type('two of Ada')
@@ -239,9 +239,9 @@ describe('after somebody else changed the same card', () => {
     await theirs(board, { title: 'two of Grace' })
     await cardOf(page, 'two of Grace').waitFor()
     await undo(page)
-    await page.getByRole('alert', { name: 'One change could not be made' }).waitFor()
+    await page.getByRole('alert', { name: 'One change couldn’t be saved' }).waitFor()
     expect((await two(board))?.title).toBe('two of Grace')
-    expect(await stage.agreed(board, page)).toMatchObject([['To do', ['full', 'two of Grace']], {}, {}])
-    await finish(page, { but: /status of 412/ })
+    expect(await env.waitForSync(board, page)).toMatchObject([['To do', ['full', 'two of Grace']], {}, {}])
+    await checkAndClose(page, { ignore: /status of 412/ })
   })
 })

@@ -1,5 +1,6 @@
 import type { Hub } from '../../server/src/realtime/hub.ts'
 import type { HubEnvironment, LiveEvent, Subscriber } from '../../server/src/realtime/hub-environment.ts'
+import { mulberry32 } from './prng.ts'
 
 /** The class under test, or a mutant of it. */
 export type HubClass = new (environment: HubEnvironment) => Hub
@@ -30,18 +31,6 @@ const LOSS = 0.08
 const STALE_MS = 6_000
 const RECOVERY_MS = 15_000
 const PAGE = 50
-
-/** mulberry32: a small random number generator whose state is the seed. */
-export function generator(seed: number) {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** Event queue of the simulated clock: work runs in order of its time, then of its scheduling. */
 class EventQueue {
@@ -127,7 +116,7 @@ interface Logged extends LiveEvent {
 /** One run: instances, boards and clients over a log, a bus that loses, repeats and reorders messages, and injected faults. */
 export function simulate(seed: number, HubUnderTest: HubClass, options: Options = {}): Outcome {
   const { durationMs = 30_000, readsBodyBeforeLock = false } = options
-  const random = generator(seed)
+  const random = mulberry32(seed)
   const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1))
   const clock = new EventQueue()
   const at = (delay: number, work: () => void) => clock.at(delay, work)

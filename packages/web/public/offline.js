@@ -1,15 +1,15 @@
-// Lets the page come up without a network, and keeps for it what it knew last. What the user changes is kept by the page itself.
-// While online, only files with hashed names are answered from here.
+// Service worker: lets the page load offline, and caches the user and the boards. Queued changes are stored by the page itself.
+// While online, only files with hashed names come from the cache.
 const FILES = 'lockstep/files'
 const DATA = 'lockstep/data'
 const SHELL = '/app/'
 
-self.addEventListener('install', (event) => event.waitUntil(keepFiles()))
+self.addEventListener('install', (event) => event.waitUntil(cacheFiles()))
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()))
 
-async function keepFiles() {
-  const answer = await fetch('/app/files.json', { cache: 'no-cache' })
-  const chunks = Object.values(await answer.json())
+async function cacheFiles() {
+  const response = await fetch('/app/files.json', { cache: 'no-cache' })
+  const chunks = Object.values(await response.json())
   const names = chunks.flatMap(({ file, css = [], assets = [] }) => [file, ...css, ...assets])
   const files = await caches.open(FILES)
   await files.addAll([SHELL, '/app/theme.js', '/app/mark.svg', ...new Set(names.map((name) => `/app/${name}`))])
@@ -20,51 +20,51 @@ self.addEventListener('fetch', (event) => {
   const { request } = event
   const { origin, pathname } = new URL(request.url)
   if (request.method !== 'GET' || origin !== location.origin) return
-  if (request.mode === 'navigate') event.respondWith(answerPage(request))
-  else if (pathname.startsWith('/app/assets/')) event.respondWith(answerFile(request))
-  else if (pathname.startsWith('/app/')) event.respondWith(fetch(request).catch((error) => kept(request, error)))
+  if (request.mode === 'navigate') event.respondWith(networkFirst(request))
+  else if (pathname.startsWith('/app/assets/')) event.respondWith(cacheFirst(request))
+  else if (pathname.startsWith('/app/')) event.respondWith(fetch(request).catch((error) => fromCache(request, error)))
 })
 
-async function answerPage(request) {
+async function networkFirst(request) {
   try {
-    // On the way back in the history the browser would take an old page from its cache, and it would become the shell.
-    const answer = await fetch(request, { cache: 'no-cache' })
-    if (answer.ok) await (await caches.open(FILES)).put(SHELL, answer.clone())
-    return answer
+    // When going back in the history, the browser's HTTP cache could return an old page, which would be cached as the shell.
+    const response = await fetch(request, { cache: 'no-cache' })
+    if (response.ok) await (await caches.open(FILES)).put(SHELL, response.clone())
+    return response
   } catch (error) {
-    return kept(SHELL, error)
+    return fromCache(SHELL, error)
   }
 }
 
-async function answerFile(request) {
+async function cacheFirst(request) {
   try {
-    return await kept(request)
+    return await fromCache(request)
   } catch {
-    const answer = await fetch(request)
-    if (answer.ok) await (await caches.open(FILES)).put(request, answer.clone())
-    return answer
+    const response = await fetch(request)
+    if (response.ok) await (await caches.open(FILES)).put(request, response.clone())
+    return response
   }
 }
 
-/** What is kept is the same for whoever asks, whatever an answer varies by. */
-async function kept(request, error = new Error('It is not kept')) {
-  const answer = await caches.match(request, { cacheName: FILES, ignoreVary: true })
-  if (!answer) throw error
-  return answer
+/** The cached files are the same for every request, so the Vary header is ignored. */
+async function fromCache(request, error = new Error('Not in the cache')) {
+  const response = await caches.match(request, { cacheName: FILES, ignoreVary: true })
+  if (!response) throw error
+  return response
 }
 
-/** All tabs write through here, one after the other: between the comparison and the write nothing changes. */
-let written = Promise.resolve()
+/** Writes of all tabs are queued here, so that nothing changes between the comparison and the write. */
+let writes = Promise.resolve()
 self.addEventListener('message', (event) => {
-  written = written.then(() => keepData(event.data)).catch(() => {})
-  event.waitUntil(written)
+  writes = writes.then(() => writeData(event.data)).catch(() => {})
+  event.waitUntil(writes)
 })
 
-/** Keeps the user, or a board of theirs; never one in the place of a newer one. Without a text, forgets them. */
-async function keepData({ path, text, user_id, position }) {
+/** Caches the user or one of their boards, unless a newer version of the board is cached. Without a text, clears the cache. */
+async function writeData({ path, text, user_id, position }) {
   if (text === undefined) return caches.delete(DATA)
   const owner = await (await (await caches.open(DATA)).match('/auth/me'))?.json()
-  // A tab that does not know yet that its user has logged out keeps nothing.
+  // The tab may not know yet that its user has logged out.
   if (position && owner?.id !== user_id) return
   if (owner && owner.id !== user_id) await caches.delete(DATA)
   const data = await caches.open(DATA)
@@ -73,8 +73,8 @@ async function keepData({ path, text, user_id, position }) {
   await data.put(path, new Response(text, { headers }))
 }
 
-/** Positions are `<epoch>.<seq>`. A new epoch, after a backup was restored, always has a larger number. */
+/** Positions are `<epoch>.<seq>`. Restoring a backup starts a new epoch, which has a higher number. */
 function isBefore(position, other) {
-  const [[epoch, seq], [other_epoch, other_seq]] = [position, other ?? '0.0'].map((each) => each.split('.').map(Number))
-  return epoch < other_epoch || (epoch === other_epoch && seq < other_seq)
+  const [[epoch, seq], [otherEpoch, otherSeq]] = [position, other ?? '0.0'].map((each) => each.split('.').map(Number))
+  return epoch < otherEpoch || (epoch === otherEpoch && seq < otherSeq)
 }

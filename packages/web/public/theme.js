@@ -1,7 +1,8 @@
-// Before the first paint, or the page would flash in the other theme. A script of its own: the policy allows no inline one.
+// Runs before the first paint, so that the page does not flash in the wrong theme. A separate file, because the
+// Content-Security-Policy forbids inline scripts.
 try {
   const theme = localStorage.getItem('lockstep/theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // Storage may be forbidden: the system's theme it is.
+  // Storage may be blocked: use the system's theme.
 }

@@ -23,9 +23,9 @@ export function App() {
   const { state, user } = useStore(session)
   return (
     <Router base="/app">
-      {/* biome-ignore lint/a11y/useValidAnchor: it leads there; the click only takes the focus along */}
+      {/* biome-ignore lint/a11y/useValidAnchor: the link navigates to #main; the click handler only moves the focus */}
       <a className="skip" href="#main" onClick={focusMain}>
-        Skip to the content
+        Skip to content
       </a>
       <Boundary fallback={<Broken />}>
         <Suspense fallback={<Waiting />}>
@@ -40,7 +40,7 @@ export function App() {
   )
 }
 
-/** Takes the focus along: those who listen would else go on reading in the header. */
+/** Moves the focus as well: otherwise a screen reader continues in the header. */
 function focusMain() {
   const main = document.getElementById('main')
   if (!main) return
@@ -48,15 +48,15 @@ function focusMain() {
   main.focus()
 }
 
-/** What can be read without a login. */
-const open = ['/login', '/register', '/accessibility']
+/** Pages that need no login. */
+const publicPages = ['/login', '/register', '/accessibility']
 
 function Pages({ state }: Pick<SessionState, 'state'>) {
   const [path] = useLocation()
   const search = useSearch()
   if (state === 'starting') return <Waiting />
   if (state === 'unreachable') return <Unreachable />
-  if (state === 'out' && !open.includes(path)) {
+  if (state === 'out' && !publicPages.includes(path)) {
     const next = path === '/' ? '' : `?next=${encodeURIComponent(path + (search && `?${search}`))}`
     return <Redirect to={`/login${next}`} replace />
   }
@@ -72,8 +72,8 @@ function Pages({ state }: Pick<SessionState, 'state'>) {
         <Redirect to="/boards" replace />
       </Route>
       <Route>
-        <StatePage title="There is nothing here">
-          <p>The address may be mistyped, or what was here is gone.</p>
+        <StatePage title="Page not found">
+          <p>Check the address, or go back to your boards.</p>
           <Link className="button is-primary" href="/boards">
             Your boards
           </Link>
@@ -85,14 +85,14 @@ function Pages({ state }: Pick<SessionState, 'state'>) {
 
 const isUuid = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** A board stays open while what is shown over it changes. */
+/** Keyed by the board's id: the board stays mounted while the panel over it changes. */
 function Board({ id, rest }: { id: string; rest: string }) {
   const [panel, item] = rest.split('/')
   if (!isUuid(id)) return <NoSuchBoard />
   return <BoardPage key={id} board_id={id} panel={panel || undefined} item={item} />
 }
 
-/** Nothing at first: most waits are over before anybody has seen them. */
+/** Loading state. CSS delays the text, because most loads finish before a user would notice. */
 function Waiting() {
   return (
     <main id="main" className="waiting" aria-busy="true">
@@ -101,13 +101,13 @@ function Waiting() {
   )
 }
 
-/** What was changed or typed is kept in the browser: nothing is lost by beginning anew. */
+/** Error page. Changes and drafts are in the browser's storage, so a reload loses nothing. */
 function Broken() {
   return (
-    <StatePage title="Something went wrong in this page">
-      <p>Your changes are kept. Load the page again to go on.</p>
+    <StatePage title="Something went wrong">
+      <p>Your changes are saved in this browser. Reload the page to continue.</p>
       <button type="button" className="button is-primary" onClick={() => location.reload()}>
-        Load again
+        Reload
       </button>
       <a className="button" href="/app/boards">
         Your boards
@@ -124,10 +124,10 @@ function Unreachable() {
     return () => clearInterval(timer)
   }, [])
   return (
-    <StatePage title="The service cannot be reached">
-      <p role="status">It is tried again every three seconds.</p>
+    <StatePage title="Can’t reach the server">
+      <p role="status">Retrying every three seconds…</p>
       <button type="button" className="button" onClick={() => void startSession()}>
-        Try now
+        Retry
       </button>
     </StatePage>
   )

@@ -1,8 +1,8 @@
 import { createClient, isLockstepError, type User } from '@lockstep/client'
-import { forgetKept, keepUser, keptUser } from './kept-data.ts'
+import { cacheUser, clearOfflineCache, readCachedUser } from './offline-cache.ts'
 import { Store } from './ui/store.ts'
 
-/** `ended`: the service no longer takes the session, while its pages are open. */
+/** `ended`: the server no longer accepts the session, and its pages are still open. */
 export interface SessionState {
   state: 'starting' | 'in' | 'out' | 'ended' | 'unreachable'
   user: User | undefined
@@ -10,7 +10,7 @@ export interface SessionState {
 
 export const session = new Store<SessionState>({ state: 'starting', user: undefined })
 
-/** The browser keeps the token in a cookie that no script can read, this one included. */
+/** The session token is in an HttpOnly cookie, which no script can read. */
 export const client = createClient({
   baseUrl: '',
   auth: 'cookie',
@@ -18,52 +18,52 @@ export const client = createClient({
     session.update((now) => (now.user ? { ...now, state: 'ended' } : { state: 'out', user: undefined })),
 })
 
-/** Finds out whose session the browser has. */
+/** Finds out which user is logged in. */
 export async function startSession() {
   try {
-    await enter(1)
+    await loadUser(1)
   } catch (error) {
     const isOut = isLockstepError(error, 'not_authenticated')
-    // The service is away or overloaded: the boards that this browser has stored can be used all the same.
-    const isAway =
+    // The server is unreachable or overloaded: the cached boards can still be used.
+    const isUnavailable =
       isLockstepError(error, 'network_failed', 'timed_out', 'unexpected_response') ||
       (isLockstepError(error) && (error.status >= 500 || error.status === 429))
-    const user = isAway ? await keptUser().catch(() => undefined) : undefined
+    const user = isUnavailable ? await readCachedUser().catch(() => undefined) : undefined
     session.set({ state: user ? 'in' : isOut ? 'out' : 'unreachable', user })
   }
 }
 
-/** Takes the session up again, as the same user or as another one. */
+/** Starts a session, as the same user or another one. */
 export async function logIn(email: string, password: string) {
   await client.login({ username: email, password })
-  await enter()
+  await loadUser()
 }
 
-async function enter(max_tries?: number) {
-  const user = await client.getMe({}, { maxTries: max_tries })
+async function loadUser(maxTries?: number) {
+  const user = await client.getMe({}, { maxTries })
   session.set({ state: 'in', user })
-  void keepUser(user)
+  void cacheUser(user)
 }
 
 export async function logOut() {
   await client.logout()
-  void forgetKept()
+  void clearOfflineCache()
   session.set({ state: 'out', user: undefined })
 }
 
 /** Ends the sessions on all devices, this one too. */
 export async function logOutEverywhere() {
   await client.logoutEverywhere().catch((error: unknown) => {
-    // An earlier try may have arrived although its answer was lost.
+    // An earlier attempt may have succeeded although its response was lost.
     if (!isLockstepError(error, 'not_authenticated')) throw error
   })
-  void forgetKept()
+  void clearOfflineCache()
   session.set({ state: 'out', user: undefined })
 }
 
-/** A page inside knows who looks at it. */
+/** The logged-in user. Only for pages that require a login. */
 export function me(): User {
   const { user } = session.get()
-  if (!user) throw new Error('Nobody is logged in')
+  if (!user) throw new Error('No user is logged in')
   return user
 }

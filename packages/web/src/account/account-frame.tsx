@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { Heading, Mark } from '../ui/page.tsx'
 import './account.css'
 
-/** The page of somebody who is not logged in: one column, with what can be read without an account below it. */
+/** Layout of the login and registration pages. */
 export function AccountFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className="account">

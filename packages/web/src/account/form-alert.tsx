@@ -1,4 +1,4 @@
-/** What is wrong with a whole form. It takes the focus, so that it is read where it stands. */
+/** An error about the whole form. It takes the focus, so that screen readers read it. */
 export function FormAlert({ text }: { text: string | undefined }) {
   return (
     text && (

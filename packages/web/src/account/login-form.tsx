@@ -4,21 +4,21 @@ import { Field } from '../ui/field.tsx'
 import { FormAlert } from './form-alert.tsx'
 import { useForm } from './use-form.ts'
 
-const needed = { email: 'Enter your e-mail address.', password: 'Enter your password.' }
+const required = { email: 'Enter your email address.', password: 'Enter your password.' }
 
-/** E-mail and password. What was typed stays when it was wrong. */
+/** Email and password. The input stays after a failed login. */
 export function LoginForm({ email = '', onDone }: { email?: string; onDone: () => void }) {
   const [isShown, setShown] = useState(false)
   const send = async (values: { email: string; password: string }) => {
     await logIn(values.email, values.password)
     onDone()
   }
-  const { form, field, failure, isBusy } = useForm({ email, password: '' }, {}, send, needed)
+  const { form, field, failure, isBusy } = useForm({ email, password: '' }, {}, send, required)
   return (
     <form className="account-form" {...form}>
       <FormAlert text={failure} />
       <Field
-        label="E-mail"
+        label="Email"
         type="email"
         autoComplete="username"
         autoFocus={!email}
@@ -33,7 +33,7 @@ export function LoginForm({ email = '', onDone }: { email?: string; onDone: () =
         {...field('password')}
       />
       <label className="check">
-        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show the password
+        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show password
       </label>
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
         {isBusy ? 'Logging in…' : 'Log in'}

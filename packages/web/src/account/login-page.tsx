@@ -14,7 +14,7 @@ export function LoginPage() {
     <AccountFrame title="Log in">
       <LoginForm onDone={() => navigate(nextOf(search), { replace: true })} />
       <p className="account-other">
-        New here? <Link href={`/register${search && `?${search}`}`}>Create an account</Link>
+        New here? <Link href={`/register${search && `?${search}`}`}>Create account</Link>
       </p>
     </AccountFrame>
   )

@@ -1,4 +1,4 @@
-/** Where to go after the login. Only paths of this client: a link must not lead elsewhere through it. */
+/** Where to go after the login. Only paths of this client, to prevent open redirects. */
 export const nextOf = (search: string): string => {
   const next = new URLSearchParams(search).get('next') ?? ''
   return /^\/(?![/\\])/.test(next) ? next : '/boards'

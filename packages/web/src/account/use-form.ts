@@ -2,32 +2,32 @@ import { type FormEvent, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { type FieldErrors, type FieldsByCode, fieldErrors } from './field-errors.ts'
 
-/** A form that is sent to the service: its values, what was wrong with them, and whether it is on its way. */
+/** State of a form: values, errors, and whether it is being sent. */
 export function useForm<Name extends string>(
   initial: Record<Name, string>,
   fields: FieldsByCode<NoInfer<Name>>,
   send: (values: Record<Name, string>) => Promise<void>,
-  /** What to say of a field that must not be empty. A form that lacks one is not sent. */
-  needed: Partial<Record<NoInfer<Name>, string>> = {},
+  /** Messages for required fields. A form with an empty one is not sent. */
+  required: Partial<Record<NoInfer<Name>, string>> = {},
 ) {
   const form = useRef<HTMLFormElement>(null)
   const [values, setValues] = useState(initial)
   const [errors, setErrors] = useState<FieldErrors<Name>>({})
   const [isBusy, setBusy] = useState(false)
-  const refuse = (found: FieldErrors<Name>) => {
+  const showErrors = (found: FieldErrors<Name>) => {
     flushSync(() => setErrors(found))
     form.current?.querySelector<HTMLElement>('[role=alert], [aria-invalid=true]')?.focus()
   }
   const submit = async () => {
     if (isBusy) return
-    const empty = Object.entries(needed).filter(([name]) => values[name as Name] === '')
-    if (empty.length > 0) return refuse(Object.fromEntries(empty) as FieldErrors<Name>)
+    const empty = Object.entries(required).filter(([name]) => values[name as Name] === '')
+    if (empty.length > 0) return showErrors(Object.fromEntries(empty) as FieldErrors<Name>)
     setBusy(true)
     try {
       await send(values)
       setErrors({})
     } catch (error) {
-      refuse(fieldErrors(error, fields))
+      showErrors(fieldErrors(error, fields))
     } finally {
       setBusy(false)
     }
@@ -36,7 +36,7 @@ export function useForm<Name extends string>(
     values,
     setValues,
     isBusy,
-    /** What is wrong with no single field. */
+    /** The error that belongs to no field. */
     failure: errors.form as string | undefined,
     form: {
       ref: form,

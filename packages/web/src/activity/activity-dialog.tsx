@@ -1,28 +1,28 @@
 import { useMemo, useRef, useState } from 'react'
-import { useTools } from '../board/board-tools.ts'
-import type { PanelProps } from '../board/panel.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import type { PanelProps } from '../board-state/panel-props.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
-import { ActivityFilters, everything, filterTold } from './activity-filter.tsx'
+import { ActivityFilters, filterActivity, noFilter } from './activity-filter.tsx'
 import { ActivityLine } from './activity-line.tsx'
-import { tellEvents } from './event-sentence.ts'
+import { describeLog } from './describe-log.ts'
 import { groupEvents } from './group-events.ts'
 import { useHistory } from './use-history.ts'
 import './activity.css'
 
-/** What happened on the board, the newest first. What happens meanwhile waits behind a button. */
+/** The activity log of the board, newest first. New events wait behind a button, so that the list does not jump. */
 export function ActivityDialog({ view }: PanelProps) {
   const tools = useTools()
   const { status } = tools
   const history = useHistory(view.id, view, `${status.phase} ${status.pending}`)
   const { loaded, failure } = history
-  const [filter, setFilter] = useState(everything)
+  const [filter, setFilter] = useState(noFilter)
   const top = useRef<HTMLDivElement>(null)
   const events = loaded?.events
-  const told = useMemo(() => (events ? tellEvents(events, view) : []), [events, view])
-  const days = useMemo(() => groupEvents(filterTold(told, filter)), [told, filter])
-  const hasOlder = loaded !== undefined && (loaded.events[0]?.seq ?? 0) > loaded.first_seq
-  const news = loaded?.waiting.length ?? 0
+  const described = useMemo(() => (events ? describeLog(events, view) : []), [events, view])
+  const days = useMemo(() => groupEvents(filterActivity(described, filter)), [described, filter])
+  const hasOlder = loaded !== undefined && (loaded.events[0]?.seq ?? 0) > loaded.firstSeq
+  const newCount = loaded?.waiting.length ?? 0
   const showNew = () => {
     history.showNew()
     top.current?.scrollTo({ top: 0 })
@@ -30,24 +30,24 @@ export function ActivityDialog({ view }: PanelProps) {
   }
   return (
     <Dialog title={`Activity on “${view.title}”`} onClose={() => tools.close()}>
-      {told.length > 0 && (
+      {described.length > 0 && (
         <div className="activity-bar">
-          <ActivityFilters told={told} filter={filter} onChange={setFilter} />
+          <ActivityFilters events={described} filter={filter} onChange={setFilter} />
           <span className="spacer" />
           <span role="status">
-            {(news > 0 || loaded?.is_stale) && (
+            {(newCount > 0 || loaded?.isStale) && (
               <button type="button" className="button is-primary activity-new" onClick={showNew}>
-                {loaded?.is_stale ? 'Load anew' : `${news} new`}
+                {loaded?.isStale ? 'Reload' : `${newCount} new`}
               </button>
             )}
           </span>
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard */}
       <section ref={top} className="dialog-body activity" tabIndex={0} aria-label="History" data-first="">
         {status.phase === 'offline' && (
           <p className="activity-note" role="status">
-            Offline. What happened since then comes when the connection returns.
+            Offline. New activity appears when you’re back online.
           </p>
         )}
         {!loaded && failure === undefined && (
@@ -68,9 +68,9 @@ export function ActivityDialog({ view }: PanelProps) {
         ))}
         {loaded && days.length === 0 && (
           <p className="activity-note">
-            {told.length === 0
-              ? 'Nothing yet. Changes appear here as they happen.'
-              : `Nothing of this kind among the last ${loaded.events.length} changes.`}
+            {described.length === 0
+              ? 'No activity yet. Changes appear here as they happen.'
+              : `No matches in the last ${loaded.events.length} changes.`}
           </p>
         )}
         {loaded && failure !== undefined && <Failure error={failure} onRetry={() => void history.loadOlder()} />}
@@ -78,15 +78,15 @@ export function ActivityDialog({ view }: PanelProps) {
           <button
             type="button"
             className="button activity-older"
-            aria-disabled={history.isOlderComing}
-            onClick={() => !history.isOlderComing && void history.loadOlder()}
+            aria-disabled={history.isLoadingOlder}
+            onClick={() => !history.isLoadingOlder && void history.loadOlder()}
           >
-            {history.isOlderComing ? 'Loading…' : 'Show older'}
+            {history.isLoadingOlder ? 'Loading…' : 'Show older'}
           </button>
         )}
-        {loaded && !hasOlder && told.length > 0 && (
+        {loaded && !hasOlder && described.length > 0 && (
           <p className="activity-end">
-            {loaded.first_seq > 1 ? 'What happened before is no longer kept.' : 'This is where the board began.'}
+            {loaded.firstSeq > 1 ? 'Older activity was deleted.' : 'Beginning of the board’s history.'}
           </p>
         )}
       </section>

@@ -1,16 +1,16 @@
-import type { Told } from './event-sentence.ts'
+import type { DescribedEvent } from './describe-log.ts'
 
-/** What is shown of the history; an empty word lets everything pass. */
+/** Filter of the activity log. An empty string matches everything. */
 export interface ActivityFilter {
-  actor_id: string
+  actorId: string
   kind: string
 }
-export const everything: ActivityFilter = { actor_id: '', kind: '' }
+export const noFilter: ActivityFilter = { actorId: '', kind: '' }
 
 const kinds: [string, string][] = [
   ['', 'Everything'],
   ['card', 'Cards'],
-  ['column', 'Lanes'],
+  ['column', 'Columns'],
   ['label', 'Labels'],
   ['checklist', 'Checklists'],
   ['attachment', 'Files'],
@@ -18,26 +18,29 @@ const kinds: [string, string][] = [
 ]
 const kindOf = (type: string) => type.split(/[._]/)[0] ?? ''
 
-export const filterTold = (told: readonly Told[], { actor_id, kind }: ActivityFilter): readonly Told[] =>
-  told.filter(({ actor, type }) => (!actor_id || actor.id === actor_id) && (!kind || kindOf(type) === kind))
+export const filterActivity = (
+  events: readonly DescribedEvent[],
+  { actorId, kind }: ActivityFilter,
+): readonly DescribedEvent[] =>
+  events.filter(({ actor, type }) => (!actorId || actor.id === actorId) && (!kind || kindOf(type) === kind))
 
 interface ActivityFiltersProps {
-  told: readonly Told[]
+  events: readonly DescribedEvent[]
   filter: ActivityFilter
   onChange: (filter: ActivityFilter) => void
 }
 
-export function ActivityFilters({ told, filter, onChange }: ActivityFiltersProps) {
-  const actors = [...new Map(told.map(({ actor }) => [actor.id, actor.kind === 'rule' ? 'Rules' : actor.name]))]
+export function ActivityFilters({ events, filter, onChange }: ActivityFiltersProps) {
+  const actors = [...new Map(events.map(({ actor }) => [actor.id, actor.kind === 'rule' ? 'Rules' : actor.name]))]
   return (
     <>
       <select
         className="input"
-        aria-label="By whom"
-        value={filter.actor_id}
-        onChange={(event) => onChange({ ...filter, actor_id: event.target.value })}
+        aria-label="Person"
+        value={filter.actorId}
+        onChange={(event) => onChange({ ...filter, actorId: event.target.value })}
       >
-        <option value="">Everybody</option>
+        <option value="">Everyone</option>
         {actors
           .sort(([, one], [, other]) => one.localeCompare(other))
           .map(([id, name]) => (
@@ -48,7 +51,7 @@ export function ActivityFilters({ told, filter, onChange }: ActivityFiltersProps
       </select>
       <select
         className="input"
-        aria-label="About what"
+        aria-label="Type"
         value={filter.kind}
         onChange={(event) => onChange({ ...filter, kind: event.target.value })}
       >

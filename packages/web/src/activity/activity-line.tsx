@@ -1,13 +1,13 @@
 import { Link } from 'wouter'
-import { filterQuery } from '../board/filter-address.ts'
+import { filterQuery } from '../board-state/filter-address.ts'
+import { clockTime, fullDate } from '../ui/dates.ts'
 import { Icon } from '../ui/icon.tsx'
-import { clockOf, momentOf } from '../ui/moment.ts'
 import { Avatar } from '../ui/people.tsx'
-import type { Actor } from './event-sentence.ts'
-import type { Line } from './group-events.ts'
-import type { Words } from './sentence.ts'
+import type { Actor } from './describe-log.ts'
+import type { ActivityLineData } from './group-events.ts'
+import type { SentencePart } from './sentence.ts'
 
-export function ActivityLine({ line, board_id }: { line: Line; board_id: string }) {
+export function ActivityLine({ line, board_id }: { line: ActivityLineData; board_id: string }) {
   const { actor, sentence, at } = line
   return (
     <li className="activity-line">
@@ -15,23 +15,23 @@ export function ActivityLine({ line, board_id }: { line: Line; board_id: string 
         <Face actor={actor} />
       </span>
       <p>
-        <strong>{actor.name}</strong> {sentence.verb} <Part words={sentence.object} board_id={board_id} />
-        {sentence.rest.map((words, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the words of a sentence stand where they stand
+        <strong>{actor.name}</strong> {sentence.verb} <Part part={sentence.object} board_id={board_id} />
+        {sentence.rest.map((part, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence never move
           <span key={i}>
             {' '}
-            <Part words={words} board_id={board_id} />
+            <Part part={part} board_id={board_id} />
           </span>
         ))}
       </p>
-      <time dateTime={at} title={momentOf(at)}>
-        {clockOf(at)}
+      <time dateTime={at} title={fullDate(at)}>
+        {clockTime(at)}
       </time>
     </li>
   )
 }
 
-function Part({ words: { text, card_id }, board_id }: { words: Words; board_id: string }) {
+function Part({ part: { text, card_id }, board_id }: { part: SentencePart; board_id: string }) {
   return card_id ? <Link href={`/b/${board_id}/c/${card_id}${filterQuery()}`}>{text}</Link> : text
 }
 

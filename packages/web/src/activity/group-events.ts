@@ -1,33 +1,33 @@
-import { dayOf } from '../ui/moment.ts'
-import type { Actor, Told } from './event-sentence.ts'
-import type { Sentence, Words } from './sentence.ts'
+import { dayName } from '../ui/dates.ts'
+import type { Actor, DescribedEvent } from './describe-log.ts'
+import type { Sentence, SentencePart } from './sentence.ts'
 
-/** What one did in a row, as one line. */
-export interface Line {
-  /** The number of its newest event: it stays the same while older ones join. */
+/** Consecutive events of the same actor, as one line. */
+export interface ActivityLineData {
+  /** The number of the newest event. It stays the same when older events are added. */
   key: number
   at: string
   actor: Actor
   sentence: Sentence
 }
-export interface Day {
+export interface ActivityDay {
   day: string
-  lines: Line[]
+  lines: ActivityLineData[]
 }
-interface Run extends Told {
-  objects: Words[]
+interface EventRun extends DescribedEvent {
+  objects: SentencePart[]
   count: number
 }
 
-/** The newest first, by day; what the same actor did to several things of a kind in the same way is one line. */
-export function groupEvents(told: readonly Told[], now = new Date()): Day[] {
-  const days: { day: string; runs: Run[] }[] = []
-  for (const each of told.toReversed()) {
-    const day = dayOf(each.at, now)
+/** Lines by day, newest first. The same action of one actor on several objects of a kind becomes one line. */
+export function groupEvents(events: readonly DescribedEvent[], now = new Date()): ActivityDay[] {
+  const days: { day: string; runs: EventRun[] }[] = []
+  for (const each of events.toReversed()) {
+    const day = dayName(each.at, now)
     if (days.at(-1)?.day !== day) days.push({ day, runs: [] })
     const { runs } = days.at(-1) as (typeof days)[number]
     const last = runs.at(-1)
-    if (!last || !isAlike(last, each)) {
+    if (!last || !canMerge(last, each)) {
       runs.push({ ...each, objects: [each.sentence.object], count: 1 })
       continue
     }
@@ -37,17 +37,17 @@ export function groupEvents(told: readonly Told[], now = new Date()): Day[] {
   return days.map(({ day, runs }) => ({ day, lines: runs.map(lineOf) }))
 }
 
-function isAlike(run: Run, { actor, sentence }: Told): boolean {
-  if (run.actor.id !== actor.id || wayOf(run.sentence) !== wayOf(sentence)) return false
+function canMerge(run: EventRun, { actor, sentence }: DescribedEvent): boolean {
+  if (run.actor.id !== actor.id || patternOf(run.sentence) !== patternOf(sentence)) return false
   return sentence.noun !== '' || run.sentence.object.text === sentence.object.text
 }
 
-const wayOf = ({ verb, noun, rest }: Sentence) => JSON.stringify([verb, noun, rest])
+const patternOf = ({ verb, noun, rest }: Sentence) => JSON.stringify([verb, noun, rest])
 
-function lineOf({ seq, at, actor, sentence, objects, count }: Run): Line {
+function lineOf({ seq, at, actor, sentence, objects, count }: EventRun): ActivityLineData {
   const [first] = objects
   const several: Sentence = { ...sentence, object: { text: `${objects.length} ${sentence.noun}` } }
   if (objects.length > 1) return { key: seq, at, actor, sentence: several }
-  const again = count > 1 ? [...sentence.rest, { text: `${count} times` }] : sentence.rest
-  return { key: seq, at, actor, sentence: { ...sentence, object: first ?? sentence.object, rest: again } }
+  const rest = count > 1 ? [...sentence.rest, { text: `${count} times` }] : sentence.rest
+  return { key: seq, at, actor, sentence: { ...sentence, object: first ?? sentence.object, rest } }
 }

@@ -1,13 +1,13 @@
-/** Some words, and the card that they lead to if it is still there. */
-export interface Words {
+/** Part of a sentence, with the card it links to if the card still exists. */
+export interface SentencePart {
   text: string
   card_id?: string
 }
-/** What was done, as what follows a name: "moved", "“Fix login”", "to Review". */
+/** What was done, without the actor: "moved", "“Fix login”", "to Review". */
 export interface Sentence {
   verb: string
-  object: Words
-  rest: readonly Words[]
-  /** What several such objects are called; nothing where they cannot be counted together. */
+  object: SentencePart
+  rest: readonly SentencePart[]
+  /** Plural noun for grouped objects; empty if they can't be grouped. */
   noun: string
 }

@@ -2,27 +2,27 @@ import { type FullBoard, isLockstepError, type LoggedEvent } from '@lockstep/cli
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { client } from '../session.ts'
 
-interface Loaded {
-  /** Events have numbers within it; a board that was restored from a backup begins another one. */
+interface LoadedLog {
+  /** Event numbers are valid within an epoch. Restoring a backup starts a new one. */
   epoch: string
-  /** The oldest number that is still kept. */
-  first_seq: number
-  /** What is shown, in the order of the log. */
+  /** The oldest event number that still exists. */
+  firstSeq: number
+  /** The events that are shown, oldest first. */
   events: readonly LoggedEvent[]
-  /** What came since, and waits until it is asked for: nothing jumps under a reader's eyes. */
+  /** New events. They are shown on request, so that the list does not jump. */
   waiting: readonly LoggedEvent[]
-  /** The numbers lead nowhere any more: only loading anew helps. */
-  is_stale: boolean
+  /** The epoch has changed: the log must be reloaded. */
+  isStale: boolean
 }
-const PAGE = 100
-const NEWS_PAGE = 200
-const PAUSE_MS = 400
+const PAGE_SIZE = 100
+const NEW_PAGE_SIZE = 200
+const DEBOUNCE_MS = 400
 
-/** The log of a board from its end backwards. `version` is another one whenever there may be news. */
+/** Loads the event log from its end backwards. A changed `version` means that there may be new events. */
 export function useHistory(board_id: string, view: FullBoard, version: unknown) {
-  const [loaded, setLoaded] = useState<Loaded>()
+  const [loaded, setLoaded] = useState<LoadedLog>()
   const [failure, setFailure] = useState<unknown>()
-  const [isOlderComing, setOlderComing] = useState(false)
+  const [isLoadingOlder, setLoadingOlder] = useState(false)
   const latest = useRef(loaded)
   latest.current = loaded
 
@@ -34,43 +34,43 @@ export function useHistory(board_id: string, view: FullBoard, version: unknown) 
 
   const loadOlder = async () => {
     if (!loaded) return
-    const { epoch, first_seq, events } = loaded
-    const to = (events[0]?.seq ?? first_seq) - 1
+    const { epoch, firstSeq, events } = loaded
+    const to = (events[0]?.seq ?? firstSeq) - 1
     setFailure(undefined)
-    setOlderComing(true)
+    setLoadingOlder(true)
     try {
-      const older = await readPage(board_id, epoch, Math.max(first_seq - 1, to - PAGE), to)
+      const older = await readPage(board_id, epoch, Math.max(firstSeq - 1, to - PAGE_SIZE), to)
       setLoaded((now) => now && { ...now, events: [...older, ...now.events] })
     } catch (error) {
-      // Gone while somebody was reading: what is shown is all that is left.
-      if (isLockstepError(error, 'history_gone')) setLoaded((now) => now && { ...now, first_seq: to + 1 })
+      // The older events were deleted in the meantime: what is shown is all there is.
+      if (isLockstepError(error, 'history_gone')) setLoaded((now) => now && { ...now, firstSeq: to + 1 })
       else setFailure(error)
     }
-    setOlderComing(false)
+    setLoadingOlder(false)
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new view or version is the reason to ask
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new view or version triggers the request
   useEffect(() => {
     const abort = new AbortController()
-    const ask = async () => {
+    const loadNew = async () => {
       const now = latest.current
-      if (!now || now.is_stale) return
+      if (!now || now.isStale) return
       try {
         const { signal } = abort
-        const news = await client.listEvents(
-          { board_id, after: `${now.epoch}.${headOf(now)}`, limit: NEWS_PAGE },
+        const newEvents = await client.listEvents(
+          { board_id, after: `${now.epoch}.${headOf(now)}`, limit: NEW_PAGE_SIZE },
           { signal, maxTries: 1 },
         )
         setLoaded((then) => {
-          const fresh = then && news.filter(({ seq }) => seq > headOf(then))
+          const fresh = then && newEvents.filter(({ seq }) => seq > headOf(then))
           return then && fresh && fresh.length > 0 ? { ...then, waiting: [...then.waiting, ...fresh] } : then
         })
       } catch (error) {
-        // Without a line there is nothing to tell; the next change of the board asks again.
-        if (isLockstepError(error, 'history_gone')) setLoaded((then) => then && { ...then, is_stale: true })
+        // Offline: the next change of the board triggers another request.
+        if (isLockstepError(error, 'history_gone')) setLoaded((then) => then && { ...then, isStale: true })
       }
     }
-    const timer = setTimeout(() => void ask(), PAUSE_MS)
+    const timer = setTimeout(() => void loadNew(), DEBOUNCE_MS)
     return () => {
       clearTimeout(timer)
       abort.abort()
@@ -78,23 +78,23 @@ export function useHistory(board_id: string, view: FullBoard, version: unknown) 
   }, [board_id, view, version, loaded?.waiting.length])
 
   const showNew = () => {
-    if (loaded?.is_stale) load()
+    if (loaded?.isStale) load()
     else setLoaded((now) => now && { ...now, events: [...now.events, ...now.waiting], waiting: [] })
   }
-  return { loaded, failure, isOlderComing, load, loadOlder, showNew }
+  return { loaded, failure, isLoadingOlder, load, loadOlder, showNew }
 }
 
-const headOf = ({ events, waiting, first_seq }: Loaded): number =>
-  (waiting.at(-1) ?? events.at(-1))?.seq ?? first_seq - 1
+const headOf = ({ events, waiting, firstSeq }: LoadedLog): number =>
+  (waiting.at(-1) ?? events.at(-1))?.seq ?? firstSeq - 1
 
-async function loadEnd(board_id: string): Promise<Loaded> {
-  // The oldest event that is kept comes with the position of the newest: both ends for one small answer.
+async function loadEnd(board_id: string): Promise<LoadedLog> {
+  // One small request for both ends: it returns the oldest event and the position of the newest.
   const { position, data } = await client.request('listEvents', { board_id, after: '0', limit: 1 })
   const [epoch = '', seq = '0'] = (position ?? '').split('.')
   const head = Number(seq)
-  const first_seq = data[0]?.seq ?? head + 1
-  const events = head < first_seq ? [] : await readPage(board_id, epoch, Math.max(first_seq - 1, head - PAGE), head)
-  return { epoch, first_seq, events, waiting: [], is_stale: false }
+  const firstSeq = data[0]?.seq ?? head + 1
+  const events = head < firstSeq ? [] : await readPage(board_id, epoch, Math.max(firstSeq - 1, head - PAGE_SIZE), head)
+  return { epoch, firstSeq, events, waiting: [], isStale: false }
 }
 
 const readPage = (board_id: string, epoch: string, after: number, to: number) =>

@@ -1,14 +1,14 @@
 import type { AutomationRule } from '@lockstep/client'
 import { useEffect, useRef, useState } from 'react'
-import { useTools } from '../board/board-tools.ts'
-import type { PanelProps } from '../board/panel.ts'
-import { hasLetterKeys } from '../settings/preferences.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import type { PanelProps } from '../board-state/panel-props.ts'
+import { hasLetterKeys } from '../preferences.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { hasCommand, isWriting, Keys } from '../ui/keys.tsx'
 import { NoRules } from './no-rules.tsx'
-import { keptDraft, keyOf } from './rule-draft.ts'
+import { draftKey, readRuleDraft } from './rule-draft.ts'
 import { RuleForm } from './rule-form.tsx'
 import { editId, RuleRow } from './rule-row.tsx'
 import { warningsOf } from './rule-sentence.ts'
@@ -16,28 +16,28 @@ import { RunLog } from './run-log.tsx'
 import { useRules } from './use-rules.ts'
 import './automations.css'
 
-const PAUSE_MS = 1_000
+const DEBOUNCE_MS = 1_000
 
-/** The rules of the board as sentences, and what they did. Owners change them, members read. */
+/** The automation rules and their history. Owners can change rules, members can only read them. */
 export function AutomationsDialog({ view }: PanelProps) {
   const tools = useTools()
   const [version, refresh] = useVersion(view)
   const { rules, failure, load, save, toggle, remove } = useRules(view.id, version)
-  // A rule that was begun is open again.
+  // Reopen an unsaved new rule.
   const [edited, setEdited] = useState<string | undefined>(() =>
-    keptDraft(keyOf(view.id, undefined)) ? 'new' : undefined,
+    readRuleDraft(draftKey(view.id, undefined)) ? 'new' : undefined,
   )
   const add = useRef<HTMLButtonElement>(null)
-  const isOwner = tools.is_owner
-  useKeyN(() => isOwner && setEdited('new'))
-  const actsOn = (rule: AutomationRule) => ({
+  const isOwner = tools.isOwner
+  useNewRuleKey(() => isOwner && setEdited('new'))
+  const actionsFor = (rule: AutomationRule) => ({
     edit: () => setEdited(rule.id),
     toggle: () => toggle(rule),
     remove: () => remove(rule),
   })
   const closeForm = () => {
     setEdited(undefined)
-    // The button that opened it comes back with the next drawing.
+    // The button that opened the form is rendered again in the next frame.
     requestAnimationFrame(() => (document.getElementById(editId(edited ?? '')) ?? add.current)?.focus())
   }
   return (
@@ -46,7 +46,7 @@ export function AutomationsDialog({ view }: PanelProps) {
         {!isOwner && <p className="rule-hint">Only owners can change rules.</p>}
         {tools.status.phase === 'offline' && (
           <p className="automations-note" role="status">
-            Offline. Rules can be changed when the connection returns.
+            Offline. You can change rules when you’re back online.
           </p>
         )}
         {!rules && failure === undefined && (
@@ -68,13 +68,13 @@ export function AutomationsDialog({ view }: PanelProps) {
                   rule={rule}
                   view={view}
                   warnings={warningsOf(rule, rules, view)}
-                  acts={isOwner ? actsOn(rule) : undefined}
+                  actions={isOwner ? actionsFor(rule) : undefined}
                 />
               ),
             )}
           </ul>
         )}
-        {rules?.length === 0 && edited !== 'new' && <NoRules view={view} is_owner={isOwner} onSave={save} />}
+        {rules?.length === 0 && edited !== 'new' && <NoRules view={view} isOwner={isOwner} onSave={save} />}
         {isOwner && rules && edited === 'new' && <RuleForm view={view} onSave={save} onDone={closeForm} />}
         {isOwner && rules && edited !== 'new' && (
           <button ref={add} type="button" className="button automations-add" onClick={() => setEdited('new')}>
@@ -87,7 +87,7 @@ export function AutomationsDialog({ view }: PanelProps) {
   )
 }
 
-/** A number that grows some time after the board changed, or at once when it is asked to. */
+/** A number that grows after the board has changed (debounced), or at once when `refresh` is called. */
 function useVersion(view: PanelProps['view']): [number, () => void] {
   const [version, setVersion] = useState(0)
   const seen = useRef(view)
@@ -96,23 +96,23 @@ function useVersion(view: PanelProps['view']): [number, () => void] {
     const timer = setTimeout(() => {
       seen.current = view
       setVersion((now) => now + 1)
-    }, PAUSE_MS)
+    }, DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [view])
   return [version, () => setVersion((now) => now + 1)]
 }
 
-function useKeyN(act: () => void) {
+function useNewRuleKey(act: () => void) {
   const latest = useRef(act)
   latest.current = act
   useEffect(() => {
-    const steer = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'n' || event.altKey || hasCommand(event)) return
       if (isWriting(event.target) || !hasLetterKeys()) return
       event.preventDefault()
       latest.current()
     }
-    addEventListener('keydown', steer)
-    return () => removeEventListener('keydown', steer)
+    addEventListener('keydown', handleKey)
+    return () => removeEventListener('keydown', handleKey)
   }, [])
 }

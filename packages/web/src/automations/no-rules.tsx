@@ -1,6 +1,6 @@
 import type { FullBoard } from '@lockstep/client'
 import { useState } from 'react'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -10,16 +10,16 @@ import type { RuleInput } from './use-rules.ts'
 
 interface NoRulesProps {
   view: FullBoard
-  is_owner: boolean
+  isOwner: boolean
   onSave: (input: RuleInput) => Promise<unknown>
 }
 
-/** What rules are, and two that are one click away. */
-export function NoRules({ view, is_owner, onSave }: NoRulesProps) {
+/** Empty state with two example rules. */
+export function NoRules({ view, isOwner, onSave }: NoRulesProps) {
   const { me } = useTools()
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const examples = is_owner ? examplesFor(view, me.id) : []
+  const examples = isOwner ? examplesFor(view, me.id) : []
   const add = async (draft: RuleDraft) => {
     if (isBusy) return
     setBusy(true)
@@ -34,12 +34,12 @@ export function NoRules({ view, is_owner, onSave }: NoRulesProps) {
   }
   return (
     <div className="no-rules">
-      <p>No rules yet. A rule moves or assigns a card by itself when somebody moves it or puts a label on it.</p>
+      <p>No rules yet. A rule moves or assigns a card automatically when someone moves or labels it.</p>
       {examples.map((draft) => (
         <button key={ruleSentence(draft, view)} type="button" className="example" onClick={() => void add(draft)}>
           <Icon name="bolt" />
           <span>{ruleSentence(draft, view)}</span>
-          <strong>Use it</strong>
+          <strong>Use this rule</strong>
         </button>
       ))}
       {failure !== undefined && <Failure error={failure} />}

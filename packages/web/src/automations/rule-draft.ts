@@ -2,40 +2,40 @@ import type { AutomationRule, FullBoard } from '@lockstep/client'
 import { type RuleParts, suggestedName } from './rule-sentence.ts'
 import type { RuleInput } from './use-rules.ts'
 
-/** A rule as it stands in the form. What is chosen for one trigger stays while another one is looked at. */
+/** The values of the rule form. Choices for one trigger stay while another one is selected. */
 export interface RuleDraft extends RuleParts {
-  /** Undefined as long as the suggested one will do. */
+  /** `undefined` while the suggested name is used. */
   name: string | undefined
   is_enabled: boolean
 }
 
-/** What was begun and not saved, by board and rule: closing the panel loses nothing. */
+/** Unsaved rules by board and rule, so that closing the dialog loses nothing. */
 const drafts = new Map<string, RuleDraft>()
-export const keyOf = (board_id: string, rule_id: string | undefined) => `${board_id} ${rule_id ?? 'new'}`
-export const keptDraft = (key: string) => drafts.get(key)
-export function keepDraft(key: string, draft: RuleDraft | undefined) {
+export const draftKey = (board_id: string, rule_id: string | undefined) => `${board_id} ${rule_id ?? 'new'}`
+export const readRuleDraft = (key: string) => drafts.get(key)
+export function writeRuleDraft(key: string, draft: RuleDraft | undefined) {
   if (draft) drafts.set(key, draft)
   else drafts.delete(key)
 }
 
-/** A name that was suggested goes on following the sentence. */
+/** A suggested name keeps following the sentence. */
 export const draftOf = (rule: AutomationRule, view: FullBoard): RuleDraft => ({
   ...rule,
   name: rule.name === suggestedName(rule, view) ? undefined : rule.name,
 })
 
-export const emptyDraft = ({ columns, labels }: FullBoard, me_id: string): RuleDraft => ({
+export const emptyDraft = ({ columns, labels }: FullBoard, meId: string): RuleDraft => ({
   name: undefined,
   trigger_type: 'CARD_MOVED',
   trigger_column_id: columns[0]?.id ?? null,
   trigger_label_id: labels[0]?.id ?? null,
   action_type: 'ASSIGN_MEMBER',
   action_column_id: columns.at(-1)?.id ?? null,
-  action_user_id: me_id,
+  action_user_id: meId,
   is_enabled: true,
 })
 
-/** Only what the rule needs is sent: a reference that it does not use would have to be right all the same. */
+/** Sends only the references that the rule uses: the server validates all of them. */
 export function inputOf(draft: RuleDraft, name: string): RuleInput {
   const { trigger_type, action_type, is_enabled } = draft
   return {
@@ -50,15 +50,15 @@ export function inputOf(draft: RuleDraft, name: string): RuleInput {
   }
 }
 
-/** Two rules that this board could use, for who has none. */
-export function examplesFor(view: FullBoard, me_id: string): RuleDraft[] {
+/** Two example rules for this board. */
+export function examplesFor(view: FullBoard, meId: string): RuleDraft[] {
   const { columns, labels, members } = view
-  const empty = emptyDraft(view, me_id)
+  const empty = emptyDraft(view, meId)
   const open = columns.filter((column) => !column.is_done_column)
   const busy = open[1] ?? open[0]
   const label = labels.find(({ name }) => /bug|urgent/i.test(name)) ?? labels[0]
   const last = open.at(-1)
-  const other = members.find(({ user_id }) => user_id !== me_id)
+  const other = members.find(({ user_id }) => user_id !== meId)
   const examples: (RuleDraft | undefined)[] = [
     busy && { ...empty, trigger_column_id: busy.id },
     label && open[0]

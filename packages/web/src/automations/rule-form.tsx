@@ -1,28 +1,28 @@
 import type { AutomationRule, FullBoard } from '@lockstep/client'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { nameOf } from '../ui/people.tsx'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
-import { draftOf, emptyDraft, inputOf, keepDraft, keptDraft, keyOf, type RuleDraft } from './rule-draft.ts'
+import { draftKey, draftOf, emptyDraft, inputOf, type RuleDraft, readRuleDraft, writeRuleDraft } from './rule-draft.ts'
 import { ruleSentence, suggestedName } from './rule-sentence.ts'
 import type { RuleInput } from './use-rules.ts'
 
 interface RuleFormProps {
   view: FullBoard
-  /** The rule to change; undefined for a new one. */
+  /** The rule to edit; `undefined` for a new one. */
   rule?: AutomationRule
   onSave: (input: RuleInput, rule_id?: string) => Promise<unknown>
   onDone: () => void
 }
 
-/** A rule as a sentence with gaps. */
+/** The rule as a sentence with choices. */
 export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
   const { me } = useTools()
-  const key = keyOf(view.id, rule?.id)
+  const key = draftKey(view.id, rule?.id)
   const [draft, setDraft] = useState<RuleDraft>(
-    () => keptDraft(key) ?? (rule ? draftOf(rule, view) : emptyDraft(view, me.id)),
+    () => readRuleDraft(key) ?? (rule ? draftOf(rule, view) : emptyDraft(view, me.id)),
   )
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
@@ -33,10 +33,10 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
   const set = (change: Partial<RuleDraft>) => {
     const next = { ...draft, ...change }
     setDraft(next)
-    keepDraft(key, next)
+    writeRuleDraft(key, next)
   }
   const finish = () => {
-    keepDraft(key, undefined)
+    writeRuleDraft(key, undefined)
     onDone()
   }
   const suggested = suggestedName(draft, view)
@@ -54,13 +54,13 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
       setBusy(false)
     }
   }
-  const lanes = view.columns.map(({ id: value, title }) => ({ value, text: title }))
+  const columns = view.columns.map(({ id: value, title }) => ({ value, text: title }))
   const labels = view.labels.map(({ id: value, name }) => ({ value, text: name }))
   const people = view.members.map(({ user_id: value, user }) => ({ value, text: nameOf(user) }))
   return (
     <form
       className="rule-form"
-      aria-label={rule ? `Change “${rule.name}”` : 'New rule'}
+      aria-label={rule ? `Edit “${rule.name}”` : 'New rule'}
       onSubmit={(event) => void submit(event)}
     >
       <p className="rule-gap">
@@ -69,7 +69,7 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
           ref={first}
           className="input"
           aria-label="When a card"
-          aria-describedby={`${id}-created`}
+          aria-describedby={labels.length === 0 ? `${id}-labels` : undefined}
           value={draft.trigger_type}
           onChange={(event) => set({ trigger_type: event.target.value as RuleDraft['trigger_type'] })}
         >
@@ -77,20 +77,22 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
           <option value="LABEL_ADDED" disabled={labels.length === 0}>
             gets the label
           </option>
-          <option value="CARD_CREATED" disabled>
-            is created
-          </option>
+          {draft.trigger_type === 'CARD_CREATED' && (
+            <option value="CARD_CREATED" disabled>
+              is created
+            </option>
+          )}
         </select>
         {draft.trigger_type === 'CARD_MOVED' && (
-          <Gap
-            label="Lane"
-            options={lanes}
+          <Choice
+            label="Column"
+            options={columns}
             value={draft.trigger_column_id}
             onChange={(value) => set({ trigger_column_id: value })}
           />
         )}
         {draft.trigger_type === 'LABEL_ADDED' && (
-          <Gap
+          <Choice
             label="Label"
             options={labels}
             value={draft.trigger_label_id}
@@ -110,14 +112,14 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
           <option value="ASSIGN_MEMBER">assign</option>
         </select>
         {draft.action_type === 'MOVE_TO_COLUMN' ? (
-          <Gap
-            label="Lane to move it to"
-            options={lanes}
+          <Choice
+            label="Move to column"
+            options={columns}
             value={draft.action_column_id}
             onChange={(value) => set({ action_column_id: value })}
           />
         ) : (
-          <Gap
+          <Choice
             label="Member"
             options={people}
             value={draft.action_user_id}
@@ -136,42 +138,43 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
         />
       </p>
       <TooLong text={draft.name ?? ''} />
-      <p id={`${id}-created`} className="rule-hint">
-        “is created” cannot be chosen: the creation of a card sets off no rule.
-        {labels.length === 0 && ' The board has no labels yet.'}
-      </p>
+      {labels.length === 0 && (
+        <p id={`${id}-labels`} className="rule-hint">
+          The board has no labels yet.
+        </p>
+      )}
       {failure !== undefined && <Failure error={failure} />}
       <div className="dialog-foot">
         <button type="button" className="button" onClick={finish}>
           Cancel
         </button>
         <button type="submit" className="button is-primary" aria-disabled={isBusy}>
-          {isBusy ? 'Saving…' : rule ? 'Save the rule' : 'Add the rule'}
+          {isBusy ? 'Saving…' : rule ? 'Save rule' : 'Add rule'}
         </button>
       </div>
     </form>
   )
 }
 
-interface GapProps {
+interface ChoiceProps {
   label: string
   options: readonly { value: string; text: string }[]
   value: string | null
   onChange: (value: string) => void
 }
 
-/** One gap of the sentence. What was chosen and is gone leaves it empty. */
-function Gap({ label, options, value, onChange }: GapProps) {
-  const isThere = options.some((option) => option.value === value)
+/** One choice of the sentence. It is empty if the chosen object was deleted. */
+function Choice({ label, options, value, onChange }: ChoiceProps) {
+  const exists = options.some((option) => option.value === value)
   return (
     <select
       className="input"
       aria-label={label}
       required
-      value={isThere ? (value ?? '') : ''}
+      value={exists ? (value ?? '') : ''}
       onChange={(event) => onChange(event.target.value)}
     >
-      {!isThere && <option value="">Choose…</option>}
+      {!exists && <option value="">Choose…</option>}
       {options.map((option) => (
         <option key={option.value} value={option.value}>
           {option.text}

@@ -3,41 +3,40 @@ import { useState } from 'react'
 import { announce } from '../ui/announcer.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { ruleSentence, suggestedName, type Warning } from './rule-sentence.ts'
+import { type RuleWarning, ruleSentence, suggestedName } from './rule-sentence.ts'
 
 interface RuleRowProps {
   rule: AutomationRule
   view: FullBoard
-  warnings: readonly Warning[]
-  /** Undefined for members: they read. */
-  acts: { edit: () => void; toggle: () => Promise<void>; remove: () => Promise<void> } | undefined
+  warnings: readonly RuleWarning[]
+  /** `undefined` for members, who can only read. */
+  actions: { edit: () => void; toggle: () => Promise<void>; remove: () => Promise<void> } | undefined
 }
 
-/** The button that opens a rule's form, for the focus to come back to. */
+/** Id of the button that opens a rule's form, to return the focus to it. */
 export const editId = (rule_id: string) => `edit-rule-${rule_id}`
 
-export function RuleRow({ rule, view, warnings, acts }: RuleRowProps) {
+export function RuleRow({ rule, view, warnings, actions }: RuleRowProps) {
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const isBroken = warnings.some((warning) => warning.is_broken)
-  const attempt = async (act: () => Promise<void>, said: string) => {
+  const isBroken = warnings.some((warning) => warning.isBroken)
+  const attempt = async (act: () => Promise<void>, confirmation: string) => {
     setBusy(true)
     setFailure(undefined)
     try {
       await act()
-      announce(said)
+      announce(confirmation)
     } catch (error) {
       setFailure(error)
     }
     setBusy(false)
   }
   const remove = (run: () => Promise<void>) => {
-    if (confirm(`Delete the rule “${rule.name}”? This cannot be taken back.`))
-      void attempt(run, `Rule “${rule.name}” deleted.`)
+    if (confirm(`Delete rule “${rule.name}”? This can’t be undone.`)) void attempt(run, `Deleted rule “${rule.name}”`)
   }
   return (
     <li className={rule.is_enabled ? 'rule' : 'rule is-off'}>
-      {acts ? (
+      {actions ? (
         <input
           type="checkbox"
           role="switch"
@@ -47,7 +46,7 @@ export function RuleRow({ rule, view, warnings, acts }: RuleRowProps) {
           checked={rule.is_enabled}
           aria-checked={rule.is_enabled}
           disabled={isBusy || (isBroken && !rule.is_enabled)}
-          onChange={() => void attempt(acts.toggle, `Rule “${rule.name}” is ${rule.is_enabled ? 'off' : 'on'}.`)}
+          onChange={() => void attempt(actions.toggle, `Rule “${rule.name}” is ${rule.is_enabled ? 'off' : 'on'}`)}
         />
       ) : (
         <span className="chip">{rule.is_enabled ? 'On' : 'Off'}</span>
@@ -55,20 +54,20 @@ export function RuleRow({ rule, view, warnings, acts }: RuleRowProps) {
       <div className="rule-text">
         <p>{ruleSentence(rule, view)}</p>
         {rule.name !== suggestedName(rule, view) && <small>{rule.name}</small>}
-        {warnings.map(({ text, is_broken }) => (
-          <p key={text} className={is_broken ? 'rule-warning is-broken' : 'rule-warning'}>
+        {warnings.map(({ text, isBroken }) => (
+          <p key={text} className={isBroken ? 'rule-warning is-broken' : 'rule-warning'}>
             <Icon name="warn" size={14} /> {text}
           </p>
         ))}
       </div>
-      {acts && (
+      {actions && (
         <span className="rule-acts">
           <button
             id={editId(rule.id)}
             type="button"
             className="icon-button"
             aria-label={`Edit “${rule.name}”`}
-            onClick={acts.edit}
+            onClick={actions.edit}
           >
             <Icon name="edit" />
           </button>
@@ -77,7 +76,7 @@ export function RuleRow({ rule, view, warnings, acts }: RuleRowProps) {
             className="icon-button"
             aria-label={`Delete “${rule.name}”`}
             disabled={isBusy}
-            onClick={() => remove(acts.remove)}
+            onClick={() => remove(actions.remove)}
           >
             <Icon name="trash" />
           </button>

@@ -2,7 +2,7 @@ import type { AutomationRule, FullBoard } from '@lockstep/client'
 import { describe, expect, test } from 'vitest'
 import { ruleSentence, suggestedName, warningsOf } from './rule-sentence.ts'
 
-const lane = (id: string, title: string) => ({
+const column = (id: string, title: string) => ({
   id,
   board_id: 'b',
   title,
@@ -29,7 +29,7 @@ const view: FullBoard = {
   updated_by: 'grace',
   labels: [{ id: 'bug', board_id: 'b', name: 'bug', color: '#d33333' }],
   members: [{ board_id: 'b', user_id: 'grace', role: 'owner', user: grace }],
-  columns: [lane('review', 'Review'), lane('done', 'Done')],
+  columns: [column('review', 'Review'), column('done', 'Done')],
 }
 const toReview: AutomationRule = {
   id: 'r1',
@@ -58,39 +58,39 @@ const textsOf = (rule: AutomationRule, rules: AutomationRule[] = []) =>
   warningsOf(rule, rules, view).map(({ text }) => text)
 
 describe('rules', () => {
-  test('[WEB-42] a rule is one sentence, and its name is made from it', () => {
+  test('[WEB-42] a rule is one sentence, and its default name is derived from it', () => {
     expect(ruleSentence(toReview, view)).toBe('When a card moves to Review, assign Grace Hopper.')
     expect(ruleSentence(onBug, view)).toBe('When a card gets the label “bug”, move it to Review.')
     expect(suggestedName(toReview, view)).toBe('Review: assign Grace Hopper')
     expect(suggestedName(onBug, view)).toBe('bug: move to Review')
   })
-  test('[WEB-42] a rule that is in order has no warning', () => {
+  test('[WEB-42] a valid rule has no warning', () => {
     expect(textsOf(toReview)).toEqual([])
     expect(textsOf(onBug)).toEqual([])
   })
-  test('[WEB-42] what is gone is named', () => {
-    expect(textsOf({ ...toReview, trigger_column_id: null })).toEqual(['This rule points at a lane that is gone.'])
-    expect(textsOf({ ...toReview, action_user_id: 'linus' })).toEqual(['This rule points at a member who is gone.'])
+  test('[WEB-42] deleted references are named', () => {
+    expect(textsOf({ ...toReview, trigger_column_id: null })).toEqual(['This rule refers to a deleted column.'])
+    expect(textsOf({ ...toReview, action_user_id: 'linus' })).toEqual(['This rule refers to a removed member.'])
     expect(textsOf({ ...onBug, trigger_label_id: 'x', action_column_id: 'x' })).toEqual([
-      'This rule points at a label that is gone.',
-      'This rule points at a lane that is gone.',
+      'This rule refers to a deleted label.',
+      'This rule refers to a deleted column.',
     ])
     expect(ruleSentence({ ...toReview, trigger_column_id: null, action_user_id: null }, view)).toBe(
-      'When a card moves to a lane that is gone, assign a member who is gone.',
+      'When a card moves to a deleted column, assign a removed member.',
     )
   })
-  test('[WEB-42] a rule that leads into another one says that rules do not chain', () => {
+  test('[WEB-42] a rule that seems to trigger another one says that rules do not chain', () => {
     expect(textsOf(onBug, [toReview, onBug])).toEqual([
-      'What a rule does sets off no other rule: “Reviews” will not act on cards that this one moves to Review.',
+      'Rules don’t trigger other rules: “Reviews” won’t run for cards that this rule moves to Review.',
     ])
     expect(textsOf(onBug, [{ ...toReview, is_enabled: false }, onBug])).toEqual([])
   })
-  test('[WEB-42] a rule that can do nothing says so', () => {
+  test('[WEB-42] a rule without any effect says so', () => {
     expect(textsOf({ ...toReview, trigger_type: 'CARD_CREATED' })).toEqual([
-      'This rule never acts: the creation of a card sets off no rule.',
+      'This rule never runs: creating a card doesn’t trigger rules.',
     ])
     expect(textsOf({ ...toReview, action_type: 'MOVE_TO_COLUMN', action_column_id: 'review' })).toEqual([
-      'It does nothing: the card is in Review already.',
+      'This rule does nothing: the card is already in Review.',
     ])
   })
 })

@@ -1,49 +1,48 @@
 import type { AutomationRule, FullBoard } from '@lockstep/client'
 import { nameOf } from '../ui/people.tsx'
 
-/** What a rule does, without its name. */
+/** Trigger and action of a rule. */
 export type RuleParts = Pick<
   AutomationRule,
   'trigger_type' | 'trigger_column_id' | 'trigger_label_id' | 'action_type' | 'action_column_id' | 'action_user_id'
 >
-/** What may be wrong with a rule; `is_broken` when it can no longer act. */
-export interface Warning {
+/** A warning about a rule; `isBroken` if it can no longer run. */
+export interface RuleWarning {
   text: string
-  is_broken: boolean
+  isBroken: boolean
 }
 
 /** "When a card moves to Review, assign Grace Hopper." */
 export const ruleSentence = (rule: RuleParts, view: FullBoard): string =>
   `When a card ${triggerText(rule, view)}, ${actionText(rule, view)}.`
 
-/** "Review: assign Grace Hopper", as long as nobody thinks of a better name. */
+/** "Review: assign Grace Hopper": the default name. */
 export function suggestedName(rule: RuleParts, view: FullBoard): string {
-  const { lane, label } = namesIn(view)
+  const { column, label } = namesIn(view)
   const when = {
     CARD_CREATED: 'New card',
-    CARD_MOVED: lane(rule.trigger_column_id),
+    CARD_MOVED: column(rule.trigger_column_id),
     LABEL_ADDED: label(rule.trigger_label_id),
   }
   const action = actionText(rule, view).replace(' it ', ' ')
-  return `${when[rule.trigger_type] ?? 'Somewhere'}: ${action}`.slice(0, 255)
+  return `${when[rule.trigger_type] ?? 'Deleted'}: ${action}`.slice(0, 255)
 }
 
-/** What the service leaves unsaid: things that are gone, and rules that look as if they set each other off. */
-export function warningsOf(rule: AutomationRule, rules: readonly AutomationRule[], view: FullBoard): Warning[] {
-  const { lane, label, person } = namesIn(view)
-  const warnings: Warning[] = []
-  const broken = (what: string) => warnings.push({ text: `This rule points at ${what} that is gone.`, is_broken: true })
+/** Warns about deleted references, rules that never run, and rules that seem to trigger each other. */
+export function warningsOf(rule: AutomationRule, rules: readonly AutomationRule[], view: FullBoard): RuleWarning[] {
+  const { column, label, person } = namesIn(view)
+  const warnings: RuleWarning[] = []
+  const broken = (what: string) => warnings.push({ text: `This rule refers to a ${what}.`, isBroken: true })
   if (rule.trigger_type === 'CARD_CREATED')
-    warnings.push({ text: 'This rule never acts: the creation of a card sets off no rule.', is_broken: false })
-  if (rule.trigger_type === 'CARD_MOVED' && !lane(rule.trigger_column_id)) broken('a lane')
-  if (rule.trigger_type === 'LABEL_ADDED' && !label(rule.trigger_label_id)) broken('a label')
-  if (rule.action_type === 'ASSIGN_MEMBER' && !person(rule.action_user_id))
-    warnings.push({ text: 'This rule points at a member who is gone.', is_broken: true })
+    warnings.push({ text: 'This rule never runs: creating a card doesn’t trigger rules.', isBroken: false })
+  if (rule.trigger_type === 'CARD_MOVED' && !column(rule.trigger_column_id)) broken('deleted column')
+  if (rule.trigger_type === 'LABEL_ADDED' && !label(rule.trigger_label_id)) broken('deleted label')
+  if (rule.action_type === 'ASSIGN_MEMBER' && !person(rule.action_user_id)) broken('removed member')
   if (rule.action_type !== 'MOVE_TO_COLUMN') return warnings
-  const target = lane(rule.action_column_id)
-  if (!target) broken('a lane')
+  const target = column(rule.action_column_id)
+  if (!target) broken('deleted column')
   else if (rule.trigger_type === 'CARD_MOVED' && rule.trigger_column_id === rule.action_column_id)
-    warnings.push({ text: `It does nothing: the card is in ${target} already.`, is_broken: false })
+    warnings.push({ text: `This rule does nothing: the card is already in ${target}.`, isBroken: false })
   else {
     const next = rules.filter(
       (other) =>
@@ -54,30 +53,30 @@ export function warningsOf(rule: AutomationRule, rules: readonly AutomationRule[
     )
     if (next.length > 0) {
       const names = next.map(({ name }) => `“${name}”`).join(' and ')
-      const text = `What a rule does sets off no other rule: ${names} will not act on cards that this one moves to ${target}.`
-      warnings.push({ text, is_broken: false })
+      const text = `Rules don’t trigger other rules: ${names} won’t run for cards that this rule moves to ${target}.`
+      warnings.push({ text, isBroken: false })
     }
   }
   return warnings
 }
 
 function triggerText(rule: RuleParts, view: FullBoard): string {
-  const { lane, label } = namesIn(view)
+  const { column, label } = namesIn(view)
   if (rule.trigger_type === 'CARD_CREATED') return 'is created'
-  if (rule.trigger_type === 'CARD_MOVED') return `moves to ${lane(rule.trigger_column_id) ?? 'a lane that is gone'}`
+  if (rule.trigger_type === 'CARD_MOVED') return `moves to ${column(rule.trigger_column_id) ?? 'a deleted column'}`
   const name = label(rule.trigger_label_id)
-  return name === undefined ? 'gets a label that is gone' : `gets the label “${name}”`
+  return name === undefined ? 'gets a deleted label' : `gets the label “${name}”`
 }
 
 function actionText(rule: RuleParts, view: FullBoard): string {
-  const { lane, person } = namesIn(view)
+  const { column, person } = namesIn(view)
   return rule.action_type === 'MOVE_TO_COLUMN'
-    ? `move it to ${lane(rule.action_column_id) ?? 'a lane that is gone'}`
-    : `assign ${person(rule.action_user_id) ?? 'a member who is gone'}`
+    ? `move it to ${column(rule.action_column_id) ?? 'a deleted column'}`
+    : `assign ${person(rule.action_user_id) ?? 'a removed member'}`
 }
 
 const namesIn = ({ columns, labels, members }: FullBoard) => ({
-  lane: (id: string | null) => columns.find((column) => column.id === id)?.title,
+  column: (id: string | null) => columns.find((each) => each.id === id)?.title,
   label: (id: string | null) => labels.find((label) => label.id === id)?.name,
   person: (id: string | null) => {
     const user = members.find(({ user_id }) => user_id === id)?.user

@@ -1,13 +1,13 @@
 import type { AutomationRun, FullBoard } from '@lockstep/client'
 import { useCallback, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { findCard } from '../board/board-model.ts'
-import { filterQuery } from '../board/filter-address.ts'
+import { findCard } from '../board-state/board-model.ts'
+import { filterQuery } from '../board-state/filter-address.ts'
 import { client } from '../session.ts'
+import { clockTime, dayName, fullDate } from '../ui/dates.ts'
 import { Failure } from '../ui/failure.tsx'
-import { clockOf, dayOf, momentOf } from '../ui/moment.ts'
 
-const PAGE = 20
+const PAGE_SIZE = 20
 const outcomes: Record<AutomationRun['outcome'], string> = {
   moved: 'moved',
   assigned: 'assigned',
@@ -15,26 +15,26 @@ const outcomes: Record<AutomationRun['outcome'], string> = {
   already_assigned: 'already assigned',
   failed: 'failed',
 }
-interface Log {
+interface RunPage {
   runs: readonly AutomationRun[]
-  has_older: boolean
+  hasOlder: boolean
 }
 
-/** What the rules did, the newest first. It is asked for anew at each `version`. */
+/** The history of rule runs, newest first. Reloaded when `version` changes. */
 export function RunLog({ view, version, onRefresh }: { view: FullBoard; version: number; onRefresh: () => void }) {
   const board_id = view.id
-  const [log, setLog] = useState<Log>()
+  const [log, setLog] = useState<RunPage>()
   const [failure, setFailure] = useState<unknown>()
   const load = useCallback(async () => {
     setFailure(undefined)
     try {
-      const { data, next } = await client.request('listRuns', { board_id, limit: PAGE })
-      setLog((now) => joined({ runs: data, has_older: next !== undefined }, now))
+      const { data, next } = await client.request('listRuns', { board_id, limit: PAGE_SIZE })
+      setLog((now) => joined({ runs: data, hasOlder: next !== undefined }, now))
     } catch (error) {
       setFailure(error)
     }
   }, [board_id])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each version is a reason to load
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version triggers the request
   useEffect(() => void load(), [load, version])
 
   const loadOlder = async () => {
@@ -42,8 +42,8 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
     if (!last) return
     setFailure(undefined)
     try {
-      const { data, next } = await client.request('listRuns', { board_id, before: last.id, limit: PAGE })
-      setLog((now) => now && { runs: [...now.runs, ...data], has_older: next !== undefined })
+      const { data, next } = await client.request('listRuns', { board_id, before: last.id, limit: PAGE_SIZE })
+      setLog((now) => now && { runs: [...now.runs, ...data], hasOlder: next !== undefined })
     } catch (error) {
       setFailure(error)
     }
@@ -51,7 +51,7 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
   return (
     <section className="runs" aria-labelledby="runs-heading">
       <header>
-        <h3 id="runs-heading">What the rules did</h3>
+        <h3 id="runs-heading">History</h3>
         <button type="button" className="button is-quiet" onClick={onRefresh}>
           Refresh
         </button>
@@ -62,13 +62,13 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
         </p>
       )}
       {failure !== undefined && <Failure error={failure} onRetry={() => void load()} />}
-      {log?.runs.length === 0 && <p className="rule-hint">No rule has acted yet.</p>}
+      {log?.runs.length === 0 && <p className="rule-hint">No runs yet</p>}
       <ol>
         {log?.runs.map((run) => (
           <li key={run.id}>
-            <time dateTime={run.created_at} title={momentOf(run.created_at)}>
-              {dayOf(run.created_at) !== 'Today' && `${dayOf(run.created_at)}, `}
-              {clockOf(run.created_at)}
+            <time dateTime={run.created_at} title={fullDate(run.created_at)}>
+              {dayName(run.created_at) !== 'Today' && `${dayName(run.created_at)}, `}
+              {clockTime(run.created_at)}
             </time>
             <span className="run-text">
               {run.rule_name}
@@ -80,7 +80,7 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
           </li>
         ))}
       </ol>
-      {log?.has_older && (
+      {log?.hasOlder && (
         <button type="button" className="button runs-older" onClick={() => void loadOlder()}>
           Show older
         </button>
@@ -91,14 +91,14 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
 
 function RunCard({ run, view }: { run: AutomationRun; view: FullBoard }) {
   const card = findCard(view, run.card_id)?.card
-  if (!card) return 'A card that is gone'
+  if (!card) return 'A deleted card'
   return <Link href={`/b/${view.id}/c/${card.id}${filterQuery()}`}>“{card.title}”</Link>
 }
 
-/** The newest page before what was shown, where the two meet; else the newest page alone. */
-function joined(newest: Log, before: Log | undefined): Log {
+/** Joins the newest page with the loaded ones if they overlap; otherwise the newest page alone. */
+function joined(newest: RunPage, before: RunPage | undefined): RunPage {
   const last = newest.runs.at(-1)
   const at = before && last ? before.runs.findIndex(({ id }) => id === last.id) : -1
   if (!before || at < 0) return newest
-  return { runs: [...newest.runs, ...before.runs.slice(at + 1)], has_older: before.has_older }
+  return { runs: [...newest.runs, ...before.runs.slice(at + 1)], hasOlder: before.hasOlder }
 }

@@ -4,17 +4,17 @@ import { client } from '../session.ts'
 
 export type RuleInput = Omit<CreateRuleInput, 'board_id'>
 
-/** The rules of a board. They are no part of the live board: they are asked for, and asked for again at each `version`. */
+/** The rules of a board. They are not part of the live board, so they are reloaded when `version` changes. */
 export function useRules(board_id: string, version: number) {
   const [rules, setRules] = useState<readonly AutomationRule[]>()
   const [failure, setFailure] = useState<unknown>()
-  /** Grows with every change that is made here: a list that was asked for before it may not show it. */
+  /** Counts local changes: a list that was requested before a change may not contain it. */
   const changes = useRef(0)
   const load = useCallback(() => {
     setFailure(undefined)
-    const asked_at = changes.current
-    const take = (found: readonly AutomationRule[]) => (asked_at === changes.current ? setRules(found) : load())
-    client.listRules({ board_id }).then(take, setFailure)
+    const requestedAt = changes.current
+    const onLoaded = (found: readonly AutomationRule[]) => (requestedAt === changes.current ? setRules(found) : load())
+    client.listRules({ board_id }).then(onLoaded, setFailure)
   }, [board_id])
   const change = async <T>(
     work: Promise<T>,
@@ -26,14 +26,14 @@ export function useRules(board_id: string, version: number) {
     setRules((now = []) => show(now, result))
     return result
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each version is a reason to load
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version triggers the request
   useEffect(load, [load, version])
 
   return {
     rules,
     failure,
     load,
-    /** Makes a rule, or changes the one with this id. */
+    /** Creates a rule, or updates the one with this id. */
     save: ({ is_enabled, ...fields }: RuleInput, rule_id?: string): Promise<AutomationRule> =>
       rule_id === undefined
         ? change(client.createRule({ board_id, ...fields, ...(is_enabled != null && { is_enabled }) }), withRule)
@@ -47,6 +47,6 @@ export function useRules(board_id: string, version: number) {
   }
 }
 
-/** A rule in its place among the others, or behind them. */
+/** Replaces the rule in the list, or appends it. */
 const withRule = (rules: readonly AutomationRule[], rule: AutomationRule) =>
   rules.some(({ id }) => id === rule.id) ? rules.map((each) => (each.id === rule.id ? rule : each)) : [...rules, rule]

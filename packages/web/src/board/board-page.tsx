@@ -3,36 +3,36 @@ import { localQueue } from '@lockstep/client/live'
 import { type BoardState, useBoard } from '@lockstep/client/react'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
-import { keptBoard } from '../kept-data.ts'
-import { currentBoard } from '../palette/overlay.ts'
+import { boardApi } from '../board-state/board-api.ts'
+import { BoardTools, BoardToolsProvider } from '../board-state/board-tools.ts'
+import { isShown, parseFilter } from '../board-state/filter.ts'
+import { filterQuery, useFilter } from '../board-state/filter-address.ts'
+import { currentBoard } from '../board-state/overlay.ts'
+import { readCachedBoard } from '../offline-cache.ts'
 import { me, session } from '../session.ts'
-import { late, whenIdle } from '../ui/late.tsx'
+import { lazyComponent, whenIdle } from '../ui/lazy-component.tsx'
 import { useStore } from '../ui/store.ts'
-import { boardApi } from './board-api.ts'
 import { BoardHead } from './board-head.tsx'
-import { BoardTools, BoardToolsProvider } from './board-tools.ts'
+import { useBoardPageKeys } from './board-page-keys.ts'
+import { CardPickers } from './card-pickers.tsx'
 import { ClosedBoard } from './closed-board.tsx'
-import { Connection, useConnection } from './connection.tsx'
-import { isShown, parseFilter } from './filter.ts'
-import { filterQuery, useFilter } from './filter-address.ts'
+import { Columns } from './columns.tsx'
+import { ConnectionBanner, useConnection } from './connection-banner.tsx'
+import { FailedChanges } from './failed-changes.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { useGlobalKeys } from './global-keys.ts'
-import { Lanes } from './lanes.tsx'
-import { Notices } from './notices.tsx'
-import { AskingDialogs } from './pickers.tsx'
-import { useBoardMarks } from './use-board-marks.ts'
+import { useCachedBoard } from './use-cached-board.ts'
 import { useFileDrops } from './use-file-drops.ts'
-import { useKeptBoard } from './use-kept-board.ts'
 import { usePendingCards } from './use-pending-cards.ts'
+import { useRemoteMarks } from './use-remote-marks.ts'
 import './board.css'
 
 const panels = {
-  c: late(async () => (await import('../card/card-dialog.tsx')).CardDialog),
-  members: late(async () => (await import('../members/members-dialog.tsx')).MembersDialog),
-  automations: late(async () => (await import('../automations/automations-dialog.tsx')).AutomationsDialog),
-  activity: late(async () => (await import('../activity/activity-dialog.tsx')).ActivityDialog),
+  c: lazyComponent(async () => (await import('../card/card-dialog.tsx')).CardDialog),
+  members: lazyComponent(async () => (await import('../members/members-dialog.tsx')).MembersDialog),
+  automations: lazyComponent(async () => (await import('../automations/automations-dialog.tsx')).AutomationsDialog),
+  activity: lazyComponent(async () => (await import('../activity/activity-dialog.tsx')).ActivityDialog),
 }
-// Cards are opened most: by then the dialog is there.
+// Prefetch the card dialog, the one that is opened most.
 whenIdle(() => void panels.c.fetch())
 
 interface BoardPageProps {
@@ -46,26 +46,26 @@ const storage = localQueue(localStorage)
 export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const user = me()
   const options = useMemo(
-    () => ({ storage, userId: user.id, loadStored: () => keptBoard(board_id) }),
+    () => ({ storage, userId: user.id, loadStored: () => readCachedBoard(board_id) }),
     [user.id, board_id],
   )
   const state = useBoard(boardApi, board_id, options)
   const [, navigate] = useLocation()
   const text = useFilter()
-  // The letter is shown first, then the cards that fit it.
+  // Render the typed text first, then the filtered cards.
   const applied = useDeferredValue(text)
   const [tools] = useState(() => new BoardTools(board_id, user, state, (path) => navigate(path + filterQuery())))
   const revealed = useStore(tools.revealed)
   const shownIn = useShown(applied, user.id, revealed)
-  tools.take(state, shownIn)
-  useBoardMarks(tools)
+  tools.update(state, shownIn)
+  useRemoteMarks(tools)
   usePendingCards(tools, state)
-  useGlobalKeys(tools)
+  useBoardPageKeys(tools)
   useFileDrops(tools)
-  useKeptBoard(state, user.id, state.view !== undefined)
-  useGoingOn(state)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter hides what the last one did
-  useEffect(() => tools.hideAgain(), [text, tools])
+  useCachedBoard(state, user.id, state.view !== undefined)
+  useReconnectAfterLogin(state)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new filter resets the revealed cards
+  useEffect(() => tools.resetRevealed(), [text, tools])
   useEffect(() => () => tools.leave(), [tools])
   const { view } = state
   useEffect(() => {
@@ -73,12 +73,12 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   }, [view?.title, view])
 
   const isClosed = state.status.phase === 'closed' && state.status.reason !== 'unauthorized'
-  const isThere = view !== undefined && !isClosed
+  const isOpen = view !== undefined && !isClosed
   useEffect(() => {
-    if (!isThere) return
+    if (!isOpen) return
     currentBoard.set(tools)
     return () => currentBoard.set(undefined)
-  }, [tools, isThere])
+  }, [tools, isOpen])
 
   if (isClosed) return <ClosedBoard state={state} title={view?.title} />
   if (!view) return <BoardSkeleton state={state} />
@@ -89,10 +89,10 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
         view={view}
         state={state}
         text={text}
-        is_filtered={parseFilter(applied) !== undefined}
+        isFiltered={parseFilter(applied) !== undefined}
         shownIn={shownIn}
       />
-      <AskingDialogs />
+      <CardPickers />
       {Panel && <Panel key={item} view={view} item={item} />}
     </BoardToolsProvider>
   )
@@ -101,60 +101,58 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
 interface OpenBoardProps {
   view: FullBoard
   state: BoardState
-  /** The filter. */
+  /** The text of the filter. */
   text: string
-  /** Whether it is applied yet. */
-  is_filtered: boolean
+  /** Whether a filter is applied to the cards that are shown. */
+  isFiltered: boolean
   shownIn: (column: Column) => readonly Card[]
 }
 
-function OpenBoard({ view, state, text, is_filtered, shownIn }: OpenBoardProps) {
-  const told = useConnection(state)
+function OpenBoard({ view, state, text, isFiltered, shownIn }: OpenBoardProps) {
+  const connection = useConnection(state)
   return (
     <>
-      <BoardHead view={view} state={state} told={told} />
-      <Connection told={told} onRetry={state.retry} />
-      <Notices failedChanges={state.failedChanges} dismiss={state.dismiss} />
+      <BoardHead view={view} state={state} connection={connection} />
+      <ConnectionBanner connection={connection} onRetry={state.retry} />
+      <FailedChanges failedChanges={state.failedChanges} dismiss={state.dismiss} />
       <FilterBar view={view} text={text} />
-      <Lanes view={view} shownIn={shownIn} is_filtered={is_filtered} />
+      <Columns view={view} shownIn={shownIn} isFiltered={isFiltered} />
     </>
   )
 }
 
-/** Goes on where the session ended, with all that waits, once the user has logged in again. */
-function useGoingOn({ status: { reason }, retry }: BoardState) {
+/** Reconnects and sends queued changes after the user has logged in again. */
+function useReconnectAfterLogin({ status: { reason }, retry }: BoardState) {
   const isIn = useStore(session).state === 'in'
   useEffect(() => {
     if (isIn && reason === 'unauthorized') retry()
   }, [isIn, reason, retry])
 }
 
-/** The cards of a lane that a filter shows, and those that are revealed: the same list as before as long as lane and filter are the same. */
-function useShown(text: string, me_id: string, revealed: ReadonlySet<string>): (column: Column) => readonly Card[] {
+/** The visible cards of a column. Memoized: the same list while column and filter are unchanged. */
+function useShown(text: string, userId: string, revealed: ReadonlySet<string>): (column: Column) => readonly Card[] {
   return useMemo(() => {
     const filter = parseFilter(text)
     if (!filter) return ({ cards }: Column) => cards
-    const known = new WeakMap<readonly Card[], readonly Card[]>()
+    const cache = new WeakMap<readonly Card[], readonly Card[]>()
     return ({ cards }: Column) => {
-      const shown = known.get(cards) ?? cards.filter((card) => isShown(card, filter, me_id) || revealed.has(card.id))
-      known.set(cards, shown)
+      const shown = cache.get(cards) ?? cards.filter((card) => isShown(card, filter, userId) || revealed.has(card.id))
+      cache.set(cards, shown)
       return shown
     }
-  }, [text, me_id, revealed])
+  }, [text, userId, revealed])
 }
 
 function BoardSkeleton({ state }: { state: BoardState }) {
-  const isAway = state.status.phase === 'offline'
+  const isOffline = state.status.phase === 'offline'
   return (
     <main id="main" className="board-skeleton" aria-busy="true">
-      <p role="status">
-        {isAway ? 'The service cannot be reached. The board comes as soon as it answers.' : 'Loading…'}
-      </p>
+      <p role="status">{isOffline ? 'Can’t reach the server. Retrying…' : 'Loading…'}</p>
       <div aria-hidden="true">
         {[3, 2, 4].map((cards) => (
-          <div key={cards} className="lane">
+          <div key={cards} className="column">
             {Array.from({ length: cards }, (_, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
+              // biome-ignore lint/suspicious/noArrayIndexKey: the placeholders are identical
               <div key={i} className="card" />
             ))}
           </div>

@@ -3,37 +3,37 @@ import { setCustomNativeDragPreview } from '@atlaskit/pragmatic-drag-and-drop/el
 import type { Card } from '@lockstep/client'
 import { memo, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
+import { progressOf } from '../board-state/board-model.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import { cardMenu } from '../board-state/card-menu.ts'
+import { useMark } from '../board-state/marks.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Avatars, tinted } from '../ui/people.tsx'
 import { useStore, useStorePart } from '../ui/store.ts'
-import { progressOf } from './board-model.ts'
-import { useTools } from './board-tools.ts'
-import { cardMenu } from './card-menu.ts'
 import { dragPreview } from './drag-preview.ts'
-import { useMark } from './marks.ts'
 import { TitleEditor } from './title-editor.tsx'
 
 interface CardFaceProps {
   card: Card
-  /** Whether Tab leads here: one card of each lane. */
-  is_stop: boolean
+  /** Roving tabindex: one card of each column is a Tab stop. */
+  isTabStop: boolean
 }
 
-/** A card as it lies on the board. Drawn again only when it changes, or something about it does. */
-export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps) {
+/** A card on the board. Memoized: renders only when the card or its state changes. */
+export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProps) {
   const tools = useTools()
   const face = useRef<HTMLDivElement>(null)
   const link = useRef<HTMLAnchorElement>(null)
-  const wanted = useStorePart(tools.focus, ({ card_id, count }) => (card_id === card.id ? count : -1))
-  const isRenamed = useStorePart(tools.renaming, (card_id) => card_id === card.id)
+  const focusCount = useStorePart(tools.focus, ({ card_id, count }) => (card_id === card.id ? count : -1))
+  const isRenaming = useStorePart(tools.renaming, (card_id) => card_id === card.id)
   const isPending = useStorePart(tools.pending, (ids) => ids.has(card.id))
   const mark = useMark(tools.marks, card.id)
 
-  // Also when it was drawn anew elsewhere, having had the focus: the focus is never lost.
+  // Also after the card was mounted again in another column, so that the focus is not lost.
   useEffect(() => {
-    if (wanted >= 0 && tools.focus.get().is_held) link.current?.focus({ preventScroll: true })
-  }, [wanted, tools])
+    if (focusCount >= 0 && tools.focus.get().isHeld) link.current?.focus({ preventScroll: true })
+  }, [focusCount, tools])
 
   useEffect(() => {
     const element = face.current
@@ -66,7 +66,7 @@ export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps)
           ))}
         </span>
       )}
-      {isRenamed ? (
+      {isRenaming ? (
         <TitleEditor card={card} />
       ) : (
         <Link
@@ -74,22 +74,22 @@ export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps)
           href={`/b/${tools.board_id}/c/${card.id}`}
           className="card-title"
           draggable={false}
-          tabIndex={is_stop ? 0 : -1}
+          tabIndex={isTabStop ? 0 : -1}
           aria-describedby="board-hint"
           onFocus={() => {
-            const { card_id, is_held } = tools.focus.get()
-            if (card_id !== card.id || !is_held) tools.focusCard(card.id)
+            const { card_id, isHeld } = tools.focus.get()
+            if (card_id !== card.id || !isHeld) tools.focusCard(card.id)
           }}
           onBlur={(event) => {
-            // Taken off the page with the focus on it: then there is nobody who got it.
-            if (event.relatedTarget) tools.focus.update((focus) => ({ ...focus, is_held: false }))
+            // Without a related target the element was unmounted while focused: then the card keeps the focus.
+            if (event.relatedTarget) tools.focus.update((focus) => ({ ...focus, isHeld: false }))
           }}
         >
           {card.title}
         </Link>
       )}
       {hasFoot && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: the key is that of the link
+        // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: the link handles the keys
         <span
           className="card-foot"
           onClick={({ nativeEvent }) => link.current?.dispatchEvent(new MouseEvent('click', nativeEvent))}
@@ -97,7 +97,7 @@ export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps)
           {card.description && (
             <span title="Has a description">
               <Icon name="text" size={14} />
-              <span className="unseen">Has a description</span>
+              <span className="visually-hidden">Has a description</span>
             </span>
           )}
           {all > 0 && (
@@ -108,32 +108,32 @@ export const CardFace = memo(function CardFace({ card, is_stop }: CardFaceProps)
               <span aria-hidden="true">
                 {done}/{all}
               </span>
-              <span className="unseen">{`${done} of ${all} done`}</span>
+              <span className="visually-hidden">{`${done} of ${all} done`}</span>
             </span>
           )}
           {card.attachments.length > 0 && (
             <span title={card.attachments.length === 1 ? '1 file' : `${card.attachments.length} files`}>
               <Icon name="clip" size={14} />
               {card.attachments.length}
-              <span className="unseen"> files</span>
+              <span className="visually-hidden"> files</span>
             </span>
           )}
           <span className="spacer" />
           <Avatars people={card.assignees} label="Assigned" most={3} />
         </span>
       )}
-      <CardMenu card={card} is_stop={is_stop} />
+      <CardMenu card={card} isTabStop={isTabStop} />
     </div>
   )
 })
 
-function CardMenu({ card, is_stop }: CardFaceProps) {
+function CardMenu({ card, isTabStop }: CardFaceProps) {
   const tools = useTools()
   return (
     <Menu
       label={`Actions for ${card.title}`}
       className="icon-button card-more"
-      tab_index={is_stop ? 0 : -1}
+      tabIndex={isTabStop ? 0 : -1}
       items={cardMenu(tools, card)}
     >
       <Icon name="more" />
@@ -141,7 +141,7 @@ function CardMenu({ card, is_stop }: CardFaceProps) {
   )
 }
 
-/** The place where the card that is dragged would land. */
+/** Shows where the dragged card would be dropped. */
 export function Placeholder() {
   const tools = useTools()
   const dragging = useStore(tools.dragging)

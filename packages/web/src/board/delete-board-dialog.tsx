@@ -1,12 +1,12 @@
 import type { FullBoard } from '@lockstep/client'
 import { type FormEvent, useState } from 'react'
+import { useTools } from '../board-state/board-tools.ts'
 import { client } from '../session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { showToast } from '../ui/toasts.tsx'
-import { useTools } from './board-tools.ts'
 
-/** Asks for the title of the board: of all that can be done, only this takes everything from everybody for good. */
+/** Asks for the board's name, because this deletes everything for all members. */
 export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose: () => void }) {
   const tools = useTools()
   const [text, setText] = useState('')
@@ -22,7 +22,7 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
     try {
       await client.deleteBoard({ board_id: view.id })
       tools.navigate('/boards')
-      showToast(`“${view.title}” is deleted.`)
+      showToast(`Deleted “${view.title}”`)
     } catch (error) {
       setFailure(error)
       setBusy(false)
@@ -32,11 +32,11 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
     <Dialog title={`Delete “${view.title}”`} size="small" onClose={onClose}>
       <form className="dialog-body" onSubmit={(event) => void remove(event)}>
         <p>
-          The board is deleted{view.members.length > 1 && ` for all its ${view.members.length} members`}, with{' '}
-          {cards === 1 ? 'its card' : `its ${cards} cards`} and all files. It cannot be brought back.
+          This deletes the board{view.members.length > 1 && ` for all ${view.members.length} members`}, with{' '}
+          {cards === 1 ? 'its card' : `its ${cards} cards`} and all files. This can’t be undone.
         </p>
         <label className="stack">
-          To go on, type the title of the board
+          Type the board name to confirm
           <input
             className="input"
             value={text}
@@ -52,7 +52,7 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
             Cancel
           </button>
           <button type="submit" className="button is-danger" disabled={!isSure || isBusy}>
-            {isBusy ? 'Deleting…' : 'Delete the board'}
+            {isBusy ? 'Deleting…' : 'Delete board'}
           </button>
         </div>
       </form>

@@ -3,10 +3,10 @@ interface Point {
   clientY: number
 }
 
-/** A higher column is shown cut off: a picture of all of it would hide the board. */
-const MOST_PX = 400
+/** Maximum height: a whole column would hide the board. */
+const MAX_HEIGHT_PX = 400
 
-/** The card or column itself, a little tilted, held where it was taken. */
+/** The drag image: a tilted copy of the card or column, at the same offset from the pointer. */
 export function dragPreview(element: HTMLElement, { clientX, clientY }: Point) {
   const { left, top, width, height } = element.getBoundingClientRect()
   return {
@@ -14,7 +14,7 @@ export function dragPreview(element: HTMLElement, { clientX, clientY }: Point) {
     render: ({ container }: { container: HTMLElement }) => {
       const copy = element.cloneNode(true) as HTMLElement
       copy.classList.add('is-carried')
-      Object.assign(copy.style, { inlineSize: `${width}px`, blockSize: `${Math.min(height, MOST_PX)}px` })
+      Object.assign(copy.style, { inlineSize: `${width}px`, blockSize: `${Math.min(height, MAX_HEIGHT_PX)}px` })
       const frame = document.createElement('div')
       frame.className = 'carried-frame'
       frame.append(copy)

@@ -1,14 +1,14 @@
 import type { FullBoard } from '@lockstep/client'
-import { openPalette } from '../palette/overlay.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import { hasPart, labelPart, parseFilter } from '../board-state/filter.ts'
+import { setFilter, toggleFilter } from '../board-state/filter-address.ts'
+import { openPalette } from '../board-state/overlay.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { nameOf } from '../ui/people.tsx'
-import { useTools } from './board-tools.ts'
-import { hasPart, labelPart, parseFilter } from './filter.ts'
-import { setFilter, toggleFilter } from './filter-address.ts'
 
-/** Which cards are shown. The filter stands in the address, so that it can be sent to somebody. */
+/** The filter of the board. */
 export function FilterBar({ view, text }: { view: FullBoard; text: string }) {
   const tools = useTools()
   const isFiltered = parseFilter(text) !== undefined
@@ -74,7 +74,7 @@ export function FilterBar({ view, text }: { view: FullBoard; text: string }) {
           className="filter-chip"
           onClick={() => {
             setFilter('')
-            // This button goes with the filter.
+            // This button disappears with the filter.
             document.querySelector<HTMLElement>('.filter-field')?.focus()
           }}
         >
@@ -86,7 +86,7 @@ export function FilterBar({ view, text }: { view: FullBoard; text: string }) {
         {isFiltered ? `${shown} of ${all} cards` : `${all} ${all === 1 ? 'card' : 'cards'}`}
       </span>
       <button type="button" className="filter-chip filter-command" onClick={openPalette}>
-        Command <Keys keys="Ctrl K" />
+        Search… <Keys keys="Ctrl K" />
       </button>
     </search>
   )

@@ -1,15 +1,15 @@
 import { useState } from 'react'
+import { placementAt } from '../board-state/board-model.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { placeAt } from './board-model.ts'
-import { useTools } from './board-tools.ts'
 
-/** Moves a card by two lists: the way for everybody who does not drag. */
+/** Moves a card with two lists, as an alternative to dragging. */
 export function MoveDialog({ card_id }: { card_id: string }) {
   const tools = useTools()
   const found = tools.find(card_id)
   const [column_id, setColumn] = useState(found?.column.id)
   const close = () => {
-    tools.asking.set(undefined)
+    tools.picker.set(undefined)
     tools.focusCard(card_id)
   }
   const column = tools.view.columns.find(({ id }) => id === column_id) ?? found?.column
@@ -24,12 +24,12 @@ export function MoveDialog({ card_id }: { card_id: string }) {
         className="dialog-body"
         onSubmit={(event) => {
           event.preventDefault()
-          tools.asking.set(undefined)
-          tools.move(card_id, placeAt(column, others, chosen, card_id))
+          tools.picker.set(undefined)
+          tools.move(card_id, placementAt(column, others, chosen, card_id))
         }}
       >
         <label className="stack">
-          Lane
+          Column
           <select
             className="input"
             value={column.id}

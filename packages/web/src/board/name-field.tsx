@@ -5,28 +5,28 @@ import { tooLong } from '../ui/too-long.tsx'
 interface NameFieldProps {
   label: string
   value: string
-  /** Told only what is a new name. */
+  /** Called only if the name has changed. */
   onSave: (value: string) => void
   onDone: () => void
-  /** Done by a key, so that the focus has nowhere to be yet. */
+  /** Called after Enter or Escape; the caller sets the focus. */
   onKey: () => void
   className?: string
 }
 
-/** A name that is changed in its place: Enter and leaving save it, Escape leaves it as it was. */
+/** Edits a name in place. Enter and blur save, Escape cancels. */
 export function NameField({ label, value, onSave, onDone, onKey, className = 'input' }: NameFieldProps) {
   const [base] = useState(value)
   const [text, setText] = useState(base)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.select(), [])
-  /** Tells whether the field can be left: a name that is too long stays in it. */
+  /** Returns whether the field can close: a name that is too long stays in it. */
   const save = (): boolean => {
     const name = text.trim()
-    const wrong = tooLong(name)
-    if (wrong) showToast(`${wrong}. Shorten it to save it.`)
-    // Whoever only looked must not undo what others wrote meanwhile.
+    const error = tooLong(name)
+    if (error) showToast(`${error}. Shorten it to save.`)
+    // An unchanged name must not overwrite a change by another user.
     else if (name && name !== base) onSave(name)
-    return !wrong
+    return !error
   }
   return (
     <input
@@ -40,7 +40,7 @@ export function NameField({ label, value, onSave, onDone, onKey, className = 'in
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' && event.key !== 'Escape') return
-        // The key is done with: it must not press the button that gets the focus.
+        // The key must not also activate the button that gets the focus.
         event.preventDefault()
         if (event.key === 'Escape' || save()) onKey()
       }}

@@ -1,41 +1,41 @@
 import type { Card } from '@lockstep/client'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { keepDraft, readDraft, useDraftName } from '../card/drafts.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import { readDraft, useDraftName, writeDraft } from '../card/drafts.ts'
 import { saveTitle } from '../card/save-title.ts'
 import { showToast } from '../ui/toasts.tsx'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
-import { useTools } from './board-tools.ts'
 
 /**
- * The title of a card, in its place. Enter and leaving save what was typed; Escape cancels. What was typed when the page is
- * reloaded, or the field is left with a title that is too long, is a draft with which the field begins the next time.
+ * Edits a card's title in place. Enter and blur save, Escape cancels. After a reload, or after leaving the field with a title
+ * that is too long, the text is kept as a draft and restored the next time.
  */
 export function TitleEditor({ card }: { card: Card }) {
   const tools = useTools()
-  const draft_name = useDraftName(card.id, 'title')
+  const draftName = useDraftName(card.id, 'title')
   const [base] = useState(card.title)
-  const [title, setTitle] = useState(() => readDraft(draft_name)?.text ?? card.title)
+  const [title, setTitle] = useState(() => readDraft(draftName)?.text ?? card.title)
   const field = useRef<HTMLTextAreaElement>(null)
-  const isOver = useRef(false)
+  const isFinished = useRef(false)
   useEffect(() => {
     field.current?.focus()
     field.current?.select()
   }, [])
   const write = (text: string) => {
     setTitle(text)
-    keepDraft(draft_name, text.trim() && text !== base ? { text, base } : undefined)
+    writeDraft(draftName, text.trim() && text !== base ? { text, base } : undefined)
   }
   const isChanged = title.trim() !== '' && title.trim() !== base
   const finish = (isSaved: boolean) => {
-    if (isOver.current) return
-    isOver.current = true
+    if (isFinished.current) return
+    isFinished.current = true
     tools.renaming.set(undefined)
-    // Whoever only looked must not undo what others wrote meanwhile.
-    if (!isChanged || !isSaved) keepDraft(draft_name, undefined)
-    else if (!tooLong(title)) void saveTitle(tools, card.id, draft_name, title.trim(), base)
-    else showToast('What you typed is kept', { label: 'Discard', run: () => keepDraft(draft_name, undefined) })
+    // An unchanged title must not overwrite a change by another user.
+    if (!isChanged || !isSaved) writeDraft(draftName, undefined)
+    else if (!tooLong(title)) void saveTitle(tools, card.id, draftName, title.trim(), base)
+    else showToast('Draft saved', { label: 'Discard', run: () => writeDraft(draftName, undefined) })
   }
-  const steer = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
     event.preventDefault()
     if (event.key === 'Enter' && tooLong(title)) return
@@ -51,7 +51,7 @@ export function TitleEditor({ card }: { card: Card }) {
         value={title}
         rows={2}
         onChange={(event) => write(event.target.value.replaceAll('\n', ' '))}
-        onKeyDown={steer}
+        onKeyDown={handleKey}
         onBlur={() => finish(true)}
       />
       <TooLong text={title} />

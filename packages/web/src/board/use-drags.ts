@@ -2,12 +2,12 @@ import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
 import { dropTargetForElements, monitorForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
 import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element'
 import { useEffect } from 'react'
+import { placementAt } from '../board-state/board-model.ts'
+import type { BoardTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { showToast } from '../ui/toasts.tsx'
-import { placeAt } from './board-model.ts'
-import type { BoardTools } from './board-tools.ts'
 
-/** Follows a drag over the board, and does what it means when it ends. */
+/** Tracks a drag over the board and moves the card or column on drop. */
 export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null }) {
   useEffect(() => {
     const element = strip.current
@@ -32,7 +32,7 @@ export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null
             id,
             height: Number(data['height']),
             card: found?.card,
-            from_id: found?.column.id,
+            fromId: found?.column.id,
             over: where(location.current.dropTargets),
           })
         },
@@ -43,16 +43,16 @@ export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null
           const over = where(location.current.dropTargets)
           tools.dragging.set(undefined)
           if (!id) return
-          if (!over) announce('Nothing was moved.')
+          if (!over) announce('Nothing moved')
           else if (kind === 'card') dropCard(tools, id, over)
           else dropColumn(tools, id, over)
         },
       }),
-      // The whole strip takes columns: also the room beside the last one. Each lane is a drop target for cards.
+      // The whole strip is a drop target for columns, including the space after the last one. Each column is one for cards.
       dropTargetForElements({
         element,
         canDrop: ({ source }) => source.data['kind'] === 'column',
-        getData: ({ input, source }) => columnPlace(element, String(source.data['id']), input.clientX),
+        getData: ({ input, source }) => columnDropPosition(element, String(source.data['id']), input.clientX),
       }),
       autoScrollForElements({ element }),
     )
@@ -61,22 +61,22 @@ export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null
 
 function dropCard(tools: BoardTools, id: string, { column_id, index }: { column_id: string; index: number }) {
   const column = tools.view.columns.find((each) => each.id === column_id)
-  if (!tools.find(id)) return void showToast('The card was deleted while you dragged it.')
-  if (!column) return void showToast('The lane was deleted while you dragged the card.')
+  if (!tools.find(id)) return void showToast('The card was deleted while you were dragging it.')
+  if (!column) return void showToast('The column was deleted while you were dragging the card.')
   const others = tools.shownIn(column).filter((card) => card.id !== id)
-  tools.move(id, placeAt(column, others, index, id))
+  tools.move(id, placementAt(column, others, index, id))
 }
 
-/** Beside which other column the pointer would drop a column; the column itself where it stands already. */
-function columnPlace(strip: HTMLElement, id: string, x: number) {
-  const lanes = [...strip.querySelectorAll<HTMLElement>('[data-column-id]')]
-  const ids = lanes.map((lane) => lane.dataset['columnId'] ?? '')
+/** The drop position of a column: beside which other column, or the column itself if it would not move. */
+function columnDropPosition(strip: HTMLElement, id: string, x: number) {
+  const elements = [...strip.querySelectorAll<HTMLElement>('[data-column-id]')]
+  const ids = elements.map((element) => element.dataset['columnId'] ?? '')
   const isRightToLeft = getComputedStyle(strip).direction === 'rtl'
-  const isPassed = (lane: HTMLElement) => {
-    const { left, width } = lane.getBoundingClientRect()
+  const isPassed = (element: HTMLElement) => {
+    const { left, width } = element.getBoundingClientRect()
     return x > left + width / 2 !== isRightToLeft
   }
-  const to = lanes.filter((lane, i) => ids[i] !== id && isPassed(lane)).length
+  const to = elements.filter((element, i) => ids[i] !== id && isPassed(element)).length
   if (to === ids.indexOf(id)) return { column_id: id, index: 0 }
   const others = ids.filter((each) => each !== id)
   return to < others.length ? { column_id: others[to], index: 0 } : { column_id: others.at(-1), index: 1 }
@@ -86,7 +86,7 @@ function dropColumn(tools: BoardTools, id: string, { column_id, index }: { colum
   const { columns } = tools.view
   const column = columns.find((each) => each.id === id)
   const at = columns.filter((each) => each.id !== id).findIndex((each) => each.id === column_id)
-  if (!column) showToast('The column was deleted while you dragged it.')
-  else if (at < 0) announce('Nothing was moved.')
+  if (!column) showToast('The column was deleted while you were dragging it.')
+  else if (at < 0) announce('Nothing moved')
   else tools.moveColumn(column, at + index)
 }

@@ -1,11 +1,11 @@
 import type { BoardState } from '@lockstep/client/react'
 import { useEffect } from 'react'
-import type { BoardTools } from './board-tools.ts'
+import type { BoardTools } from '../board-state/board-tools.ts'
 
-/** Most changes are confirmed before anybody could see that they were not. */
-const NOTICED_MS = 400
+/** Most changes are confirmed within this time; then nothing is shown. */
+const DELAY_MS = 400
 
-/** Tells which cards have changes that are not confirmed for a while. */
+/** Marks cards whose changes have been unconfirmed for a while. */
 export function usePendingCards(tools: BoardTools, { pending }: BoardState) {
   useEffect(() => {
     const ids = new Set(
@@ -15,7 +15,7 @@ export function usePendingCards(tools: BoardTools, { pending }: BoardState) {
       }),
     )
     if (ids.size === 0) return tools.pending.set(ids)
-    const timer = setTimeout(() => tools.pending.set(ids), NOTICED_MS)
+    const timer = setTimeout(() => tools.pending.set(ids), DELAY_MS)
     return () => clearTimeout(timer)
   }, [pending, tools])
 }

@@ -1,10 +1,10 @@
-import { hasLetterKeys } from '../settings/preferences.ts'
+import { hasLetterKeys } from '../preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
 
 const fields: Record<string, string> = { n: '.new-board input', '/': '.boards-find' }
 
-/** The keys of the board list, outside of fields and dialogs. */
-export function steerBoards(event: KeyboardEvent) {
+/** Shortcuts of the board list, outside fields and dialogs. */
+export function handleBoardListKeys(event: KeyboardEvent) {
   if (event.defaultPrevented || event.altKey || hasCommand(event) || !hasLetterKeys()) return
   if (isWriting(event.target) || document.querySelector('dialog[open]')) return
   const field = document.querySelector<HTMLElement>(fields[event.key] ?? 'never')
@@ -13,8 +13,8 @@ export function steerBoards(event: KeyboardEvent) {
   field.focus()
 }
 
-/** Arrows lead from tile to tile, besides Tab. */
-export function steerTiles(event: Pick<KeyboardEvent, 'key' | 'preventDefault'>, tiles: readonly HTMLElement[]) {
+/** Arrow keys move between tiles. */
+export function handleTileKeys(event: Pick<KeyboardEvent, 'key' | 'preventDefault'>, tiles: readonly HTMLElement[]) {
   const at = tiles.indexOf(document.activeElement as HTMLElement)
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
   if (!step || at < 0) return

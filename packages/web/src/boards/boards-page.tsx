@@ -1,10 +1,11 @@
 import type { Board } from '@lockstep/client'
 import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { openPalette } from '../palette/overlay.ts'
+import { completeBoard, createBoard } from '../board-state/create-board.ts'
+import { openPalette } from '../board-state/overlay.ts'
 import { client, me } from '../session.ts'
 import { AccountMenu } from '../settings/account-menu.tsx'
-import { Failure, sentenceOf } from '../ui/failure.tsx'
+import { errorMessage, Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { useMounted } from '../ui/mounted.ts'
@@ -12,12 +13,11 @@ import { Heading, Mark } from '../ui/page.tsx'
 import { Avatars } from '../ui/people.tsx'
 import { showToast } from '../ui/toasts.tsx'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
-import { steerBoards, steerTiles } from './boards-keys.ts'
-import { completeBoard, makeBoard } from './make-board.ts'
+import { handleBoardListKeys, handleTileKeys } from './boards-keys.ts'
 import './boards.css'
 
-/** From so many boards on, a field to find one. */
-const MANY = 8
+/** With more boards than this, a search field is shown. */
+const SEARCH_THRESHOLD = 8
 
 export function BoardsPage() {
   const [boards, setBoards] = useState<Board[]>()
@@ -27,7 +27,7 @@ export function BoardsPage() {
     setFailure(undefined)
     client.listBoards().then((found) => {
       setBoards(found)
-      // What fails here is tried again at the next visit.
+      // If this fails, the next visit tries again.
       completeBoard(found).catch(() => {})
     }, setFailure)
   }, [])
@@ -41,19 +41,19 @@ export function BoardsPage() {
         <Heading title="Boards" />
         <span className="spacer" />
         <button type="button" className="filter-chip filter-command" onClick={openPalette}>
-          Command <Keys keys="Ctrl K" />
+          Search… <Keys keys="Ctrl K" />
         </button>
         <AccountMenu />
       </header>
       <main id="main" className="boards">
         <div className="boards-bar">
           <NewBoard />
-          {boards && boards.length > MANY && (
+          {boards && boards.length > SEARCH_THRESHOLD && (
             <input
               type="search"
               className="input boards-find"
-              aria-label="Find a board"
-              placeholder="Find a board"
+              aria-label="Find board"
+              placeholder="Find board"
               value={text}
               onChange={(event) => setText(event.target.value)}
             />
@@ -61,11 +61,9 @@ export function BoardsPage() {
         </div>
         {failure !== undefined && <Failure error={failure} onRetry={load} />}
         {!boards && failure === undefined && <Skeleton />}
-        {boards?.length === 0 && (
-          <p className="boards-empty">No boards yet. Give the first one a title above, and you are on it.</p>
-        )}
+        {boards?.length === 0 && <p className="boards-empty">Create your first board: enter a name above.</p>}
         {found && found.length > 0 && <BoardTiles boards={found} />}
-        {found?.length === 0 && text && <p className="boards-empty">No board is called “{text}”.</p>}
+        {found?.length === 0 && text && <p className="boards-empty">No boards match “{text}”</p>}
       </main>
     </>
   )
@@ -73,7 +71,7 @@ export function BoardsPage() {
 
 function BoardTiles({ boards }: { boards: Board[] }) {
   return (
-    <ul className="tiles" onKeyDown={(event) => steerTiles(event, [...event.currentTarget.querySelectorAll('a')])}>
+    <ul className="tiles" onKeyDown={(event) => handleTileKeys(event, [...event.currentTarget.querySelectorAll('a')])}>
       {boards.map((board) => (
         <li key={board.id}>
           <Link href={`/b/${board.id}`} className="tile">
@@ -97,8 +95,8 @@ function NewBoard() {
   const input = useRef<HTMLInputElement>(null)
   const isMounted = useMounted()
   useEffect(() => {
-    addEventListener('keydown', steerBoards)
-    return () => removeEventListener('keydown', steerBoards)
+    addEventListener('keydown', handleBoardListKeys)
+    return () => removeEventListener('keydown', handleBoardListKeys)
   }, [])
   const create = async (event: FormEvent) => {
     event.preventDefault()
@@ -106,11 +104,11 @@ function NewBoard() {
     if (!title.trim() || tooLong(title)) return input.current?.focus()
     setBusy(true)
     try {
-      const board_id = await makeBoard(title.trim())
-      // The user may have opened another board meanwhile.
+      const board_id = await createBoard(title.trim())
+      // The user may have opened another board in the meantime.
       if (isMounted.current) navigate(`/b/${board_id}`)
     } catch (error) {
-      showToast(sentenceOf(error))
+      showToast(errorMessage(error))
       setBusy(false)
     }
   }
@@ -119,8 +117,8 @@ function NewBoard() {
       <input
         ref={input}
         className="input"
-        aria-label="Title of the new board"
-        placeholder="A new board"
+        aria-label="Board name"
+        placeholder="Board name"
         value={title}
         readOnly={isBusy}
         onChange={(event) => setTitle(event.target.value)}

@@ -1,10 +1,10 @@
 import type { Attachment } from '@lockstep/client'
 import { useEffect, useRef, useState } from 'react'
-import { sentenceOf } from '../ui/failure.tsx'
+import { errorMessage } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { showToast } from '../ui/toasts.tsx'
 import { kindOf, shownName, sizeOf } from './file-kinds.ts'
-import { download, useContent } from './use-content.ts'
+import { download, useFileContent } from './use-file-content.ts'
 
 interface AttachmentRowProps {
   attachment: Attachment
@@ -14,7 +14,7 @@ interface AttachmentRowProps {
 
 export const save = (attachment: Attachment) =>
   void download(attachment).catch((error: unknown) =>
-    showToast(`“${shownName(attachment.name)}”: ${sentenceOf(error)}`),
+    showToast(`“${shownName(attachment.name)}”: ${errorMessage(error)}`),
   )
 
 export function AttachmentRow({ attachment, onPreview, onDelete }: AttachmentRowProps) {
@@ -28,7 +28,7 @@ export function AttachmentRow({ attachment, onPreview, onDelete }: AttachmentRow
       <span className="cd-file-about">
         <button type="button" className="cd-file-name" onClick={open}>
           {name}
-          <span className="unseen">{kind ? ', preview' : ', download'}</span>
+          <span className="visually-hidden">{kind ? ', preview' : ', download'}</span>
         </button>
         <span className="cd-file-note">
           {sizeOf(size)}
@@ -45,17 +45,17 @@ export function AttachmentRow({ attachment, onPreview, onDelete }: AttachmentRow
   )
 }
 
-/** A small picture of a picture, fetched when it comes into sight. */
+/** Thumbnail of an image, loaded when it scrolls into view. */
 function Thumb({ attachment }: { attachment: Attachment }) {
   const box = useRef<HTMLSpanElement>(null)
-  const [isSeen, setSeen] = useState(false)
+  const [isVisible, setVisible] = useState(false)
   const [isBroken, setBroken] = useState(false)
   const kind = kindOf(attachment)
-  const { url } = useContent(attachment, kind === 'image' ? kind : undefined, isSeen)
+  const { url } = useFileContent(attachment, kind === 'image' ? kind : undefined, isVisible)
   useEffect(() => {
     if (!box.current) return
     const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setVisible(true)
     })
     observer.observe(box.current)
     return () => observer.disconnect()

@@ -1,33 +1,33 @@
 import type { Attachment, Card } from '@lockstep/client'
 import { type RefObject, useEffect, useState } from 'react'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useStore } from '../ui/store.ts'
 import { AttachmentRow } from './attachment-row.tsx'
 import { shownName } from './file-kinds.ts'
 import { FilePreview } from './file-preview.tsx'
 import { UploadRow } from './upload-row.tsx'
-import { attach, drop, uploads } from './uploads.ts'
+import { attach, removeUpload, uploads } from './uploads.ts'
 
 interface AttachmentsProps {
   card: Card
-  is_offline: boolean
-  /** The browser's own way to choose files; keys and buttons elsewhere click it. */
+  isOffline: boolean
+  /** The native file input; shortcuts and other buttons click it. */
   chooser: RefObject<HTMLInputElement | null>
 }
 
-export function Attachments({ card, is_offline, chooser }: AttachmentsProps) {
+export function Attachments({ card, isOffline, chooser }: AttachmentsProps) {
   const tools = useTools()
   const [preview, setPreview] = useState<Attachment>()
   const all = useStore(uploads).filter(({ card_id }) => card_id === card.id)
   const has = (id: string) => card.attachments.some((attachment) => attachment.id === id)
-  // What has arrived stays until the board shows it: nothing disappears in between.
+  // A finished upload stays in the list until the board contains the attachment.
   const waiting = all.filter(({ id, state }) => state !== 'done' || !has(id))
   useEffect(() => {
-    for (const { id, state } of all) if (state === 'done' && has(id)) drop(id)
+    for (const { id, state } of all) if (state === 'done' && has(id)) removeUpload(id)
   })
   const remove = ({ id, name }: Attachment) => {
-    if (!confirm(`Delete “${shownName(name)}”? It cannot be brought back.`)) return
+    if (!confirm(`Delete “${shownName(name)}”? This can’t be undone.`)) return
     tools.change('deleteAttachment', { attachment_id: id })
   }
   const isEmpty = card.attachments.length === 0 && waiting.length === 0
@@ -48,7 +48,7 @@ export function Attachments({ card, is_offline, chooser }: AttachmentsProps) {
         hidden
         aria-label="Files to attach"
         onChange={(event) => {
-          attach(card.id, [...(event.target.files ?? [])], is_offline)
+          attach(card.id, [...(event.target.files ?? [])], isOffline)
           event.target.value = ''
         }}
       />
@@ -62,7 +62,7 @@ export function Attachments({ card, is_offline, chooser }: AttachmentsProps) {
           />
         ))}
         {waiting.map((upload) => (
-          <UploadRow key={upload.id} upload={upload} is_offline={is_offline} />
+          <UploadRow key={upload.id} upload={upload} isOffline={isOffline} />
         ))}
       </ul>
       {preview && <FilePreview attachment={preview} onClose={() => setPreview(undefined)} />}

@@ -1,34 +1,34 @@
 import type { Card } from '@lockstep/client'
+import { fullDate, shortDate } from '../ui/dates.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
-import { momentOf, shortMomentOf } from '../ui/moment.ts'
-import type { CardActs } from './card-keys.ts'
+import type { CardActions } from './card-keys.ts'
 
-/** What can be added to a card, and since when it is there. */
-export function CardAdd({ card, acts }: { card: Card; acts: CardActs }) {
+/** Buttons to add a checklist or files, and the dates of the card. */
+export function CardAdd({ card, actions }: { card: Card; actions: CardActions }) {
   return (
     <div className="cd-add">
       <div className="cd-actions">
-        <Action icon="list" label="Add a checklist" keys="K" onClick={acts.newChecklist} />
-        <Action icon="upload" label="Attach files" keys="U" onClick={acts.upload} />
+        <ActionButton icon="list" label="Add checklist" keys="K" onClick={actions.newChecklist} />
+        <ActionButton icon="upload" label="Attach files" keys="U" onClick={actions.upload} />
       </div>
       <p className="cd-times">
-        Created <time dateTime={card.created_at}>{momentOf(card.created_at)}</time>
+        Created <time dateTime={card.created_at}>{fullDate(card.created_at)}</time>
         <br />
-        Changed <time dateTime={card.updated_at}>{shortMomentOf(card.updated_at)}</time>
+        Updated <time dateTime={card.updated_at}>{shortDate(card.updated_at)}</time>
       </p>
     </div>
   )
 }
 
-interface ActionProps {
+interface ActionButtonProps {
   icon: IconName
   label: string
   keys: string
   onClick: () => void
 }
 
-const Action = ({ icon, label, keys, onClick }: ActionProps) => (
+const ActionButton = ({ icon, label, keys, onClick }: ActionButtonProps) => (
   <button type="button" className="cd-action" onClick={onClick}>
     <Icon name={icon} />
     <span>{label}</span>

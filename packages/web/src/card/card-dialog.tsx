@@ -1,52 +1,52 @@
 import { useBoardSelector } from '@lockstep/client/react'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { boardApi } from '../board/board-api.ts'
-import { type Found, findCard } from '../board/board-model.ts'
-import { useTools } from '../board/board-tools.ts'
-import type { PanelProps } from '../board/panel.ts'
+import { boardApi } from '../board-state/board-api.ts'
+import { type CardLocation, findCard } from '../board-state/board-model.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import type { PanelProps } from '../board-state/panel-props.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { showToast } from '../ui/toasts.tsx'
 import { Attachments } from './attachments.tsx'
 import { CardAdd } from './card-add.tsx'
-import { CardFacts } from './card-facts.tsx'
+import { CardDetails } from './card-details.tsx'
 import { CardHead } from './card-head.tsx'
-import { type CardActs, useCardKeys } from './card-keys.ts'
+import { type CardActions, useCardKeys } from './card-keys.ts'
 import { Checklists } from './checklists.tsx'
+import { DeletedCard } from './deleted-card.tsx'
 import { Description } from './description.tsx'
 import { readDraft, useDraftName } from './drafts.ts'
 import { EditableText } from './editable-text.tsx'
-import { GoneCard } from './gone-card.tsx'
 import { saveTitle } from './save-title.ts'
 import { attach } from './uploads.ts'
+import { useConflictDrafts } from './use-conflict-drafts.ts'
 import { useDroppedFiles } from './use-dropped-files.ts'
-import { useTakenNotices } from './use-taken-notices.ts'
 import './card.css'
-import { filterQuery } from '../board/filter-address.ts'
+import { filterQuery } from '../board-state/filter-address.ts'
 
-/** A card with everything that is on it, under an address of its own. */
+/** The dialog of a card. It has its own URL. */
 export function CardDialog({ view, item }: PanelProps) {
   const tools = useTools()
   const found = findCard(view, item)
   const [last, setLast] = useState(found)
-  // What was there is shown on when somebody deletes it.
+  // Keep the last version, to show it if another user deletes the card.
   if (found && found.card !== last?.card) setLast(found)
   useEffect(() => {
     return () => {
-      // When the dialog is gone: until then the board cannot have the focus.
+      // After the dialog has closed: until then the board is inert.
       setTimeout(() => tools.focusCard(tools.find(item) ? item : tools.focus.get().card_id))
     }
   }, [tools, item])
   if (found) return <OpenCard found={found} />
-  if (last) return <GoneCard last={last} />
+  if (last) return <DeletedCard last={last} />
   return (
-    <Dialog title="There is no such card on this board" size="small" onClose={() => tools.close()}>
+    <Dialog title="Card not found" size="small" onClose={() => tools.close()}>
       <div className="dialog-body">
-        <p className="hint">It may have been deleted, or the address is mistyped.</p>
+        <p className="hint">It may have been deleted, or the address is wrong.</p>
         <div className="dialog-foot">
           <button type="button" className="button is-primary" onClick={() => tools.close()}>
-            Show the board
+            Back to board
           </button>
         </div>
       </div>
@@ -54,34 +54,34 @@ export function CardDialog({ view, item }: PanelProps) {
   )
 }
 
-function OpenCard({ found }: { found: Found }) {
+function OpenCard({ found }: { found: CardLocation }) {
   const tools = useTools()
   const { card } = found
   const title = useRef<HTMLButtonElement>(null)
   const chooser = useRef<HTMLInputElement>(null)
-  const new_checklist = useDraftName(card.id, 'new-checklist')
-  const [isAdding, setAdding] = useState(() => readDraft(new_checklist) !== undefined)
-  const is_offline = useBoardSelector(boardApi, tools.board_id, ({ status }) => status.phase === 'offline')
-  const isOver = useDroppedFiles((files) => attach(card.id, files, is_offline))
-  const acts = useActs(found, {
+  const newChecklist = useDraftName(card.id, 'new-checklist')
+  const [isAdding, setAdding] = useState(() => readDraft(newChecklist) !== undefined)
+  const isOffline = useBoardSelector(boardApi, tools.board_id, ({ status }) => status.phase === 'offline')
+  const isOver = useDroppedFiles((files) => attach(card.id, files, isOffline))
+  const actions = useCardActions(found, {
     rename: () => title.current?.click(),
     newChecklist: () => setAdding(true),
     upload: () => chooser.current?.click(),
   })
-  useCardKeys(tools, acts)
-  const rename = async (text: string, base: string, draft_name: string) => {
-    const outcome = await saveTitle(tools, card.id, draft_name, text, base)
-    if (outcome === 'conflict') showToast('Somebody changed the title meanwhile. Yours is kept as a draft.')
+  useCardKeys(tools, actions)
+  const rename = async (text: string, base: string, draftName: string) => {
+    const outcome = await saveTitle(tools, card.id, draftName, text, base)
+    if (outcome === 'conflict') showToast('Someone else changed the title. Yours is saved as a draft.')
   }
-  useTakenNotices(card)
+  useConflictDrafts(card)
 
   return (
     <Dialog
       title={card.title}
       size="wide"
-      has_own_heading
+      hasOwnHeading
       onClose={() => tools.close()}
-      actions={<CardHead found={found} acts={acts} />}
+      actions={<CardHead found={found} actions={actions} />}
     >
       <div className={isOver ? 'dialog-body cd is-over' : 'dialog-body cd'}>
         <div className="cd-title-row">
@@ -97,13 +97,13 @@ function OpenCard({ found }: { found: Found }) {
           />
         </div>
         <div className="cd-columns">
-          <CardFacts card={card} />
+          <CardDetails card={card} />
           <div className="cd-main">
             <Description card={card} />
-            <Checklists card={card} is_adding={isAdding} setAdding={setAdding} />
-            <Attachments card={card} is_offline={is_offline} chooser={chooser} />
+            <Checklists card={card} isAdding={isAdding} setAdding={setAdding} />
+            <Attachments card={card} isOffline={isOffline} chooser={chooser} />
           </div>
-          <CardAdd card={card} acts={acts} />
+          <CardAdd card={card} actions={actions} />
         </div>
         {isOver && <p className="cd-drop">Drop to attach</p>}
       </div>
@@ -111,20 +111,23 @@ function OpenCard({ found }: { found: Found }) {
   )
 }
 
-function useActs({ card, column }: Found, own: Pick<CardActs, 'rename' | 'newChecklist' | 'upload'>): CardActs {
+function useCardActions(
+  { card, column }: CardLocation,
+  own: Pick<CardActions, 'rename' | 'newChecklist' | 'upload'>,
+): CardActions {
   const tools = useTools()
   const [, navigate] = useLocation()
-  const ask = (what: 'move' | 'labels' | 'assignees') => () => tools.asking.set({ what, card_id: card.id })
+  const openPicker = (what: 'move' | 'labels' | 'assignees') => () => tools.picker.set({ what, card_id: card.id })
   return {
     ...own,
-    move: ask('move'),
-    labels: ask('labels'),
-    assignees: ask('assignees'),
+    move: openPicker('move'),
+    labels: openPicker('labels'),
+    assignees: openPicker('assignees'),
     step: (by) => {
       const shown = tools.shownIn(column)
       const next = shown[shown.findIndex(({ id }) => id === card.id) + by]
-      if (!next) return announce(by < 0 ? 'This is the first card of the lane.' : 'This is the last card of the lane.')
-      // Whoever looks through a lane comes back to the board by one step, not by many.
+      if (!next) return announce(by < 0 ? 'First card in the column' : 'Last card in the column')
+      // Replace the history entry, so that Back returns to the board in one step.
       navigate(`/b/${tools.board_id}/c/${next.id}${filterQuery()}`, { replace: true })
     },
     remove: () => {

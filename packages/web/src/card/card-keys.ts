@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'react'
-import type { BoardTools } from '../board/board-tools.ts'
-import { commands as boardCommands } from '../board/global-keys.ts'
-import { hasLetterKeys } from '../settings/preferences.ts'
+import type { BoardTools } from '../board-state/board-tools.ts'
+import { undoAction } from '../board-state/undo-keys.ts'
+import { hasLetterKeys } from '../preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
 import { layers } from '../ui/layers.ts'
 
-/** What can be done with the card that is open, by keys, menus and buttons alike. */
-export interface CardActs {
+/** The actions of the open card, for shortcuts, menus and buttons. */
+export interface CardActions {
   rename: () => void
   move: () => void
   labels: () => void
@@ -17,14 +17,14 @@ export interface CardActs {
   remove: () => void
 }
 
-/** The keys of the dialog, outside of its fields and while nothing is open over it. */
-export function useCardKeys(tools: BoardTools, acts: CardActs) {
-  const latest = useRef(acts)
+/** Shortcuts of the card dialog, outside fields and while no other dialog is open over it. */
+export function useCardKeys(tools: BoardTools, actions: CardActions) {
+  const latest = useRef(actions)
   useEffect(() => {
-    latest.current = acts
+    latest.current = actions
   })
   useEffect(() => {
-    const steer = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       const isInMenu = event.target instanceof Element && event.target.closest('[role=menu]') !== null
       if (event.defaultPrevented || isWriting(event.target) || isInMenu || layers.get().length > 1) return
       const act = hasCommand(event) ? commands(tools, latest.current, event) : letters(latest.current, event)
@@ -32,17 +32,24 @@ export function useCardKeys(tools: BoardTools, acts: CardActs) {
       event.preventDefault()
       act()
     }
-    addEventListener('keydown', steer)
-    return () => removeEventListener('keydown', steer)
+    addEventListener('keydown', handleKey)
+    return () => removeEventListener('keydown', handleKey)
   }, [tools])
 }
 
-function commands(tools: BoardTools, acts: CardActs, event: KeyboardEvent): (() => void) | undefined {
+function commands(tools: BoardTools, actions: CardActions, event: KeyboardEvent): (() => void) | undefined {
   const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : undefined
-  return by ? () => acts.step(by) : boardCommands(tools, event)
+  return by ? () => actions.step(by) : undoAction(tools, event)
 }
 
-function letters(acts: CardActs, { key, altKey, shiftKey }: KeyboardEvent): (() => void) | undefined {
+function letters(actions: CardActions, { key, altKey, shiftKey }: KeyboardEvent): (() => void) | undefined {
   if (altKey || shiftKey || !hasLetterKeys()) return undefined
-  return { e: acts.rename, m: acts.move, l: acts.labels, a: acts.assignees, k: acts.newChecklist, u: acts.upload }[key]
+  return {
+    e: actions.rename,
+    m: actions.move,
+    l: actions.labels,
+    a: actions.assignees,
+    k: actions.newChecklist,
+    u: actions.upload,
+  }[key]
 }

@@ -1,12 +1,12 @@
 import type { Card, Checklist, ChecklistItem } from '@lockstep/client'
 import { useRef, useState } from 'react'
-import { AssigneePicker } from '../board/assignee-picker.tsx'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { isWriting } from '../ui/keys.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Avatars } from '../ui/people.tsx'
+import { AssigneePicker } from './assignee-picker.tsx'
 import { moveToChecklist, removeItem, stepItem } from './checklist-moves.ts'
 import { EditableText } from './editable-text.tsx'
 
@@ -16,7 +16,7 @@ interface ItemRowProps {
   item: ChecklistItem
 }
 
-export function ItemRow({ card, checklist, item }: ItemRowProps) {
+export function ChecklistItemRow({ card, checklist, item }: ItemRowProps) {
   const tools = useTools()
   const text = useRef<HTMLButtonElement>(null)
   const [isAssigning, setAssigning] = useState(false)
@@ -62,13 +62,13 @@ export function ItemRow({ card, checklist, item }: ItemRowProps) {
           {
             label: 'Move up',
             keys: 'Shift ↑',
-            is_disabled: at === 0,
+            isDisabled: at === 0,
             onSelect: () => stepItem(tools, checklist, item, -1),
           },
           {
             label: 'Move down',
             keys: 'Shift ↓',
-            is_disabled: at === checklist.items.length - 1,
+            isDisabled: at === checklist.items.length - 1,
             onSelect: () => stepItem(tools, checklist, item, 1),
           },
           ...others.map((to) => ({
@@ -76,7 +76,7 @@ export function ItemRow({ card, checklist, item }: ItemRowProps) {
             onSelect: () => moveToChecklist(tools, item, to),
           })),
           undefined,
-          { label: 'Delete', icon: 'trash' as const, is_danger: true, onSelect: () => removeItem(tools, item) },
+          { label: 'Delete', icon: 'trash' as const, isDanger: true, onSelect: () => removeItem(tools, item) },
         ]}
       >
         <Icon name="more" />
@@ -86,16 +86,10 @@ export function ItemRow({ card, checklist, item }: ItemRowProps) {
   )
 }
 
-function ItemAssignees({
-  item: { id: item_id, content, assignees },
-  onClose,
-}: {
-  item: ChecklistItem
-  onClose: () => void
-}) {
+function ItemAssignees({ item: { id: item_id, assignees }, onClose }: { item: ChecklistItem; onClose: () => void }) {
   const { change } = useTools()
   return (
-    <Dialog title={`Who does “${content}”`} size="small" onClose={onClose}>
+    <Dialog title="Assign" size="small" onClose={onClose}>
       <div className="dialog-body">
         <AssigneePicker
           assignees={assignees}

@@ -1,18 +1,18 @@
 import type { Card, Checklist } from '@lockstep/client'
 import { type RefObject, useEffect, useRef } from 'react'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { ItemRow } from './checklist-item.tsx'
+import { ChecklistItemRow } from './checklist-item.tsx'
 import { removeChecklist, stepChecklist } from './checklist-moves.ts'
 import { EditableText } from './editable-text.tsx'
-import { NewText } from './new-text.tsx'
+import { NewTextField } from './new-text-field.tsx'
 
 interface ChecklistBlockProps {
   card: Card
   checklist: Checklist
-  /** The one that was just made here: its first item is written next. */
+  /** The id of a checklist that was just created here: its item field takes the focus. */
   newest: RefObject<string | undefined>
 }
 
@@ -30,7 +30,7 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
   const at = card.checklists.findIndex((each) => each.id === id)
   const add = (content: string) => {
     tools.change('createItem', { checklist_id: id, content })
-    announce(`“${content}” added.`)
+    announce(`Added “${content}”`)
   }
   return (
     <section className="cd-section" aria-label={`Checklist ${title}`}>
@@ -40,7 +40,7 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
           <EditableText
             id={id}
             field="title"
-            label="Name of the checklist"
+            label="Checklist name"
             className="cd-checklist-title"
             value={title}
             max={255}
@@ -56,14 +56,14 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
           label={`Actions for ${title}`}
           items={[
             { label: 'Rename', icon: 'edit', onSelect: () => name.current?.click() },
-            { label: 'Move up', is_disabled: at === 0, onSelect: () => stepChecklist(tools, card, checklist, -1) },
+            { label: 'Move up', isDisabled: at === 0, onSelect: () => stepChecklist(tools, card, checklist, -1) },
             {
               label: 'Move down',
-              is_disabled: at === card.checklists.length - 1,
+              isDisabled: at === card.checklists.length - 1,
               onSelect: () => stepChecklist(tools, card, checklist, 1),
             },
             undefined,
-            { label: 'Delete', icon: 'trash', is_danger: true, onSelect: () => removeChecklist(tools, checklist) },
+            { label: 'Delete', icon: 'trash', isDanger: true, onSelect: () => removeChecklist(tools, checklist) },
           ]}
         >
           <Icon name="more" />
@@ -76,10 +76,10 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
       )}
       <ul className="cd-items">
         {items.map((item) => (
-          <ItemRow key={item.id} card={card} checklist={checklist} item={item} />
+          <ChecklistItemRow key={item.id} card={card} checklist={checklist} item={item} />
         ))}
       </ul>
-      <NewText id={id} field="new-item" label="Add an item" max={2_000} input={input} onAdd={add} />
+      <NewTextField id={id} field="new-item" label="Add item" max={2_000} input={input} onAdd={add} />
     </section>
   )
 }

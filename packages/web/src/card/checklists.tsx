@@ -1,27 +1,27 @@
 import type { Card } from '@lockstep/client'
 import { type RefObject, useEffect, useRef } from 'react'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { ChecklistBlock } from './checklist.tsx'
-import { NewText } from './new-text.tsx'
+import { NewTextField } from './new-text-field.tsx'
 
 interface ChecklistsProps {
   card: Card
-  /** Whether the name of a new one is being written. */
-  is_adding: boolean
-  setAdding: (is_adding: boolean) => void
+  /** Whether the field for a new checklist is open. */
+  isAdding: boolean
+  setAdding: (isAdding: boolean) => void
 }
 
-export function Checklists({ card, is_adding, setAdding }: ChecklistsProps) {
+export function Checklists({ card, isAdding, setAdding }: ChecklistsProps) {
   const tools = useTools()
   const input = useRef<HTMLInputElement>(null)
   const made = useRef<string>(undefined)
   useEffect(() => {
-    if (is_adding) input.current?.focus()
-  }, [is_adding])
+    if (isAdding) input.current?.focus()
+  }, [isAdding])
   const add = (title: string) => {
     made.current = tools.change('createChecklist', { card_id: card.id, title }).id
-    announce(`Checklist “${title}” added.`)
+    announce(`Added checklist “${title}”`)
     setAdding(false)
   }
   return (
@@ -29,12 +29,12 @@ export function Checklists({ card, is_adding, setAdding }: ChecklistsProps) {
       {card.checklists.map((checklist) => (
         <ChecklistBlock key={checklist.id} card={card} checklist={checklist} newest={made as RefObject<string>} />
       ))}
-      {is_adding && (
+      {isAdding && (
         <section className="cd-section" aria-label="New checklist">
-          <NewText
+          <NewTextField
             id={card.id}
             field="new-checklist"
-            label="Name of the new checklist"
+            label="New checklist name"
             max={255}
             input={input}
             onAdd={add}

@@ -4,30 +4,35 @@ interface ConflictBarProps {
   who: string
   mine: string
   theirs: string
-  onUseMine: () => void
-  onUseTheirs: () => void
+  onKeepMine: () => void
+  onKeepTheirs: () => void
 }
 
-/** Two people changed the same lines: nothing is overwritten before somebody has chosen. */
-export function ConflictBar({ who, mine, theirs, onUseMine, onUseTheirs }: ConflictBarProps) {
-  const [hasBoth, showBoth] = useState(false)
+/** Shown when two users edited the same lines: the user chooses before anything is overwritten. */
+export function ConflictBar({ who, mine, theirs, onKeepMine, onKeepTheirs }: ConflictBarProps) {
+  const [isComparing, setComparing] = useState(false)
   return (
     <div className="cd-conflict">
       <div className="cd-bar" role="alert">
-        <span>{who} changed this text meanwhile.</span>
+        <span>{who} edited the same lines.</span>
         <span className="cd-bar-actions">
-          <button type="button" className="button" aria-expanded={hasBoth} onClick={() => showBoth(!hasBoth)}>
-            See both
+          <button
+            type="button"
+            className="button"
+            aria-expanded={isComparing}
+            onClick={() => setComparing(!isComparing)}
+          >
+            Compare
           </button>
-          <button type="button" className="button" onClick={onUseMine}>
-            Use mine
+          <button type="button" className="button" onClick={onKeepMine}>
+            Keep mine
           </button>
-          <button type="button" className="button" onClick={onUseTheirs}>
-            Use theirs
+          <button type="button" className="button" onClick={onKeepTheirs}>
+            {who === 'You' || who === 'Someone' ? 'Keep theirs' : `Keep ${who}’s`}
           </button>
         </span>
       </div>
-      {hasBoth && (
+      {isComparing && (
         <div className="cd-both">
           <figure>
             <figcaption>Mine</figcaption>

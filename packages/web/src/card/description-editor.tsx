@@ -1,32 +1,32 @@
 import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { hasCommand, Keys } from '../ui/keys.tsx'
 import { ConflictBar } from './conflict-bar.tsx'
-import { Rendered } from './rendered.tsx'
-import { continueList, type Edit, link, wrap } from './text-keys.ts'
+import { RenderedText } from './rendered-text.tsx'
+import { continueList, link, type TextEdit, wrap } from './text-keys.ts'
 
-/** What somebody writes, and whether the same lines were changed by somebody else (who). */
-export interface Writing {
+/** The text being edited. `conflict` is the name of a user who edited the same lines. */
+export interface DescriptionDraft {
   text: string
   base: string
   conflict?: string | undefined
-  /** Why the service did not take it. */
+  /** Why the server rejected it. */
   problem?: string | undefined
 }
 
 interface DescriptionEditorProps {
-  writing: Writing
-  /** The text as it is on the board now. */
+  writing: DescriptionDraft
+  /** The saved text, including changes by others. */
   theirs: string
   onWrite: (text: string) => void
   onSave: () => void
-  /** Leaves the text as it is; what was typed is a draft. */
+  /** Closes the editor and keeps the text as a draft. */
   onLeave: () => void
   onDiscard: () => void
-  onUseMine: () => void
-  onUseTheirs: () => void
+  onKeepMine: () => void
+  onKeepTheirs: () => void
 }
 
-/** Markdown and how it will look, side by side where there is room. */
+/** Markdown editor with a preview, side by side on wide screens. */
 export function DescriptionEditor({
   writing,
   theirs,
@@ -45,7 +45,7 @@ export function DescriptionEditor({
     if (tab === 'write') area.current?.focus()
   }, [tab])
 
-  const steer = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+  const handleKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     event.stopPropagation()
     if (event.nativeEvent.isComposing) return
     const { value, selectionStart: start, selectionEnd: end } = event.currentTarget
@@ -53,14 +53,14 @@ export function DescriptionEditor({
     const command = hasCommand(event) && !event.shiftKey && !event.altKey ? event.key.toLowerCase() : undefined
     if (event.key === 'Escape') onLeave()
     else if (command === 'enter') onSave()
-    else if (command === 'b') put(event.currentTarget, wrap(selected, '**'))
-    else if (command === 'i') put(event.currentTarget, wrap(selected, '_'))
-    else if (command === 'k') put(event.currentTarget, link(selected))
+    else if (command === 'b') applyEdit(event.currentTarget, wrap(selected, '**'))
+    else if (command === 'i') applyEdit(event.currentTarget, wrap(selected, '_'))
+    else if (command === 'k') applyEdit(event.currentTarget, link(selected))
     else {
       const isPlainEnter = event.key === 'Enter' && !event.shiftKey && !event.altKey && command === undefined
       const edit = isPlainEnter && continueList(selected)
       if (!edit) return
-      put(event.currentTarget, edit)
+      applyEdit(event.currentTarget, edit)
     }
     event.preventDefault()
   }
@@ -75,7 +75,7 @@ export function DescriptionEditor({
       )}
       {!conflict && theirs !== base && (
         <p className="cd-bar" role="status">
-          Somebody changed this text while you write. When you save, both are brought together.
+          Someone else edited this while you were writing. Saving keeps both edits.
         </p>
       )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
@@ -92,14 +92,14 @@ export function DescriptionEditor({
           ref={area}
           className="cd-area"
           aria-label="Description, in Markdown"
-          placeholder="Markdown: **bold**, _italic_, - list, - [ ] task. Pasted pictures are attached."
+          placeholder="Markdown: **bold**, _italic_, - list, - [ ] task. Pasted images are attached."
           value={text}
           onChange={(event) => onWrite(event.target.value)}
-          onKeyDown={steer}
+          onKeyDown={handleKey}
         />
-        {/* biome-ignore lint/a11y/useSemanticElements: a section of its own would be one landmark too many */}
+        {/* biome-ignore lint/a11y/useSemanticElements: a section would add another landmark */}
         <div className="cd-preview" role="region" aria-label="Preview">
-          {preview.trim() ? <Rendered text={preview} /> : <p className="hint">Nothing to preview yet.</p>}
+          {preview.trim() ? <RenderedText text={preview} /> : <p className="hint">Nothing to preview yet.</p>}
         </div>
       </div>
       <div className="cd-editor-foot">
@@ -119,8 +119,8 @@ export function DescriptionEditor({
   )
 }
 
-/** Through the browser's own editing, so that its undo knows of it. */
-function put(area: HTMLTextAreaElement, { from, to, insert, start, end }: Edit) {
+/** Applies an edit through `execCommand`, so that the browser's undo includes it. */
+function applyEdit(area: HTMLTextAreaElement, { from, to, insert, start, end }: TextEdit) {
   area.setSelectionRange(from, to)
   if (insert) document.execCommand('insertText', false, insert)
   else if (from !== to) document.execCommand('delete')

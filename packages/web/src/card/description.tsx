@@ -1,54 +1,54 @@
 import type { Card } from '@lockstep/client'
 import { type MouseEvent, useReducer, useRef, useState } from 'react'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useMounted } from '../ui/mounted.ts'
 import { showToast } from '../ui/toasts.tsx'
-import { DescriptionEditor, type Writing } from './description-editor.tsx'
+import { type DescriptionDraft, DescriptionEditor } from './description-editor.tsx'
 import { DraftBar } from './draft-bar.tsx'
-import { keepDraft, readDraft, useDraftName, useForgotten } from './drafts.ts'
-import { Rendered } from './rendered.tsx'
-import { type Step, saveDescription } from './save-description.ts'
-import { whoDid } from './who.ts'
+import { readDraft, useDiscardSavedDraft, useDraftName, writeDraft } from './drafts.ts'
+import { findAuthor } from './find-author.ts'
+import { RenderedText } from './rendered-text.tsx'
+import { type SaveStep, saveDescription } from './save-description.ts'
 
 const MAX_LENGTH = 65_536
 const number = (count: number) => count.toLocaleString('en')
 
 export function Description({ card }: { card: Card }) {
   const tools = useTools()
-  const draft_name = useDraftName(card.id, 'description')
+  const draftName = useDraftName(card.id, 'description')
   const shown = card.description ?? ''
-  const [writing, setWriting] = useState<Writing>()
+  const [writing, setWriting] = useState<DescriptionDraft>()
   const [note, setNote] = useState<string>()
-  const [, lookAgain] = useReducer((count: number) => count + 1, 0)
+  const [, rerender] = useReducer((count: number) => count + 1, 0)
   const edit = useRef<HTMLButtonElement>(null)
   const isMounted = useMounted()
-  useForgotten(card.id, draft_name, shown)
-  const draft = writing ? undefined : readDraft(draft_name)
+  useDiscardSavedDraft(card.id, draftName, shown)
+  const draft = writing ? undefined : readDraft(draftName)
 
-  const who = (theirs: string) =>
-    whoDid(
+  const authorOf = (theirs: string) =>
+    findAuthor(
       tools,
       ({ type, data }) => type === 'card.updated' && data.id === card.id && (data.description ?? '') === theirs,
     )
-  const tell = async (step: Step) => {
-    if (step.state === 'refused') {
-      // Once the card is closed, the board says it instead.
+  const onProgress = async (step: SaveStep) => {
+    if (step.state === 'rejected') {
+      // If the card was closed, the board shows the failure instead.
       if (!isMounted.current) return
-      tools.dismiss(step.notice_key)
+      tools.dismiss(step.noticeKey)
       setNote(undefined)
       return setWriting((now) => ({ ...(now ?? step.draft), problem: step.problem }))
     }
     if (step.state === 'conflict') {
-      setWriting({ ...step.draft, conflict: 'Somebody' })
-      const name = await who(step.theirs)
+      setWriting({ ...step.draft, conflict: 'Someone' })
+      const name = await authorOf(step.theirs)
       setWriting((now) => (now?.conflict ? { ...now, conflict: name } : now))
       return
     }
-    leave()
+    closeEditor()
     announce('Description saved.')
-    if (step.is_merged) setNote(`${await who(step.theirs)} also edited this; both changes are kept.`)
+    if (step.isMerged) setNote(`${await authorOf(step.theirs)} also edited this. Both edits are kept.`)
   }
   const begin = () => {
     setNote(undefined)
@@ -56,39 +56,39 @@ export function Description({ card }: { card: Card }) {
   }
   const write = (text: string) => {
     setWriting((now) => now && { ...now, text, problem: undefined })
-    keepDraft(draft_name, writing && text !== writing.base ? { text, base: writing.base } : undefined)
+    writeDraft(draftName, writing && text !== writing.base ? { text, base: writing.base } : undefined)
   }
   const save = (base: string) => {
     if (!writing) return
-    // By characters, as the service counts.
+    // Count characters, as the server does.
     const { length } = Array.from(writing.text)
     if (length > MAX_LENGTH) {
-      const problem = `This text has ${number(length)} characters. At most ${number(MAX_LENGTH)} fit.`
+      const problem = `Too long: ${number(length)} of ${number(MAX_LENGTH)} characters`
       setWriting({ ...writing, problem })
     } else
       void saveDescription(
         tools,
-        { card_id: card.id, draft_name },
+        { card_id: card.id, draftName },
         { text: writing.text, base },
-        (step) => void tell(step),
+        (step) => void onProgress(step),
       )
   }
-  const leave = () => {
+  const closeEditor = () => {
     setWriting(undefined)
     requestAnimationFrame(() => {
-      // Unless the focus has gone on meanwhile: a text takes a while to be saved.
+      // Unless the user has moved the focus in the meantime.
       if (document.activeElement === document.body) edit.current?.focus()
     })
   }
-  const takeTheirs = () => {
-    const mine = readDraft(draft_name)
-    keepDraft(draft_name, undefined)
-    leave()
+  const discardMine = () => {
+    const mine = readDraft(draftName)
+    writeDraft(draftName, undefined)
+    closeEditor()
     const restore = () => {
-      keepDraft(draft_name, mine)
-      lookAgain()
+      writeDraft(draftName, mine)
+      rerender()
     }
-    showToast('Your text is discarded', { label: 'Undo', run: restore })
+    showToast('Draft discarded', { label: 'Undo', run: restore })
   }
   const click = (event: MouseEvent) => {
     const isLink = (event.target as HTMLElement).closest('a, input') !== null
@@ -113,7 +113,7 @@ export function Description({ card }: { card: Card }) {
         </p>
       )}
       {draft && draft.text !== shown && (
-        <DraftBar name={draft_name} draft={draft} onRestore={begin} onChange={lookAgain} />
+        <DraftBar name={draftName} draft={draft} onRestore={begin} onChange={rerender} />
       )}
       {writing && (
         <DescriptionEditor
@@ -121,22 +121,22 @@ export function Description({ card }: { card: Card }) {
           theirs={shown}
           onWrite={write}
           onSave={() => save(writing.base)}
-          onLeave={leave}
-          onDiscard={takeTheirs}
-          onUseMine={() => save(shown)}
-          onUseTheirs={takeTheirs}
+          onLeave={closeEditor}
+          onDiscard={discardMine}
+          onKeepMine={() => save(shown)}
+          onKeepTheirs={discardMine}
         />
       )}
       {!writing && shown && (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the button above does the same
         // biome-ignore lint/a11y/noStaticElementInteractions: the button above does the same
         <div className="cd-description" onClick={click}>
-          <Rendered text={shown} />
+          <RenderedText text={shown} />
         </div>
       )}
       {!writing && !shown && (
         <button ref={edit} type="button" className="cd-empty" onClick={begin}>
-          Add a description…
+          Add description…
         </button>
       )}
     </section>

@@ -1,23 +1,23 @@
-import { shortMomentOf } from '../ui/moment.ts'
+import { shortDate } from '../ui/dates.ts'
 import { showToast } from '../ui/toasts.tsx'
-import { type Draft, keepDraft } from './drafts.ts'
+import { type Draft, writeDraft } from './drafts.ts'
 
 interface DraftBarProps {
   name: string
   draft: Draft
   onRestore: () => void
-  /** Something about the drafts is other than it was: look again. */
+  /** Called after the draft was discarded or restored. */
   onChange: () => void
 }
 
-/** What was written and not saved is offered until somebody decides. */
+/** Offers an unsaved draft until the user restores or discards it. */
 export function DraftBar({ name, draft, onRestore, onChange }: DraftBarProps) {
   const isShort = draft.text.length <= 80 && !draft.text.includes('\n')
   const discard = () => {
-    keepDraft(name, undefined)
+    writeDraft(name, undefined)
     onChange()
     const restore = () => {
-      keepDraft(name, draft)
+      writeDraft(name, draft)
       onChange()
     }
     showToast('Draft discarded', { label: 'Undo', run: restore })
@@ -25,7 +25,7 @@ export function DraftBar({ name, draft, onRestore, onChange }: DraftBarProps) {
   return (
     <div className="cd-bar" role="status">
       <span>
-        Unsaved draft from <time dateTime={draft.at}>{shortMomentOf(draft.at)}</time>
+        Unsaved draft from <time dateTime={draft.at}>{shortDate(draft.at)}</time>
         {isShort && `: “${draft.text}”`}
       </span>
       <span className="cd-bar-actions">

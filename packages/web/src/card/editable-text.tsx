@@ -1,24 +1,24 @@
 import { type KeyboardEvent, type RefObject, useEffect, useReducer, useRef, useState } from 'react'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { DraftBar } from './draft-bar.tsx'
-import { keepDraft, readDraft, useDraftName, useForgotten } from './drafts.ts'
+import { readDraft, useDiscardSavedDraft, useDraftName, writeDraft } from './drafts.ts'
 
 interface EditableTextProps {
-  /** What the text is of: its drafts are kept under it. */
+  /** Id of the object that the text belongs to; part of the draft's key. */
   id: string
   field: string
   value: string
   label: string
   max: number
   className: string
-  onSave: (text: string, base: string, draft_name: string) => void
-  /** The button that shows the text: a click begins to edit. */
+  onSave: (text: string, base: string, draftName: string) => void
+  /** The button that shows the text. A click starts editing. */
   button?: RefObject<HTMLButtonElement | null>
 }
 
 /**
- * A line of text that becomes a field when it is clicked. Enter and leaving save; Escape cancels. A text that is too long
- * stays in the field. What was typed when the page is reloaded is offered as a draft.
+ * A line of text that can be edited in place. Enter and blur save, Escape cancels. A text that is too long stays in the field.
+ * After a reload, unsaved text is offered as a draft.
  */
 export function EditableText({ id, field, value, label, max, className, onSave, button }: EditableTextProps) {
   const name = useDraftName(id, field)
@@ -26,8 +26,8 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
   const shown = button ?? own
   const area = useRef<HTMLTextAreaElement>(null)
   const [editing, setEditing] = useState<{ text: string; base: string }>()
-  useForgotten(id, name, value)
-  const [, lookAgain] = useReducer((count: number) => count + 1, 0)
+  useDiscardSavedDraft(id, name, value)
+  const [, rerender] = useReducer((count: number) => count + 1, 0)
   const isEditing = editing !== undefined
   useEffect(() => {
     if (isEditing) area.current?.focus()
@@ -39,21 +39,21 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
   const write = (text: string) => {
     const next = { text: text.replaceAll('\n', ' '), base: editing?.base ?? value }
     setEditing(next)
-    keepDraft(name, next.text.trim() && next.text !== next.base ? next : undefined)
+    writeDraft(name, next.text.trim() && next.text !== next.base ? next : undefined)
   }
   const finish = () => {
     if (!editing || tooLong(editing.text, max)) return
     const text = editing.text.trim()
     setEditing(undefined)
-    keepDraft(name, undefined)
-    // Whoever only looked must not undo what others wrote meanwhile.
+    writeDraft(name, undefined)
+    // An unchanged text must not overwrite a change by another user.
     if (text && text !== editing.base && text !== value) onSave(text, editing.base, name)
   }
   const cancel = () => {
     setEditing(undefined)
-    keepDraft(name, undefined)
+    writeDraft(name, undefined)
   }
-  const steer = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     event.stopPropagation()
     if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
     event.preventDefault()
@@ -72,7 +72,7 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
           value={editing.text}
           rows={1}
           onChange={(event) => write(event.target.value)}
-          onKeyDown={steer}
+          onKeyDown={handleKey}
           onBlur={finish}
         />
         <TooLong text={editing.text} max={max} />
@@ -83,7 +83,7 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
       <button ref={shown} type="button" className={`cd-text ${className}`} title={`Edit: ${label}`} onClick={begin}>
         {value}
       </button>
-      {draft && draft.text !== value && <DraftBar name={name} draft={draft} onRestore={begin} onChange={lookAgain} />}
+      {draft && draft.text !== value && <DraftBar name={name} draft={draft} onRestore={begin} onChange={rerender} />}
     </>
   )
 }

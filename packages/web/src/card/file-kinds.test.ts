@@ -3,7 +3,7 @@ import { asKind, kindOf, shownName, sizeOf } from './file-kinds.ts'
 
 const kind = (mime_type: string, size = 10) => kindOf({ mime_type, size })
 
-test('[WEB-27] web pages and what nobody knows are never shown', () => {
+test('[WEB-27] web pages and unknown types have no preview', () => {
   for (const type of [
     'image/svg+xml',
     'Image/SVG+XML;x',
@@ -16,7 +16,7 @@ test('[WEB-27] web pages and what nobody knows are never shown', () => {
     expect(kind(type)).toBeUndefined()
 })
 
-test('[WEB-27] pictures, small texts and PDFs are shown', () => {
+test('[WEB-27] images, small text files and PDFs have a preview', () => {
   expect(['image/png', 'text/plain; charset=utf-8', 'application/pdf'].map((type) => kind(type))).toEqual([
     'image',
     'text',
@@ -25,13 +25,13 @@ test('[WEB-27] pictures, small texts and PDFs are shown', () => {
   expect(kind('text/plain', 200_001)).toBeUndefined()
 })
 
-test('[WEB-27] a file is shown as what it is shown as, whatever the service calls it', () => {
+test('[WEB-27] a preview sets the MIME type of its kind, whatever the server says', () => {
   const page = new Blob(['<script>alert(1)</script>'], { type: 'text/html' })
   expect(asKind(page, 'pdf', 'text/html').type).toBe('application/pdf')
   expect(asKind(page, 'text', 'text/html').type).toBe('text/plain')
 })
 
-test('[WEB-27] sizes are as people say them', () => {
+test('[WEB-27] file sizes are readable', () => {
   expect([0, 1, 999, 1_000, 12_345, 999_499, 999_500, 10_485_760].map(sizeOf)).toEqual([
     '0 bytes',
     '1 byte',
@@ -44,7 +44,7 @@ test('[WEB-27] sizes are as people say them', () => {
   ])
 })
 
-test('[WEB-27] a name shows what it hides', () => {
+test('[WEB-27] hidden characters in a file name are visible', () => {
   expect(shownName('invoice\u202egnp.exe')).toBe('invoice\ufffdgnp.exe')
   expect(shownName('a\nb\u2066c')).toBe('a\ufffdb\ufffdc')
   expect(shownName('Größe – “été” 你好 שלום.png')).toBe('Größe – “été” 你好 שלום.png')

@@ -2,12 +2,12 @@ import type { Attachment } from '@lockstep/client'
 
 export type FileKind = 'image' | 'text' | 'pdf'
 
-/** Raster pictures only: an SVG opened by itself is a document of our origin, with scripts. */
+/** Raster images only: an SVG that is opened as a document can run scripts in our origin. */
 const images = new Set(['png', 'jpeg', 'gif', 'webp', 'avif'].map((name) => `image/${name}`))
 const texts = new Set(['plain', 'markdown', 'csv', 'css', 'xml', 'x-log'].map((name) => `text/${name}`))
 const MAX_TEXT_BYTES = 200_000
 
-/** How a file can be shown, by what it says it is. Everything else, web pages first of all, is only downloaded. */
+/** How a file can be previewed, by its MIME type. All other types, especially HTML, can only be downloaded. */
 export function kindOf({ mime_type, size }: Pick<Attachment, 'mime_type' | 'size'>): FileKind | undefined {
   const type = mime_type.split(';')[0]?.trim().toLowerCase() ?? ''
   if (images.has(type)) return 'image'
@@ -16,7 +16,7 @@ export function kindOf({ mime_type, size }: Pick<Attachment, 'mime_type' | 'size
   return undefined
 }
 
-/** The content as what it is shown as: the browser is never asked to guess, nor to believe. */
+/** Sets the MIME type of the blob to the previewed kind, so that the browser does not sniff or trust the stored type. */
 export function asKind(blob: Blob, kind: FileKind, mime_type: string): Blob {
   const types = {
     image: mime_type.split(';')[0]?.trim().toLowerCase() ?? '',
@@ -26,7 +26,7 @@ export function asKind(blob: Blob, kind: FileKind, mime_type: string): Blob {
   return new Blob([blob], { type: types[kind] })
 }
 
-/** A name as it is read: what cannot be seen, or turns the order of letters to hide an ending, is shown as a sign. */
+/** Replaces control and bidirectional characters, which can hide a file extension. */
 export const shownName = (name: string): string =>
   name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 

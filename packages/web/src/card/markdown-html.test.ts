@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { markdownHtml } from './markdown-html.ts'
 
-test('[WEB-25] raw HTML in a text is text', () => {
+test('[WEB-25] raw HTML is shown as text', () => {
   const html = markdownHtml('<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> and <b onclick="x()">b</b>')
   expect(html).not.toMatch(/<(script|img|b)\b/)
   expect(html).toContain('&lt;script&gt;')
 })
 
-test('[WEB-25] addresses that could run something are dropped', () => {
+test('[WEB-25] dangerous URLs are dropped', () => {
   const dangerous = [
     'javascript:alert(1)',
     'JaVaScRiPt:alert(1)',
@@ -23,14 +23,14 @@ test('[WEB-25] addresses that could run something are dropped', () => {
   }
 })
 
-test('[WEB-25] a link opens elsewhere, and tells nobody where it was', () => {
+test('[WEB-25] a link opens in a new tab without a referrer', () => {
   expect(markdownHtml('[a](https://example.com "t") https://example.org')).toBe(
     '<p><a href="https://example.com" target="_blank" rel="noopener noreferrer nofollow">a</a> ' +
       '<a href="https://example.org" target="_blank" rel="noopener noreferrer nofollow">https://example.org</a></p>',
   )
 })
 
-test('[WEB-25] a picture is a link to it: nothing is loaded from elsewhere', () => {
+test('[WEB-25] an image becomes a link: nothing is loaded from other sites', () => {
   expect(markdownHtml('![a "cat"](https://example.com/cat.png)')).toBe(
     '<p><a href="https://example.com/cat.png" target="_blank" rel="noopener noreferrer nofollow">a &quot;cat&quot;</a></p>',
   )
@@ -38,13 +38,13 @@ test('[WEB-25] a picture is a link to it: nothing is loaded from elsewhere', () 
   expect(markdownHtml('[![cat](https://example.com/cat.png)](https://example.com)').match(/<a /g)).toHaveLength(1)
 })
 
-test('[WEB-25] what looks like a tag inside a title, an alternative text or a code is none', () => {
+test('[WEB-25] text that looks like a tag in titles, alternative texts and code is escaped', () => {
   const html = markdownHtml('![a> <a href="x" onclick="y">](https://e.com "t> <img src=x>")\n\n`<img src="x">`')
   expect(html.replaceAll(/<\/?(p|code|a)\b[^<>]*>/g, '')).not.toContain('<')
   expect(html).not.toMatch(/<[^>]* on\w+=/)
 })
 
-test('[WEB-25] tasks are shown ticked or not, and cannot be changed', () => {
+test('[WEB-25] task lists are read-only checkboxes', () => {
   expect(markdownHtml('- [x] a\n- [ ] b')).toBe(
     '<ul>\n<li><input aria-label="Done" type="checkbox" disabled="" checked="" /> a</li>\n' +
       '<li><input aria-label="To do" type="checkbox" disabled="" /> b</li>\n</ul>',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isRenderable } from './markdown-limits.ts'
 
-test('[WEB-119] a text that would take the parser seconds is not parsed', () => {
+test('[WEB-119] text that would take seconds to parse is not parsed', () => {
   const attacks = {
     'nested quotes': '> '.repeat(30_000),
     'nested quotes on one short line': 'a\n  > > > > > > > > > > > > > > > > > > > > a',
@@ -16,7 +16,7 @@ test('[WEB-119] a text that would take the parser seconds is not parsed', () => 
   expect(Object.entries(attacks).flatMap(([name, text]) => (isRenderable(text) ? [name] : []))).toEqual([])
 })
 
-test('[WEB-119] what people write is', () => {
+test('[WEB-119] ordinary text is parsed', () => {
   const section =
     '## A heading\n\n- **bold** and _italic_, a [link](https://example.com) and `code`\n  - [ ] task\n\n> quote\n'
   const table = `| a | b |\n| --- | --- |\n${'| 1 | 2 |\n'.repeat(200)}`

@@ -1,14 +1,14 @@
 const MAX_LENGTH = 20_000
 const MAX_LINES = 2_000
 const MAX_MARKS = 1_000
-/** Marks of emphasis, links and code: the parser's work grows with the square of how many are open in a paragraph. */
+/** Delimiters of emphasis, links and code: parsing is quadratic in the number of open delimiters. */
 const marks = /[*_~[\]`<]/g
-/** More quotes and lists within each other, on one line, than anybody reads. */
+/** Twenty or more nested quotes or lists on one line. */
 const deepNesting = /^(?:[ \t]*(?:>|[-+*]|\d{1,9}[.)])){20}/m
 
 /**
- * Whether a text can be parsed as Markdown without freezing the page. Any member can write a description that takes
- * minutes; a text over these limits is shown as it was written.
+ * Whether Markdown can be parsed without freezing the page. A malicious description could take minutes; text over these limits
+ * is shown as plain text.
  */
 export const isRenderable = (text: string): boolean =>
   text.length <= MAX_LENGTH &&
@@ -16,5 +16,5 @@ export const isRenderable = (text: string): boolean =>
   (text.match(marks)?.length ?? 0) <= MAX_MARKS &&
   !deepNesting.test(text)
 
-/** A word so long that the browser takes seconds to break it, because it kerns each line again. */
+/** A word so long that line breaking takes seconds, because the browser kerns every line again. */
 export const hasLongWord = (text: string): boolean => /\S{1000}/.test(text)

@@ -1,6 +1,6 @@
 import { diff3Merge } from 'node-diff3'
 
-/** The text with the changes of both, or undefined when both changed the same lines. */
+/** Three-way merge by lines; `undefined` if both sides changed the same lines. */
 export function mergeText(base: string, mine: string, theirs: string): string | undefined {
   const [a, o, b] = [mine, base, theirs].map((text) => text.split('\n')) as [string[], string[], string[]]
   const lines: string[] = []

@@ -1,21 +1,21 @@
 import type { Card } from '@lockstep/client'
-import type { BoardTools } from '../board/board-tools.ts'
+import type { BoardTools } from '../board-state/board-tools.ts'
 
-interface Place {
+interface NewCardPosition {
   column_id: string
   position: number
 }
 
 /**
- * Makes a deleted card again, under new ids: its texts, labels, people and checklists, as far as they are still on the
- * board. Its files are gone.
+ * Creates a deleted card again with new ids: text, checklists, and the labels and assignees that still exist on the board.
+ * Attachments can't be restored.
  */
-export function recreateCard(tools: BoardTools, card: Card, description: string, place: Place): string {
+export function recreateCard(tools: BoardTools, card: Card, description: string, position: NewCardPosition): string {
   const { labels, members } = tools.view
   const present = (people: readonly { id: string }[]) =>
     people.map(({ id }) => id).filter((id) => members.some(({ user_id }) => user_id === id))
   const { id: card_id } = tools.change('createCard', {
-    ...place,
+    ...position,
     title: card.title,
     ...(description && { description }),
   })
@@ -28,8 +28,8 @@ export function recreateCard(tools: BoardTools, card: Card, description: string,
     for (const { content, is_done, assignees } of items) {
       const { id: item_id } = tools.change('createItem', { checklist_id, content })
       if (is_done) tools.change('updateItem', { item_id, is_done })
-      const on_item = present(assignees)
-      if (on_item.length > 0) tools.change('assignItem', { item_id, user_ids: on_item })
+      const onItem = present(assignees)
+      if (onItem.length > 0) tools.change('assignItem', { item_id, user_ids: onItem })
     }
   }
   return card_id

@@ -1,37 +1,37 @@
-import type { BoardTools } from '../board/board-tools.ts'
-import { type Draft, keepDraft, readDraft } from './drafts.ts'
+import type { BoardTools } from '../board-state/board-tools.ts'
+import { type Draft, readDraft, writeDraft } from './drafts.ts'
 import { mergeText } from './merge-text.ts'
 
-/** What becomes of a text on its way: it may be told twice, when somebody is quicker after all. */
-export type Step =
-  | { state: 'shown'; is_merged: boolean; theirs: string }
+/** Progress of a save. Reported twice if another user's change arrives first. */
+export type SaveStep =
+  | { state: 'shown'; isMerged: boolean; theirs: string }
   | { state: 'conflict'; theirs: string; draft: Pick<Draft, 'text' | 'base'> }
-  | { state: 'refused'; problem: string; notice_key: string; draft: Pick<Draft, 'text' | 'base'> }
+  | { state: 'rejected'; problem: string; noticeKey: string; draft: Pick<Draft, 'text' | 'base'> }
 
-/** The text as the service has it, and the notice that told so: it stays unless both texts can be brought together. */
-interface Seen {
+/** The text on the server, and the failed change that reported it, which is dismissed if both texts can be merged. */
+interface SavedText {
   seen: string | null
-  notice_key?: string
+  noticeKey?: string
 }
 
 /**
- * Saves a description. What others wrote since `base` is merged into it; where that cannot be, nothing is saved. The
- * draft stays until the service has confirmed it, whatever happens to the page.
+ * Saves a description. Changes by others since `base` are merged; on a conflict nothing is saved. The draft is kept until the
+ * server has confirmed the change.
  */
 export async function saveDescription(
   tools: BoardTools,
-  where: { card_id: string; draft_name: string },
+  where: { card_id: string; draftName: string },
   { text, base }: Pick<Draft, 'text' | 'base'>,
-  tell: (step: Step) => void,
-  { seen, notice_key }: Seen = { seen: tools.find(where.card_id)?.card.description ?? null },
+  onProgress: (step: SaveStep) => void,
+  { seen, noticeKey }: SavedText = { seen: tools.find(where.card_id)?.card.description ?? null },
 ): Promise<void> {
-  const { card_id, draft_name } = where
+  const { card_id, draftName } = where
   const theirs = seen ?? ''
   const merged = theirs === base || theirs === text ? text : mergeText(base, text, theirs)
-  keepDraft(draft_name, merged === undefined ? { text, base } : { text: merged, base: theirs })
-  if (merged === undefined) return tell({ state: 'conflict', theirs, draft: { text, base } })
-  if (notice_key) tools.dismiss(notice_key)
-  tell({ state: 'shown', is_merged: merged !== text, theirs })
+  writeDraft(draftName, merged === undefined ? { text, base } : { text: merged, base: theirs })
+  if (merged === undefined) return onProgress({ state: 'conflict', theirs, draft: { text, base } })
+  if (noticeKey) tools.dismiss(noticeKey)
+  onProgress({ state: 'shown', isMerged: merged !== text, theirs })
   const settled =
     merged === theirs
       ? ({ outcome: 'confirmed' } as const)
@@ -40,15 +40,15 @@ export async function saveDescription(
           { card_id, description: merged || null },
           { unlessChanged: { description: seen } },
         ).done
-  // Another one may have been begun meanwhile.
-  if (settled.outcome === 'confirmed' && readDraft(draft_name)?.text === merged) keepDraft(draft_name, undefined)
+  // The user may have started another draft.
+  if (settled.outcome === 'confirmed' && readDraft(draftName)?.text === merged) writeDraft(draftName, undefined)
   if (settled.outcome === 'rejected') {
     const { key, problem } = settled.failure
-    const sentence = problem?.detail ?? 'The text could not be saved.'
-    return tell({ state: 'refused', problem: sentence, notice_key: key, draft: { text: merged, base: theirs } })
+    const message = problem?.detail ?? 'Couldn’t save the description.'
+    return onProgress({ state: 'rejected', problem: message, noticeKey: key, draft: { text: merged, base: theirs } })
   }
   if (settled.outcome !== 'conflict') return
   const { key, current } = settled.failure
-  const now = { seen: current?.description ?? null, notice_key: key }
-  return saveDescription(tools, where, { text: merged, base: theirs }, tell, now)
+  const now = { seen: current?.description ?? null, noticeKey: key }
+  return saveDescription(tools, where, { text: merged, base: theirs }, onProgress, now)
 }

@@ -1,20 +1,21 @@
 import { expect, test } from 'vitest'
-import { continueList, type Edit, link, type Selected, wrap } from './text-keys.ts'
+import { continueList, link, type SelectedText, type TextEdit, wrap } from './text-keys.ts'
 
-/** `|` stands at both ends of the selection. */
-const given = (drawn: string): Selected => {
-  const [before = '', chosen = '', after] = drawn.split('|')
+/** `|` marks both ends of the selection. */
+const given = (marked: string): SelectedText => {
+  const [before = '', chosen = '', after] = marked.split('|')
   if (after === undefined) return { text: before + chosen, start: before.length, end: before.length }
   return { text: before + chosen + after, start: before.length, end: before.length + chosen.length }
 }
-const drawn = ({ text }: Selected, edit: Edit | undefined): string | undefined => {
+const marked = ({ text }: SelectedText, edit: TextEdit | undefined): string | undefined => {
   if (!edit) return undefined
   const { from, to, insert, start, end } = edit
   const next = text.slice(0, from) + insert + text.slice(to)
   const chosen = start === end ? '|' : `|${next.slice(start, end)}|`
   return next.slice(0, start) + chosen + next.slice(end)
 }
-const after = (text: string, act: (selected: Selected) => Edit | undefined) => drawn(given(text), act(given(text)))
+const after = (text: string, act: (selected: SelectedText) => TextEdit | undefined) =>
+  marked(given(text), act(given(text)))
 
 test.each([
   ['a |word| here', 'a **|word|** here'],

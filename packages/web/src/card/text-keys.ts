@@ -1,11 +1,11 @@
-/** A text with a selection, as a field has it. */
-export interface Selected {
+/** The text of a field with its selection. */
+export interface SelectedText {
   text: string
   start: number
   end: number
 }
-/** What to put in place of a part of the text, and what is selected then. */
-export interface Edit {
+/** A replacement of a part of the text, and the new selection. */
+export interface TextEdit {
   from: number
   to: number
   insert: string
@@ -13,8 +13,8 @@ export interface Edit {
   end: number
 }
 
-/** Puts marks around the selection, or takes them away where they are. */
-export function wrap({ text, start, end }: Selected, mark: string): Edit {
+/** Adds marks around the selection, or removes them. */
+export function wrap({ text, start, end }: SelectedText, mark: string): TextEdit {
   const size = mark.length
   const chosen = text.slice(start, end)
   if (text.slice(start - size, start) === mark && text.slice(end, end + size) === mark)
@@ -22,8 +22,8 @@ export function wrap({ text, start, end }: Selected, mark: string): Edit {
   return { from: start, to: end, insert: mark + chosen + mark, start: start + size, end: end + size }
 }
 
-/** Makes a link of the selection; the address is to be written next. */
-export function link({ text, start, end }: Selected): Edit {
+/** Turns the selection into a link; the cursor is where the URL goes. */
+export function link({ text, start, end }: SelectedText): TextEdit {
   const chosen = text.slice(start, end)
   const isAddress = /^https?:\/\/\S+$/.test(chosen)
   const insert = isAddress ? `[](${chosen})` : `[${chosen}]()`
@@ -33,8 +33,8 @@ export function link({ text, start, end }: Selected): Edit {
 
 const ITEM = /^(\s*)(?:([-*+])|(\d+)([.)]))(\s+)(\[[ xX]\]\s+)?/
 
-/** Enter in a list begins the next item; in an empty item it ends the list. */
-export function continueList({ text, start, end }: Selected): Edit | undefined {
+/** Enter in a list starts the next item; in an empty item it ends the list. */
+export function continueList({ text, start, end }: SelectedText): TextEdit | undefined {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
   const line = text.slice(lineStart, start)
   const found = ITEM.exec(line)

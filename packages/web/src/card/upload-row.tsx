@@ -1,10 +1,10 @@
 import { Icon } from '../ui/icon.tsx'
 import { shownName, sizeOf } from './file-kinds.ts'
-import { drop, send, type Upload } from './uploads.ts'
+import { removeUpload, startUpload, type Upload } from './uploads.ts'
 
-/** A file on its way, or why it is not. */
-export function UploadRow({ upload, is_offline }: { upload: Upload; is_offline: boolean }) {
-  const { id, file, state, sent, problem, can_retry } = upload
+/** An upload in progress, or the reason why it failed. */
+export function UploadRow({ upload, isOffline }: { upload: Upload; isOffline: boolean }) {
+  const { id, file, state, sent, problem, canRetry } = upload
   const name = shownName(file.name)
   return (
     <li className="cd-file is-upload">
@@ -17,18 +17,18 @@ export function UploadRow({ upload, is_offline }: { upload: Upload; is_offline: 
           <span className="cd-file-problem">{problem}</span>
         ) : (
           <span className="cd-file-progress">
-            <progress aria-label={`Sending ${name}`} value={sent} max={1} />
+            <progress aria-label={`Uploading ${name}`} value={sent} max={1} />
             <span>{state === 'waiting' ? 'Waiting' : `${Math.round(sent * 100)} % of ${sizeOf(file.size)}`}</span>
           </span>
         )}
       </span>
-      {problem && can_retry && (
-        <button type="button" className="button" onClick={() => send(id, is_offline)}>
-          Try again
+      {problem && canRetry && (
+        <button type="button" className="button" onClick={() => startUpload(id, isOffline)}>
+          Retry
         </button>
       )}
       {state !== 'done' && (
-        <button type="button" className="button is-quiet" onClick={() => drop(id)}>
+        <button type="button" className="button is-quiet" onClick={() => removeUpload(id)}>
           {problem ? 'Remove' : 'Cancel'}
         </button>
       )}

@@ -2,55 +2,55 @@ import { isLockstepError } from '@lockstep/client'
 import { realEnvironment } from '@lockstep/client/live'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
-import { sentenceOf } from '../ui/failure.tsx'
+import { errorMessage } from '../ui/failure.tsx'
 import { Store } from '../ui/store.ts'
 import { shownName } from './file-kinds.ts'
-import { tooLarge } from './size-limit.ts'
+import { tooLarge } from './file-size-limit.ts'
 
-/** A file on its way to a card. It goes on while its dialog is closed. */
+/** An upload to a card. It continues while the dialog is closed. */
 export interface Upload {
-  /** The attachment's id to be, and the key that makes it once however often it is sent. */
+  /** The id of the future attachment, also the idempotency key of all attempts. */
   id: string
   card_id: string
   file: File
   state: 'waiting' | 'sending' | 'done' | 'failed'
-  /** How much of it has gone: 0 to 1. */
+  /** Progress from 0 to 1. */
   sent: number
   problem?: string | undefined
-  can_retry?: boolean
+  canRetry?: boolean
 }
 
 export const uploads = new Store<readonly Upload[]>([])
 const running = new Map<string, AbortController>()
-/** One after the other: a browser has few connections, and the board needs them too. */
-let line = Promise.resolve()
+/** One upload at a time: browsers have few connections per host, and the board needs them too. */
+let queue = Promise.resolve()
 
 const patch = (id: string, change: Partial<Upload>) =>
   uploads.update((all) => all.map((upload) => (upload.id === id ? { ...upload, ...change } : upload)))
 
-/** Takes it off the list: it has arrived, was seen to fail, or is not wanted any more. */
-export function drop(id: string) {
+/** Removes an upload from the list and cancels it if it is running. */
+export function removeUpload(id: string) {
   running.get(id)?.abort()
   uploads.update((all) => all.filter((upload) => upload.id !== id))
 }
 
-/** Attaches files. Without a network they are refused at once, as a file is not kept over a reload. */
-export function attach(card_id: string, files: Iterable<File>, is_offline: boolean) {
+/** Attaches files. Offline they fail at once, because a file can't be stored over a reload. */
+export function attach(card_id: string, files: Iterable<File>, isOffline: boolean) {
   for (const file of files) {
     const upload: Upload = { id: realEnvironment.newId(), card_id, file, state: 'waiting', sent: 0 }
     uploads.update((all) => [...all, upload])
-    send(upload.id, is_offline)
+    startUpload(upload.id, isOffline)
   }
 }
 
-export function send(id: string, is_offline: boolean) {
-  if (is_offline || !navigator.onLine) {
-    const problem = 'Files cannot be sent without a connection. Try again when you are online.'
+export function startUpload(id: string, isOffline: boolean) {
+  if (isOffline || !navigator.onLine) {
+    const problem = 'You’re offline. Retry when you’re back online.'
     announce(problem)
-    return patch(id, { state: 'failed', problem, can_retry: true })
+    return patch(id, { state: 'failed', problem, canRetry: true })
   }
   patch(id, { state: 'waiting', sent: 0, problem: undefined })
-  line = line.then(() => transfer(id))
+  queue = queue.then(() => transfer(id))
 }
 
 const waiting = (id: string) => uploads.get().find((each) => each.id === id && each.state === 'waiting')
@@ -59,16 +59,16 @@ async function transfer(id: string) {
   const upload = waiting(id)
   if (!upload) return
   const { card_id, file } = upload
-  const refusal = await tooLarge(file)
-  // It may have been cancelled meanwhile.
+  const sizeError = await tooLarge(file)
+  // It may have been cancelled in the meantime.
   if (!waiting(id)) return
-  if (refusal) {
-    announce(`“${shownName(file.name)}”: ${refusal}`)
-    return patch(id, { state: 'failed', problem: refusal, can_retry: false })
+  if (sizeError) {
+    announce(`“${shownName(file.name)}”: ${sizeError}`)
+    return patch(id, { state: 'failed', problem: sizeError, canRetry: false })
   }
   const controller = new AbortController()
   running.set(id, controller)
-  addEventListener('beforeunload', warn)
+  addEventListener('beforeunload', confirmLeave)
   patch(id, { state: 'sending' })
   try {
     const onProgress = ({ sentBytes, totalBytes }: { sentBytes: number; totalBytes: number }) =>
@@ -76,17 +76,17 @@ async function transfer(id: string) {
     const { signal } = controller
     await client.createAttachment({ card_id, id, file }, { onProgress, signal, idempotencyKey: id })
     patch(id, { state: 'done', sent: 1 })
-    announce(`“${shownName(file.name)}” attached.`)
+    announce(`Attached “${shownName(file.name)}”`)
   } catch (error) {
     if (controller.signal.aborted) return
-    const problem = sentenceOf(error)
-    patch(id, { state: 'failed', problem, can_retry: !isLockstepError(error, 'file_too_large', 'card_not_found') })
+    const problem = errorMessage(error)
+    patch(id, { state: 'failed', problem, canRetry: !isLockstepError(error, 'file_too_large', 'card_not_found') })
     announce(`“${shownName(file.name)}”: ${problem}`)
   } finally {
     running.delete(id)
-    if (running.size === 0) removeEventListener('beforeunload', warn)
+    if (running.size === 0) removeEventListener('beforeunload', confirmLeave)
   }
 }
 
-/** Whoever leaves the page now would end the transfer: the browser asks. */
-const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+/** Leaving the page would cancel the upload: the browser asks for confirmation. */
+const confirmLeave = (event: BeforeUnloadEvent) => event.preventDefault()

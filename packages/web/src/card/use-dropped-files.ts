@@ -1,22 +1,22 @@
 import { useEffect, useRef, useState } from 'react'
 import { isWriting } from '../ui/keys.tsx'
 
-/** Files that are dropped anywhere or pasted, while this is shown. Tells whether some are held over the page. */
-export function useDroppedFiles(take: (files: File[]) => void): boolean {
+/** Handles files that are dropped or pasted anywhere on the page. Returns whether files are being dragged over it. */
+export function useDroppedFiles(onFiles: (files: File[]) => void): boolean {
   const [isOver, setOver] = useState(false)
-  const latest = useRef(take)
+  const latest = useRef(onFiles)
   useEffect(() => {
-    latest.current = take
+    latest.current = onFiles
   })
   useEffect(() => {
-    const life = new AbortController()
+    const controller = new AbortController()
     const on = <T extends 'dragover' | 'dragleave' | 'drop' | 'paste'>(
       type: T,
       act: (event: WindowEventMap[T]) => void,
-    ) => addEventListener(type, act, { signal: life.signal })
+    ) => addEventListener(type, act, { signal: controller.signal })
     on('dragover', (event) => {
       if (!event.dataTransfer?.types.includes('Files')) return
-      // Without this the browser would leave the page for the file.
+      // Otherwise the browser would open the file.
       event.preventDefault()
       setOver(true)
     })
@@ -32,13 +32,13 @@ export function useDroppedFiles(take: (files: File[]) => void): boolean {
     })
     on('paste', (event) => {
       const files = [...(event.clipboardData?.files ?? [])]
-      // Some programs put a picture beside the text that is meant.
+      // Some programs copy an image along with the text.
       const isText = isWriting(event.target) && event.clipboardData?.getData('text/plain')
       if (files.length === 0 || isText) return
       event.preventDefault()
       latest.current(files)
     })
-    return () => life.abort()
+    return () => controller.abort()
   }, [])
   return isOver
 }

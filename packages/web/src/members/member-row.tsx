@@ -1,28 +1,28 @@
 import type { BoardMember } from '@lockstep/client'
-import { useTools } from '../board/board-tools.ts'
+import { useTools } from '../board-state/board-tools.ts'
 import { Avatar, nameOf } from '../ui/people.tsx'
-import type { Asked } from './use-member-changes.ts'
+import type { PendingMemberChange } from './use-member-changes.ts'
 
 interface MemberRowProps {
   member: BoardMember
-  is_online: boolean
-  asked: Asked | undefined
+  isOnline: boolean
+  pending: PendingMemberChange | undefined
   problem: string | undefined
   onRole: (role: BoardMember['role']) => void
   onRemove: () => void
 }
 
-/** The row can take the focus, so that somebody who is looked for is found. */
+/** Id of the row, which takes the focus when its member is searched for. */
 export const rowId = (user_id: string) => `member-${user_id}`
 
-export function MemberRow({ member, is_online, asked, problem, onRole, onRemove }: MemberRowProps) {
+export function MemberRow({ member, isOnline, pending, problem, onRole, onRemove }: MemberRowProps) {
   const tools = useTools()
   const { user, user_id } = member
   const isMe = user_id === tools.me.id
-  const role = asked?.what === 'role' ? asked.role : member.role
+  const role = pending?.what === 'role' ? pending.role : member.role
   return (
     <li id={rowId(user_id)} className="member" tabIndex={-1}>
-      <span className={is_online ? 'member-face is-online' : 'member-face'}>
+      <span className={isOnline ? 'member-face is-online' : 'member-face'}>
         <Avatar person={user} />
       </span>
       <span className="member-name">
@@ -30,17 +30,17 @@ export function MemberRow({ member, is_online, asked, problem, onRole, onRemove 
         {isMe && ' (you)'}
         <small>
           @{user.username}
-          {is_online && ' · online'}
+          {isOnline && ' · online'}
         </small>
       </span>
       <span className="member-acts">
-        {asked && <small role="status">{asked.what === 'removal' ? 'Removing…' : 'Saving…'}</small>}
-        {tools.is_owner ? (
+        {pending && <small role="status">{pending.what === 'removal' ? 'Removing…' : 'Saving…'}</small>}
+        {tools.isOwner ? (
           <select
             className="input"
             aria-label={`Role of ${nameOf(user)}`}
             value={role}
-            disabled={asked !== undefined}
+            disabled={pending !== undefined}
             onChange={(event) => onRole(event.target.value as BoardMember['role'])}
           >
             <option value="owner">Owner</option>
@@ -49,10 +49,10 @@ export function MemberRow({ member, is_online, asked, problem, onRole, onRemove 
         ) : (
           <span className="chip">{member.role === 'owner' ? 'Owner' : 'Member'}</span>
         )}
-        {(tools.is_owner || isMe) && (
-          <button type="button" className="button is-quiet" disabled={asked !== undefined} onClick={onRemove}>
-            {isMe ? (tools.is_owner ? 'Leave' : 'Leave the board') : 'Remove'}
-            {tools.is_owner && <span className="unseen">{isMe ? ' the board' : ` ${nameOf(user)}`}</span>}
+        {(tools.isOwner || isMe) && (
+          <button type="button" className="button is-quiet" disabled={pending !== undefined} onClick={onRemove}>
+            {isMe ? (tools.isOwner ? 'Leave' : 'Leave board') : 'Remove'}
+            {tools.isOwner && <span className="visually-hidden">{isMe ? ' board' : ` ${nameOf(user)}`}</span>}
           </button>
         )}
       </span>

@@ -1,8 +1,8 @@
 import type { User } from '@lockstep/client'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import { useTools } from '../board/board-tools.ts'
-import type { PanelProps } from '../board/panel.ts'
-import { hasLetterKeys } from '../settings/preferences.ts'
+import { useTools } from '../board-state/board-tools.ts'
+import type { PanelProps } from '../board-state/panel-props.ts'
+import { hasLetterKeys } from '../preferences.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -13,25 +13,25 @@ import { useMemberChanges } from './use-member-changes.ts'
 import { UserCombobox } from './user-combobox.tsx'
 import './members.css'
 
-/** Who is on the board, and in what role. Owners invite, change and remove; everybody may leave. */
+/** The members and their roles. Owners invite, change and remove members; every member can leave. */
 export function MembersDialog({ view }: PanelProps) {
   const tools = useTools()
   const changes = useMemberChanges(view)
   const field = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
-    // Where there is a keyboard the field has the focus; a phone would cover the list with one.
+    // On touch screens, focus the list: focusing the field would open the on-screen keyboard over it.
     if (matchMedia('(pointer: coarse)').matches) list.current?.focus()
   }, [])
   const online = new Set(tools.presence.map(({ user_id }) => user_id))
-  const invited = [...changes.asked.values()].flatMap((each) => (each.what === 'invitation' ? [each.user] : []))
+  const invited = [...changes.pending.values()].flatMap((each) => (each.what === 'invitation' ? [each.user] : []))
   return (
     <Dialog title={`Members of “${view.title}”`} onClose={() => tools.close()}>
       <div className="dialog-body members">
-        {tools.is_owner && <Invite view={view} field={field} onInvite={changes.invite} />}
+        {tools.isOwner && <Invite view={view} field={field} onInvite={changes.invite} />}
         {tools.status.phase === 'offline' && (
           <p className="members-note" role="status">
-            Offline. What you change here is kept, and sent when the connection returns.
+            Offline. Your changes are saved and will be sent when you’re back online.
           </p>
         )}
         <ul ref={list} aria-label="Members" tabIndex={-1}>
@@ -39,8 +39,8 @@ export function MembersDialog({ view }: PanelProps) {
             <MemberRow
               key={member.user_id}
               member={member}
-              is_online={online.has(member.user_id)}
-              asked={changes.asked.get(member.user_id)}
+              isOnline={online.has(member.user_id)}
+              pending={changes.pending.get(member.user_id)}
               problem={changes.problems.get(member.user_id)}
               onRole={(role) => void changes.setRole(member, role)}
               onRemove={() => void (member.user_id === tools.me.id ? changes.leave() : changes.remove(member))}
@@ -58,7 +58,7 @@ export function MembersDialog({ view }: PanelProps) {
           ))}
         </ul>
         {changes.removed && <Removed user={changes.removed} onInvite={changes.invite} />}
-        <CopyAddress board_id={view.id} />
+        <BoardLink board_id={view.id} />
       </div>
     </Dialog>
   )
@@ -70,54 +70,54 @@ interface InviteProps extends Pick<PanelProps, 'view'> {
 }
 
 function Invite({ view, field, onInvite }: InviteProps) {
-  const [said, setSaid] = useState('')
+  const [message, setMessage] = useState('')
   const isMember = ({ id }: User) => view.members.some(({ user_id }) => user_id === id)
   useEffect(() => {
-    const steer = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'i' || event.altKey || hasCommand(event)) return
       if (isWriting(event.target) || !hasLetterKeys()) return
       event.preventDefault()
       field.current?.focus()
     }
-    addEventListener('keydown', steer)
-    return () => removeEventListener('keydown', steer)
+    addEventListener('keydown', handleKey)
+    return () => removeEventListener('keydown', handleKey)
   }, [field])
 
   const showMember = (user: User) => {
-    setSaid(`${nameOf(user)} is already a member.`)
+    setMessage(`${nameOf(user)} is already a member.`)
     announce(`${nameOf(user)} is already a member.`)
     document.getElementById(rowId(user.id))?.focus()
   }
   const invite = async (user: User) => {
-    setSaid('')
+    setMessage('')
     if (isMember(user)) return showMember(user)
     const notice = await onInvite(user)
     if (notice?.problem?.code === 'already_a_member') showMember(user)
-    else if (notice) setSaid(`${nameOf(user)} could not be invited. ${notice.problem?.detail ?? ''}`)
+    else if (notice) setMessage(`Couldn’t invite ${nameOf(user)}. ${notice.problem?.detail ?? ''}`)
   }
   return (
     <div className="members-invite">
       <UserCombobox
-        label="Invite somebody"
+        label="Invite people"
         field={field}
         noteOf={(user) => (isMember(user) ? 'Already a member' : undefined)}
         onPick={(user) => void invite(user)}
       />
       <Keys keys="I" />
-      {said && (
+      {message && (
         <p className="members-said" role="alert">
-          {said}
+          {message}
         </p>
       )}
     </div>
   )
 }
 
-/** Said here and not in the corner: what is beside a dialog cannot be reached. */
+/** Shown inside the dialog instead of a toast, next to the list it is about. */
 function Removed({ user, onInvite }: { user: User; onInvite: InviteProps['onInvite'] }) {
   return (
     <p className="members-removed">
-      {nameOf(user)} is no longer a member.{' '}
+      Removed {nameOf(user)}.{' '}
       <button type="button" className="link-button" onClick={() => void onInvite(user)}>
         Invite again
       </button>
@@ -127,34 +127,34 @@ function Removed({ user, onInvite }: { user: User; onInvite: InviteProps['onInvi
 
 const COPIED_MS = 2_000
 
-function CopyAddress({ board_id }: { board_id: string }) {
-  const address = `${location.origin}/app/b/${board_id}`
+function BoardLink({ board_id }: { board_id: string }) {
+  const link = `${location.origin}/app/b/${board_id}`
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(address)
-      announce('The address is copied.')
+      await navigator.clipboard.writeText(link)
+      announce('Link copied')
       setCopied(true)
       setTimeout(() => setCopied(false), COPIED_MS)
     } catch {
-      // Without a secure address there is no clipboard; the field can be copied from by hand.
-      announce('The browser does not let this page copy. Select the address instead.')
+      // Without HTTPS there is no clipboard; the user can copy from the field.
+      announce('Couldn’t copy: the browser blocked clipboard access. Select the link instead.')
     }
   }
   return (
     <div className="members-address">
       <label>
-        <span>Whoever is a member can open it</span>
+        <span>Board link (members only)</span>
         <input
           className="input"
           readOnly
-          aria-label="Address of the board"
-          value={address}
+          aria-label="Board link"
+          value={link}
           onFocus={(event) => event.target.select()}
         />
       </label>
       <button type="button" className="button" onClick={() => void copy()}>
-        <Icon name={isCopied ? 'check' : 'link'} /> {isCopied ? 'Copied' : 'Copy'}
+        <Icon name={isCopied ? 'check' : 'link'} /> {isCopied ? 'Copied' : 'Copy link'}
       </button>
     </div>
   )

@@ -10,10 +10,10 @@ export interface UserSearch {
 }
 const PAUSE_MS = 250
 const MIN_LETTERS = 2
-const MOST = 8
+const MAX_RESULTS = 8
 const idle: UserSearch = { state: 'idle', users: [] }
 
-/** Looks for users while somebody types. What was found before stays until there is something newer. */
+/** Searches users while typing. The previous results stay until there are new ones. */
 export function useUserSearch(text: string): UserSearch {
   const term = text.trim()
   const [search, setSearch] = useState(idle)
@@ -25,15 +25,17 @@ export function useUserSearch(text: string): UserSearch {
     setSearch(({ users }) => ({ state: 'searching', users }))
     const abort = new AbortController()
     const timer = setTimeout(() => {
-      client.findUsers({ search: term, names: 'true', limit: MOST }, { signal: abort.signal, maxTries: 2 }).then(
-        (users) => {
-          setSearch({ state: 'found', users })
-          announce(users.length === 0 ? 'Nobody found.' : `${users.length} found.`)
-        },
-        (error: unknown) => {
-          if (!abort.signal.aborted) setSearch({ state: 'failed', users: [], error })
-        },
-      )
+      client
+        .findUsers({ search: term, names: 'true', limit: MAX_RESULTS }, { signal: abort.signal, maxTries: 2 })
+        .then(
+          (users) => {
+            setSearch({ state: 'found', users })
+            announce(users.length === 0 ? 'No one found' : `${users.length} found`)
+          },
+          (error: unknown) => {
+            if (!abort.signal.aborted) setSearch({ state: 'failed', users: [], error })
+          },
+        )
     }, PAUSE_MS)
     return () => {
       clearTimeout(timer)

@@ -1,26 +1,26 @@
 import type { User } from '@lockstep/client'
 import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
-import { sentenceOf } from '../ui/failure.tsx'
+import { errorMessage } from '../ui/failure.tsx'
 import { Avatar, nameOf } from '../ui/people.tsx'
 import { useUserSearch } from './use-user-search.ts'
 
 interface UserComboboxProps {
   label: string
   field: RefObject<HTMLInputElement | null>
-  /** What is said of a user who cannot be chosen as such. */
+  /** A note for a user who can't be invited. */
   noteOf: (user: User) => string | undefined
   onPick: (user: User) => void
 }
 
-/** An editable combobox by the pattern of the ARIA guide: the focus stays in the field, arrows go through the list. */
+/** An editable combobox, following the ARIA Authoring Practices: the focus stays in the field, arrow keys move in the list. */
 export function UserCombobox({ label, field, noteOf, onPick }: UserComboboxProps) {
   const id = useId()
   const popup = useRef<HTMLDivElement>(null)
   const [text, setText] = useState('')
-  const [isWanted, setWanted] = useState(false)
+  const [isExpanded, setExpanded] = useState(false)
   const [active, setActive] = useState(0)
   const { state, users, error } = useUserSearch(text)
-  const isOpen = isWanted && state !== 'idle'
+  const isOpen = isExpanded && state !== 'idle'
   const at = Math.min(active, users.length - 1)
 
   useLayoutEffect(() => {
@@ -43,18 +43,18 @@ export function UserCombobox({ label, field, noteOf, onPick }: UserComboboxProps
   const pick = (user: User | undefined) => {
     if (!user) return
     setText('')
-    setWanted(false)
+    setExpanded(false)
     onPick(user)
   }
-  const steer = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step) {
       setActive(isOpen && users.length > 0 ? (at + step + users.length) % users.length : 0)
-      setWanted(true)
+      setExpanded(true)
     } else if (event.key === 'Enter') {
-      // A list that is still being looked for is about other letters.
+      // While a search is running, the list belongs to the previous text.
       if (isOpen && state === 'found') pick(users[at])
-    } else if (event.key === 'Escape' && isOpen) setWanted(false)
+    } else if (event.key === 'Escape' && isOpen) setExpanded(false)
     else return
     event.preventDefault()
   }
@@ -77,16 +77,16 @@ export function UserCombobox({ label, field, noteOf, onPick }: UserComboboxProps
         value={text}
         onChange={(event) => {
           setText(event.target.value)
-          setWanted(true)
+          setExpanded(true)
           setActive(0)
         }}
-        onBlur={() => setWanted(false)}
-        onKeyDown={steer}
+        onBlur={() => setExpanded(false)}
+        onKeyDown={handleKey}
       />
       <div ref={popup} popover="manual" className="menu combobox-popup">
         <div id={`${id}-list`} role="listbox" aria-label={label} tabIndex={-1}>
           {users.map((user, i) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, where the focus is
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and handles the keys
             <div
               key={user.id}
               id={`${id}-${user.id}`}
@@ -107,8 +107,8 @@ export function UserCombobox({ label, field, noteOf, onPick }: UserComboboxProps
           ))}
         </div>
         {state === 'searching' && users.length === 0 && <p>Searching…</p>}
-        {state === 'found' && users.length === 0 && <p>Nobody here is called “{text.trim()}”.</p>}
-        {state === 'failed' && <p>{sentenceOf(error)}</p>}
+        {state === 'found' && users.length === 0 && <p>No one found for “{text.trim()}”</p>}
+        {state === 'failed' && <p>{errorMessage(error)}</p>}
       </div>
     </div>
   )

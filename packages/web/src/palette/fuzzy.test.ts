@@ -11,7 +11,7 @@ const titles = [
 ]
 const found = (query: string) => rank(query, titles, (title) => title).map(({ item }) => item)
 
-describe('[WEB-30] the palette finds by fragments', () => {
+describe('[WEB-30] the palette finds items by fragments', () => {
   test.each([
     ['snap', 1],
     ['SIGNING', 0],
@@ -24,29 +24,29 @@ describe('[WEB-30] the palette finds by fragments', () => {
     expect(found(query)[0]).toBe(titles[index])
   })
 
-  test('[WEB-30] every word must be found', () => {
+  test('[WEB-30] every word of the query must match', () => {
     expect(found('gap zebra')).toEqual([])
     expect(fuzzy('xyz', 'Keep drafts')).toBeUndefined()
   })
 
-  test('[WEB-30] whole words come before beginnings, beginnings before middles, and letters left out last', () => {
+  test('[WEB-30] whole words rank before word starts, word starts before substrings, subsequences last', () => {
     const texts = ['c-a-r-d', 'a discarded idea', 'the cardinal', 'the card', 'card']
     expect(rank('card', texts, (text) => text).map(({ item }) => item)).toEqual(texts.toReversed())
   })
 
-  test('[WEB-30] equally good ones stay in their order, and nothing typed finds all', () => {
+  test('[WEB-30] items with equal scores stay in order, and an empty query finds all', () => {
     const same = ['Review', 'Review', 'Review'].map((title, id) => ({ title, id }))
     expect(rank('rev', same, ({ title }) => title).map(({ item }) => item.id)).toEqual([0, 1, 2])
     expect(found('  ')).toEqual(titles)
   })
 
-  test('[WEB-30] what fits is marked, touching parts as one', () => {
+  test('[WEB-30] matching ranges are returned, adjacent ranges merged', () => {
     expect(fuzzy('draft', 'Keep drafts')?.ranges).toEqual([[5, 10]])
     expect(fuzzy('keep ep', 'Keep drafts')?.ranges).toEqual([[0, 4]])
   })
 
   check.prop([fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme' }), fc.nat(), fc.nat()])(
-    '[WEB-30] every fragment of a title finds it, and what is marked lies inside of it',
+    '[WEB-30] every fragment of a title finds it, with ranges inside the title',
     (title, a, b) => {
       const [from, to] = [a % (title.length + 1), b % (title.length + 1)].sort((x, y) => x - y)
       const match = fuzzy(title.slice(from, to), title)

@@ -1,10 +1,10 @@
-/** How well a text fits what was typed, and which of its characters do: pairs of start and end. */
+/** The score of a text for a query, and the matching character ranges. */
 export interface Match {
   score: number
   ranges: [start: number, end: number][]
 }
 
-/** One character for each, so that a place in the folded text is the place in the text. */
+/** Removes case and diacritics, one character for each, so that indexes stay valid. */
 const fold = (text: string): string => {
   let folded = ''
   for (let i = 0; i < text.length; i++) {
@@ -18,8 +18,8 @@ const isLetter = (char: string | undefined) => char !== undefined && /[\p{L}\p{N
 const isStart = (text: string, at: number) => isLetter(text[at]) && !isLetter(text[at - 1])
 
 /**
- * Whether every word of the query is in the text, in whatever order: as it is, by the first letters of words, or with letters
- * left out. Beginnings of words weigh more than their middles, and early ones more than late ones.
+ * Matches if every word of the query is in the text, in any order: as a substring, as initials, or as a subsequence. A match
+ * at the start of a word scores higher than one inside, and an early match higher than a late one.
  */
 export function fuzzy(query: string, text: string): Match | undefined {
   const folded = fold(text)
@@ -45,7 +45,7 @@ function matchWhole(word: string, text: string): Match | undefined {
   return best
 }
 
-/** `rsw` is “Rotate signing secret without”: words may be passed over, after the first that fits. */
+/** `rsw` matches “Rotate signing secret without”. Words may be skipped. */
 function matchInitials(word: string, text: string): Match | undefined {
   if (word.length < 2) return undefined
   const ranges: Match['ranges'] = []
@@ -55,28 +55,28 @@ function matchInitials(word: string, text: string): Match | undefined {
   return ranges.length === word.length ? { score: 100, ranges } : undefined
 }
 
-/** The letters in their order, close together: what is spread over half a sentence was not meant. */
+/** The letters as a subsequence, close together: letters spread over half a sentence are no match. */
 function matchScattered(word: string, text: string): Match | undefined {
   if (word.length < 3) return undefined
-  const most = word.length * 2
+  const maxLength = word.length * 2
   let best: number[] | undefined
   for (let from = text.indexOf(word.charAt(0)); from >= 0; from = text.indexOf(word.charAt(0), from + 1)) {
-    const places = [from]
+    const indexes = [from]
     for (let i = 1; i < word.length; i++) {
-      const next = text.indexOf(word.charAt(i), (places.at(-1) as number) + 1)
+      const next = text.indexOf(word.charAt(i), (indexes.at(-1) as number) + 1)
       if (next < 0) return scattered(best)
-      places.push(next)
+      indexes.push(next)
     }
-    if (lengthOf(places) <= most && (!best || lengthOf(places) < lengthOf(best))) best = places
+    if (lengthOf(indexes) <= maxLength && (!best || lengthOf(indexes) < lengthOf(best))) best = indexes
   }
   return scattered(best)
 }
 
-const lengthOf = (places: number[]) => (places.at(-1) as number) - (places[0] as number) + 1
-const scattered = (places: number[] | undefined): Match | undefined =>
-  places && { score: 50 - (lengthOf(places) - places.length), ranges: places.map((at) => [at, at + 1]) }
+const lengthOf = (indexes: number[]) => (indexes.at(-1) as number) - (indexes[0] as number) + 1
+const scattered = (indexes: number[] | undefined): Match | undefined =>
+  indexes && { score: 50 - (lengthOf(indexes) - indexes.length), ranges: indexes.map((at) => [at, at + 1]) }
 
-/** In order, and those that touch as one. */
+/** Sorts the ranges and merges those that touch. */
 function joined(ranges: Match['ranges']): Match['ranges'] {
   const sorted = ranges.toSorted(([a], [b]) => a - b)
   const whole: Match['ranges'] = []
@@ -88,7 +88,7 @@ function joined(ranges: Match['ranges']): Match['ranges'] {
   return whole
 }
 
-/** Those that fit, the best first; equally good ones stay in their order. */
+/** The matching items, best first. The sort is stable. */
 export function rank<T>(query: string, items: readonly T[], textOf: (item: T) => string): { item: T; match: Match }[] {
   return items
     .flatMap((item) => {

@@ -1,13 +1,13 @@
 import { useEffect } from 'react'
+import { overlay } from '../board-state/overlay.ts'
 import { useAppKeys } from '../shortcuts/app-keys.ts'
-import { late, whenIdle } from '../ui/late.tsx'
+import { lazyComponent, whenIdle } from '../ui/lazy-component.tsx'
 import { useStore } from '../ui/store.ts'
-import { overlay } from './overlay.ts'
 
-const Palette = late(async () => (await import('./palette.tsx')).Palette)
-const ShortcutSheet = late(async () => (await import('../shortcuts/shortcut-sheet.tsx')).ShortcutSheet)
+const Palette = lazyComponent(async () => (await import('./palette.tsx')).Palette)
+const ShortcutSheet = lazyComponent(async () => (await import('../shortcuts/shortcut-sheet.tsx')).ShortcutSheet)
 
-/** What lies over all pages, with the keys for it. It is fetched when nothing else is to do, so that it opens at once. */
+/** The overlays of all pages and their shortcuts. They are prefetched when the browser is idle, so that they open at once. */
 export function Overlays() {
   const shown = useStore(overlay)
   useAppKeys()

@@ -1,24 +1,24 @@
 import type { Board } from '@lockstep/client'
-import type { BoardTools } from '../board/board-tools.ts'
-import { cardMenu } from '../board/card-menu.ts'
-import { toggleFilter } from '../board/filter-address.ts'
+import type { BoardTools } from '../board-state/board-tools.ts'
+import { cardMenu } from '../board-state/card-menu.ts'
+import { toggleFilter } from '../board-state/filter-address.ts'
+import { openCardId, openShortcuts } from '../board-state/overlay.ts'
+import { setTheme, type Theme } from '../preferences.ts'
 import { logOut } from '../session.ts'
-import { setTheme, type Theme } from '../settings/preferences.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { type Match, rank } from './fuzzy.ts'
-import { openCardId, openShortcuts } from './overlay.ts'
 
-/** Something to go to or to do. */
+/** An action, a card or a board. */
 export interface PaletteItem {
   id: string
   label: string
   icon: IconName
   run: () => void
-  /** Where it is, or what it belongs to. */
+  /** Context, such as the column of a card. */
   note?: string
-  /** The key that does the same without the palette. */
+  /** The shortcut for the same action. */
   keys?: string
-  /** Other words for it, that it is found by as well. */
+  /** Other search words. */
   words?: string
 }
 export interface PaletteGroup {
@@ -32,10 +32,10 @@ interface Sources {
   go: (path: string) => void
 }
 
-/** So many of each group, when something was typed. */
-const MOST = 8
+/** Maximum number of results per group. */
+const MAX_RESULTS = 8
 
-/** What fits, in groups: without a query what can be done here, with one the group first that fits best. */
+/** Groups of matching items, best group first. Without a query: all actions of this page. */
 export function findItems(query: string, { tools, boards, card_id, go }: Sources): PaletteGroup[] {
   const card = tools?.find(card_id)?.card
   const groups: [title: string, items: PaletteItem[]][] = [
@@ -45,21 +45,21 @@ export function findItems(query: string, { tools, boards, card_id, go }: Sources
     ['Boards', boards.filter(({ id }) => id !== tools?.board_id).map((board) => boardItem(board, go))],
   ]
   if (!query.trim()) return groups.map(([title, items]) => group(title, query, items)).filter(isFilled)
-  const cards = tools ? group('Cards', query, cardItems(tools), MOST) : undefined
-  return [...(cards ? [cards] : []), ...groups.map(([title, items]) => group(title, query, items, MOST))]
+  const cards = tools ? group('Cards', query, cardItems(tools), MAX_RESULTS) : undefined
+  return [...(cards ? [cards] : []), ...groups.map(([title, items]) => group(title, query, items, MAX_RESULTS))]
     .filter(isFilled)
     .sort((a, b) => (b.items[0]?.match.score ?? 0) - (a.items[0]?.match.score ?? 0))
 }
 
 const isFilled = ({ items }: PaletteGroup) => items.length > 0
 
-/** Marks are for the label: what is found by another word has none. */
-function group(title: string, query: string, items: PaletteItem[], most = items.length): PaletteGroup {
+/** Only matches in the label are highlighted. */
+function group(title: string, query: string, items: PaletteItem[], max = items.length): PaletteGroup {
   const byLabel = rank(query, items, ({ label }) => label)
   const others = items.filter((item) => byLabel.every((each) => each.item !== item))
   const byWords = rank(query, others, ({ label, words = '' }) => `${label} ${words}`)
   const found = byWords.map(({ item, match }) => ({ item, match: { score: match.score, ranges: [] } }))
-  return { title, items: [...byLabel, ...found].slice(0, most) }
+  return { title, items: [...byLabel, ...found].slice(0, max) }
 }
 
 const cardItems = (tools: BoardTools): PaletteItem[] =>
@@ -82,10 +82,10 @@ const boardItem = (board: Board, go: Sources['go']): PaletteItem => ({
   run: () => go(`/b/${board.id}`),
 })
 
-/** As in the card's own menu, but for what its open dialog shows already. */
+/** The items of the card's menu, except those that its open dialog shows already. */
 const cardActions = (tools: BoardTools, card_id: string): PaletteItem[] => {
   const card = tools.find(card_id)?.card
-  const inDialog = openCardId() === card_id ? ['Open', 'Edit the title'] : []
+  const inDialog = openCardId() === card_id ? ['Open', 'Edit title'] : []
   const items = (card ? cardMenu(tools, card) : []).filter((item) => item !== undefined)
   return items
     .filter(({ label }) => !inDialog.includes(label))
@@ -101,11 +101,11 @@ const cardActions = (tools: BoardTools, card_id: string): PaletteItem[] => {
 
 function boardActions(tools: BoardTools): PaletteItem[] {
   const open = (panel: string) => () => tools.navigate(`/b/${tools.board_id}/${panel}`)
-  /** What is done on the board itself needs the board to be in front. */
+  /** Closes open dialogs first. */
   const onBoard = (act: () => void) => () => {
-    tools.asking.set(undefined)
+    tools.picker.set(undefined)
     if (document.querySelector('dialog[open]')) tools.close()
-    // The dialog gives the focus back as it goes; only then may it be taken.
+    // The closing dialog returns the focus; the action may move it after that.
     setTimeout(act)
   }
   const click = (selector: string) => onBoard(() => document.querySelector<HTMLElement>(selector)?.click())
@@ -120,12 +120,12 @@ function boardActions(tools: BoardTools): PaletteItem[] {
       run: onBoard(() => tools.composeAnywhere()),
     },
     {
-      id: 'new-lane',
-      label: 'New lane',
+      id: 'add-column',
+      label: 'Add column',
       icon: 'plus',
       keys: 'C',
-      words: 'add create column list',
-      run: click('[data-new-lane]'),
+      words: 'new create list',
+      run: click('[data-new-column]'),
     },
     {
       id: 'filter',
@@ -143,8 +143,8 @@ function boardActions(tools: BoardTools): PaletteItem[] {
       words: 'mine only assigned to me',
       run: onBoard(() => toggleFilter('@me')),
     },
-    { id: 'undo', label: 'Undo', icon: 'undo', keys: 'Ctrl Z', words: 'take back', run: () => tools.undo() },
-    { id: 'redo', label: 'Redo', icon: 'undo', keys: 'Ctrl Shift Z', words: 'do again', run: () => tools.redo() },
+    { id: 'undo', label: 'Undo', icon: 'undo', keys: 'Ctrl Z', words: 'revert', run: () => tools.undo() },
+    { id: 'redo', label: 'Redo', icon: 'undo', keys: 'Ctrl Shift Z', words: 'repeat', run: () => tools.redo() },
     { id: 'members', label: 'Members', icon: 'users', words: 'share invite people', run: open('members') },
     { id: 'automations', label: 'Automation', icon: 'bolt', words: 'rules', run: open('automations') },
     {
@@ -193,7 +193,7 @@ function appActions(go: Sources['go']): PaletteItem[] {
     { id: 'accessibility', label: 'Accessibility', icon: 'eye', words: 'help wcag', run: () => go('/accessibility') },
     theme('light', 'light'),
     theme('dark', 'dark'),
-    theme('system', 'as the system'),
+    theme('system', 'system'),
     { id: 'log-out', label: 'Log out', icon: 'out', words: 'sign off leave', run: () => void logOut() },
   ]
 }

@@ -2,47 +2,47 @@ import type { Board } from '@lockstep/client'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useLocation } from 'wouter'
+import { closeOverlay, currentBoard } from '../board-state/overlay.ts'
 import { client } from '../session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { useStore } from '../ui/store.ts'
 import type { Match } from './fuzzy.ts'
-import { closeOverlay, currentBoard } from './overlay.ts'
 import { findItems, type PaletteItem } from './palette-items.ts'
 import './palette.css'
 
-/** Everything by its name, on one key: a field with a list, by the ARIA guide's pattern for a combobox. */
+/** The command palette: a combobox, following the ARIA Authoring Practices. */
 export function Palette({ card_id }: { card_id: string | undefined }) {
   const tools = useStore(currentBoard)
   const [, go] = useLocation()
   const boards = useBoards()
   const [query, setQuery] = useState('')
-  const [active_id, setActive] = useState<string>()
-  const list_id = useId()
+  const [activeId, setActive] = useState<string>()
+  const listId = useId()
   const list = useRef<HTMLDivElement>(null)
 
   const groups = findItems(query, { tools, boards, card_id, go })
   const items = groups.flatMap((group) => group.items.map(({ item }) => item))
   const at = Math.max(
     0,
-    items.findIndex(({ id }) => id === active_id),
+    items.findIndex(({ id }) => id === activeId),
   )
   const active = items[at]
   useEffect(() => {
-    const option = active && document.getElementById(`${list_id}-${active.id}`)
-    // The first one has a heading above it, which is to be seen as well.
+    const option = active && document.getElementById(`${listId}-${active.id}`)
+    // Show the group's heading above the first item.
     if (at === 0) list.current?.scrollTo(0, 0)
     else option?.scrollIntoView({ block: 'nearest' })
-  }, [active, at, list_id])
+  }, [active, at, listId])
 
   const run = (item: PaletteItem | undefined) => {
     if (!item) return
-    // First the focus goes back to where it was, then the action may take it further.
+    // Closing returns the focus; the action may move it after that.
     flushSync(closeOverlay)
     item.run()
   }
-  const steer = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     const to = {
       ArrowDown: items[(at + 1) % items.length],
       ArrowUp: items.at(at - 1),
@@ -59,7 +59,7 @@ export function Palette({ card_id }: { card_id: string | undefined }) {
   return (
     <Dialog
       title="Command palette"
-      has_own_heading
+      hasOwnHeading
       onClose={closeOverlay}
       actions={
         <>
@@ -69,12 +69,12 @@ export function Palette({ card_id }: { card_id: string | undefined }) {
             data-first=""
             type="text"
             role="combobox"
-            aria-label="Find a card, a board or an action"
+            aria-label="Search cards, boards and actions"
             aria-expanded="true"
-            aria-controls={list_id}
+            aria-controls={listId}
             aria-autocomplete="list"
-            aria-activedescendant={active && `${list_id}-${active.id}`}
-            placeholder={tools ? 'Find a card, a board or an action' : 'Find a board or an action'}
+            aria-activedescendant={active && `${listId}-${active.id}`}
+            placeholder={tools ? 'Search cards, boards and actions' : 'Search boards and actions'}
             autoComplete="off"
             spellCheck={false}
             value={query}
@@ -82,24 +82,24 @@ export function Palette({ card_id }: { card_id: string | undefined }) {
               setQuery(event.target.value)
               setActive(undefined)
             }}
-            onKeyDown={steer}
+            onKeyDown={handleKey}
           />
         </>
       }
     >
-      <div ref={list} id={list_id} className="palette-list" role="listbox" aria-label="What was found" tabIndex={-1}>
+      <div ref={list} id={listId} className="palette-list" role="listbox" aria-label="Results" tabIndex={-1}>
         {groups.map((group, i) => (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
-          <div key={group.title} className="palette-group" role="group" aria-labelledby={`${list_id}-${i}`}>
-            <div id={`${list_id}-${i}`} className="palette-title" role="presentation">
+          <div key={group.title} className="palette-group" role="group" aria-labelledby={`${listId}-${i}`}>
+            <div id={`${listId}-${i}`} className="palette-title" role="presentation">
               {group.title}
             </div>
             {group.items.map(({ item, match }) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus
-              // biome-ignore lint/a11y/useFocusableInteractive: the field points at it, by aria-activedescendant
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field keeps the focus and handles the keys
+              // biome-ignore lint/a11y/useFocusableInteractive: the field refers to it with aria-activedescendant
               <div
                 key={item.id}
-                id={`${list_id}-${item.id}`}
+                id={`${listId}-${item.id}`}
                 className="palette-item"
                 role="option"
                 aria-selected={item === active}
@@ -115,8 +115,8 @@ export function Palette({ card_id }: { card_id: string | undefined }) {
           </div>
         ))}
       </div>
-      <p className={items.length === 0 ? 'palette-none' : 'unseen'} role="status">
-        {items.length === 0 ? `Nothing is called “${query.trim()}”.` : query && `${items.length} found`}
+      <p className={items.length === 0 ? 'palette-none' : 'visually-hidden'} role="status">
+        {items.length === 0 ? `No results for “${query.trim()}”` : query && `${items.length} found`}
       </p>
     </Dialog>
   )
@@ -124,7 +124,7 @@ export function Palette({ card_id }: { card_id: string | undefined }) {
 
 const PAGE = 8
 
-/** Fetched each time, for boards come and go; without them the rest is there all the same. */
+/** Loaded each time the palette opens. If that fails, the other results are still shown. */
 function useBoards(): readonly Board[] {
   const [boards, setBoards] = useState<readonly Board[]>([])
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { aim, criteria, limits, report } from './accessibility-table.ts'
 import { PageFrame } from './page-frame.tsx'
 
-/** What the client promises to those who use it without a mouse, without sight, or with less of something; and what not. */
+/** The accessibility statement. */
 export function AccessibilityPage() {
   return (
     <PageFrame title="Accessibility">
@@ -18,11 +18,11 @@ export function AccessibilityPage() {
       ))}
       <h2>How it is met</h2>
       <table className="criteria">
-        <caption>The success criteria of WCAG 2.2 that shape the client, and what a test shows for each</caption>
+        <caption>WCAG 2.2 success criteria, how they are met, and what is tested</caption>
         <thead>
           <tr>
             <th scope="col">Criterion</th>
-            <th scope="col">How it is met, and what is tested</th>
+            <th scope="col">How it is met and tested</th>
           </tr>
         </thead>
         <tbody>

@@ -1,18 +1,18 @@
 import { useLocation } from 'wouter'
-import { openShortcuts } from '../palette/overlay.ts'
+import { openShortcuts } from '../board-state/overlay.ts'
 import { logOut, session } from '../session.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Avatar, initialsOf, nameOf } from '../ui/people.tsx'
 import { useStore } from '../ui/store.ts'
 
-/** Who is logged in, and what concerns him alone. */
+/** The menu of the logged-in user. */
 export function AccountMenu() {
   const [, navigate] = useLocation()
   const { user } = useStore(session)
   if (!user) return null
   return (
     <Menu
-      // With the letters that are to be seen, for those who say what they want to press.
+      // Starts with the visible initials, so that speech input finds it (WCAG 2.5.3).
       label={`${initialsOf(user)}, account of ${nameOf(user)}`}
       className="account-button"
       items={[

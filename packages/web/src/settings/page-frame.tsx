@@ -4,7 +4,7 @@ import { Heading, Mark } from '../ui/page.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import './settings.css'
 
-/** A page that is read from top to bottom, with the way back to the boards. */
+/** Layout of a text page, with a link back to the boards. */
 export function PageFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <>

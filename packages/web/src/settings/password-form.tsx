@@ -6,15 +6,15 @@ import { Field } from '../ui/field.tsx'
 import { showToast } from '../ui/toasts.tsx'
 
 const empty = { current_password: '', new_password: '' }
-const fields = { wrong_password: 'current_password', password_refused: 'new_password' } as const
+const fieldsByCode = { wrong_password: 'current_password', password_refused: 'new_password' } as const
 
-/** A new password, for whoever knows the present one. Password managers may fill in both. */
+/** Changes the password. The hidden username field helps password managers. */
 export function PasswordForm({ email }: { email: string }) {
   const [isShown, setShown] = useState(false)
-  const { form, field, failure, isBusy, setValues } = useForm(empty, fields, async (values) => {
+  const { form, field, failure, isBusy, setValues } = useForm(empty, fieldsByCode, async (values) => {
     await client.changePassword(values)
     setValues(empty)
-    showToast('Your password is changed. All other sessions are logged out.')
+    showToast('Password changed. All other sessions were logged out.')
   })
   const type = isShown ? 'text' : 'password'
   return (
@@ -26,11 +26,11 @@ export function PasswordForm({ email }: { email: string }) {
         label="New password"
         type={type}
         autoComplete="new-password"
-        hint="A sentence is a good password."
+        hint="A short sentence works well."
         {...field('new_password')}
       />
       <label className="check">
-        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show the passwords
+        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show passwords
       </label>
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
         {isBusy ? 'Changing…' : 'Change password'}

@@ -5,7 +5,7 @@ import { client, session } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { showToast } from '../ui/toasts.tsx'
 
-/** How others see somebody. */
+/** Edits the user's name. */
 export function ProfileForm({ user }: { user: User }) {
   const initial = { username: user.username, firstname: user.firstname ?? '', lastname: user.lastname ?? '' }
   const { form, field, failure, isBusy } = useForm(initial, { username_taken: 'username' }, async (values) => {
@@ -16,15 +16,15 @@ export function ProfileForm({ user }: { user: User }) {
       lastname: values.lastname.trim() || null,
     })
     session.update((now) => ({ ...now, user: changed }))
-    showToast('Your profile is saved.')
+    showToast('Profile saved')
   })
   return (
     <form className="setting-form" {...form}>
       <FormAlert text={failure} />
       <Field label="Username" autoComplete="nickname" hint="How others see you on boards." {...field('username')} />
       <div className="field-pair">
-        <Field label="First name" autoComplete="given-name" is_optional {...field('firstname')} />
-        <Field label="Last name" autoComplete="family-name" is_optional {...field('lastname')} />
+        <Field label="First name" autoComplete="given-name" isOptional {...field('firstname')} />
+        <Field label="Last name" autoComplete="family-name" isOptional {...field('lastname')} />
       </div>
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
         {isBusy ? 'Saving…' : 'Save profile'}

@@ -1,28 +1,28 @@
 import { type ReactNode, useId } from 'react'
-import { openShortcuts } from '../palette/overlay.ts'
+import { openShortcuts } from '../board-state/overlay.ts'
+import { preferences, setLetterKeys, setTheme, type Theme } from '../preferences.ts'
 import { logOut, logOutEverywhere, me } from '../session.ts'
-import { sentenceOf } from '../ui/failure.tsx'
+import { errorMessage } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useStore } from '../ui/store.ts'
 import { showToast } from '../ui/toasts.tsx'
 import { PageFrame } from './page-frame.tsx'
 import { PasswordForm } from './password-form.tsx'
-import { preferences, setLetterKeys, setTheme, type Theme } from './preferences.ts'
 import { ProfileForm } from './profile-form.tsx'
 
 const themes: [theme: Theme, label: string][] = [
-  ['system', 'As the system'],
+  ['system', 'System'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ]
 
-function leaveEverywhere() {
-  logOutEverywhere().catch((error: unknown) => showToast(sentenceOf(error)))
+function logOutAll() {
+  logOutEverywhere().catch((error: unknown) => showToast(errorMessage(error)))
 }
 
-/** What somebody sets for himself. Theme and keys belong to this browser, the rest to the account. */
+/** The user's settings. Theme and shortcuts are stored in this browser, the rest in the account. */
 export function SettingsPage() {
-  const { theme, has_letter_keys } = useStore(preferences)
+  const { theme, hasLetterKeys } = useStore(preferences)
   return (
     <PageFrame title="Settings">
       <Setting title="Appearance">
@@ -39,15 +39,15 @@ export function SettingsPage() {
         <label className="check">
           <input
             type="checkbox"
-            checked={has_letter_keys}
+            checked={hasLetterKeys}
             aria-describedby="setting-keys-hint"
             onChange={(event) => setLetterKeys(event.target.checked)}
           />
-          Shortcuts of a single letter
+          Single-key shortcuts
         </label>
         <p id="setting-keys-hint" className="setting-hint">
-          Turn them off if you dictate, or if keys are pressed by accident. Arrows, Control and the command palette
-          stay.
+          Turn these off if you use speech input or press keys by accident. Arrow keys, Ctrl shortcuts and the command
+          palette keep working.
         </p>
         <button type="button" className="button" onClick={openShortcuts}>
           <Icon name="keyboard" /> All keyboard shortcuts
@@ -64,11 +64,11 @@ export function SettingsPage() {
         <button type="button" className="button" onClick={() => void logOut()}>
           <Icon name="out" /> Log out
         </button>
-        <button type="button" className="button" aria-describedby="setting-everywhere-hint" onClick={leaveEverywhere}>
+        <button type="button" className="button" aria-describedby="setting-everywhere-hint" onClick={logOutAll}>
           <Icon name="out" /> Log out everywhere
         </button>
         <p id="setting-everywhere-hint" className="setting-hint">
-          Ends your sessions on all devices, this one too.
+          Logs you out on all devices, including this one.
         </p>
       </Setting>
     </PageFrame>

@@ -1,33 +1,33 @@
 import { useEffect } from 'react'
 import { navigate } from 'wouter/use-browser-location'
-import { filterQuery } from '../board/filter-address.ts'
-import { closeOverlay, currentBoard, openPalette, openShortcuts, overlay } from '../palette/overlay.ts'
-import { hasLetterKeys } from '../settings/preferences.ts'
+import { filterQuery } from '../board-state/filter-address.ts'
+import { closeOverlay, currentBoard, openPalette, openShortcuts, overlay } from '../board-state/overlay.ts'
+import { hasLetterKeys } from '../preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
 
-/** How long after a `G` the second key may come. */
+/** Time limit for the second key after `G`. */
 const SECOND_KEY_MS = 1_200
-let g_at = Number.NEGATIVE_INFINITY
+let gAt = Number.NEGATIVE_INFINITY
 
-/** The keys of every page. */
+/** Shortcuts of every page. */
 export function useAppKeys() {
   useEffect(() => {
-    // Before all others: the second of two keys may have a meaning of its own where the focus is.
-    addEventListener('keydown', steerSequence, true)
-    addEventListener('keydown', steerApp)
+    // In the capture phase: the second key of a sequence may be a shortcut of the focused element.
+    addEventListener('keydown', handleKeySequence, true)
+    addEventListener('keydown', handleAppKeys)
     return () => {
-      removeEventListener('keydown', steerSequence, true)
-      removeEventListener('keydown', steerApp)
+      removeEventListener('keydown', handleKeySequence, true)
+      removeEventListener('keydown', handleAppKeys)
     }
   }, [])
 }
 
-/** `G`, then where to. */
-export function steerSequence(event: KeyboardEvent) {
+/** Two-key sequences: `G`, then a letter for the destination. */
+export function handleKeySequence(event: KeyboardEvent) {
   const { key, ctrlKey, metaKey, altKey, shiftKey, timeStamp } = event
   if (ctrlKey || metaKey || altKey || shiftKey || !hasLetterKeys() || isBusy(event)) return
-  const isSecond = timeStamp - g_at < SECOND_KEY_MS
-  g_at = key === 'g' ? timeStamp : Number.NEGATIVE_INFINITY
+  const isSecond = timeStamp - gAt < SECOND_KEY_MS
+  gAt = key === 'g' ? timeStamp : Number.NEGATIVE_INFINITY
   const board = currentBoard.get()
   const path = { b: '/app/boards', a: board && `/app/b/${board.board_id}/activity${filterQuery()}` }[key]
   if (!isSecond || !path) return
@@ -36,8 +36,8 @@ export function steerSequence(event: KeyboardEvent) {
   navigate(path)
 }
 
-/** The palette also from within fields; the sheet outside of them. */
-export function steerApp(event: KeyboardEvent) {
+/** The palette opens from anywhere, the list of shortcuts only outside fields. */
+export function handleAppKeys(event: KeyboardEvent) {
   if (event.defaultPrevented) return
   if (hasCommand(event) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
     event.preventDefault()

@@ -1,26 +1,26 @@
 import { useLocation } from 'wouter'
-import { closeOverlay } from '../palette/overlay.ts'
-import { preferences } from '../settings/preferences.ts'
+import { closeOverlay } from '../board-state/overlay.ts'
+import { preferences } from '../preferences.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { useStore } from '../ui/store.ts'
 import { isLetterKey, type ScreenKeys, screensAt, shortcuts } from './shortcut-table.ts'
 import './shortcuts.css'
 
-/** All keys: those of the page behind it first. */
+/** All shortcuts, those of the current page first. */
 export function ShortcutSheet() {
   const [path, navigate] = useLocation()
-  const { has_letter_keys } = useStore(preferences)
+  const { hasLetterKeys } = useStore(preferences)
   const here = [...screensAt(path), 'everywhere']
   const isHere = ({ screen }: ScreenKeys) => here.includes(screen)
   const others = shortcuts.filter((part) => !isHere(part))
   return (
     <Dialog title="Keyboard shortcuts" size="wide" onClose={closeOverlay}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and holds nothing else that could have the focus */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls and has no focusable content */}
       <section className="dialog-body shortcuts" aria-label="Shortcuts" tabIndex={0}>
-        {!has_letter_keys && (
+        {!hasLetterKeys && (
           <p className="shortcuts-note">
-            Keys of a single letter are switched off.{' '}
+            Single-key shortcuts are off.{' '}
             <button
               type="button"
               className="link-button"
@@ -38,7 +38,7 @@ export function ShortcutSheet() {
             .filter(isHere)
             .sort(byOrder(here))
             .map((part) => (
-              <KeyTable key={part.screen} part={part} has_letter_keys={has_letter_keys} />
+              <KeyTable key={part.screen} part={part} hasLetterKeys={hasLetterKeys} />
             ))}
         </div>
         {others.length > 0 && (
@@ -46,7 +46,7 @@ export function ShortcutSheet() {
             <h3>On other pages</h3>
             <div className="shortcuts-part">
               {others.map((part) => (
-                <KeyTable key={part.screen} part={part} has_letter_keys={has_letter_keys} />
+                <KeyTable key={part.screen} part={part} hasLetterKeys={hasLetterKeys} />
               ))}
             </div>
           </div>
@@ -58,8 +58,8 @@ export function ShortcutSheet() {
 
 const byOrder = (order: string[]) => (a: ScreenKeys, b: ScreenKeys) => order.indexOf(a.screen) - order.indexOf(b.screen)
 
-function KeyTable({ part, has_letter_keys }: { part: ScreenKeys; has_letter_keys: boolean }) {
-  const isOff = (keys: string) => !has_letter_keys && isLetterKey(keys)
+function KeyTable({ part, hasLetterKeys }: { part: ScreenKeys; hasLetterKeys: boolean }) {
+  const isOff = (keys: string) => !hasLetterKeys && isLetterKey(keys)
   return (
     <table className="shortcuts-table">
       <caption>{part.title}</caption>
@@ -73,7 +73,7 @@ function KeyTable({ part, has_letter_keys }: { part: ScreenKeys; has_letter_keys
             </th>
             <td>
               {does}
-              {keys.every(isOff) && <span className="unseen"> (switched off)</span>}
+              {keys.every(isOff) && <span className="visually-hidden"> (off)</span>}
             </td>
           </tr>
         ))}

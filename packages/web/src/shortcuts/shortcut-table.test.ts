@@ -1,19 +1,19 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { cardLetters, steerBoard } from '../board/board-keys.ts'
-import type { BoardTools } from '../board/board-tools.ts'
-import { boardLetters, steerBoardPage } from '../board/global-keys.ts'
-import { steerBoards, steerTiles } from '../boards/boards-keys.ts'
-import { currentBoard, overlay } from '../palette/overlay.ts'
-import { setLetterKeys } from '../settings/preferences.ts'
-import { steerApp, steerSequence } from './app-keys.ts'
+import { boardLetters, handleBoardKeys } from '../board/board-page-keys.ts'
+import { cardLetters, handleCardKeys } from '../board/card-focus-keys.ts'
+import type { BoardTools } from '../board-state/board-tools.ts'
+import { currentBoard, overlay } from '../board-state/overlay.ts'
+import { handleBoardListKeys, handleTileKeys } from '../boards/boards-keys.ts'
+import { setLetterKeys } from '../preferences.ts'
+import { handleAppKeys, handleKeySequence } from './app-keys.ts'
 import { isLetterKey, type ScreenKeys, shortcuts } from './shortcut-table.ts'
 
-/** As much of a page as the keys look at: one element with the focus, which is a card. */
+/** A minimal DOM for the key handlers: one focused element, which is a card. */
 class Element {
   readonly dataset = { cardId: 'card' }
   readonly isContentEditable = false
-  is_field = false
-  matches = () => this.is_field
+  isField = false
+  matches = () => this.isField
   closest = () => this
   querySelector = () => this
   focus = () => {}
@@ -21,9 +21,9 @@ class Element {
 }
 const element = new Element()
 const tools = new Proxy({ board_id: 'board' } as unknown as BoardTools, {
-  get: (target, name) => (name === 'find' ? () => undefined : (Reflect.get(target, name) ?? answer)),
+  get: (target, name) => (name === 'find' ? () => undefined : (Reflect.get(target, name) ?? anyMember)),
 })
-const answer = Object.assign(() => [], { set: () => {}, get: () => ({}) })
+const anyMember = Object.assign(() => [], { set: () => {}, get: () => ({}) })
 
 const names: Record<string, string> = {
   '↑': 'ArrowUp',
@@ -35,7 +35,7 @@ const names: Record<string, string> = {
   Del: 'Delete',
 }
 
-/** A key as the browser would tell it. */
+/** A keydown event. */
 function press(keys: string, timeStamp = 0) {
   const parts = keys.split(' ')
   const last = parts.at(-1) ?? ''
@@ -57,17 +57,17 @@ function press(keys: string, timeStamp = 0) {
   }
 }
 
-type Steer = (event: KeyboardEvent) => void
-/** Who listens on a screen, in the order in which a key reaches them; dialogs are pressed in the browser. */
-const listeners: Partial<Record<ScreenKeys['screen'], Steer[]>> = {
-  everywhere: [steerSequence, steerApp],
-  boards: [steerBoards, (event) => steerTiles(event, [element as unknown as HTMLElement])],
-  board: [steerSequence, (event) => steerBoardPage(event, tools)],
-  focused_card: [(event) => steerBoard(event as unknown as Parameters<typeof steerBoard>[0], tools)],
+type KeyHandler = (event: KeyboardEvent) => void
+/** The key handlers of each screen, in call order. Keys of dialogs are tested in the browser. */
+const listeners: Partial<Record<ScreenKeys['screen'], KeyHandler[]>> = {
+  everywhere: [handleKeySequence, handleAppKeys],
+  boards: [handleBoardListKeys, (event) => handleTileKeys(event, [element as unknown as HTMLElement])],
+  board: [handleKeySequence, (event) => handleBoardKeys(event, tools)],
+  focusedCard: [(event) => handleCardKeys(event as unknown as Parameters<typeof handleCardKeys>[0], tools)],
 }
 
-/** Whether one of the listeners takes the keys, the last of them if there are several. */
-function isTaken(screen: ScreenKeys['screen'], keys: string): boolean {
+/** Whether a handler handles the keys; of a sequence, the last key. */
+function isHandled(screen: ScreenKeys['screen'], keys: string): boolean {
   const events = keys.split(' then ').map((each, i) => press(each, 1_000_000 + i))
   for (const event of events) for (const listen of listeners[screen] ?? []) listen(event as unknown as KeyboardEvent)
   return events.at(-1)?.defaultPrevented ?? false
@@ -84,7 +84,7 @@ beforeEach(() => {
     querySelectorAll: () => [element],
     activeElement: element,
   })
-  element.is_field = false
+  element.isField = false
   overlay.set(undefined)
   currentBoard.set(tools)
   setLetterKeys(true)
@@ -93,31 +93,31 @@ beforeEach(() => {
 const rows = shortcuts
   .filter(({ screen }) => listeners[screen])
   .flatMap(({ screen, rows: all }) =>
-    all.filter(({ is_native }) => !is_native).flatMap(({ keys }) => keys.map((each) => [screen, each] as const)),
+    all.filter(({ isNative }) => !isNative).flatMap(({ keys }) => keys.map((each) => [screen, each] as const)),
   )
 
 describe('[WEB-31] the table of shortcuts', () => {
-  test.each(rows)('[WEB-31] %s: %s is taken', (screen, keys) => {
-    expect(isTaken(screen, keys)).toBe(true)
+  test.each(rows)('[WEB-31] %s: %s is handled', (screen, keys) => {
+    expect(isHandled(screen, keys)).toBe(true)
   })
 
   test.each(rows.filter(([, keys]) => isLetterKey(keys)))(
-    '[WEB-31] %s: %s does nothing when keys of a single letter are switched off, and is a letter in a field',
+    '[WEB-31] %s: %s does nothing in a field, or when single-key shortcuts are off',
     (screen, keys) => {
-      element.is_field = true
-      expect(isTaken(screen, keys)).toBe(false)
-      element.is_field = false
+      element.isField = true
+      expect(isHandled(screen, keys)).toBe(false)
+      element.isField = false
       setLetterKeys(false)
-      expect(isTaken(screen, keys)).toBe(false)
+      expect(isHandled(screen, keys)).toBe(false)
     },
   )
 
-  test('[WEB-31] every letter that the board takes is in the table', () => {
+  test('[WEB-31] every single-key shortcut of the board is in the table', () => {
     const listed = (wanted: ScreenKeys['screen']) =>
       shortcuts.filter(({ screen }) => screen === wanted).flatMap(({ rows: all }) => all.flatMap(({ keys }) => keys))
     const shown = (key: string) => (key === ' ' ? 'Space' : key.replace(/.$/, (last) => last.toUpperCase()))
     expect(listed('board')).toEqual(expect.arrayContaining(Object.keys(boardLetters(tools)).map(shown)))
-    expect(listed('focused_card')).toEqual(
+    expect(listed('focusedCard')).toEqual(
       expect.arrayContaining(
         Object.keys(cardLetters(tools, 'card')).map((key) => shown(key).replace('shift', 'Shift')),
       ),

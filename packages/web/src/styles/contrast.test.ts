@@ -1,21 +1,21 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 
-/** Red, green and blue as light: linear, each 0 to 1. */
-type Light = [red: number, green: number, blue: number]
+/** Linear RGB, each channel from 0 to 1. */
+type LinearRgb = [red: number, green: number, blue: number]
 const themes = ['light', 'dark'] as const
-type Theme = (typeof themes)[number]
+type ThemeName = (typeof themes)[number]
 
 const SOURCE = new URL('..', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, SOURCE), 'utf8')
 const tokens = read('styles/tokens.css')
 const base = read('styles/base.css')
 
-const toLight = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+const toLinear = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
 const clip = (value: number) => Math.min(1, Math.max(0, value))
 
 /** `#fff` or `#rrggbb`. */
-function hex(text: string): Light {
+function hex(text: string): LinearRgb {
   const digits =
     text.length === 4
       ? text
@@ -23,11 +23,11 @@ function hex(text: string): Light {
           .split('')
           .map((digit) => digit + digit)
       : (text.slice(1).match(/../g) ?? [])
-  return digits.map((pair) => toLight(Number.parseInt(pair, 16) / 255)) as Light
+  return digits.map((pair) => toLinear(Number.parseInt(pair, 16) / 255)) as LinearRgb
 }
 
-/** What is beyond the colours of a screen is cut off, as browsers do it. */
-function oklab(lightness: number, a: number, b: number): Light {
+/** Converts OKLab to linear RGB. Out-of-gamut values are clipped, as in browsers. */
+function oklab(lightness: number, a: number, b: number): LinearRgb {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
   const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
   const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3
@@ -37,7 +37,7 @@ function oklab(lightness: number, a: number, b: number): Light {
     clip(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
   ]
 }
-function toOklab([red, green, blue]: Light): [number, number, number] {
+function toOklab([red, green, blue]: LinearRgb): [number, number, number] {
   const l = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
   const m = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
   const s = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue)
@@ -51,99 +51,99 @@ const oklch = (lightness: number, chroma: number, degrees: number) => {
   const angle = (degrees * Math.PI) / 180
   return oklab(lightness, chroma * Math.cos(angle), chroma * Math.sin(angle))
 }
-const mixed = (one: Light, other: Light, share: number) => {
+const mixed = (one: LinearRgb, other: LinearRgb, share: number) => {
   const [from, to] = [toOklab(one), toOklab(other)]
-  return oklab(...(from.map((value, i) => value + (to[i as 0] - value) * share) as Light))
+  return oklab(...(from.map((value, i) => value + (to[i as 0] - value) * share) as LinearRgb))
 }
 
-const brightness = ([red, green, blue]: Light) => 0.2126 * red + 0.7152 * green + 0.0722 * blue
-function contrast(one: Light, other: Light): number {
+const brightness = ([red, green, blue]: LinearRgb) => 0.2126 * red + 0.7152 * green + 0.0722 * blue
+function contrast(one: LinearRgb, other: LinearRgb): number {
   const [dark, bright] = [brightness(one), brightness(other)].sort((a, b) => a - b) as [number, number]
   return (bright + 0.05) / (dark + 0.05)
 }
 
-function token(name: string, theme: Theme): Light {
+function token(name: string, theme: ThemeName): LinearRgb {
   const [, light, dark] = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(tokens) ?? []
-  if (!light || !dark) throw new Error(`There is no token ${name}`)
+  if (!light || !dark) throw new Error(`Unknown token ${name}`)
   return hex(theme === 'light' ? light : dark)
 }
-/** The pairs of tokens that are too close, with what they have. */
-const tooClose = (theme: Theme, pairs: readonly [string, string][], least: number) =>
+/** The token pairs with too little contrast. */
+const lowContrast = (theme: ThemeName, pairs: readonly [string, string][], minimum: number) =>
   pairs
-    .map(([front, ground]) => ({
-      pair: `${front} on ${ground}`,
-      has: contrast(token(front, theme), token(ground, theme)),
+    .map(([foreground, background]) => ({
+      pair: `${foreground} on ${background}`,
+      has: contrast(token(foreground, theme), token(background, theme)),
     }))
-    .filter(({ has }) => has < least)
+    .filter(({ has }) => has < minimum)
 
-const on = (fronts: string[], grounds: string[]) =>
-  fronts.flatMap((front) => grounds.map((ground): [string, string] => [front, ground]))
-const grounds = ['paper', 'lane', 'surface', 'hover']
+const on = (foregrounds: string[], backgrounds: string[]) =>
+  foregrounds.flatMap((foreground) => backgrounds.map((background): [string, string] => [foreground, background]))
+const backgrounds = ['paper', 'column', 'surface', 'hover']
 const soft = ['accent-soft', 'danger-soft', 'warn-soft', 'ok-soft']
 
 const texts: [string, string][] = [
-  ...on(['ink', 'ink2'], [...grounds, ...soft]),
-  ...on(['ink3', 'danger'], grounds),
+  ...on(['ink', 'ink2'], [...backgrounds, ...soft]),
+  ...on(['ink3', 'danger'], backgrounds),
   ...on(['accent'], ['paper', 'surface', 'hover']),
   ['on-accent', 'accent'],
   ['danger', 'danger-soft'],
   ['warn', 'warn-soft'],
   ['ok', 'ok-soft'],
-  // What lies over the page: messages, the link past the header, the number of further faces.
+  // Toasts, the skip link and the number of further avatars.
   ['paper', 'ink'],
   ['paper', 'ink2'],
 ]
 const controls: [string, string][] = [
-  ...on(['focus'], [...grounds, ...soft]),
-  ...on(['line-strong'], ['paper', 'lane', 'surface', 'hover']),
+  ...on(['focus'], [...backgrounds, ...soft]),
+  ...on(['line-strong'], ['paper', 'column', 'surface', 'hover']),
   ...on(['accent', 'ok'], ['paper', 'surface']),
   ['accent', 'accent-soft'],
 ]
 
 describe.each(themes)('%s', (theme) => {
-  test('[WEB-79] text on every ground that it stands on', () => {
-    expect(tooClose(theme, texts, 4.5)).toEqual([])
+  test('[WEB-79] text has enough contrast on every background', () => {
+    expect(lowContrast(theme, texts, 4.5)).toEqual([])
   })
 
-  test('[WEB-79] borders of controls and the ring of the focus', () => {
-    expect(tooClose(theme, controls, 3)).toEqual([])
+  test('[WEB-79] borders of controls and the focus ring have enough contrast', () => {
+    expect(lowContrast(theme, controls, 3)).toEqual([])
   })
 
-  test('[WEB-79] whatever names its colour and its ground in one place', () => {
+  test('[WEB-79] rules with text and background colour have enough contrast', () => {
     const named = globSync('**/*.css', { cwd: SOURCE }).flatMap((file) =>
       [...read(file).matchAll(/[^{}]*\{([^{}]*)/g)].flatMap(([, rule = '']) => {
-        const [, front] = /(?:^|[\s;])color: var\(--([\w-]+)\)/.exec(rule) ?? []
-        const [, ground] = /background(?:-color)?: var\(--([\w-]+)\)/.exec(rule) ?? []
-        return front && ground ? [[front, ground] as [string, string]] : []
+        const [, foreground] = /(?:^|[\s;])color: var\(--([\w-]+)\)/.exec(rule) ?? []
+        const [, background] = /background(?:-color)?: var\(--([\w-]+)\)/.exec(rule) ?? []
+        return foreground && background ? [[foreground, background] as [string, string]] : []
       }),
     )
     expect(named.length).toBeGreaterThan(10)
-    expect(tooClose(theme, named, 4.5)).toEqual([])
+    expect(lowContrast(theme, named, 4.5)).toEqual([])
   })
 
-  test('[WEB-79] the button under the pointer', () => {
+  test('[WEB-79] the hovered button has enough contrast', () => {
     const [, share] = /background: color-mix\(in oklab, var\(--accent\), var\(--ink\) (\d+)%\)/.exec(base) ?? []
-    const ground = mixed(token('accent', theme), token('ink', theme), Number(share) / 100)
-    expect(contrast(token('on-accent', theme), ground)).toBeGreaterThan(4.5)
+    const background = mixed(token('accent', theme), token('ink', theme), Number(share) / 100)
+    expect(contrast(token('on-accent', theme), background)).toBeGreaterThan(4.5)
   })
 
-  test('[WEB-79] labels of every hue', () => {
+  test('[WEB-79] labels of every hue have enough contrast', () => {
     const pattern =
       /(background|color): light-dark\(oklch\(from var\(--c\) ([\d.]+) ([\d.]+) h\), oklch\(from var\(--c\) ([\d.]+) ([\d.]+) h\)\)/g
     const parts = [...base.matchAll(pattern)].map(([, part, ...numbers]) => {
       const [lightness = 0, chroma = 0] = numbers.map(Number).slice(theme === 'light' ? 0 : 2)
       return { part, at: (hue: number) => oklch(lightness, chroma, hue) }
     })
-    const [ground, front] = ['background', 'color'].map((part) => parts.find((each) => each.part === part))
-    if (!ground || !front) throw new Error('Labels are coloured in another way')
-    expect(worst((hue) => contrast(front.at(hue), ground.at(hue)))).toBeGreaterThan(4.5)
+    const [background, foreground] = ['background', 'color'].map((part) => parts.find((each) => each.part === part))
+    if (!background || !foreground) throw new Error('The label colours were not found')
+    expect(worst((hue) => contrast(foreground.at(hue), background.at(hue)))).toBeGreaterThan(4.5)
   })
 })
 
-/** The least of 360 hues. */
+/** The minimum over 360 hues. */
 const worst = (of: (hue: number) => number) => Math.min(...Array.from({ length: 360 }, (_, hue) => of(hue)))
 
-test('[WEB-79] faces and marks of every hue', () => {
+test('[WEB-79] avatars and marks of every hue have enough contrast', () => {
   const rules = [base, read('board/board.css')].flatMap((css) => [
     ...css.matchAll(/color: #fff;\s*background: oklch\(from var\(--c\) ([\d.]+) ([\d.]+) h\)/g),
   ])
@@ -152,10 +152,10 @@ test('[WEB-79] faces and marks of every hue', () => {
     expect(worst((hue) => contrast([1, 1, 1], oklch(Number(lightness), Number(chroma), hue)))).toBeGreaterThan(4.5)
 })
 
-test('[WEB-79] the arithmetic is that of browsers', () => {
+test('[WEB-79] the colour conversion is the same as in browsers', () => {
   expect(contrast(hex('#000'), hex('#fff'))).toBeCloseTo(21)
   expect(contrast(hex('#767676'), hex('#fff'))).toBeCloseTo(4.54, 2)
-  const bytes = (light: Light) =>
+  const bytes = (light: LinearRgb) =>
     light.map((value) => Math.round(255 * (value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055)))
   expect(bytes(mixed(hex('#000'), hex('#fff'), 0.5))).toEqual([99, 99, 99])
   expect(bytes(oklch(0.6279, 0.2577, 29.23))).toEqual([255, 0, 0])

@@ -2,21 +2,21 @@ import { createPortal } from 'react-dom'
 import { useTopLayer } from './layers.ts'
 import { Store, useStore } from './store.ts'
 
-interface Spoken {
+interface Announcement {
   text: string
-  /** The same sentence twice is another one. */
+  /** Grows with every announcement, so that a repeated sentence is a new one. */
   count: number
 }
-const spoken = new Store<Spoken>({ text: '', count: 0 })
+const announcement = new Store<Announcement>({ text: '', count: 0 })
 
-/** Tells those who listen instead of looking. What others do is told by `announceOthers`. */
-export const announce = (text: string) => spoken.update(({ count }) => ({ text, count: count + 1 }))
+/** Announces the user's own actions to screen readers. Changes by other users go through `announceOthers`. */
+export const announce = (text: string) => announcement.update(({ count }) => ({ text, count: count + 1 }))
 
-const QUIET_MS = 5_000
+const THROTTLE_MS = 5_000
 let waiting: string[] = []
 let _timer: ReturnType<typeof setTimeout> | undefined
 
-/** What others do: at most one sentence in five seconds, or nobody could follow. */
+/** Announces changes by other users, throttled to one sentence every five seconds. */
 export function announceOthers(text: string) {
   waiting.push(text)
   _timer ??= setTimeout(() => {
@@ -28,15 +28,15 @@ export function announceOthers(text: string) {
         ? first
         : `${first} And ${more.length === 1 ? 'one more change' : `${more.length} more changes`}.`,
     )
-  }, QUIET_MS)
+  }, THROTTLE_MS)
 }
 
-/** The one place from which the page speaks. Two lines in turn, so that a repeated sentence is read again. */
+/** The page's only live region. It alternates between two elements, so that a repeated sentence is read again. */
 export function Announcer() {
-  const { text, count } = useStore(spoken)
+  const { text, count } = useStore(announcement)
   const layer = useTopLayer()
   return createPortal(
-    <div className="unseen" role="status" aria-live="polite" data-announcer="">
+    <div className="visually-hidden" role="status" aria-live="polite" data-announcer="">
       {count % 2 === 0 && <p>{text}</p>}
       {count % 2 === 1 && <div>{text}</div>}
     </div>,

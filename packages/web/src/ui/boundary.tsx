@@ -1,24 +1,24 @@
 import { Component, type ErrorInfo, type ReactNode } from 'react'
 
 interface BoundaryProps {
-  /** What is shown instead when something inside cannot be drawn. */
+  /** Shown when rendering the children fails. */
   fallback: ReactNode
   children: ReactNode
 }
 
-/** Keeps a part that cannot be drawn from taking the whole page with it. */
-export class Boundary extends Component<BoundaryProps, { has_failed: boolean }> {
-  override state = { has_failed: false }
+/** Error boundary: a component that fails to render does not take the page down. */
+export class Boundary extends Component<BoundaryProps, { hasFailed: boolean }> {
+  override state = { hasFailed: false }
 
   static getDerivedStateFromError() {
-    return { has_failed: true }
+    return { hasFailed: true }
   }
 
   override componentDidCatch(error: unknown, { componentStack }: ErrorInfo) {
-    console.error('A part of the page could not be drawn.', error, componentStack)
+    console.error('A component failed to render.', error, componentStack)
   }
 
   override render() {
-    return this.state.has_failed ? this.props.fallback : this.props.children
+    return this.state.hasFailed ? this.props.fallback : this.props.children
   }
 }

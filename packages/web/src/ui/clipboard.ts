@@ -1,11 +1,11 @@
 import { showToast } from './toasts.tsx'
 
-/** Copies a text, and says so. Browsers have no clipboard for pages that came without encryption, or may be told to refuse. */
-export async function copyText(text: string, said = 'The text is copied.') {
+/** Copies text and confirms it. The clipboard is missing on pages without HTTPS, and the user may block it. */
+export async function copyText(text: string, confirmation = 'Text copied') {
   try {
     await navigator.clipboard.writeText(text)
-    showToast(said)
+    showToast(confirmation)
   } catch {
-    showToast('The browser does not let this page copy.')
+    showToast('Couldn’t copy: the browser blocked clipboard access.')
   }
 }

@@ -1,25 +1,26 @@
 import { isLockstepError } from '@lockstep/client'
 
-/** What went wrong, in the service's own words where it has any. */
-export function sentenceOf(error: unknown): string {
-  if (isLockstepError(error, 'network_failed', 'timed_out')) return 'The service cannot be reached.'
-  return isLockstepError(error) ? error.detail : 'Something went wrong in this page.'
+/** A message for any error: the server's own text where there is one. */
+export function errorMessage(error: unknown): string {
+  if (isLockstepError(error, 'network_failed', 'timed_out'))
+    return 'Can’t reach the server. Check your connection and retry.'
+  return isLockstepError(error) ? error.detail : 'Something went wrong. Reload the page and try again.'
 }
 
-/** A failure, what to do about it, and what to tell the operator. */
+/** An error with a retry button, and the request id for the administrator. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const request_id = isLockstepError(error) ? error.requestId : undefined
   return (
     <div className="failure" role="alert">
-      <p>{sentenceOf(error)}</p>
+      <p>{errorMessage(error)}</p>
       {onRetry && (
         <button type="button" className="button" onClick={onRetry}>
-          Try again
+          Retry
         </button>
       )}
       {request_id && (
         <details>
-          <summary>For your operator</summary>
+          <summary>Details for your administrator</summary>
           <code>{request_id}</code>
         </details>
       )}

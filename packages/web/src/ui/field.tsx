@@ -9,24 +9,24 @@ interface FieldProps {
   autoComplete?: string
   hint?: string
   error?: string | undefined
-  is_optional?: boolean
+  isOptional?: boolean
   autoFocus?: boolean
 }
 
-/** A field with its label above it, its hint before anybody types, and its error beside it. */
-export function Field({ label, error, hint, is_optional = false, onChange, ...input }: FieldProps) {
+/** An input with label, hint and error message. */
+export function Field({ label, error, hint, isOptional = false, onChange, ...input }: FieldProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <p className="field">
       <label htmlFor={id}>
-        {label} {is_optional && <small>optional</small>}
+        {label} {isOptional && <small>optional</small>}
       </label>
       {hint && <small id={`${id}-hint`}>{hint}</small>}
       <input
         {...input}
         id={id}
-        required={!is_optional}
+        required={!isOptional}
         aria-invalid={error !== undefined}
         aria-describedby={described || undefined}
         onChange={(event) => onChange(event.target.value)}

@@ -1,4 +1,4 @@
-/** Drawn on a grid of 16, as strokes. */
+/** Stroke paths on a 16 × 16 grid. */
 const shapes = {
   plus: 'M8 3v10M3 8h10',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
@@ -36,7 +36,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** A picture beside words that say the same: it is hidden from those who listen. */
+/** A decorative icon, hidden from screen readers: the text beside it says the same. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg

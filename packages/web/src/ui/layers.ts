@@ -1,7 +1,7 @@
 import { Store, useStorePart } from './store.ts'
 
-/** The modal dialogs that are open, the topmost last. Nothing outside of that one can be clicked, or is read aloud. */
+/** The open modal dialogs, topmost last. Everything outside the topmost one is inert. */
 export const layers = new Store<readonly HTMLElement[]>([])
 
-/** Where to put what is for everybody: inside the topmost dialog, or beside the page. */
+/** Where toasts and announcements are rendered: in the topmost dialog, or in the body. */
 export const useTopLayer = (): HTMLElement => useStorePart(layers, (open) => open.at(-1) ?? document.body)

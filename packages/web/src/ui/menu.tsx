@@ -7,31 +7,31 @@ export interface MenuItem {
   label: string
   onSelect: () => void
   icon?: IconName
-  /** The key that does the same. */
+  /** The shortcut for the same action. */
   keys?: string
-  is_danger?: boolean
-  is_disabled?: boolean
+  isDanger?: boolean
+  isDisabled?: boolean
 }
 interface MenuProps {
-  /** What the button says. */
+  /** Accessible name of the button. */
   label: string
-  /** Undefined is a line between groups. */
+  /** `undefined` is a separator. */
   items: readonly (MenuItem | undefined)[]
   children: ReactNode
   className?: string
-  tab_index?: number
+  tabIndex?: number
 }
 
-/** A button with a menu, by the pattern of the ARIA guide: arrows, Home, End, first letters, Escape. */
-export function Menu({ label, items, children, className = 'icon-button', tab_index }: MenuProps) {
+/** A menu button, following the ARIA Authoring Practices: arrow keys, Home, End, first letters, Escape. */
+export function Menu({ label, items, children, className = 'icon-button', tabIndex }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
   const trigger = useRef<HTMLButtonElement>(null)
   const popup = useRef<HTMLDivElement>(null)
 
-  // What is disabled takes no focus: the arrows would stop before it.
+  // Disabled items can't take the focus.
   const choices = () => [...(popup.current?.querySelectorAll<HTMLElement>('[role=menuitem]:enabled') ?? [])]
-  const place = () => {
+  const position = () => {
     const [button, list] = [trigger.current?.getBoundingClientRect(), popup.current]
     if (!button || !list) return
     const { width, height } = list.getBoundingClientRect()
@@ -40,17 +40,17 @@ export function Menu({ label, items, children, className = 'icon-button', tab_in
     list.style.top = `${below + height > innerHeight - 8 ? Math.max(8, button.top - height - 4) : below}px`
   }
   const open = () => {
-    // Its items must be there before it can be measured, placed and given the focus.
+    // The items must be rendered before the popup can be measured, positioned and focused.
     flushSync(() => setOpen(true))
     popup.current?.showPopover()
-    place()
+    position()
     choices()[0]?.focus()
   }
   const close = () => {
     popup.current?.hidePopover()
     trigger.current?.focus()
   }
-  const steer = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     const all = choices()
     const at = all.indexOf(document.activeElement as HTMLElement)
     const to = {
@@ -80,7 +80,7 @@ export function Menu({ label, items, children, className = 'icon-button', tab_in
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={id}
-        tabIndex={tab_index}
+        tabIndex={tabIndex}
         onClick={(event) => {
           event.stopPropagation()
           if (isOpen) close()
@@ -104,7 +104,7 @@ export function Menu({ label, items, children, className = 'icon-button', tab_in
         role="menu"
         aria-label={label}
         tabIndex={-1}
-        onKeyDown={steer}
+        onKeyDown={handleKey}
         onToggle={(event) => setOpen(event.newState === 'open')}
       >
         {isOpen &&
@@ -115,8 +115,8 @@ export function Menu({ label, items, children, className = 'icon-button', tab_in
                 type="button"
                 role="menuitem"
                 tabIndex={-1}
-                className={item.is_danger ? 'menu-item is-danger' : 'menu-item'}
-                disabled={item.is_disabled}
+                className={item.isDanger ? 'menu-item is-danger' : 'menu-item'}
+                disabled={item.isDisabled}
                 onClick={(event) => {
                   event.stopPropagation()
                   close()
@@ -128,7 +128,7 @@ export function Menu({ label, items, children, className = 'icon-button', tab_in
                 {item.keys && <Keys keys={item.keys} />}
               </button>
             ) : (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines between groups have nothing else
+              // biome-ignore lint/suspicious/noArrayIndexKey: separators have no other key
               <hr key={i} />
             ),
           )}

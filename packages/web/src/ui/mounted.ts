@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** Whether the component is still there, for what comes back later. */
+/** Whether the component is still mounted, for asynchronous callbacks. */
 export function useMounted() {
   const isMounted = useRef(true)
   useEffect(() => {

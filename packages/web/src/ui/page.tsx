@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 
 let isFirst = true
 
-/** Names the page, and tells those who listen where they are: the heading takes the focus, except on the first page. */
+/** Sets the page title. The heading takes the focus after a navigation, so that screen readers announce the new page. */
 export function Heading({ title, children }: { title: string; children?: ReactNode }) {
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -23,11 +23,11 @@ export function Heading({ title, children }: { title: string; children?: ReactNo
 interface StatePageProps {
   title: string
   children: ReactNode
-  /** What the header offers, for a user who is logged in. */
+  /** Header actions, for a logged-in user. */
   actions?: ReactNode
 }
 
-/** A page that has nothing but a sentence, and a way on. */
+/** A page with a short message and a link. */
 export function StatePage({ title, children, actions }: StatePageProps) {
   return (
     <>

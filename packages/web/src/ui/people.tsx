@@ -1,6 +1,6 @@
 import type { CSSProperties } from 'react'
 
-/** As much of a user as is needed to show him. */
+/** The fields of a user that are needed to show their name and avatar. */
 export interface Person {
   id: string
   username: string
@@ -12,7 +12,7 @@ export const nameOf = ({ firstname, lastname, username }: Person): string =>
   [firstname, lastname].filter(Boolean).join(' ') || username
 
 const segments = new Intl.Segmenter()
-/** The first letters of a word as people see them, which need not be one character each. */
+/** The first graphemes of a word. A grapheme may be several characters. */
 const firstOf = (word: string, count: number) =>
   [...segments.segment(word)]
     .slice(0, count)
@@ -27,26 +27,26 @@ export function initialsOf(person: Person): string {
   return (last ? firstOf(first, 1) + firstOf(last, 1) : firstOf(first, 2)).toUpperCase()
 }
 
-/** A hue for anybody, always the same one. */
-export function hueOf(id: string): string {
+/** A stable colour for a user. */
+export function colorOf(id: string): string {
   let hash = 0
   for (const char of id) hash = (Math.imul(hash, 31) + char.charCodeAt(0)) | 0
   return `hsl(${((hash % 360) + 360) % 360} 70% 50%)`
 }
 
-/** The colour that what is drawn inside takes its hue from. */
+/** Sets the CSS variable from which labels and avatars take their hue. */
 export const tinted = (color: string): CSSProperties => ({ '--c': color }) as CSSProperties
 
 export function Avatar({ person, note }: { person: Person; note?: string }) {
   const name = note ? `${nameOf(person)} (${note})` : nameOf(person)
   return (
-    <span className="avatar" style={tinted(hueOf(person.id))} title={name} role="img" aria-label={name}>
+    <span className="avatar" style={tinted(colorOf(person.id))} title={name} role="img" aria-label={name}>
       {initialsOf(person)}
     </span>
   )
 }
 
-/** A few faces and a number for the rest. */
+/** The first avatars and the number of the others. */
 export function Avatars({ people, label, most = 4 }: { people: readonly Person[]; label: string; most?: number }) {
   if (people.length === 0) return null
   const shown = people.length > most ? people.slice(0, most - 1) : people

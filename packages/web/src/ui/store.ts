@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** A value that components can watch and anybody can change. */
+/** An observable value. Components subscribe to it with `useStore`. */
 export class Store<T> {
   private value: T
   private readonly listeners = new Set<() => void>()
@@ -27,6 +27,6 @@ export class Store<T> {
 
 export const useStore = <T>(store: Store<T>): T => useSyncExternalStore(store.subscribe, store.get)
 
-/** A part of a store: renders only when the part is another one. */
+/** Subscribes to a part of a store. Renders only when that part changes. */
 export const useStorePart = <T, P>(store: Store<T>, select: (value: T) => P): P =>
   useSyncExternalStore(store.subscribe, () => select(store.get()))

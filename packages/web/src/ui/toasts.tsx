@@ -4,29 +4,29 @@ import { announce } from './announcer.tsx'
 import { useTopLayer } from './layers.ts'
 import { Store, useStore } from './store.ts'
 
-export interface Action {
+export interface ToastAction {
   label: string
   run: () => void
 }
 interface Toast {
   id: number
   text: string
-  action?: Action
+  action?: ToastAction
 }
 const SHOWN_MS = 6_000
 const toast = new Store<Toast | undefined>(undefined)
 let count = 0
 
-/** Says something in the corner, with one thing to do about it. The next one takes its place. Returns what hides it. */
-export function showToast(text: string, action?: Action): () => void {
+/** Shows a toast with an optional action. It replaces the previous one. Returns a function that hides it. */
+export function showToast(text: string, action?: ToastAction): () => void {
   const shown: Toast = { id: ++count, text, ...(action && { action }) }
   toast.set(shown)
   announce(text)
   return () => toast.update((now) => (now === shown ? undefined : now))
 }
 
-/** Takes it away. If the focus was on it, it goes back to where it came from. */
-function leave(before: HTMLElement | null, shown: Toast) {
+/** Hides the toast. If it has the focus, the focus goes back to where it was before. */
+function hideToast(before: HTMLElement | null, shown: Toast) {
   const hasFocus = document.activeElement?.closest('.toast') !== null
   flushSync(() => toast.update((now) => (now === shown ? undefined : now)))
   if (hasFocus && before?.isConnected) before.focus()
@@ -38,7 +38,7 @@ export function Toasts() {
   const before = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!shown) return
-    const timer = setTimeout(() => leave(before.current, shown), SHOWN_MS)
+    const timer = setTimeout(() => hideToast(before.current, shown), SHOWN_MS)
     return () => clearTimeout(timer)
   }, [shown])
   if (!shown) return null
@@ -57,7 +57,7 @@ export function Toasts() {
         <button
           type="button"
           onClick={() => {
-            leave(before.current, shown)
+            hideToast(before.current, shown)
             action.run()
           }}
         >

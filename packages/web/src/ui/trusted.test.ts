@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-test('[SEC-8] each policy does one thing, whatever it is given', async () => {
+test('[SEC-8] each policy does one thing, for every input', async () => {
   const made = new Map<string, Record<string, (text: string) => string>>()
   Object.assign(globalThis, {
     trustedTypes: {

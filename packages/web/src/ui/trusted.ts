@@ -1,17 +1,17 @@
 /**
- * A Trusted Types policy: the browser turns text into HTML, or into the address of a script, only by one of those that the
- * page's Content-Security-Policy names. Browsers without Trusted Types use the same rules, unenforced.
+ * Rules of a Trusted Types policy. The browser accepts HTML and script URLs only from policies that the page's
+ * Content-Security-Policy names. Browsers without Trusted Types use the same rules, unenforced.
  */
-interface Rules {
+interface PolicyRules {
   createHTML?: (text: string) => string
   createScriptURL?: (url: string) => string
 }
 interface TrustedTypes {
-  createPolicy<R extends Rules>(name: string, rules: R): R
+  createPolicy<R extends PolicyRules>(name: string, rules: R): R
 }
 
-/** Each name can be taken once: nothing else in the page can get hold of the policy. */
-export function makePolicy<R extends Rules>(name: 'lockstep-markdown' | 'lockstep-worker', rules: R): R {
+/** A policy name can be used only once, so nothing else in the page can create the same policy. */
+export function makePolicy<R extends PolicyRules>(name: 'lockstep-markdown' | 'lockstep-worker', rules: R): R {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
   return trustedTypes?.createPolicy(name, rules) ?? rules
 }

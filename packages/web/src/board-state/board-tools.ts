@@ -1,0 +1,288 @@
+import type { Card, Column, FullBoard, User } from '@lockstep/client'
+import type { SubmittedChange } from '@lockstep/client/live'
+import type { BoardState } from '@lockstep/client/react'
+import { createContext, useContext } from 'react'
+import { flushSync } from 'react-dom'
+import { announce } from '../ui/announcer.tsx'
+import { copyText } from '../ui/clipboard.ts'
+import { Store } from '../ui/store.ts'
+import { showToast, type ToastAction } from '../ui/toasts.tsx'
+import { type CardPlacement, type Direction, findCard, positionAt, stepPlacement } from './board-model.ts'
+import { describeStep, findSubject, subjectId } from './describe-change.ts'
+import { MARK_MS, type Mark, type Marks } from './marks.ts'
+
+/** The card that has the focus, or had it last. `count` grows with every request to focus it. */
+export interface CardFocus {
+  card_id: string | undefined
+  count: number
+  /** Whether the card has the browser's focus. If it is rendered again, it takes the focus again. */
+  isHeld: boolean
+}
+/**
+ * The dragged card or column and its drop position. For a card, `over.index` is the index among the other visible cards; for a
+ * column it is 0 (before the column it is over) or 1 (after it).
+ */
+export interface DragState {
+  kind: 'card' | 'column'
+  id: string
+  height: number
+  /** The card at the start of the drag, and its column, where its element stays until the drop. */
+  card: Card | undefined
+  fromId: string | undefined
+  over: { column_id: string; index: number } | undefined
+}
+/** Position of the composer: after a card, or at the top. */
+export interface ComposerPosition {
+  column_id: string
+  after_id: string | null
+}
+/** A picker dialog that is open for a card. */
+export interface OpenPicker {
+  what: 'move' | 'labels' | 'assignees'
+  card_id: string
+}
+
+/**
+ * The state and actions of an open board, shared by all its components. Every change goes through here, so that keys, menus
+ * and drag and drop do the same and announce the same.
+ */
+export class BoardTools {
+  readonly board_id: string
+  readonly me: User
+  readonly focus = new Store<CardFocus>({ card_id: undefined, count: 0, isHeld: false })
+  readonly dragging = new Store<DragState | undefined>(undefined)
+  readonly composing = new Store<ComposerPosition | undefined>(undefined)
+  readonly renaming = new Store<string | undefined>(undefined)
+  /** Cards with unconfirmed changes. */
+  readonly pending = new Store<ReadonlySet<string>>(new Set())
+  /** Recent changes by others, and undone changes, by card. */
+  readonly marks = new Store<Marks>(new Map())
+  private readonly markTimers = new Map<string, ReturnType<typeof setTimeout>>()
+  /** Cards that are shown although the filter hides them, until the filter changes. */
+  readonly revealed = new Store<ReadonlySet<string>>(new Set())
+  readonly picker = new Store<OpenPicker | undefined>(undefined)
+  /** Navigates within the client. */
+  readonly navigate: (path: string) => void
+  private state: BoardState
+  /** Hides the toast that offers a redo. */
+  private hideRedo: () => void = () => {}
+  /** Hides the toast that offers an undo. */
+  private hideUndo: () => void = () => {}
+  private shown: (column: Column) => readonly Card[] = ({ cards }) => cards
+
+  constructor(board_id: string, me: User, state: BoardState, navigate: (path: string) => void) {
+    this.board_id = board_id
+    this.me = me
+    this.state = state
+    this.navigate = navigate
+  }
+
+  /** Called on every render of the page. */
+  update(state: BoardState, shown: (column: Column) => readonly Card[]) {
+    this.state = state
+    this.shown = shown
+  }
+
+  get view(): FullBoard {
+    const { view } = this.state
+    if (!view) throw new Error('The board is not loaded yet')
+    return view
+  }
+  readonly change: BoardState['change'] = (name, input, options) => {
+    // A new change clears the redo stack.
+    this.hideRedo()
+    return this.state.change(name, input, options)
+  }
+  /** The users who are connected to the board. Unknown while offline. */
+  get presence(): BoardState['presence'] {
+    return navigator.onLine ? this.state.presence : []
+  }
+  get status(): BoardState['status'] {
+    return this.state.status
+  }
+  /** Dismisses a failed change. */
+  get dismiss(): BoardState['dismiss'] {
+    return this.state.dismiss
+  }
+  get isOwner(): boolean {
+    return this.view.members.some(({ user_id, role }) => user_id === this.me.id && role === 'owner')
+  }
+  member(user_id: string): User | undefined {
+    return this.state.view?.members.find((member) => member.user_id === user_id)?.user
+  }
+  shownIn(column: Column): readonly Card[] {
+    return this.shown(column)
+  }
+  find(card_id: string | undefined) {
+    return this.state.view && findCard(this.state.view, card_id)
+  }
+
+  focusCard(card_id: string | undefined) {
+    if (card_id) this.focus.update(({ count }) => ({ card_id, count: count + 1, isHeld: true }))
+  }
+  /** Focuses the first visible card. */
+  focusFirst() {
+    this.focusCard(this.view.columns.flatMap((column) => this.shown(column))[0]?.id)
+  }
+  /** Focuses the column's add button, when the column has no card left. */
+  focusColumn(column_id: string) {
+    this.focus.update((focus) => ({ ...focus, isHeld: false }))
+    document.querySelector<HTMLElement>(`[data-column-id="${column_id}"] .column-add, [data-new-column]`)?.focus()
+  }
+  /** Highlights a card for a moment. */
+  mark(card_id: string, mark: Mark) {
+    this.marks.update((marks) => new Map(marks).set(card_id, mark))
+    clearTimeout(this.markTimers.get(card_id))
+    const unmark = () => this.marks.update((marks) => new Map([...marks].filter(([id]) => id !== card_id)))
+    this.markTimers.set(card_id, setTimeout(unmark, MARK_MS))
+  }
+  /** Shows a card that the filter hides, until the filter changes. Returns whether it was hidden. */
+  reveal(card_id: string): boolean {
+    const found = this.find(card_id)
+    if (!found || this.shown(found.column).includes(found.card)) return false
+    this.revealed.update((ids) => new Set(ids).add(card_id))
+    return true
+  }
+  /** Called when the filter changes. */
+  resetRevealed() {
+    this.revealed.update((ids) => (ids.size > 0 ? new Set() : ids))
+  }
+  openCard(card_id: string) {
+    this.navigate(`/b/${this.board_id}/c/${card_id}`)
+  }
+  close() {
+    this.navigate(`/b/${this.board_id}`)
+  }
+
+  move(card_id: string, placement: CardPlacement) {
+    const found = this.find(card_id)
+    const column = this.view.columns.find(({ id }) => id === placement.column_id)
+    if (!found || !column) return
+    const position = positionAt(column, this.shown(column), card_id, placement)
+    const from = found.column.id === column.id ? '' : ` from ${found.column.title} to ${column.title}`
+    this.change('moveCard', { card_id, ...placement })
+    announce(`Moved “${found.card.title}”${from}, ${position}`)
+    this.focusCard(card_id)
+  }
+
+  moveColumn({ id, title }: Column, position: number) {
+    this.change('moveColumn', { column_id: id, position })
+    announce(`Moved column “${title}”, position ${position + 1} of ${this.view.columns.length}`)
+  }
+
+  step(card_id: string, direction: Direction) {
+    const placement = stepPlacement(this.view, this.shown, card_id, direction)
+    if (placement) this.move(card_id, placement)
+    else announce('Can’t move further')
+  }
+
+  /** Deletes a card. Asks only if undo could not restore everything. Returns whether it was deleted. */
+  remove(card_id: string): boolean {
+    const found = this.find(card_id)
+    if (!found) return false
+    const { card, column } = found
+    const files = card.attachments.length
+    const question = `Delete “${card.title}”? Its ${files === 1 ? 'file' : `${files} files`} can’t be restored.`
+    if (files > 0 && !confirm(question)) return false
+    const shown = this.shown(column)
+    const at = shown.findIndex(({ id }) => id === card_id)
+    const next = shown[at + 1] ?? shown[at - 1]
+    const made = this.change('deleteCard', { card_id })
+    if (next) this.focusCard(next.id)
+    else this.focusColumn(column.id)
+    this.showUndoToast(`Deleted “${card.title}”`, made)
+    return true
+  }
+
+  /** Shows a toast that undoes exactly this change. */
+  showUndoToast(text: string, made: SubmittedChange) {
+    this.hideUndo = showToast(text, { label: 'Undo', run: () => this.undo(() => made.undo()) })
+  }
+
+  /** Hides the undo and redo toasts, which work only while the board is open. */
+  leave() {
+    this.hideUndo()
+    this.hideRedo()
+  }
+
+  /** Undoes the last change, or runs `act` to undo a certain one. */
+  undo(act = () => this.state.undo()) {
+    this.showStep('Undid', act, () => ({ label: 'Redo', run: () => this.redo() }))
+  }
+
+  redo() {
+    const act = () => this.state.redo()
+    this.showStep('Redid', act, (made) => ({ label: 'Undo', run: () => this.undo(() => made.undo()) }))
+  }
+
+  /** Undoes or redoes a change, shows a toast about it, and scrolls to the card. */
+  private showStep(word: 'Undid' | 'Redid', act: () => SubmittedChange[], reverse: (made: SubmittedChange) => ToastAction) {
+    this.hideRedo()
+    const before = this.view
+    // Render first: the card must exist before it can be scrolled to.
+    const made = flushSync(act)
+    const [first] = made
+    if (!first) return void showToast(word === 'Undid' ? 'Nothing to undo' : 'Nothing to redo')
+    // The list of failed changes says why.
+    if (this.state.failedChanges.some(({ key }) => made.some((each) => each.key === key))) return
+    const id = subjectId(first)
+    const now = findSubject(this.view, id)
+    const about = (now ?? findSubject(before, id))?.name ?? 'the board'
+    const hide = showToast(`${word}: ${describeStep(first.change, word === 'Undid', about)}`, reverse(first))
+    if (word === 'Undid') this.hideRedo = hide
+    else this.hideUndo = hide
+    for (const { done } of made) void done.then((settled) => 'notice' in settled && hide())
+    if (now?.card) this.showCard(now.card.id, word === 'Undid' ? 'Undone' : 'Redone')
+    else scrollToColumn(id)
+  }
+
+  /** Scrolls to a card and highlights it. Focuses it unless a dialog is open. */
+  private showCard(card_id: string, text: string) {
+    this.reveal(card_id)
+    const column_id = this.find(card_id)?.column.id ?? ''
+    if (!document.querySelector('dialog[open]')) this.focusCard(card_id)
+    scrollToColumn(column_id)
+    this.mark(card_id, { color: 'var(--accent)', text })
+  }
+
+  toggleMe(card_id: string) {
+    const card = this.find(card_id)?.card
+    if (!card) return
+    const isOn = card.assignees.some(({ id }) => id === this.me.id)
+    if (isOn) this.change('unassignCard', { card_id, user_id: this.me.id })
+    else this.change('assignCard', { card_id, user_ids: [this.me.id] })
+    announce(isOn ? `Unassigned you from “${card.title}”` : `Assigned you to “${card.title}”`)
+  }
+
+  copyLink(card_id: string): Promise<void> {
+    return copyText(`${location.origin}/app/b/${this.board_id}/c/${card_id}`, 'Link copied')
+  }
+
+  compose(column_id: string, after_id: string | null) {
+    this.composing.set({ column_id, after_id })
+  }
+
+  /** Opens the composer after the last focused card, or at the end of the first column. Without columns, asks for one. */
+  composeAnywhere() {
+    const found = this.find(this.focus.get().card_id)
+    const column = found?.column ?? this.view.columns[0]
+    if (column) return this.compose(column.id, found?.card.id ?? column.cards.at(-1)?.id ?? null)
+    showToast('Add a column first. Cards go into columns.')
+    document.querySelector<HTMLElement>('[data-new-column]')?.click()
+    document.querySelector<HTMLElement>('.column-new input')?.focus()
+  }
+}
+
+const scrollToColumn = (column_id: string) =>
+  document
+    .querySelector(`[data-column-id="${CSS.escape(column_id)}"]`)
+    ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+
+const Context = createContext<BoardTools | undefined>(undefined)
+export const BoardToolsProvider = Context.Provider
+
+export function useTools(): BoardTools {
+  const tools = useContext(Context)
+  if (!tools) throw new Error('useTools must be used on a board page')
+  return tools
+}

@@ -1,0 +1,67 @@
+import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
+import { dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
+import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element'
+import type { Virtualizer } from '@tanstack/react-virtual'
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import type { ColumnRow } from './column-rows.ts'
+
+interface ColumnDropOptions {
+  column_id: string
+  section: RefObject<HTMLElement | null>
+  scroller: RefObject<HTMLElement | null>
+  virtualizer: Virtualizer<HTMLDivElement, Element>
+  rows: RefObject<readonly ColumnRow[]>
+}
+
+/** Makes a column a drop target for cards, with auto-scroll at its edges. */
+export function useColumnDrop({ column_id, section, scroller, virtualizer, rows }: ColumnDropOptions) {
+  useEffect(() => {
+    const [element, list] = [section.current, scroller.current]
+    if (!element || !list) return
+    /** The drop index at a vertical position, without counting the dragged card. */
+    const indexAt = (clientY: number) => {
+      const y = clientY - list.getBoundingClientRect().top + list.scrollTop
+      let cards = 0
+      for (const { index, start, size } of virtualizer.measurementsCache) {
+        if (rows.current[index]?.kind !== 'card') continue
+        if (y < start + size / 2) break
+        cards++
+      }
+      return cards
+    }
+    const isCard = ({ source }: { source: { data: Record<string, unknown> } }) => source.data['kind'] === 'card'
+    return combine(
+      dropTargetForElements({
+        element,
+        canDrop: isCard,
+        getData: ({ input }) => ({ column_id, index: indexAt(input.clientY) }),
+      }),
+      autoScrollForElements({ element: list, canScroll: isCard }),
+    )
+  }, [column_id, section, scroller, virtualizer, rows])
+}
+
+const TRANSITION_MS = 200
+
+/** Animates cards to their new positions when the order changes, except right after a drop. */
+export function useReorderTransition(
+  list: RefObject<HTMLElement | null>,
+  rows: readonly ColumnRow[],
+  draggedId: string | undefined,
+) {
+  const last = useRef({ rows, draggedId })
+  useLayoutEffect(() => {
+    const before = last.current
+    last.current = { rows, draggedId }
+    const isSame = rows.length === before.rows.length && rows.every(({ key }, i) => key === before.rows[i]?.key)
+    const element = list.current
+    if (!element || isSame || before.draggedId !== draggedId) return
+    element.classList.add('is-settling')
+    const settled = () => element.classList.remove('is-settling')
+    const timer = setTimeout(settled, TRANSITION_MS)
+    return () => {
+      clearTimeout(timer)
+      settled()
+    }
+  }, [list, rows, draggedId])
+}

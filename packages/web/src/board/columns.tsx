@@ -1,0 +1,46 @@
+import type { Card, Column, FullBoard } from '@lockstep/client'
+import { useRef } from 'react'
+import { useTools } from '../board-state/board-tools.ts'
+import { handleCardKeys } from './card-focus-keys.ts'
+import { ColumnView } from './column.tsx'
+import { useCardFocusFallback, useColumnFocusFallback } from './focus-fallback.ts'
+import { NewColumn } from './new-column.tsx'
+import { useDrags } from './use-drags.ts'
+
+interface ColumnsProps {
+  view: FullBoard
+  /** The visible cards of a column. */
+  shownIn: (column: Column) => readonly Card[]
+  isFiltered: boolean
+}
+
+/** All columns, with keyboard shortcuts and drag and drop. */
+export function Columns({ view, shownIn, isFiltered }: ColumnsProps) {
+  const tools = useTools()
+  const strip = useRef<HTMLElement>(null)
+  useDrags(tools, strip)
+  useCardFocusFallback(tools, view, shownIn)
+  const trackFocus = useColumnFocusFallback(view)
+  return (
+    <main
+      ref={strip}
+      id="main"
+      className="board"
+      aria-label={`Board ${view.title}`}
+      onKeyDown={(event) => handleCardKeys(event, tools)}
+      {...trackFocus}
+      onContextMenu={(event) => {
+        // The key that opens the card's menu must not open the browser's context menu as well.
+        if (event.target instanceof Element && event.target.closest('[role=menu]')) event.preventDefault()
+      }}
+    >
+      <p id="board-hint" hidden>
+        Shift with an arrow key moves the card. M opens the move dialog.
+      </p>
+      {view.columns.map((column) => (
+        <ColumnView key={column.id} column={column} cards={shownIn(column)} isFiltered={isFiltered} />
+      ))}
+      <NewColumn hasColumns={view.columns.length > 0} />
+    </main>
+  )
+}

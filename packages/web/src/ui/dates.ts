@@ -1,0 +1,28 @@
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
+const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
+const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'medium' })
+
+/** `14:02`. */
+export const clockTime = (at: string): string => clock.format(new Date(at))
+
+/** `14:02` today, `12 Nov, 14:02` on another day. */
+export function shortDate(at: string, now = new Date()): string {
+  const date = new Date(at)
+  const isToday = date.toDateString() === now.toDateString()
+  return isToday ? clock.format(date) : `${shortDay.format(date)}, ${clock.format(date)}`
+}
+
+/** The full date and time, for tooltips. */
+export const fullDate = (at: string): string => full.format(new Date(at))
+
+/** `Today`, `Yesterday`, `Thursday 12 November`, or with the year if it is not the current one. */
+export function dayName(at: string, now = new Date()): string {
+  const date = new Date(at)
+  const midnight = (of: Date) => new Date(of.getFullYear(), of.getMonth(), of.getDate()).getTime()
+  const days = Math.round((midnight(now) - midnight(date)) / 86_400_000)
+  if (days === 0) return 'Today'
+  if (days === 1) return 'Yesterday'
+  return date.getFullYear() === now.getFullYear() ? day.format(date) : dayOfYear.format(date)
+}

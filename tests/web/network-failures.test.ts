@@ -1,0 +1,183 @@
+import { endProcesses, eventually, startRedis, startServiceProcess } from '@lockstep/testing/processes'
+import { PASSWORD, startService } from '@lockstep/testing/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cardOf, dragTo, startDrag } from './board-page-object.ts'
+import { openEnvironment, type TestEnvironment } from './environment.ts'
+import { announcements, checkAndClose, logIn, openRecordedPage } from './page-checks.ts'
+
+/**
+ * Messages of the browser while offline and about 404 responses. axe also tries to read style sheets that were not prefetched,
+ * in a way that the Content-Security-Policy forbids.
+ */
+const OFFLINE_ERRORS =
+  /net::ERR_|WebSocket connection|status of 50[234]|status of 404|fetching the script|inline style|style-src-elem/
+
+let env: TestEnvironment
+beforeAll(async () => {
+  env = await openEnvironment()
+})
+afterAll(async () => {
+  await env.close()
+  await endProcesses()
+})
+
+describe('offline', () => {
+  test('[WEB-52] ten offline changes survive a reload and are sent once, in order, and the banner counts them', async () => {
+    const board = await env.createBoard({ 'To do': ['one', 'two', 'three'], Doing: ['four'], Done: [] })
+    const page = await env.openPage(board.ada, board.path)
+    await expect
+      .poll(() => page.evaluate('navigator.serviceWorker.controller !== null'), { timeout: 15_000 })
+      .toBe(true)
+    await page.context().setOffline(true)
+    const banner = page.locator('.banner')
+    await banner.getByText('You can keep working').waitFor()
+
+    await cardOf(page, 'one').locator('a').focus()
+    await page.keyboard.press('n')
+    for (let i = 1; i <= 6; i++) {
+      await page.keyboard.type(`offline ${i}`)
+      await page.keyboard.press('Enter')
+    }
+    await page.keyboard.press('Escape')
+    await cardOf(page, 'two').locator('a').focus()
+    await page.keyboard.press('Shift+ArrowRight')
+    await page.keyboard.press('Shift+ArrowUp')
+    await cardOf(page, 'three').locator('a').focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Delete')
+    const waiting = 'Your 10 changes are saved and will be sent when you’re back online.'
+    await banner.getByText(waiting).waitFor()
+    const before = (await page.locator('.card-title').allTextContents()).join()
+
+    // Another user keeps working, also on a card that is deleted here.
+    const { api } = board.grace
+    const params = { board_id: board.id, column_id: board.columns['Done'] ?? '' }
+    for (let i = 1; i <= 4; i++) await api.call('createCard', { params, body: { title: `theirs ${i}` } })
+    await api.call('updateCard', { params: { card_id: board.cards['three'] ?? '' }, body: { title: 'three, changed' } })
+
+    await page.reload()
+    await banner.getByText(waiting).waitFor()
+    expect((await page.locator('.card-title').allTextContents()).join()).toBe(before)
+
+    await page.context().setOffline(false)
+    await banner.getByText('Back online.').waitFor({ timeout: 20_000 })
+    await expect.poll(() => banner.textContent()).toContain('Everything is synced: 10 changes sent, 5 received.')
+    expect(announcements(page).at(-1)).toContain('Back online.')
+    expect(await env.waitForSync(board, page)).toEqual([
+      ['To do', ['one', ...Array.from({ length: 6 }, (_, i) => `offline ${i + 1}`)]],
+      ['Doing', ['two', 'four']],
+      ['Done', ['theirs 1', 'theirs 2', 'theirs 3', 'theirs 4']],
+    ])
+    await checkAndClose(page, { ignore: OFFLINE_ERRORS })
+  }, 60_000)
+
+  test('[WEB-52] an offline change that fails is shown with its text, and the others are sent', async () => {
+    const board = await env.createBoard({ 'To do': ['one', 'doomed'], Doing: [] })
+    const page = await env.openPage(board.ada, board.path)
+    await page.context().setOffline(true)
+    await cardOf(page, 'doomed').locator('a').focus()
+    await page.keyboard.press('e')
+    await page.keyboard.type('a title that was typed')
+    await page.keyboard.press('Enter')
+    await cardOf(page, 'one').locator('a').focus()
+    await page.keyboard.press('Shift+ArrowRight')
+    await board.grace.api.call('deleteCard', { params: { card_id: board.cards['doomed'] ?? '' } })
+    await page.context().setOffline(false)
+    const notices = page.getByRole('alert', { name: 'One change couldn’t be saved' })
+    await notices.getByText('a title that was typed').waitFor({ timeout: 20_000 })
+    expect(await env.waitForSync(board, page)).toEqual([
+      ['To do', []],
+      ['Doing', ['one']],
+    ])
+    await notices.getByRole('button', { name: 'Dismiss' }).click()
+    await notices.waitFor({ state: 'detached' })
+    await checkAndClose(page, { ignore: OFFLINE_ERRORS })
+  }, 60_000)
+})
+
+test('[WEB-53] a dead socket is detected, and missed changes are loaded', async () => {
+  const board = await env.createBoard({ 'To do': ['one'], Doing: [] })
+  const context = await logIn(env.browser, env.service.base_url, { email: board.ada.email, password: PASSWORD })
+  const page = await openRecordedPage(context, env.service.base_url)
+  await page.clock.install()
+  let isDead = false
+  let sockets = 0
+  await page.routeWebSocket(/\/ws\//, (socket) => {
+    const own = ++sockets
+    const service = socket.connectToServer()
+    const passes = () => !(isDead && own === 1)
+    service.onMessage((message) => passes() && socket.send(message))
+    socket.onMessage((message) => passes() && service.send(message))
+  })
+  await page.goto(`${env.service.base_url}/app${board.path}`)
+  await page.getByText('Live').waitFor()
+  isDead = true
+  await board.grace.api.call('createCard', {
+    params: { board_id: board.id, column_id: board.columns['Doing'] ?? '' },
+    body: { title: 'missed' },
+  })
+  await page.clock.runFor(20_000)
+  expect(await cardOf(page, 'missed').count()).toBe(0)
+  // After the heartbeat timeout the client reconnects.
+  await page.clock.runFor(26_000)
+  await cardOf(page, 'missed').waitFor()
+  expect(sockets).toBeGreaterThan(1)
+  await checkAndClose(page)
+})
+
+test('[WEB-54] a server restart during a drag loses and duplicates no change', async () => {
+  const board = await env.createBoard({ 'To do': ['dragged', 'one'], Doing: ['two'] })
+  const settings = { DATABASE_URL: env.service.database_url, JWT_SECRET: 'killed-and-started-again-0123456789' }
+  let service = await startServiceProcess({ ...settings, LOG_LEVEL: 'warn' })
+  const { base_url } = service
+  const context = await logIn(env.browser, base_url, { email: board.ada.email, password: PASSWORD })
+  const page = await openRecordedPage(context, base_url)
+  await page.goto(`${base_url}/app${board.path}`)
+  await page.getByText('Live').waitFor()
+
+  await startDrag(page, 'dragged')
+  await dragTo(page, 'Doing', 1)
+  await service.end('SIGKILL')
+  await page.mouse.up()
+  await cardOf(page, 'dragged').locator('a').focus()
+  await page.keyboard.press('n')
+  await page.keyboard.type('while it was down')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  await page.getByText('Reconnecting…').waitFor()
+  service = await startServiceProcess({ ...settings, LOG_LEVEL: 'warn', PORT: new URL(base_url).port })
+  expect(await env.waitForSync(board, page)).toEqual([
+    ['To do', ['one']],
+    ['Doing', ['two', 'dragged', 'while it was down']],
+  ])
+  const moves = await env.service.sql.query("select from board_events where board_id = $1 and type = 'card.moved'", [
+    board.id,
+  ])
+  expect(moves.rowCount).toBe(1)
+  await checkAndClose(page, { ignore: OFFLINE_ERRORS })
+  await service.end()
+}, 60_000)
+
+test('[WEB-55] without Redis, changes on one instance reach pages of the other', async () => {
+  const redis = await startRedis()
+  const first = await startService({ REDIS_URL: redis.url })
+  const board = await first.board()
+  const second = await startServiceProcess({
+    DATABASE_URL: first.database_url,
+    REDIS_URL: redis.url,
+    JWT_SECRET: 'another-instance-0123456789-0123456789',
+    LOG_LEVEL: 'warn',
+  })
+  const context = await logIn(env.browser, second.base_url, { email: board.member.email, password: PASSWORD })
+  const page = await openRecordedPage(context, second.base_url)
+  await page.goto(`${second.base_url}/app/b/${board.id}`)
+  await page.getByText('Live').waitFor()
+  await redis.process().end('SIGKILL')
+  const params = { board_id: board.id, column_id: board.columns[0].id }
+  await board.owner.api.call('createCard', { params, body: { title: 'without Redis' } })
+  await cardOf(page, 'without Redis').waitFor({ timeout: 5_000 })
+  await eventually('it is live', () => page.getByText('Live').isVisible())
+  await checkAndClose(page)
+  await second.end()
+  await first.stop()
+}, 60_000)

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+
+/** Login of a user. */
+export interface Credentials {
+  email: string
+  password: string
+}
+/** Problems of a page, and its announcements for screen readers. */
+interface PageRecord {
+  problems: string[]
+  announcements: string[]
+}
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const records = new WeakMap<Page, PageRecord>()
+
+/** Init script: reports announcements and violations of the Content-Security-Policy. */
+const RECORDER = `
+  addEventListener('securitypolicyviolation', (event) =>
+    report('problem', 'policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes) {
+      const element = target.nodeType === 1 ? target : target.parentElement
+      if (!element?.closest('[data-announcer]')) continue
+      const text = target.nodeType === 1 ? [...addedNodes].map((node) => node.textContent).join(' ') : target.data
+      if (text.trim()) report('announcement', text)
+    }
+  }).observe(document, { subtree: true, childList: true, characterData: true })`
+
+/** Opens a browser context, logged in through the session cookie if there are credentials. */
+export async function logIn(
+  browser: Browser,
+  base_url: string,
+  credentials?: Credentials,
+  options: BrowserContextOptions = {},
+) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+  if (credentials) {
+    const form = { username: credentials.email, password: credentials.password, cookie: 'true' }
+    const response = await context.request.post(`${base_url}/auth/login`, { form, headers: { origin: base_url } })
+    assert.equal(response.status(), 200, await response.text())
+  }
+  return context
+}
+
+/** Opens a page that records errors, requests to other origins, policy violations and announcements. */
+export async function openRecordedPage(context: BrowserContext, base_url: string): Promise<Page> {
+  const page = await context.newPage()
+  const record: PageRecord = { problems: [], announcements: [] }
+  records.set(page, record)
+  const own = [`${base_url}/`, `${base_url.replace('http', 'ws')}/`]
+  const checkOrigin = (url: string) => {
+    // PDFs are shown by the browser's viewer, an extension.
+    const isOwn = /^(data|blob|chrome|chrome-extension):/.test(url) || own.some((start) => url.startsWith(start))
+    if (!isOwn) record.problems.push(`foreign: ${url}`)
+  }
+  page.on('request', (request) => checkOrigin(request.url()))
+  page.on('websocket', (socket) => checkOrigin(socket.url()))
+  page.on('pageerror', (error) => record.problems.push(`error: ${error.name} ${error.message} ${error.stack}`))
+  page.on('console', (message) => {
+    const { url } = message.location()
+    if (message.type() === 'error') record.problems.push(`console: ${message.text()} (${url})`)
+  })
+  await page.exposeBinding('report', (_, kind: 'problem' | 'announcement', text: string) => {
+    record[kind === 'announcement' ? 'announcements' : 'problems'].push(text)
+  })
+  await page.addInitScript(RECORDER)
+  return page
+}
+
+const recordOf = (page: Page): PageRecord => {
+  const record = records.get(page)
+  assert.ok(record, 'The page was not opened by openRecordedPage')
+  return record
+}
+
+/** All announcements of the page so far, in order. */
+export const announcements = (page: Page): string[] => recordOf(page).announcements
+
+interface Violation {
+  id: string
+  help: string
+  nodes: { target: string[]; failureSummary: string }[]
+}
+
+/** The axe violations of the current page, one line per rule. */
+export async function auditAccessibility(page: Page): Promise<string[]> {
+  // Wait for animations, so that axe sees the final colours.
+  await page.evaluate(`Promise.all(document.getAnimations().filter((each) => each.effect.getTiming().iterations === 1)
+    .map((each) => each.finished.catch(() => {}))).then(() => {})`)
+  await page.evaluate(`${AXE}; undefined`)
+  const found = (await page.evaluate(
+    `axe.run({ runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) => violations)`,
+  )) as Violation[]
+  return found.map(({ id, help, nodes }) => {
+    const [first] = nodes
+    return `${id}: ${help} (${nodes.length}): ${first?.target.join(' ')}: ${first?.failureSummary}`
+  })
+}
+
+/** Ends a test page: fails if axe finds a violation or the page recorded a problem that is not ignored. */
+export async function checkAndClose(page: Page, { ignore }: { ignore?: RegExp } = {}) {
+  assert.deepEqual(await auditAccessibility(page), [], `axe on ${page.url()}`)
+  const { problems } = recordOf(page)
+  const unexpected = ignore ? problems.filter((each) => !ignore.test(each)) : problems
+  assert.deepEqual(unexpected, [], page.url())
+  await page.close()
+}
