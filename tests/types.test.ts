@@ -11,7 +11,7 @@ import Type from 'typebox'
 import { type Card, cardOperations } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
 import { type JsonText, operation } from '@lockstep/contract/operation'
-import type { Handlers } from '../../packages/server/src/http/routes.ts'
+import type { Handlers } from '../../packages/server/src/http/handler.ts'
 const rest = {} as Omit<Handlers<typeof cardOperations>, 'getCard' | 'updateCard'>
 const card = {} as Card
 const ok: Handlers<typeof cardOperations> = { ...rest, getCard: async () => card, updateCard: async () => card }
@@ -33,7 +33,7 @@ const mistakes: Record<string, { code: string; says: RegExp }> = {
   },
   'event-of-a-read': {
     code: "export const handlers = { ...ok, getCard: async ({ emit }) => { emit('card.updated', card); return card } } satisfies Handlers<typeof cardOperations>",
-    says: /Property 'emit' does not exist on type 'BoardWork</,
+    says: /Property 'emit' does not exist on type 'BoardContext</,
   },
   'event-with-other-data': {
     code: "export const handlers = { ...ok, updateCard: async ({ emit }) => { emit('card.updated', {} as Column); return card } } satisfies Handlers<typeof cardOperations>",
