@@ -225,7 +225,9 @@ export async function measureBytes(env: SpeedEnvironment, board_id: string) {
   const connection = new HttpClient(base_url, viewer.token)
   const sizes = { script: 0, style: 0, font: 0, rest: 0 }
   for (const url of needed) {
-    const { bytes, headers } = await connection.ask('GET', url.slice(base_url.length), { 'accept-encoding': 'gzip' })
+    const { bytes, headers } = await connection.request('GET', url.slice(base_url.length), {
+      'accept-encoding': 'gzip',
+    })
     const type = headers['content-type'] ?? ''
     const kind = /javascript/.test(type) ? 'script' : /css/.test(type) ? 'style' : /font/.test(type) ? 'font' : 'rest'
     sizes[kind] += bytes.length

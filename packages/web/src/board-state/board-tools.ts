@@ -216,7 +216,11 @@ export class BoardTools {
   }
 
   /** Undoes or redoes a change, shows a toast about it, and scrolls to the card. */
-  private showStep(word: 'Undid' | 'Redid', act: () => SubmittedChange[], reverse: (made: SubmittedChange) => ToastAction) {
+  private showStep(
+    word: 'Undid' | 'Redid',
+    act: () => SubmittedChange[],
+    reverse: (made: SubmittedChange) => ToastAction,
+  ) {
     this.hideRedo()
     const before = this.view
     // Render first: the card must exist before it can be scrolled to.

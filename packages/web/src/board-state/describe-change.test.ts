@@ -12,7 +12,11 @@ const board = {
 
 const step = (id: string, name: string, input: object, isUndo: boolean) => {
   const change = { name, input } as unknown as Change
-  return describeStep(change, isUndo, findSubject(board, subjectId({ id, change } as SubmittedChange))?.name ?? 'the board')
+  return describeStep(
+    change,
+    isUndo,
+    findSubject(board, subjectId({ id, change } as SubmittedChange))?.name ?? 'the board',
+  )
 }
 
 test.each([

@@ -9,7 +9,8 @@ import { layers } from '../ui/layers.ts'
 
 /** Changes that failed, with the reason and the typed text, so that nothing is lost silently. */
 export function FailedChanges({ failedChanges, dismiss }: Pick<BoardState, 'failedChanges' | 'dismiss'>) {
-  const title = failedChanges.length === 1 ? 'One change couldn’t be saved' : `${failedChanges.length} changes couldn’t be saved`
+  const title =
+    failedChanges.length === 1 ? 'One change couldn’t be saved' : `${failedChanges.length} changes couldn’t be saved`
   const last = failedChanges.at(-1)
   useEffect(() => {
     // Behind a modal dialog the alert is inert, so announce it.
@@ -30,7 +31,8 @@ export function FailedChanges({ failedChanges, dismiss }: Pick<BoardState, 'fail
   )
 }
 
-const describeFailure = (notice: FailedChange): string => `Couldn’t ${describeChange(notice.change)}. ${reasonOf(notice)}`
+const describeFailure = (notice: FailedChange): string =>
+  `Couldn’t ${describeChange(notice.change)}. ${reasonOf(notice)}`
 
 const reasonOf = ({ change, reason, problem }: FailedChange): string => {
   if (reason === 'gone')

@@ -1,5 +1,5 @@
 import type { BoardMember, FullBoard, User } from '@lockstep/client'
-import type { SubmittedChange, FailedChange } from '@lockstep/client/live'
+import type { FailedChange, SubmittedChange } from '@lockstep/client/live'
 import { useEffect, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'

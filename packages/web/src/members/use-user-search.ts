@@ -25,17 +25,15 @@ export function useUserSearch(text: string): UserSearch {
     setSearch(({ users }) => ({ state: 'searching', users }))
     const abort = new AbortController()
     const timer = setTimeout(() => {
-      client
-        .findUsers({ search: term, names: 'true', limit: MAX_RESULTS }, { signal: abort.signal, maxTries: 2 })
-        .then(
-          (users) => {
-            setSearch({ state: 'found', users })
-            announce(users.length === 0 ? 'No one found' : `${users.length} found`)
-          },
-          (error: unknown) => {
-            if (!abort.signal.aborted) setSearch({ state: 'failed', users: [], error })
-          },
-        )
+      client.findUsers({ search: term, names: 'true', limit: MAX_RESULTS }, { signal: abort.signal, maxTries: 2 }).then(
+        (users) => {
+          setSearch({ state: 'found', users })
+          announce(users.length === 0 ? 'No one found' : `${users.length} found`)
+        },
+        (error: unknown) => {
+          if (!abort.signal.aborted) setSearch({ state: 'failed', users: [], error })
+        },
+      )
     }, PAUSE_MS)
     return () => {
       clearTimeout(timer)
