@@ -168,7 +168,7 @@ describe('secrets from files', () => {
     const main = fileURLToPath(new URL('../main.ts', import.meta.url))
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-    expect([code, stdout, stderr]).toEqual([1, '', 'DATABASE_URL is no valid address.\n'])
+    expect([code, stdout, stderr]).toEqual([1, '', 'DATABASE_URL is not a valid URL.\n'])
   })
 
   test('[CONF-1] the settings page lists the file variable of each secret, and of no other setting', () => {

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The clock skew that the process reports. */
+/** Sets the offset of the fake clock. */
 async function setClock(offset: string) {
   await writeFile(join(folder, 'next'), offset)
   await rename(join(folder, 'next'), join(folder, 'clock'))
@@ -57,7 +57,7 @@ async function skewOf({ base_url }: ServiceProcess) {
 const linesAbout = ({ output }: ServiceProcess, word: string) =>
   output()
     .split('\n')
-    .filter((line) => line.includes(`of the database ${word}`))
+    .filter((line) => line.includes(`and the database ${word}`))
     .map((line) => JSON.parse(line) as { level: string | number; skewSeconds: number })
 
 test('[AUTH-27] [OBS-14] [OBS-15] tokens and tickets are issued and expire by the database clock, and a skewed instance clock is logged and measured', {

@@ -52,8 +52,8 @@ test('[OBS-11] the log contains no token, no query of a socket and no body, even
 /** The output of a program that logs a request and a warning in the given format. */
 async function logged(format: string): Promise<string> {
   const program = `
-    const { createLog } = await import(${JSON.stringify(LOG)})
-    const log = createLog({ level: 'info', format: ${JSON.stringify(format)} })
+    const { createLogger } = await import(${JSON.stringify(LOG)})
+    const log = createLogger({ level: 'info', format: ${JSON.stringify(format)} })
     log.info({ request_id: 'r', method: 'GET', route: '/boards/:board_id', status: 200, duration_ms: 3.5, address: '::1' }, 'request')
     log.warn({ err: new Error('gone') }, 'Redis cannot be reached')`
   return text(spawn(process.execPath, ['--input-type=module', '-e', program], { env: {} }).stdout)

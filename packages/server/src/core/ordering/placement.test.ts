@@ -296,7 +296,7 @@ describe.each(kinds)('re-spacing for a %s', (kind) => {
       const at = place(await list.ids())
       const changes = await placeMany(list, TIMES, spot, (by) => list.create(at, by))
       const others = await checkAll(list, `${kind}.created`, start, changes)
-      console.info(`${TIMES} ${kind}s at ${where}: ${others} others made room`)
+      console.info(`${TIMES} ${kind}s at ${where}: ${others} others were re-spaced`)
       expect(others).toBeGreaterThan(0)
       expect(others).toBeLessThanOrEqual(atMost)
     },

@@ -150,7 +150,7 @@ describe('an overloaded service', () => {
         .filter((line) => line.includes('requests were rejected with 503'))
       return log.map((line) => (JSON.parse(line) as { requests: number }).requests)
     }
-    const before = lines().length
+    const linesBefore = lines().length
     const full = await fill()
     const statuses = await Promise.all(
       Array.from({ length: 30 }, async () => (await api.send('listBoards', {})).status),
@@ -166,11 +166,11 @@ describe('an overloaded service', () => {
     await expect
       .poll(() =>
         lines()
-          .slice(before)
+          .slice(linesBefore)
           .reduce((sum, count) => sum + count, 0),
       )
       .toBe(30)
-    expect(lines().length - before).toBeLessThan(5)
+    expect(lines().length - linesBefore).toBeLessThan(5)
   })
 
   test('[LOAD-5] requests with slow bodies hold no slot', async () => {
