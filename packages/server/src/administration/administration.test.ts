@@ -226,7 +226,7 @@ describe('the audit log', () => {
       'delete from admin_actions',
       'truncate admin_actions',
     ])
-      await expect(service.sql.query(change)).rejects.toThrow('admin_actions is only ever added to')
+      await expect(service.sql.query(change)).rejects.toThrow('admin_actions is append-only')
   })
 
   test('[ADMIN-12] an action that cannot be recorded is not done', async () => {
