@@ -54,7 +54,7 @@ export const registry: Record<string, Covering> = {
   // Command line
   'npx lockstep …': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
   'npx lockstep login': by('packages/cli/src/login.test.ts', "'login'"),
-  'npx lockstep seed --new Demo': here('Demo has 30 cards'),
+  'npx lockstep seed --new Demo': here('Added 30 cards'),
   'npx lockstep watch Demo': by('packages/cli/src/watch.test.ts', "['watch', board.id]"),
   'npx lockstep doctor <url>': here('✓'),
   'lockstep login --url http://127.0.0.1:8000 --email ada@example.com': by(
@@ -171,7 +171,7 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- all': not('runs all suites, which takes hours'),
   'npm run prove -- realtime': by('tests/fault-harness.test.ts', "from './fault-harness/run.ts'"),
   'npm run prove -- realtime-simulation': by('packages/server/src/realtime/hub.test.ts', 'simulate('),
-  'npm run prove -- client-simulation': by('packages/client/src/live/core.test.ts', 'simulate('),
+  'npm run prove -- client-simulation': by('packages/client/src/live/core-simulation.test.ts', 'simulate('),
   'npm run prove -- race-pairs': by('tests/race-pairs.test.ts', "from './race-pairs/run.ts'"),
   'npm run prove -- fuzz': by('tests/fuzz.test.ts', "from './fuzz/run.ts'"),
   'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-workload.ts'"),

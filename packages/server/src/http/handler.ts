@@ -69,7 +69,9 @@ interface PrefetchingHandler<O extends Operation> {
   prefetch: (context: PrefetchContext<O>) => Promise<unknown>
   handle: (context: HandlerContext<O>, prefetched: never) => Promise<Result<O>>
 }
-type Handler<O extends Operation> = ((context: HandlerContext<O>) => Promise<Result<O>>) | PrefetchingHandler<O>
+type Handler<O extends Operation> =
+  | ((context: HandlerContext<O>) => Promise<Result<O>>)
+  | (O extends { emits: readonly string[] } ? PrefetchingHandler<O> : never)
 export type Handlers<Ops extends Record<string, Operation>> = { [N in keyof Ops]: Handler<Ops[N]> }
 
 /**
