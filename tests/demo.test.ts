@@ -23,7 +23,7 @@ interface Start {
   command?: string[]
 }
 
-/** The demo's temporary folder is made in this one. Whoever PostgreSQL runs as must get into it. */
+/** The demo's temporary folder is made in this one. The user that PostgreSQL runs as needs access to it. */
 let folder: string
 const started = new Set<ChildProcess>()
 beforeEach(async () => {
@@ -85,10 +85,10 @@ async function follow(link: string) {
 
 const cardsOf = ({ columns }: FullBoard) => columns.flatMap(({ cards }) => cards)
 
-/** What the demo has made in the temporary folder, where npm keeps something of its own. */
+/** The demo's files in the temporary folder, without those of npm. */
 const demoFolders = async () => (await readdir(folder)).filter((name) => name.startsWith('lockstep-demo-'))
 
-/** The demo's PostgreSQL: the server, and the processes it has begun. */
+/** The demo's PostgreSQL server and its child processes. */
 async function postgresPids(): Promise<number[]> {
   const [name = ''] = await demoFolders()
   const server = Number((await readFile(join(folder, name, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0])

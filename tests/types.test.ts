@@ -17,7 +17,7 @@ const card = {} as Card
 const ok: Handlers<typeof cardOperations> = { ...rest, getCard: async () => card, updateCard: async () => card }
 `
 
-/** What a developer might write by mistake, and what the compiler must say about it. */
+/** Mistakes of a developer, and the expected compiler errors. */
 const mistakes: Record<string, { code: string; says: RegExp }> = {
   'missing-handler': {
     code: 'export const handlers: Handlers<typeof cardOperations> = { ...rest, getCard: ok.getCard }',
@@ -69,6 +69,6 @@ test('[DOC-3] correct code compiles', () => {
 test.each(Object.entries(mistakes))('[DOC-3] %s does not compile, and the error is readable', (name, { says }) => {
   const message = errors.get(name) ?? ''
   expect(message).toMatch(says)
-  // A type error that lists the fields of an object tells nobody which type was meant.
+  // A type error must name the type instead of listing its fields.
   expect(message.length).toBeLessThan(1000)
 })

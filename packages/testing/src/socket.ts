@@ -4,7 +4,7 @@ export type Message = { type: string; seq?: number; username?: string; [field: s
 export interface Arrival {
   message: Message
   text: string
-  /** When it came, by the clock of `performance.now()`. */
+  /** Arrival time of `performance.now()`. */
   at: number
 }
 export interface Closing {
@@ -12,20 +12,20 @@ export interface Closing {
   reason: string
   at: number
 }
-/** Who opens the socket: a client of the harness, or anything with an address and a token. */
+/** The address and token to open a socket with. */
 export interface Opener {
   base_url: string
   token: string | undefined
 }
 export interface Opening {
-  /** Asks for sequence numbers. */
+  /** Requests sequence numbers. */
   seq?: boolean
-  /** `<epoch>.<seq>`: where the client left off. */
+  /** The last position of the client: `<epoch>.<seq>`. */
   since?: string
-  /** What stands before the path. */
+  /** Prefix of the path. */
   prefix?: string
   headers?: Record<string, string>
-  /** Whether pings are answered by themselves. */
+  /** Whether pings are answered automatically. */
   pongs?: boolean
   token?: string
   options?: ClientOptions
@@ -38,13 +38,13 @@ const PATIENCE_MS = 10_000
 export const openSocket = (opener: Opener, board_id: string, opening: Opening = {}) =>
   new TestSocket(opener, board_id, opening)
 
-/** A client of the socket that keeps all it is told, and when. */
+/** A WebSocket client that records every message and its time. */
 export class TestSocket {
   readonly ws: WebSocket
   readonly arrivals: Arrival[] = []
-  /** Settles when the handshake is done, refused or not. */
+  /** Settles when the handshake succeeded or failed. */
   readonly opened: Promise<void>
-  /** How it ended. Never rejects. */
+  /** How the socket was closed. Never rejects. */
   readonly closed: Promise<Closing>
   closing: Closing | undefined
   private read = 0
@@ -95,7 +95,7 @@ export class TestSocket {
     return this.events.map(({ seq }) => seq)
   }
 
-  /** The next message that fits, behind the one that was asked for before. Whatever lies between is passed over. */
+  /** The next matching message after the last one returned. Messages in between are skipped. */
   async next(matcher: Matcher = () => true, patienceMs = PATIENCE_MS): Promise<Arrival> {
     const fits = typeof matcher === 'string' ? ({ type }: Message) => type === matcher : matcher
     const deadline = performance.now() + patienceMs
@@ -108,14 +108,14 @@ export class TestSocket {
       }
       if (this.closing) throw new Error(`Closed with ${this.closing.code} before it came; ${this.summary()}`)
       const left = deadline - performance.now()
-      if (left <= 0) throw new Error(`Waited in vain for ${String(matcher)}; ${this.summary()}`)
+      if (left <= 0) throw new Error(`Timed out waiting for ${String(matcher)}; ${this.summary()}`)
       await this.news(left)
     }
   }
 
-  /** Waits until everything up to a number has come. */
+  /** Waits until the event with this number has arrived. */
   async upTo(seq: number, patienceMs = PATIENCE_MS): Promise<void> {
-    // Hello and pings carry numbers too.
+    // `hello` and `ping` have numbers too.
     const isIt = (message: Message) => message.seq === seq && 'version' in message
     if (!this.messages.some(isIt)) await this.next(isIt, patienceMs)
   }
@@ -124,7 +124,7 @@ export class TestSocket {
     this.ws.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message))
   }
 
-  /** Stops reading from the network: what the server sends stays in its own and the system's buffers. */
+  /** Stops reading: sent data stays in the buffers of the server and the system. */
   pause() {
     this.ws.pause()
   }
@@ -133,13 +133,13 @@ export class TestSocket {
     this.ws.resume()
   }
 
-  /** Says goodbye, as a tab that is closed. */
+  /** Closes with a close frame, like a closed tab. */
   async close(code = 1000): Promise<Closing> {
     this.ws.close(code)
     return this.closed
   }
 
-  /** Gone without a word. */
+  /** Closes the connection without a close frame. */
   terminate() {
     this.ws.terminate()
   }

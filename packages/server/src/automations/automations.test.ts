@@ -2,7 +2,7 @@ import type { AutomationRule } from '@lockstep/contract/automations'
 import type { Card } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import { Client } from '@lockstep/testing/client'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { startProxy } from '@lockstep/testing/tcp-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -105,7 +105,7 @@ describe('rules', () => {
       const created = await s.rule(fields)
       expect(created).toMatchObject({ ...fields, is_enabled: true })
     }
-    const { events } = await witness(s.board, async () => {
+    const { events } = await recordEvents(s.board, async () => {
       await s.move()
       return s.addLabel()
     })
@@ -226,7 +226,7 @@ describe('what sets rules off', () => {
     const s = await scene()
     await s.rule({ ...s.onMove, ...s.toTodo })
     await s.rule({ ...s.onMove, ...s.assign })
-    const { answer, events } = await witness(s.board, () => s.move())
+    const { answer, events } = await recordEvents(s.board, () => s.move())
     expect(told(events)).toEqual([
       ['card.moved', s.member.id],
       ['card.moved', null],
@@ -240,13 +240,13 @@ describe('what sets rules off', () => {
   test('[AUTO-3] [AUTO-4] a label that is newly added, and not one that was there', async () => {
     const s = await scene()
     await s.rule({ ...s.onLabel, ...s.assign })
-    const { answer, events } = await witness(s.board, s.addLabel)
+    const { answer, events } = await recordEvents(s.board, s.addLabel)
     expect(told(events)).toEqual([
       ['card.labeled', s.member.id],
       ['card.assigned', null],
     ])
     expect(answer.body).toEqual(await s.read())
-    expect((await witness(s.board, s.addLabel)).events).toEqual([])
+    expect((await recordEvents(s.board, s.addLabel)).events).toEqual([])
   })
 
   test('[AUTO-3] neither a move within the column, nor a creation, nor a disabled rule, nor another column', async () => {
@@ -255,11 +255,11 @@ describe('what sets rules off', () => {
     await s.rule({ trigger_type: 'CARD_MOVED', trigger_column_id: s.todo.id, ...s.assign })
     await s.rule({ trigger_type: 'CARD_CREATED', ...s.assign })
     const create = { params: { ...s.params, column_id: s.todo.id }, body: { title: 'New' } }
-    expect(told((await witness(s.board, () => s.member.api.send('createCard', create))).events)).toEqual([
+    expect(told((await recordEvents(s.board, () => s.member.api.send('createCard', create))).events)).toEqual([
       ['card.created', s.member.id],
     ])
-    expect(told((await witness(s.board, () => s.move(s.todo.id))).events)).toEqual([['card.moved', s.member.id]])
-    expect(told((await witness(s.board, () => s.move())).events)).toEqual([['card.moved', s.member.id]])
+    expect(told((await recordEvents(s.board, () => s.move(s.todo.id))).events)).toEqual([['card.moved', s.member.id]])
+    expect(told((await recordEvents(s.board, () => s.move())).events)).toEqual([['card.moved', s.member.id]])
     expect(await s.runs()).toEqual([])
   })
 
@@ -268,7 +268,7 @@ describe('what sets rules off', () => {
     await s.rule({ ...s.onMove, action_type: 'MOVE_TO_COLUMN', action_column_id: s.done.id })
     await s.rule({ ...s.onMove, ...s.assign })
     await s.owner.api.call('assignCard', { params: { card_id: s.card.id }, body: { user_ids: [s.owner.id] } })
-    const { events } = await witness(s.board, () => s.move())
+    const { events } = await recordEvents(s.board, () => s.move())
     expect(told(events)).toEqual([['card.moved', s.member.id]])
     expect((await s.runs()).map(({ outcome }) => outcome)).toEqual(['already_assigned', 'already_there'])
   })
@@ -282,7 +282,7 @@ describe('what sets rules off', () => {
       action_type: 'MOVE_TO_COLUMN',
       action_column_id: s.done.id,
     })
-    expect((await witness(s.board, () => s.move())).events).toHaveLength(2)
+    expect((await recordEvents(s.board, () => s.move())).events).toHaveLength(2)
     expect((await s.read()).column_id).toBe(s.todo.id)
   })
 })
@@ -296,7 +296,7 @@ describe('what goes wrong', () => {
     await service.sql.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
       create trigger refuse after update on cards for each row when (new.column_id = '${s.todo.id}') execute function refuse()`)
-    const { answer, events } = await witness(s.board, () => s.move())
+    const { answer, events } = await recordEvents(s.board, () => s.move())
     await service.sql.query('drop trigger refuse on cards; drop function refuse')
     expect(answer.status).toBe(200)
     expect(told(events)).toEqual([
