@@ -7,18 +7,18 @@ import { databaseUrl, OUTPUT, onServer, REDIS } from '@lockstep/testing/template
 import type { Result } from './acceptance/run.ts'
 
 const SUITE = fileURLToPath(new URL('acceptance/main.ts', import.meta.url))
-/** What the summary says at the end of each part of the table. */
+/** The summary lines of the suite. */
 const SUMMARY = /^(specified|decided): .*$/gm
 
 export interface AcceptanceRun {
   exit_code: number | null
   results: Result[]
-  /** How many rows came out how, for each part of the table. */
+  /** The number of rows by outcome, for each part of the table. */
   summary: string[]
   seconds: number
 }
 
-/** Runs the acceptance suite as anybody would: as a command, with the address of a service. */
+/** Runs the acceptance suite as a command, with the address of a service. */
 export async function runAcceptance(base_url: string, ...options: string[]): Promise<AcceptanceRun> {
   await mkdir(OUTPUT, { recursive: true })
   const file = fileURLToPath(new URL(`acceptance-${randomBytes(6).toString('hex')}.json`, OUTPUT))
@@ -37,7 +37,7 @@ export async function runAcceptance(base_url: string, ...options: string[]): Pro
   return { exit_code, results: JSON.parse(results) as Result[], summary: output.match(SUMMARY) ?? [], seconds }
 }
 
-/** Two instances of the service on a database of their own, each started as an operator would. */
+/** Two instances of the service as processes, on their own database. */
 export async function startTwoInstances() {
   const name = `lockstep_acceptance_${randomBytes(6).toString('hex')}`
   const instances = await startInstances(2, { ...instanceSettings(databaseUrl(name), REDIS), LOG_LEVEL: 'info' })

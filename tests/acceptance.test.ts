@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AcceptanceRun, failed, runAcceptance, startTwoInstances } from './acceptance-suite.ts'
 
 let service: Awaited<ReturnType<typeof startTwoInstances>>
-/** What the suite says of the service as it is. */
+/** The results for the real service. */
 let whole: AcceptanceRun
 beforeAll(async () => {
   service = await startTwoInstances()
@@ -45,7 +45,7 @@ describe('the acceptance suite', () => {
   })
 })
 
-/** What a service could do wrong, in three places: a missing event, a wrong status and a leaked field. */
+/** Three defects: a missing event, a wrong status and a leaked field. */
 const broken: Tampering = {
   replaceMessage: ({ type }, text) => (type === 'checklist.created' ? [] : [text]),
   replaceResponse: ({ method, path }, answer) => {
@@ -55,7 +55,7 @@ const broken: Tampering = {
     return { ...answer, content: Buffer.from(JSON.stringify(user)) }
   },
 }
-/** The rows that speak of them. */
+/** The rows that must find them. */
 const rows = [
   ...['6.2-checklist.created', '6.3-checklist.created'],
   ...['4.4-invite-409', '7-409'],
@@ -73,7 +73,7 @@ test('[DOC-7] on a broken service the suite reports exactly the broken rows', as
   expect(exit_code).toBe(1)
 })
 
-/** Services that never did anything: whatever passes there is a row that could not fail. */
+/** Services that do nothing: a row that passes on them could not fail. */
 const empty: [what: string, status: number, content: object][] = [
   ['grants everything', 200, {}],
   ['refuses everything', 404, { detail: 'No.' }],

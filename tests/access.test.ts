@@ -17,45 +17,48 @@ import {
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** Everybody who may knock. The deactivated user is an owner in the books: only his state keeps him out. */
+/**
+ * All kinds of callers. The deactivated user is an owner in the database, and only rejected because of the
+ * deactivation.
+ */
 const actors = [
   'anonymous',
   'bad token',
   'deactivated',
-  'stranger',
+  'non-member',
   'ex-member',
   'superuser',
   'member',
   'owner',
 ] as const
 type Actor = (typeof actors)[number]
-/** `own`: the board on which the actors have their roles. `foreign`: one that is none of their business. */
-type Whose = 'own' | 'foreign'
-/** Whom the path parameter `user_id` names. */
-type Subject = 'another' | 'himself'
+/** `own`: the board on which the actors have their roles. `foreign`: a board of another user. */
+type BoardKind = 'own' | 'foreign'
+/** The user in the path parameter `user_id`. */
+type Subject = 'another' | 'self'
 interface Cell {
   actor: Actor
-  whose: Whose
+  board: BoardKind
   subject: Subject
 }
 type Refusal = Extract<ProblemCode, 'not_authenticated' | 'superuser_only' | 'not_a_member' | 'role_too_low'>
 type Verdict = 'allowed' | Refusal
 
-/** What must happen in a cell, from the operation's `access` alone. */
-function verdictOf(access: Access, { actor, whose, subject }: Cell): Verdict {
+/** The expected result of a cell, derived from the operation's `access` alone. */
+function verdictOf(access: Access, { actor, board, subject }: Cell): Verdict {
   if (access === 'public') return 'allowed'
   if (actor === 'anonymous' || actor === 'bad token' || actor === 'deactivated') return 'not_authenticated'
   if (access === 'authenticated') return 'allowed'
   if (access === 'superuser') return actor === 'superuser' ? 'allowed' : 'superuser_only'
-  if (whose === 'foreign' || (actor !== 'member' && actor !== 'owner')) return 'not_a_member'
+  if (board === 'foreign' || (actor !== 'member' && actor !== 'owner')) return 'not_a_member'
   if (actor === 'owner' || access.role === 'member') return 'allowed'
-  return access.or_self && subject === 'himself' ? 'allowed' : 'role_too_low'
+  return access.or_self && subject === 'self' ? 'allowed' : 'role_too_low'
 }
 
 function cellsOf({ access }: Operation): Cell[] {
-  const places: Whose[] = typeof access === 'string' ? ['own'] : ['own', 'foreign']
-  const subjects: Subject[] = typeof access !== 'string' && access.or_self ? ['another', 'himself'] : ['another']
-  return actors.flatMap((actor) => places.flatMap((whose) => subjects.map((subject) => ({ actor, whose, subject }))))
+  const places: BoardKind[] = typeof access === 'string' ? ['own'] : ['own', 'foreign']
+  const subjects: Subject[] = typeof access !== 'string' && access.or_self ? ['another', 'self'] : ['another']
+  return actors.flatMap((actor) => places.flatMap((board) => subjects.map((subject) => ({ actor, board, subject }))))
 }
 
 interface Outcome {
@@ -64,10 +67,10 @@ interface Outcome {
   isUnchanged: boolean
 }
 
-/** What is wrong with an outcome, as a sentence; undefined when nothing is. */
+/** What is wrong with an outcome; undefined if nothing is. */
 function complaint(operation: Operation, cell: Cell, { status, code, isUnchanged }: Outcome): string | undefined {
   const verdict = verdictOf(operation.access, cell)
-  const where = `${cell.actor} on ${cell.whose} board, about ${cell.subject}: ${status} ${code ?? ''}`
+  const where = `${cell.actor} on ${cell.board} board, about ${cell.subject}: ${status} ${code ?? ''}`
   if (status >= 400 && !isUnchanged) return `${where}, and yet the database changed`
   if (verdict === 'allowed') {
     const isKnown = operation.problems?.some((known) => known === code && problems[known].status === status)
@@ -79,13 +82,13 @@ function complaint(operation: Operation, cell: Cell, { status, code, isUnchanged
 let service: TestService
 let clients: Record<Actor, Client>
 let ids: Record<Actor, string>
-let everybody: Known
-/** Refusals leave no trace, so one pair of boards serves them all. */
-let untouched: Record<Whose, Known>
+let commonValues: Known
+/** Rejected requests change nothing, so they share one pair of boards. */
+let untouched: Record<BoardKind, Known>
 
 beforeAll(async () => {
   service = await startService({ ADMIN_API: 'on' })
-  const names = ['deactivated', 'stranger', 'ex-member', 'superuser', 'member', 'owner', 'newcomer'] as const
+  const names = ['deactivated', 'non-member', 'ex-member', 'superuser', 'member', 'owner', 'newcomer'] as const
   const users = await Promise.all(names.map((name) => service.user(name)))
   const byName = Object.fromEntries(users.map((user) => [user.username, user]))
   clients = Object.fromEntries(actors.map((actor) => [actor, byName[actor]?.api])) as typeof clients
@@ -93,8 +96,8 @@ beforeAll(async () => {
   const swapped = signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))
   clients.anonymous = service.anybody
   clients['bad token'] = new Client(service.base_url, `${header}.${payload}.${swapped}`)
-  ids = Object.fromEntries(actors.map((a) => [a, byName[a]?.id ?? byName['stranger']?.id])) as typeof ids
-  everybody = {
+  ids = Object.fromEntries(actors.map((a) => [a, byName[a]?.id ?? byName['non-member']?.id])) as typeof ids
+  commonValues = {
     user_id: ids.member,
     'inviteMember.user_id': byName['newcomer']?.id,
     'login.username': byName['owner']?.email,
@@ -109,7 +112,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** A board on which everybody is what his name says, with one of everything. */
+/** A board with one of each resource, on which the actors have the roles that they are named after. */
 async function ownBoard(): Promise<Known> {
   const { owner: api } = clients
   const known = await furnish(api, withOwner(ids.owner))
@@ -117,26 +120,26 @@ async function ownBoard(): Promise<Known> {
   for (const actor of ['member', 'ex-member'] as const)
     await api.call('inviteMember', { params, body: { user_id: ids[actor] } })
   await api.call('removeMember', { params: { ...params, user_id: ids['ex-member'] } })
-  const enrol = `insert into board_members (board_id, user_id, role) values ($1, $2, 'owner')`
-  await service.sql.query(enrol, [params.board_id, ids.deactivated])
+  const addOwner = `insert into board_members (board_id, user_id, role) values ($1, $2, 'owner')`
+  await service.sql.query(addOwner, [params.board_id, ids.deactivated])
   return known
 }
-const foreignBoard = (landlord: TestUser) => furnish(landlord.api, withOwner(landlord.id))
-/** A rule assigns somebody who is on the board from its first moment. */
+const foreignBoard = (otherOwner: TestUser) => furnish(otherOwner.api, withOwner(otherOwner.id))
+/** Rules assign the owner, who is a member from the start. */
 const withOwner = (id: string): Known => ({
-  ...everybody,
+  ...commonValues,
   'createRule.action_user_id': id,
   'updateRule.action_user_id': id,
 })
 
-/** `another` is somebody whom an owner could really remove, and never the caller himself. */
+/** `another` is a user whom an owner could remove, and never the caller. */
 function inputFor(name: string, operation: Operation, { actor, subject }: Cell, known: Known): Input {
   const other = actor === 'member' && typeof operation.access !== 'string' && operation.access.or_self
-  const user_id = subject === 'himself' ? ids[actor] : other ? ids.owner : ids.member
+  const user_id = subject === 'self' ? ids[actor] : other ? ids.owner : ids.member
   return validInput(name, operation, { ...known, user_id })
 }
 
-async function knock(operation: Operation, { actor }: Cell, { path, query, body }: Input): Promise<Outcome> {
+async function send(operation: Operation, { actor }: Cell, { path, query, body }: Input): Promise<Outcome> {
   const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString()
   const sending = sendingOf(operation.body_type, body)
   const before = await contentHash(service)
@@ -159,15 +162,15 @@ describe('the matrix', () => {
       for (const cell of cellsOf(operation)) {
         const isAllowed = verdictOf(operation.access, cell) === 'allowed'
         const isOnBoard = typeof operation.access !== 'string'
-        const world = isAllowed && isOnBoard ? await ownBoard() : untouched[cell.whose]
-        const known = isAllowed ? { ...world, ...(await newTargets(service)) } : world
-        const outcome = await knock(operation, cell, inputFor(name, operation, cell, known))
+        const board = isAllowed && isOnBoard ? await ownBoard() : untouched[cell.board]
+        const known = isAllowed ? { ...board, ...(await newTargets(service)) } : board
+        const outcome = await send(operation, cell, inputFor(name, operation, cell, known))
         complaints.push(complaint(operation, cell, outcome))
         if (name === 'logoutEverywhere' && outcome.status === 200) await logInAgain(cell.actor)
         if (outcome.status === operation.returns.status) successes++
       }
       expect(complaints.filter((c) => c !== undefined)).toEqual([])
-      // Where nobody ever succeeds, the refusals prove nothing.
+      // If no caller succeeds, the rejections prove nothing.
       expect(successes).toBeGreaterThan(0)
     },
   )
@@ -200,7 +203,11 @@ describe('the matrix generator', () => {
     problems: ['id_taken'],
   }
   const known = { card_id: randomUUID(), user_id: randomUUID(), column_id: randomUUID() }
-  const cell = (actor: Actor, whose: Whose = 'own', subject: Subject = 'another'): Cell => ({ actor, whose, subject })
+  const cell = (actor: Actor, board: BoardKind = 'own', subject: Subject = 'another'): Cell => ({
+    actor,
+    board,
+    subject,
+  })
 
   test('[ACCESS-1] inputs of a new operation are generated from its schemas', () => {
     const { path, body } = validInput('stick', toy, known)
@@ -227,9 +234,9 @@ describe('the matrix generator', () => {
     expect(not_authenticated).toHaveLength(6)
     expect(not_a_member).toHaveLength(8)
     expect(verdicts({ ...toy, access: ownerOrSelf('card') }).allowed).toEqual([
-      cell('member', 'own', 'himself'),
+      cell('member', 'own', 'self'),
       cell('owner'),
-      cell('owner', 'own', 'himself'),
+      cell('owner', 'own', 'self'),
     ])
     expect(verdicts({ ...toy, access: 'authenticated' }).allowed?.map((c) => c.actor)).toEqual(actors.slice(3))
     expect(verdicts({ ...toy, access: 'public' }).allowed).toHaveLength(actors.length)
@@ -241,16 +248,20 @@ describe('the matrix generator', () => {
 
   const isUnchanged = true
   test.each<[string, Cell, Outcome]>([
-    ['a non-member is allowed', cell('stranger'), { status: 200, code: undefined, isUnchanged }],
+    ['a non-member is allowed', cell('non-member'), { status: 200, code: undefined, isUnchanged }],
     ['a member is allowed to do what only owners may', cell('member'), { status: 200, code: undefined, isUnchanged }],
     ['an owner of another board is allowed', cell('owner', 'foreign'), { status: 200, code: undefined, isUnchanged }],
-    ['a non-member gets 404', cell('stranger'), { status: 404, code: 'card_not_found', isUnchanged }],
-    ['a non-member gets 422', cell('stranger'), { status: 422, code: 'invalid_input', isUnchanged }],
+    ['a non-member gets 404', cell('non-member'), { status: 404, code: 'card_not_found', isUnchanged }],
+    ['a non-member gets 422', cell('non-member'), { status: 422, code: 'invalid_input', isUnchanged }],
     ['an anonymous caller gets 403', cell('anonymous'), { status: 403, code: 'not_a_member', isUnchanged }],
     ['a member gets the wrong code', cell('member'), { status: 403, code: 'not_a_member', isUnchanged }],
     ['the owner is rejected', cell('owner'), { status: 403, code: 'role_too_low', isUnchanged }],
     ['the owner gets an error', cell('owner'), { status: 500, code: 'internal', isUnchanged }],
-    ['a rejected request wrote something', cell('stranger'), { status: 403, code: 'not_a_member', isUnchanged: false }],
+    [
+      'a rejected request wrote something',
+      cell('non-member'),
+      { status: 403, code: 'not_a_member', isUnchanged: false },
+    ],
     ['a failed request wrote something', cell('owner'), { status: 409, code: 'id_taken', isUnchanged: false }],
   ])('[ACCESS-2] [ACCESS-3] [ACCESS-4] it finds that %s', (_, wrong, outcome) => {
     expect(complaint(toy, wrong, outcome)).toBeTypeOf('string')

@@ -17,9 +17,9 @@ import { watchSlowFiles } from './attachments-load/slow-files.ts'
 
 const MIB = 2 ** 20
 /**
- * How much resident memory may grow, however many bytes pass through. An upload holds a chunk of 64 KiB that fills, one that is
- * being written, and the last read of its connection; the rest is garbage between two collections. 2 to 97 MiB were measured, no
- * more with 100 files at a time than with 32. Held in memory, 100 files of 10 MiB would be 1000 MiB.
+ * Maximum growth of resident memory, independent of the transferred bytes. An upload holds a chunk of 64 KiB that
+ * fills, one that is being written, and the last read of its connection; the rest is garbage. 2 to 97 MiB were
+ * measured, with 32 and with 100 concurrent files. In memory, 100 files of 10 MiB would be 1000 MiB.
  */
 const GROWTH_BYTES = 160 * MIB
 
@@ -51,7 +51,7 @@ test('[ATT-10] concurrent large uploads use bounded memory and do not block the 
   const found = await sendAtOnce(environment, { files: 10, bytes: MAX_FILE_BYTES, seed: 2 })
   expect(found.broken).toBe(0)
   expect(found.most_rss - found.idle_rss).toBeLessThan(GROWTH_BYTES)
-  // What the process itself did in one go; the clock of a shared machine would count its neighbours too.
+  // CPU time of the process, because wall-clock time would include other processes of the machine.
   expect(found.held_max).toBeLessThan(100)
 })
 
@@ -86,7 +86,7 @@ test('[READ-3] [READ-2] an unchanged board is served many times faster than a ch
   const size = { cards: 1_000, rounds: 10 }
   const found = await loadByTurns(services[0], database.sql, audience, size)
   expect(found).toMatchObject({ isFresh: true, isNameFresh: true })
-  // When nobody else is in the way: on a busy machine a small answer waits for the processor, and not for its work.
+  // The 10th percentile, because on a busy machine a small response mostly waits for a CPU.
   expect(found.built.p10 / found.unchanged.p10).toBeGreaterThan(10)
 })
 

@@ -6,13 +6,15 @@ import { contentHash, furnish, type Known, propertiesOf, validInput } from '@loc
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** What one could try on a particular operation, besides what the generated suites try on every one of them. */
+/** Attacks on particular operations, in addition to the generated suites. */
 let service: TestService
 let owner: TestUser
 /** A member of the owner's first board. */
 let guest: TestUser
-let landlord: TestUser
-/** My board, my other board, and one that is none of my business. Attacks that are refused leave them as they are. */
+let otherOwner: TestUser
+/**
+ * A board of the owner, another one of the same owner, and one of another user. Rejected attacks do not change them.
+ */
 let here: Known
 let other: Known
 let foreign: Known
@@ -20,13 +22,13 @@ let foreign: Known
 beforeAll(async () => {
   service = await startService()
   const user = () => service.user()
-  ;[owner, guest, landlord] = await Promise.all([user(), user(), user()])
-  ;[here, other, foreign] = await Promise.all([worldOf(owner), worldOf(owner), worldOf(landlord)])
+  ;[owner, guest, otherOwner] = await Promise.all([user(), user(), user()])
+  ;[here, other, foreign] = await Promise.all([newBoardOf(owner), newBoardOf(owner), newBoardOf(otherOwner)])
 })
 afterAll(() => service.stop())
 
-/** A board with one of everything. The guest is a member of the owner's boards. */
-async function worldOf({ api, id }: TestUser, more: Known = {}): Promise<Known> {
+/** A board with one of each resource. The guest is a member of the owner's boards. */
+async function newBoardOf({ api, id }: TestUser, more: Known = {}): Promise<Known> {
   const known = await furnish(api, { user_id: id, 'inviteMember.user_id': randomUUID(), ...more })
   if (api === owner.api && !more['board_id'])
     await api.call('inviteMember', { params: { board_id: idOf(known, 'board') }, body: { user_id: guest.id } })
@@ -35,7 +37,7 @@ async function worldOf({ api, id }: TestUser, more: Known = {}): Promise<Known> 
 const idOf = (known: Known, kind: string) => known[`${kind}_id`] as string
 const codeOf = ({ body, status }: Answer) => (status < 400 ? status : (body as Failure).code)
 
-/** One hash over every row that belongs to a board, in whatever table, its log included. */
+/** One hash over all rows of a board in all tables, including its log. */
 async function boardHash(board_id: string): Promise<string> {
   const { rows } = await service.sql.query<{ hash: string }>(
     `select md5(string_agg(table_name || (xpath('//hash/text()', query_to_xml(
@@ -56,9 +58,9 @@ describe('the parent of a resource', () => {
   const parents = ['board_id', 'column_id', 'card_id', 'checklist_id', 'label_id', 'rule_id', 'item_id'] as const
 
   test.each(writing)('[ACCESS-5] [REQ-5] [V02] %s ignores a parent id in the body', async (name, operation) => {
-    const world = await worldOf(owner)
-    const sibling = await worldOf(owner, { board_id: world['board_id'] })
-    const { path, body } = validInput(name, operation, world)
+    const own = await newBoardOf(owner)
+    const sibling = await newBoardOf(owner, { board_id: own['board_id'] })
+    const { path, body } = validInput(name, operation, own)
     const declared = propertiesOf(operation.body)
     for (const elsewhere of [sibling, other, foreign]) {
       const claims = parents.flatMap((parent) => [
@@ -85,14 +87,14 @@ describe('the parent of a resource', () => {
       expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
       const shown = answer.body as Record<string, unknown>
       for (const parent of parents)
-        if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, world[parent]])
+        if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, own[parent]])
       expect(shown['rank']).not.toBe(7)
       if (elsewhere !== sibling) for (const parent of parents) expect(answer.text).not.toContain(elsewhere[parent])
     }
   })
 
   test('[ACCESS-4] the hash of a board changes with that board only', async () => {
-    const [one, two] = [await worldOf(owner), await worldOf(owner)]
+    const [one, two] = [await newBoardOf(owner), await newBoardOf(owner)]
     const hashes = () => Promise.all([one, two].map((known) => boardHash(idOf(known, 'board'))))
     const before = await hashes()
     await service.sql.query('update checklist_items set is_done = not is_done where id = $1', [one['item_id']])
@@ -118,25 +120,28 @@ describe('rejected without changes', () => {
     },
   )
 
-  /** What the contract cannot tell: people who are on one of my boards and not on the other, and anchors beside columns. */
+  /**
+   * Cases that cannot be derived from the contract: users who are members of only one of two boards, and anchors
+   * together with columns.
+   */
   const refusals: Refusal[] = [
     [
-      'my card under the label of my other board, which it could carry there',
+      'a label of the other board on a card of this one',
       'label_not_found',
       () => post(`/cards/${here['card_id']}/labels/${other['label_id']}`),
     ],
     [
-      'taking a foreign label off my card',
+      'removing a foreign label from a card',
       'label_not_found',
       () => owner.api.request('DELETE', `/cards/${here['card_id']}/labels/${foreign['label_id']}`),
     ],
     [
-      'a move to a foreign column, with an anchor that is mine',
+      'a move to a foreign column, with an own anchor',
       'column_not_found',
       () => post(`/cards/${here['card_id']}/move`, { column_id: foreign['column_id'], after_id: here['card_id'] }),
     ],
     [
-      'a list of people with one who is only on my other board',
+      'a list of users with one who is only a member of the other board',
       'user_not_a_member',
       () =>
         owner.api.request('PUT', `/cards/${here['card_id']}/assignees`, {
@@ -165,7 +170,7 @@ describe('rejected without changes', () => {
       () => patch(`/automations/${here['rule_id']}`, { trigger_column_id: other['column_id'] }),
     ],
     [
-      'a rule for somebody who is only on my other board',
+      'a rule for a user who is only a member of the other board',
       'user_not_a_member',
       () => patch(`/automations/${here['rule_id']}`, { action_user_id: outsider.id }),
     ],
@@ -176,22 +181,22 @@ describe('rejected without changes', () => {
       () => patch(`/automations/${here['rule_id']}`, { is_enabled: false }, guest.api),
     ],
     [
-      'an invitation by a member, of himself',
+      'an invitation by a member, of the same member',
       'role_too_low',
       () => post(`/boards/${here['board_id']}/invite`, { user_id: guest.id }, guest.api),
     ],
     [
-      'an invitation of oneself to a foreign board',
+      'an invitation of the caller to a foreign board',
       'not_a_member',
       () => post(`/boards/${foreign['board_id']}/invite`, { user_id: owner.id }),
     ],
     [
       'the role of a member of a foreign board',
       'not_a_member',
-      () => patch(`/boards/${foreign['board_id']}/members/${landlord.id}`, { role: 'member' }),
+      () => patch(`/boards/${foreign['board_id']}/members/${otherOwner.id}`, { role: 'member' }),
     ],
     [
-      'the removal of somebody who is only on my other board',
+      'the removal of a user who is only a member of the other board',
       'member_not_found',
       () => owner.api.request('DELETE', `/boards/${here['board_id']}/members/${outsider.id}`),
     ],
@@ -236,18 +241,18 @@ describe('rejected without changes', () => {
 
 describe('responses', () => {
   test('[LABEL-7] [ACCESS-2] [V10] labels and their counts never include another board', async () => {
-    const world = await worldOf(owner)
-    const params = { board_id: idOf(world, 'board') }
-    // My other board has a label on a card; the counts here know nothing of it.
+    const own = await newBoardOf(owner)
+    const params = { board_id: idOf(own, 'board') }
+    // The owner's other board has a label on a card, which must not be counted here.
     await owner.api.call('addCardLabel', { params: { card_id: idOf(other, 'card'), label_id: idOf(other, 'label') } })
-    expect((await owner.api.call('listLabels', { params })).map(({ id }) => id)).toEqual([world['label_id']])
+    expect((await owner.api.call('listLabels', { params })).map(({ id }) => id)).toEqual([own['label_id']])
     expect(await owner.api.call('countLabels', { params })).toMatchObject([
-      { label_id: world['label_id'], card_count: 0 },
+      { label_id: own['label_id'], card_count: 0 },
     ])
   })
 
   test('[PRES-3] presence contains usernames and no e-mail addresses', async () => {
-    const { text } = await landlord.api.request('GET', `/ws/boards/${here['board_id']}/presence`)
+    const { text } = await otherOwner.api.request('GET', `/ws/boards/${here['board_id']}/presence`)
     expect(text).not.toContain('@')
   })
 

@@ -27,36 +27,36 @@ let service: TestService
 let owner: TestUser
 /** A member of every board of the owner. */
 let guest: TestUser
-let stranger: TestUser
-/** Changes his password to whatever he is told to; nothing else depends on it. */
-let turncoat: TestUser
-/** Administers; is on no board. */
+let nonMember: TestUser
+/** A user for password changes. Nothing else depends on it. */
+let passwordUser: TestUser
+/** A superuser without boards. */
 let root: TestUser
-/** A board for what leaves no trace. */
-let still: Known
+/** A board for requests that change nothing. */
+let unchanged: Known
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
 beforeAll(async () => {
   service = await startService({ ADMIN_API: 'on' })
   const user = () => service.user()
-  ;[owner, guest, stranger, turncoat] = await Promise.all([user(), user(), user(), user()])
+  ;[owner, guest, nonMember, passwordUser] = await Promise.all([user(), user(), user(), user()])
   root = await service.user('office-root')
   await service.sql.query('update users set is_superuser = true where id = $1', [root.id])
-  still = await world()
+  unchanged = await newBoard()
 })
 afterAll(async () => {
   agent.destroy()
   await service.stop()
 })
 
-/** A board of the owner with one of everything. */
-async function world(): Promise<Known> {
+/** A board of the owner with one of each resource. */
+async function newBoard(): Promise<Known> {
   const known = await furnish(owner.api, {
     user_id: guest.id,
     'createRule.action_user_id': owner.id,
     'updateRule.action_user_id': owner.id,
-    'inviteMember.user_id': stranger.id,
-    'login.username': stranger.email,
+    'inviteMember.user_id': nonMember.id,
+    'login.username': nonMember.email,
     password: PASSWORD,
     current_password: PASSWORD,
     new_password: PASSWORD,
@@ -65,23 +65,23 @@ async function world(): Promise<Known> {
   await owner.api.call('inviteMember', { params, body: { user_id: guest.id } })
   return { ...known, ...(await newTargets(service)) }
 }
-/** Who may do it: a user of its own for what ends all sessions. */
-const doerOf = async ({ access, path }: Operation) =>
+/** A caller with the required access. An operation that ends all sessions gets its own user. */
+const callerOf = async ({ access, path }: Operation) =>
   (path === '/auth/logout-everywhere' ? await service.user() : access === 'superuser' ? root : owner).api
 
-interface Seen {
+interface RawResponse {
   status: number
   headers: Headers
   text: string
 }
-/** Sends what fetch would refuse or tidy up. */
+/** Sends requests that fetch would reject or normalize. */
 function sendRaw(
   method: string,
   path: string,
   more: Record<string, string | string[]> = {},
   { token }: Client = owner.api,
-): Promise<Seen> {
-  const { promise, resolve, reject } = Promise.withResolvers<Seen>()
+): Promise<RawResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>()
   const { hostname, port } = new URL(service.base_url)
   const headers = { authorization: `Bearer ${token}`, ...more }
   const sent = httpRequest({ agent, hostname, port, method, path, headers }, (answer) => {
@@ -101,11 +101,11 @@ function sendRaw(
   return promise
 }
 
-const codeOf = ({ status, text }: Seen) =>
+const codeOf = ({ status, text }: RawResponse) =>
   status >= 400 && text !== '' ? (JSON.parse(text) as Failure).code : undefined
 
-/** What no answer to anything may be. */
-function badAnswer({ status, headers, text }: Seen): string | undefined {
+/** Finds a response that is never allowed. */
+function violationOf({ status, headers, text }: RawResponse): string | undefined {
   if (status >= 500 && !(status === 503 && headers.has('retry-after'))) return `a ${status}: ${text}`
   if (status < 400) return undefined
   if (text !== '' && typeof (JSON.parse(text) as Partial<Failure>).detail !== 'string') return `no detail: ${text}`
@@ -114,35 +114,35 @@ function badAnswer({ status, headers, text }: Seen): string | undefined {
   return insides.test(text) ? `our insides: ${text}` : undefined
 }
 
-/** Runs attacks, eight at a time, and lists what went wrong, each with the attack that did it. */
-async function wage<A extends { label: string }>(
+/** Runs attacks, eight at a time, and returns the violations with the attacks that caused them. */
+async function runAttacks<A extends { label: string }>(
   attacks: A[],
   complaintOf: (attack: A) => Promise<string | undefined>,
 ) {
   const complaints: string[] = []
   const queue = attacks.values()
-  const soldier = async () => {
+  const worker = async () => {
     for (const attack of queue) {
       const wrong = await complaintOf(attack).catch((error: Error) => error.message)
       if (wrong !== undefined) complaints.push(`${attack.label}: ${wrong}`.replaceAll('\0', '').slice(0, 300))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, soldier))
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
   return complaints
 }
 
-/** Expects one code, and that the answer is a decent one. */
-const unless = (code: string, answer: Seen) =>
-  badAnswer(answer) ?? (codeOf(answer) === code ? undefined : `${answer.status} ${answer.text}`)
+/** Expects one problem code, in an allowed response. */
+const expectCode = (code: string, answer: RawResponse) =>
+  violationOf(answer) ?? (codeOf(answer) === code ? undefined : `${answer.status} ${answer.text}`)
 
-/** An invalid payload is 422; a valid one is anything but: it succeeds, or meets a problem that the operation names. */
+/** An invalid payload must return 422, and a valid one must succeed or return another documented problem. */
 async function attackAs(api: Client, method: string, { path, sending, isValid }: Attack) {
   const answer = await api.request(method, path, sending)
   const { code, errors } = (answer.status === 422 ? answer.body : {}) as Partial<Failure>
   const isRefused = code === 'invalid_input'
   if (isRefused && !errors?.every(({ field, message }) => field && message)) return `lists no errors: ${answer.text}`
   const isWrong = isValid !== undefined && isRefused === isValid
-  return badAnswer(answer) ?? (isWrong ? `${answer.status} ${answer.text}` : undefined)
+  return violationOf(answer) ?? (isWrong ? `${answer.status} ${answer.text}` : undefined)
 }
 
 function attacksOn(name: string, operation: Operation, known: Known): Attack[] {
@@ -151,7 +151,7 @@ function attacksOn(name: string, operation: Operation, known: Known): Attack[] {
   return [
     ...(body && body_type === 'json' ? jsonAttacks(body, input) : []),
     ...(body && body_type === 'form' ? formAttacks(body, input) : []),
-    // What can be wrong with an upload has tests of its own.
+    // Uploads have their own tests.
     ...(body && body_type !== 'upload' ? contentTypeAttacks(body_type, input) : []),
     ...(query ? queryAttacks(query, input) : []),
     ...pathAttacks(operation, input),
@@ -159,39 +159,39 @@ function attacksOn(name: string, operation: Operation, known: Known): Attack[] {
 }
 
 describe('payloads', () => {
-  const refuses =
+  const title =
     '[REQ-2] [REQ-3] [REQ-4] [REQ-6] [REQ-11] [V27] [V33] %s rejects every invalid payload with 422, and only those'
-  test.each(all)(refuses, async (name, operation) => {
-    const api = name === 'changePassword' ? turncoat.api : await doerOf(operation)
-    const attacks = attacksOn(name, operation, await world())
+  test.each(all)(title, async (name, operation) => {
+    const api = name === 'changePassword' ? passwordUser.api : await callerOf(operation)
+    const attacks = attacksOn(name, operation, await newBoard())
     const before = await contentHash(service)
     const refusals = attacks.filter(({ isValid }) => isValid === false)
-    expect(await wage(refusals, (attack) => attackAs(api, operation.method, attack))).toEqual([])
+    expect(await runAttacks(refusals, (attack) => attackAs(api, operation.method, attack))).toEqual([])
     expect(await contentHash(service)).toBe(before)
     const others = attacks.filter(({ isValid }) => isValid !== false)
-    expect(await wage(others, (attack) => attackAs(api, operation.method, attack))).toEqual([])
+    expect(await runAttacks(others, (attack) => attackAs(api, operation.method, attack))).toEqual([])
   })
 
   const bodiless = all.filter(([, { method, body }]) => method !== 'GET' && !body)
   test.each(bodiless)('[REQ-2] %s handles an unexpected body', async (name, operation) => {
-    const { path } = validInput(name, operation, await world())
-    // The largest first: it must meet what there is, before another one deletes it.
+    const { path } = validInput(name, operation, await newBoard())
+    // The largest first, before another request deletes the target.
     const bodies = [CANARY.padEnd(2_000_000, 'x'), '{', CANARY, 'null', '\0']
     const types = ['application/json', form({}).type, `application/json ${CANARY}`, 'multipart/form-data']
     const attacks = bodies.flatMap((content) =>
       types.map((type) => ({ label: `${content.slice(0, 20)} as ${type}`, sending: { raw: { type, content } } })),
     )
-    const api = await doerOf(operation)
-    const attack = async (sending: Sending) => badAnswer(await api.request(operation.method, path, sending))
-    expect(await wage(attacks, ({ sending }) => attack(sending))).toEqual([])
+    const api = await callerOf(operation)
+    const attack = async (sending: Sending) => violationOf(await api.request(operation.method, path, sending))
+    expect(await runAttacks(attacks, ({ sending }) => attack(sending))).toEqual([])
   })
 
   test.each(all)('[REQ-2] %s can be sent twice concurrently, and once more', async (name, operation) => {
-    const { path, body } = validInput(name, operation, await world())
-    const api = await doerOf(operation)
+    const { path, body } = validInput(name, operation, await newBoard())
+    const api = await callerOf(operation)
     const replay = () => api.request(operation.method, path, sendingOf(operation.body_type, body))
     const answers = [...(await Promise.all([replay(), replay()])), await replay()]
-    expect(answers.map(badAnswer).filter((wrong) => wrong !== undefined)).toEqual([])
+    expect(answers.map(violationOf).filter((wrong) => wrong !== undefined)).toEqual([])
     const successes = answers.filter(({ status }) => status === operation.returns.status).length
     if ('id' in propertiesOf(operation.body)) expect(successes).toBe(1)
     else expect(successes).toBeGreaterThan(0)
@@ -199,7 +199,7 @@ describe('payloads', () => {
 })
 
 describe('unknown fields', () => {
-  /** A value for each type of column, that would be recognised wherever it got to. */
+  /** A recognizable value for each column type. */
   const stowaway: Record<string, unknown> = {
     text: 'stowaway',
     uuid: '5708a3a7-dead-4bad-8bad-5708a3a75708',
@@ -219,11 +219,11 @@ describe('unknown fields', () => {
   test.each(takingJson)(
     '[REQ-5] %s does not store body fields that are named like internal columns',
     async (name, operation) => {
-      const { path, body } = validInput(name, operation, await world())
+      const { path, body } = validInput(name, operation, await newBoard())
       const { rows } = await service.sql.query<{ column_name: string; data_type: string }>(COLUMNS)
       const hidden = rows.map(({ column_name, data_type }) => [column_name, stowaway[data_type] ?? 'stowaway'])
       const json = { ...Object.fromEntries(hidden), is_active: false, ...(body as object) }
-      const api = await doerOf(operation)
+      const api = await callerOf(operation)
       const answer = await api.request(operation.method, path, sendingOf(operation.body_type, json))
       expect(answer.status).toBe(operation.returns.status)
       expect((await service.sql.query(FOUND)).rows).toEqual([])
@@ -231,7 +231,7 @@ describe('unknown fields', () => {
   )
 
   test('[REQ-5] the search for these values finds one', async () => {
-    await service.sql.query(`update cards set title = 'a stowaway' where id = $1`, [(await world())['card_id']])
+    await service.sql.query(`update cards set title = 'a stowaway' where id = $1`, [(await newBoard())['card_id']])
     const { rows } = await service.sql.query(FOUND)
     await service.sql.query(`update cards set title = 'none' where title = 'a stowaway'`)
     expect(rows).toEqual([{ tablename: 'cards' }])
@@ -241,21 +241,21 @@ describe('unknown fields', () => {
 describe('addresses and methods', () => {
   const withIds = all.filter(([, { params }]) => params)
   test.each(withIds)('[REQ-11] [REQ-12] %s is not reached by a malformed path', async (name, operation) => {
-    const { path, params } = validInput(name, operation, still)
+    const { path, params } = validInput(name, operation, unchanged)
     const [id = ''] = Object.values(params)
     const ids = ['%ff', '%c0%af', '%zz', '..', '%2e%2e', CANARY.padEnd(10_240, 'x'), `${id},${id}`]
     const around = ['//', '/..', `/../${CANARY}`, `/${CANARY}`, '%2f', '%00', `;${CANARY}`].map((end) => path + end)
     const before = ['/', '/.', '/x/..', '/API', '/api/api'].map((start) => start + path)
-    const crooked = [...before, ...around, path.replaceAll('/', '//'), ...ids.map((bad) => path.replace(id, bad))]
+    const malformed = [...before, ...around, path.replaceAll('/', '//'), ...ids.map((bad) => path.replace(id, bad))]
     const hash = await contentHash(service)
     const refusals = ['not_found', 'invalid_input', 'uri_too_long', 'method_not_allowed']
-    const api = await doerOf(operation)
+    const api = await callerOf(operation)
     const attack = async (label: string) => {
       const answer = await sendRaw(operation.method, label, {}, api)
-      return badAnswer(answer) ?? (refusals.includes(codeOf(answer) ?? '') ? undefined : `${answer.status}`)
+      return violationOf(answer) ?? (refusals.includes(codeOf(answer) ?? '') ? undefined : `${answer.status}`)
     }
-    const attacks = crooked.map((label) => ({ label }))
-    expect(await wage(attacks, ({ label }) => attack(label))).toEqual([])
+    const attacks = malformed.map((label) => ({ label }))
+    expect(await runAttacks(attacks, ({ label }) => attack(label))).toEqual([])
     expect(await contentHash(service)).toBe(hash)
   })
 
@@ -266,17 +266,17 @@ describe('addresses and methods', () => {
     '[REQ-13] %s returns 405 for other methods, whatever override header is sent',
     async (_, here) => {
       const [[name, operation]] = here as [(typeof all)[0]]
-      const { path } = validInput(name, operation, still)
+      const { path } = validInput(name, operation, unchanged)
       const methods = here.map(([, { method }]) => method as string)
       const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods
       const every = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']
       const others = every.filter((method) => !allowed.includes(method)).map((label) => ({ label }))
       const hash = await contentHash(service)
-      const complaints = await wage(others, async ({ label }) => {
+      const complaints = await runAttacks(others, async ({ label }) => {
         const answer = await sendRaw(label, `${path}?_method=${methods[0]}`, overriding(methods[0] as string))
         const listed = answer.headers.get('allow')?.split(', ').sort().join()
         const isRight = answer.status === 405 && listed === [...allowed].sort().join()
-        return badAnswer(answer) ?? (isRight ? undefined : `${answer.status}, Allow: ${listed}`)
+        return violationOf(answer) ?? (isRight ? undefined : `${answer.status}, Allow: ${listed}`)
       })
       expect(complaints).toEqual([])
       expect(await contentHash(service)).toBe(hash)
@@ -287,12 +287,12 @@ describe('addresses and methods', () => {
   test.each(readable)(
     '[REQ-11] [REQ-12] [REQ-13] %s returns the same response under each of its addresses',
     async (name, operation) => {
-      const { path } = validInput(name, operation, still)
-      const api = await doerOf(operation)
+      const { path } = validInput(name, operation, unchanged)
+      const api = await callerOf(operation)
       const ask = (method: string, at: string, more = {}) => sendRaw(method, at, more, api)
       const plain = await ask('GET', path)
       expect(plain.status).toBe(200)
-      // The size of the database moves by itself.
+      // The size of the database changes by itself.
       const same = { status: 200, ...(name !== 'getStatistics' && { text: plain.text }) }
       const names = [
         `${path}/`,
@@ -315,7 +315,7 @@ describe('the order of checks', () => {
     { raw: { type: 'application/json', content: '[]' }, headers: { 'content-encoding': 'gzip' } },
   ]
   const garbageFor = ({ method }: Operation) => (method === 'GET' ? garbage.slice(0, 1) : garbage)
-  /** Credentials that are almost one. */
+  /** Credentials that are almost valid. */
   const forgeries = (token: string) => {
     const [header, payload, signature] = token.split('.')
     const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')
@@ -330,7 +330,7 @@ describe('the order of checks', () => {
   test.each(guarded)(
     '[REQ-1] [ACCESS-1] [AUTH-11] %s checks authentication before anything else',
     async (name, operation) => {
-      const input = validInput(name, operation, still)
+      const input = validInput(name, operation, unchanged)
       const token = owner.api.token as string
       const attempts = [
         ...garbageFor(operation).map((sending) => ({ label: input.path, sending })),
@@ -338,9 +338,9 @@ describe('the order of checks', () => {
         ...forgeries(token).map((authorization) => ({ label: input.path, sending: { headers: { authorization } } })),
         { label: `${input.path}?token=${token}&access_token=${token}`, sending: {} },
       ]
-      const knock = (path: string, sending: Sending) => service.anybody.request(operation.method, path, sending)
-      const complaints = await wage(attempts, async ({ label, sending }) =>
-        unless('not_authenticated', await knock(label, sending)),
+      const send = (path: string, sending: Sending) => service.anybody.request(operation.method, path, sending)
+      const complaints = await runAttacks(attempts, async ({ label, sending }) =>
+        expectCode('not_authenticated', await send(label, sending)),
       )
       expect(complaints).toEqual([])
     },
@@ -351,7 +351,7 @@ describe('the order of checks', () => {
     const pairs = [
       [good, bad],
       [bad, good],
-      [good, `Bearer ${stranger.api.token}`],
+      [good, `Bearer ${nonMember.api.token}`],
     ]
     const answers = await Promise.all(pairs.map((authorization) => sendRaw('GET', '/auth/me', { authorization })))
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
@@ -361,18 +361,18 @@ describe('the order of checks', () => {
   test.each(onBoards)(
     '[REQ-1] [ACCESS-2] %s is 403 for a non-member, whatever the request contains',
     async (name, operation) => {
-      const input = validInput(name, operation, still)
+      const input = validInput(name, operation, unchanged)
       const attempts = garbageFor(operation).map((sending) => ({ label: JSON.stringify(sending), sending }))
-      const knock = (path: string, sending: Sending) => stranger.api.request(operation.method, path, sending)
-      const complaints = await wage(attempts, async ({ sending }) =>
-        unless('not_a_member', await knock(input.path, sending)),
+      const send = (path: string, sending: Sending) => nonMember.api.request(operation.method, path, sending)
+      const complaints = await runAttacks(attempts, async ({ sending }) =>
+        expectCode('not_a_member', await send(input.path, sending)),
       )
-      // What is no path at all is said before anything is looked up.
-      const crooked = await wage(
+      // An invalid path is rejected before anything is read.
+      const malformed = await runAttacks(
         pathAttacks(operation, () => input),
-        async ({ path, sending }) => unless('invalid_input', await knock(path, sending)),
+        async ({ path, sending }) => expectCode('invalid_input', await send(path, sending)),
       )
-      expect([...complaints, ...crooked]).toEqual([])
+      expect([...complaints, ...malformed]).toEqual([])
     },
   )
 })
@@ -382,15 +382,15 @@ describe('administration', () => {
   test.each(administering)(
     '[ADMIN-1] %s is 403 for other users, whatever the request contains',
     async (name, operation) => {
-      const { path } = validInput(name, operation, still)
+      const { path } = validInput(name, operation, unchanged)
       const bodies: Sending[] = [{}, { json: {} }, { raw: { type: 'application/json', content: `{"${CANARY}` } }]
       const attempts = (operation.method === 'GET' ? bodies.slice(0, 1) : bodies).map((sending, i) => ({
         label: `${i}`,
         sending,
       }))
       const hash = await contentHash(service)
-      const complaints = await wage(attempts, async ({ sending }) =>
-        unless('superuser_only', await owner.api.request(operation.method, path, sending)),
+      const complaints = await runAttacks(attempts, async ({ sending }) =>
+        expectCode('superuser_only', await owner.api.request(operation.method, path, sending)),
       )
       expect(complaints).toEqual([])
       expect(await contentHash(service)).toBe(hash)
@@ -399,7 +399,9 @@ describe('administration', () => {
 })
 
 describe('parsing time', () => {
-  /** How many times longer the larger input takes. The fastest of three counts, so that a busy machine does not. */
+  /**
+   * How many times longer the larger input takes. The fastest of three runs counts, because the machine may be busy.
+   */
   async function growth(send: (count: number) => Promise<unknown>, small: number, large: number) {
     const time = async (count: number) => {
       const started = performance.now()
@@ -422,7 +424,7 @@ describe('parsing time', () => {
   })
 
   test('[REQ-5] [V34] adversarial numeric keys take linear time', async () => {
-    // What lies far apart by a power of two meets in one bucket of a table that takes numbers as they are.
+    // Multiples of a power of two collide in a hash table that does not mix integer keys.
     const unknown = (count: number) => Array.from({ length: count }, (_, i) => `"${i * 65_536}":0`).join()
     const raw = (count: number) => ({ type: 'application/json', content: `{${unknown(count)}}` })
     const send = (count: number) => owner.api.request('POST', '/boards', { raw: raw(count) })
@@ -430,7 +432,7 @@ describe('parsing time', () => {
   })
 
   test('[REQ-3] invalid list items take linear time', async () => {
-    const path = `/cards/${still['card_id']}/assignees`
+    const path = `/cards/${unchanged['card_id']}/assignees`
     const send = (count: number) => owner.api.request('PUT', path, { json: { user_ids: Array(count).fill(5) } })
     expect(await growth(send, 2_000, 20_000)).toBeLessThan(30)
   })

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What a table belongs to: one board, named by a column, or the whole service, with the reason. */
+/** The owner of a table: one board, named by a column, or the whole service, with the reason. */
 type Scope = { by: string } | { global: string }
 
 /** Every table, by name. A new table needs a line here, `{ by: 'board_id' }` unless there is a reason. */

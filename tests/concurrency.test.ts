@@ -8,7 +8,7 @@ import { owners, PASSWORD, startService, type TestService, type TestUser } from 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let service: TestService
-/** A second instance on the same database: what one process puts in order by itself, two must settle in PostgreSQL. */
+/** A second instance on the same database: races between processes are serialized by PostgreSQL. */
 let twin: TestService
 let ann: TestUser
 let bob: TestUser
@@ -61,17 +61,17 @@ async function readLog(board_id: string): Promise<Logged[]> {
   return rows.map(({ seq, body }) => ({ seq, ...JSON.parse(body) }))
 }
 
-/** The lists in which two items have one rank, or stand in another order than their ranks say. */
+/** Items whose rank is not above that of the item before. */
 function misplaced({ columns }: FullBoard): string[] {
   const lists = [columns, ...columns.map((column) => column.cards)]
   return lists.flatMap((list) =>
     list.flatMap((item, i) => (i > 0 && item.rank <= (list[i - 1]?.rank ?? 0) ? [item.id] : [])),
   )
 }
-/** The places at which the log does not go on by one, or goes back in time. */
+/** Positions at which the log has a gap, or goes back in time. */
 const breaks = (log: Logged[]) =>
   log.flatMap(({ seq, timestamp }, i) => (seq !== i + 1 || timestamp < (log[i - 1]?.timestamp ?? '') ? [i + 1] : []))
-/** The cards that were created and are neither on the board nor in an event that tells of their end. */
+/** Created cards that are neither on the board nor in a delete event. */
 function lost(created: string[], { columns }: FullBoard, log: Logged[]): string[] {
   const ended = log.flatMap(({ type, data }) =>
     type === 'card.deleted' ? [data] : type === 'column.deleted' ? (data.cards ?? []) : [],
@@ -90,14 +90,14 @@ describe('many writers on one board', () => {
   const WRITERS = 16
   const DURATION_MS = 5_000
 
-  /** What the writers know of the board: also things that another one has deleted by now. */
+  /** Resources known to the writers, including those that another writer has deleted. */
   interface Known {
     columns: string[]
     cards: string[]
     answers: (Answer & { kind: string })[]
   }
   const oneOf = (ids: string[]) => ids[Math.floor(Math.random() * ids.length)] ?? ''
-  /** Mostly the same spot, so that ranks run out there. */
+  /** Mostly the same position, so that ranks run out there. */
   const somewhere = () => ({ position: Math.random() < 0.7 ? 1 : Math.floor(Math.random() * 20) })
 
   async function write(api: Client, board_id: string, known: Known) {
@@ -120,7 +120,7 @@ describe('many writers on one board', () => {
       keep('column.created', created)
     } else if (dice < 0.96)
       keep('column.moved', await api.send('moveColumn', { params: { column_id }, body: somewhere() }))
-    // The first column stays, so that there is always a place for cards.
+    // The first column is never deleted, so that there is always a column for cards.
     else if (column_id !== known.columns[0])
       keep('column.deleted', await api.send('deleteColumn', { params: { column_id } }))
   }
@@ -152,7 +152,7 @@ describe('many writers on one board', () => {
     try {
       await Promise.all([...writers, reader])
     } finally {
-      // A connection reports the deadlocks that it met when it ends.
+      // A connection reports its deadlocks when it ends.
       await Promise.all(instances.map((instance) => instance.stop()))
     }
 
@@ -167,9 +167,9 @@ describe('many writers on one board', () => {
     expect(breaks(log)).toEqual([])
     expect(lost(created, end, log)).toEqual([])
     expect(foldBoard(emptyBoard(board), log)).toEqual(end)
-    // What a reader saw in the middle is what the log says of that position.
+    // Snapshots of a reader equal the log at their positions.
     for (const { seq, body } of snapshots) expect(foldBoard(emptyBoard(board), log.slice(0, seq))).toEqual(body)
-    // Each change has its own place in the log, and its event stands there.
+    // Each change has its own position in the log, with its event.
     const places = done.map(({ headers }) => Number(headers.get('board-position')?.split('.')[1]))
     expect(places.map((seq) => log[seq - 1]?.type)).toEqual(done.map((answer) => answer.kind))
     expect(log.filter((event) => event.user_id !== null)).toHaveLength(done.length + 2)

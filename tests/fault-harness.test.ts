@@ -39,7 +39,7 @@ describe('the checkers', () => {
     [
       'C2',
       'a rejected write that is delivered',
-      ({ writes }) => Object.assign(writes[3] ?? {}, { outcome: 'refused' }),
+      ({ writes }) => Object.assign(writes[3] ?? {}, { outcome: 'rejected' }),
     ],
     ['C2', 'an event without a write', ({ writes }) => writes.splice(3, 1)],
     ['C3', 'an acknowledged write that is not in the log', (_, dump) => dump.events.pop()],
@@ -195,7 +195,7 @@ test('[LIVE-2] the proxy drops pub/sub messages and nothing else, however the by
   }
 })
 
-// Long patience: a test that is given up leaves its load running, and takes the next one with it.
+// Long timeouts: a test that times out leaves its load running, which breaks the next test.
 describe('three instances', { timeout: 60_000 }, () => {
   let environment: FaultEnvironment
   beforeAll(async () => {

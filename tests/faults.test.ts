@@ -64,7 +64,7 @@ async function newBoard({ base_url }: ServiceProcess) {
 }
 type Board = typeof board
 
-/** Some who write to a board until they are told to stop. They remember what was acknowledged, and what was refused. */
+/** Writers to a board, which record acknowledged and rejected writes until they are stopped. */
 function startWriters({ write }: Board) {
   const acknowledged: string[] = []
   const refused: string[] = []
@@ -239,7 +239,7 @@ describe('Redis', () => {
     expect(writers.refused).toEqual([])
 
     redis.process().signal('SIGCONT')
-    // What waited may be let through late; what is written now is heard as it was before.
+    // Delayed messages may still arrive; new writes are published as before.
     const written = new Set<string>()
     await eventually('an event that is written now', async () => {
       const { headers } = await board.write()

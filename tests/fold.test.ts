@@ -17,7 +17,7 @@ const SIZE = { clients: 8, steps: 30 }
 const SEEDS = [1, 2, 3]
 
 let service: TestService
-/** A second instance on the same database: what one process puts in order by itself, two must settle in PostgreSQL. */
+/** A second instance on the same database: races between processes are serialized by PostgreSQL. */
 let second: TestService
 let environment: FoldEnvironment
 beforeAll(async () => {
@@ -68,7 +68,8 @@ describe('several clients at once', () => {
 
 test('[EVENT-3] [EVENT-5] every operation on a board is among the random writes, and can succeed', async () => {
   const failed: string[] = []
-  // What is deleted is gone for those behind, and the founder can lose his own rights.
+  // Deletes come last, because later writes need the resources. Role changes come after them, because the creator can
+  // lose access.
   const deletes = writeNames.filter((name) => name.startsWith('delete')).toReversed()
   const roles = writeNames.filter((name) => name.endsWith('Member'))
   const others = writeNames.filter((name) => !deletes.includes(name) && !roles.includes(name))
@@ -90,7 +91,7 @@ test('[EVENT-3] [EVENT-5] every operation on a board is among the random writes,
 })
 
 describe('the check of a recorded board', () => {
-  /** A card is moved to and fro: the order of the last two moves decides where it is. */
+  /** Moves a card back and forth, so that the order of the last two moves matters. */
   const toAndFro: BoardActivity = async ({ known, send }) => {
     const [{ id, token }] = environment.users
     const [one = '', two = ''] = known.ids.column

@@ -17,12 +17,12 @@ import { badCredentials, goodCredential } from './fuzz/mutations.ts'
 import { type FuzzRequest, plainRequest } from './fuzz/requests.ts'
 import { fuzz } from './fuzz/run.ts'
 
-/** A few of what `npm run prove -- fuzz` sends. */
+/** A small part of what `npm run prove -- fuzz` sends. */
 const SIZE = { seed: 1, requests: 20_000, concurrency: 16 }
 const FRAMES = { seed: 1, frames: 5_000, concurrency: 24 }
-/** It warms up all the while; what it keeps of each request would be more. */
+/** Includes the warm-up. A leak per request would be more. */
 const GROWTH_MIB = 96
-/** A process with room to spare does not tidy up. */
+/** A small heap, because a process with free memory delays garbage collection. */
 const HEAP_MIB = 256
 const PATIENCE_MS = 600_000
 
@@ -59,7 +59,7 @@ test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI doc
   expect(violations).toEqual([])
   expect(requests).toBeGreaterThanOrEqual(SIZE.requests)
   expect([...outcomes.keys()].filter((status) => /^5(?!03)/.test(status))).toEqual([])
-  // All of them were asked, most with success: what lies deep was reached.
+  // All operations were called, and most of them successfully.
   expect(operations.filter(({ id }) => !asked.has(id)).map(({ id }) => id)).toEqual([])
   const succeeded = operations.filter(({ id }) => (asked.get(id)?.succeeded ?? 0) > 0)
   expect(succeeded.filter(isAdministration)).toEqual([])
@@ -153,7 +153,7 @@ describe('the evaluation', () => {
     }
     const ID = '00000000-0000-4000-8000-00000000abcd'
     const somebody = { id: ID, token: 'head.claims.sign', email: 'x@example.com', password: '' }
-    /** A valid request for an operation, but for what is said. */
+    /** A valid request for an operation, except for the given parts. */
     const ask = (id: string, bent: Partial<FuzzRequest> = {}, fields?: object): FuzzRequest => ({
       ...plainRequest(operationOf(id), somebody, { board_id: ID, card_id: ID }, fields),
       ...bent,
@@ -228,7 +228,7 @@ describe('the evaluation', () => {
       expect(complaintsOf(ask('getHealth', { target: '/boards', method: 'POST' }), 201)).toContain(
         'a body that does not fit the document was accepted with 201',
       )
-      // The root leads to the pages, and a browser may ask everywhere whether it may ask.
+      // The root redirects to the pages, and preflight requests are answered everywhere.
       for (const target of ['/?x', '*']) expect(complaintsOf(ask('getHealth', { target }), 302)).toEqual([])
       expect(complaintsOf(ask('getHealth', { target: '//evil.example/health' }), 302)).toHaveLength(1)
       expect(complaintsOf(ask('getHealth', { target: '/x', method: 'OPTIONS' }), 204)).toEqual([])

@@ -8,7 +8,7 @@ import { type Pace, runScenario } from './greedy/run.ts'
 import { scenarios } from './greedy/scenarios.ts'
 
 const MEBIBYTE = 2 ** 20
-/** Seconds for each; `npm run prove -- greedy` attacks as hard as the scenarios say. */
+/** A few seconds for each scenario. `npm run prove -- greedy` runs them in full size. */
 const PACE: Pace = {
   size: 'small',
   attackMs: 1_500,
@@ -17,7 +17,7 @@ const PACE: Pace = {
   maxRounds: 1,
   shared: { settings: { MAX_SOCKETS: '100', MAX_REQUESTS_AT_ONCE: '16' }, instances: 2 },
 }
-/** The attacks are smaller than the real ones, and so are these limits: those above likewise. */
+/** The attacks and the limits are smaller than in the full suite. */
 const LIMIT_BYTES = 512 * MEBIBYTE
 const REDIS = ['--client-output-buffer-limit', 'pubsub 2mb 2mb 60']
 
@@ -26,7 +26,7 @@ afterAll(endProcesses)
 describe('one greedy account or address beside a bystander', () => {
   let environment: AttackEnvironment
   beforeAll(async () => {
-    // Quotas would refuse to store what the other defences must withstand.
+    // Quotas would reject the data that the other defenses must withstand.
     environment = await AttackEnvironment.open({ settings: { QUOTAS: 'off' }, limitBytes: LIMIT_BYTES, redis: REDIS })
     await environment.start(PACE.shared as NonNullable<Pace['shared']>, { isFresh: true })
   }, 180_000)
@@ -35,7 +35,7 @@ describe('one greedy account or address beside a bystander', () => {
   for (const scenario of scenarios.filter(({ small }) => small)) {
     test(`[GREEDY-1] [GREEDY-2] ${scenario.title}`, { timeout: 180_000 }, async () => {
       const { verdict, outcomes } = await runScenario(environment, scenario, PACE, false)
-      // Times are judged by `npm run prove -- greedy`: a second on a shared machine say too little.
+      // Times are only evaluated by `npm run prove -- greedy`: a second on a shared machine says too little.
       expect({ ...verdict, outcomes }).toMatchObject({ unusable: [], failures: [] })
     })
   }

@@ -11,11 +11,11 @@ import { median } from '@lockstep/testing/statistics'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const BOARD_WAIT_MS = 300
-/** How long PostgreSQL lets a change wait for a lock that another instance holds. */
+/** How long a change waits in PostgreSQL for a lock of another instance. */
 const LOCK_WAIT_MS = 2_000
 
 let service: TestService
-/** The service under load: a process of its own, so that it does not share a thread with those who load it. */
+/** The service under load, in its own process, so that it shares no thread with the load. */
 let loaded: ServiceProcess
 let hot: TestBoard
 let quiet: TestBoard
@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 const agent = new Agent({ keepAlive: true })
-/** Adds a card with as little work on this side as can be: the figures are to be the service's. */
+/** Adds a card with little CPU time in this process. */
 const addCard = ({ id, columns: [column], owner }: TestBoard) =>
   new Promise<number>((resolve, reject) => {
     const headers = { authorization: `Bearer ${owner.api.token}`, 'content-type': 'application/json' }
@@ -45,7 +45,7 @@ const addCard = ({ id, columns: [column], owner }: TestBoard) =>
       .end('{"title":"Load"}')
   })
 
-/** Writers that go on until they are told to stop; answers how many writes succeeded, and which did not. */
+/** Starts writers. The returned function stops them, and returns the number of successes and the other statuses. */
 function startWriters(count: number, boards: TestBoard[]) {
   let isOver = false
   let written = 0
@@ -71,7 +71,7 @@ test('[WRITE-7] with 32 writers on one board, the other boards keep at least hal
   const WINDOW_MS = 400
   const others = [quiet, ...(await Promise.all([service.board(), service.board(), service.board()]))]
   let hot_writes = 0
-  /** How much is written to the other boards in one window, alone or beside the hot board. */
+  /** Writes to the other boards in one window, alone or beside the hot board. */
   const measure = async (kind: 'alone' | 'beside') => {
     const stopHot = startWriters(kind === 'beside' ? 32 : 0, [hot])
     const stop = startWriters(8, others)
@@ -81,11 +81,11 @@ test('[WRITE-7] with 32 writers on one board, the other boards keep at least hal
     expect([...refused, ...on_hot.refused]).toEqual([])
     return written
   }
-  // Both kinds start warm: connections are open and statements are prepared.
+  // Warm-up: opens connections and prepares statements.
   await measure('alone')
   await measure('beside')
 
-  // Short windows side by side, in changing order: what else the machine does meanwhile falls on both kinds alike.
+  // Short alternating windows, so that other load on the machine affects both kinds.
   const alone: number[] = []
   const beside: number[] = []
   for (let i = 0; i < PAIRS; i++) {
@@ -121,11 +121,11 @@ test('[WRITE-7] [ACCESS-4] a change that waits too long is rejected with board_b
   }
   const answers = await refused
 
-  // One change at a time waits in PostgreSQL; the others hold no connection.
+  // One change at a time waits in PostgreSQL; the others use no connection.
   expect(Math.max(...waiters)).toBeLessThanOrEqual(1)
   expect(new Set(answers.map(({ body }) => (body as { code: string }).code))).toEqual(new Set(['board_busy']))
   for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
-  // Twice what the two waits allow, for a slow machine; without a bound it would be for ever.
+  // Twice the two limits, for a slow machine.
   expect(Date.now() - since).toBeLessThan(2 * (BOARD_WAIT_MS + LOCK_WAIT_MS))
   await held.release()
   expect(await hot.owner.api.call('getBoard', { params: { board_id: hot.id } })).toEqual(before)

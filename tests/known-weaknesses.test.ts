@@ -14,13 +14,13 @@ import { openSocket } from '@lockstep/testing/socket'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** Classes of defect that other board services had, and that no other file is the place for. */
+/** Classes of vulnerabilities of other board services that do not belong to another test file. */
 const all = Object.entries<Operation>(operations)
 let service: TestService
 let owner: TestUser
 let guest: TestUser
 beforeAll(async () => {
-  // Two hundred ask at once, and none of them is to be sent away.
+  // Two hundred concurrent requests must not be rejected.
   service = await startService({ ADMIN_API: 'on', MAX_REQUESTS_AT_ONCE: '200' })
   ;[owner, guest] = await Promise.all([service.user(), service.user()])
   await service.sql.query('update users set is_superuser = true where id = $1', [owner.id])
@@ -30,21 +30,21 @@ afterAll(async () => {
   await endProcesses()
 })
 
-/** A board of somebody with one of everything. Rules name himself, and so do lists of people. */
-const worldOf = ({ api, id }: TestUser) => furnish(api, { user_id: id, 'inviteMember.user_id': guest.id })
+/** A board of a user with one of each resource. Rules and user lists contain that user. */
+const newBoardOf = ({ api, id }: TestUser) => furnish(api, { user_id: id, 'inviteMember.user_id': guest.id })
 
 describe('a slow authorization check', () => {
   const person = {
     ...{ user_id: randomUUID(), username: 'somebody' },
     ...{ is_active: true, is_superuser: false, tokens_valid_from: null },
   }
-  /** Knocks at every operation that is not public: which were reached all the same, and what was answered. */
-  async function knockEverywhere(sight: typeof person | undefined) {
+  /** Calls every operation that is not public. Returns the handlers that were reached, and the statuses. */
+  async function callEverything(sight: typeof person | undefined) {
     const reached = new Set<string>()
     let current = ''
     const { base_url, close } = await serveBehindSlowGuards(sight, () => {
       reached.add(current)
-      throw new Error('Somebody got here')
+      throw new Error('A handler was reached')
     })
     const params = all.flatMap(([, operation]) => Object.keys(propertiesOf(operation.params)))
     const known: Known = Object.fromEntries(params.map((param) => [param, randomUUID()]))
@@ -52,14 +52,14 @@ describe('a slow authorization check', () => {
     for (const [name, operation] of all.filter(([, { access }]) => access !== 'public')) {
       const { path, body } = validInput(name, operation, known)
       current = name
-      statuses[name] = (await knock(base_url + path, operation, body)).status
-      // What was not waited for has its time now, and its name.
+      statuses[name] = (await call(base_url + path, operation, body)).status
+      // Waits for checks that were not awaited.
       await slowly(undefined)
     }
     await close()
     return { reached: [...reached], statuses }
   }
-  function knock(url: string, { method, body_type }: Operation, content: unknown) {
+  function call(url: string, { method, body_type }: Operation, content: unknown) {
     const { json, raw } = sendingOf(body_type, content)
     const type = json === undefined ? undefined : { 'content-type': 'application/json' }
     const headers = { authorization: 'Bearer token', ...type }
@@ -71,24 +71,24 @@ describe('a slow authorization check', () => {
   const forSuperusers = all.flatMap(([name, { access }]) => (access === 'superuser' ? [name] : []))
 
   test('[ACCESS-1] [V14] an unauthenticated caller reaches no operation while the check is running', async () => {
-    const { reached, statuses } = await knockEverywhere(undefined)
+    const { reached, statuses } = await callEverything(undefined)
     expect(reached).toEqual([])
     expect(new Set(Object.values(statuses))).toEqual(new Set([401]))
   })
 
   test('[ACCESS-2] [V14] a non-member reaches no operation of a board while the check is running', async () => {
-    const { reached, statuses } = await knockEverywhere(onBoard(null))
+    const { reached, statuses } = await callEverything(onBoard(null))
     expect(reached.filter((name) => onBoards.includes(name))).toEqual([])
     expect(onBoards.filter((name) => statuses[name] !== 403)).toEqual([])
   })
 
   test('[ACCESS-2] [V14] an owner reaches every operation, so it was the check that stopped the others', async () => {
-    const { reached, statuses } = await knockEverywhere({ ...onBoard('owner'), is_superuser: true })
+    const { reached, statuses } = await callEverything({ ...onBoard('owner'), is_superuser: true })
     expect(reached).toEqual(Object.keys(statuses))
   })
 
   test('[ADMIN-1] [V14] a caller who is not a superuser reaches no admin operation while the check is running', async () => {
-    const { reached, statuses } = await knockEverywhere(onBoard('owner'))
+    const { reached, statuses } = await callEverything(onBoard('owner'))
     expect(forSuperusers.length).toBeGreaterThan(0)
     expect(reached.filter((name) => forSuperusers.includes(name))).toEqual([])
     expect(forSuperusers.filter((name) => statuses[name] !== 403)).toEqual([])
@@ -98,7 +98,7 @@ describe('a slow authorization check', () => {
 describe('many users at once', () => {
   const USERS = 50
   const AT_ONCE = 200
-  /** What would end the world of its caller, names others by right, or costs a hash. */
+  /** Operations that delete data of the caller, return other users, or hash a password. */
   const isLeftOut = (name: string) =>
     /^(delete|remove|unassign|findUsers$|changePassword$|logoutEverywhere$)/.test(name)
 
@@ -106,32 +106,32 @@ describe('many users at once', () => {
     timeout: 60_000,
   }, async () => {
     const users = await Promise.all(Array.from({ length: USERS }, () => service.user()))
-    const worlds = await Promise.all(users.map(worldOf))
-    /** To whom an id belongs, for every id that is somebody's. */
-    const landlords = new Map(
+    const boards = await Promise.all(users.map(newBoardOf))
+    /** The owner of each id. */
+    const ownerOf = new Map(
       users.flatMap((user, i) => [
         [user.id, i] as const,
-        ...Object.entries(worlds[i] as Known).flatMap(([key, id]) =>
+        ...Object.entries(boards[i] as Known).flatMap(([key, id]) =>
           id && key !== 'inviteMember.user_id' ? [[id, i] as const] : [],
         ),
       ]),
     )
-    // Each operation by every third of them, in turn.
-    const errands = all
+    // Each operation is called by a third of the users.
+    const calls = all
       .filter(([name, { access }]) => access !== 'public' && !isLeftOut(name))
       .flatMap(([name, operation], nth) =>
         users.flatMap((user, i) => ((i + nth) % 3 === 0 ? [{ name, operation, user, i }] : [])),
       )
     const foreign: string[] = []
-    const queue = errands.values()
+    const queue = calls.values()
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
         for (const { name, operation, user, i } of queue) {
-          const { path, body } = validInput(name, operation, worlds[i] as Known)
+          const { path, body } = validInput(name, operation, boards[i] as Known)
           const { status, text } = await user.api.request(operation.method, path, sendingOf(operation.body_type, body))
           if (status >= 500) foreign.push(`${name}: ${status}`)
           const ids: string[] = text.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? []
-          if (ids.some((id) => (landlords.get(id) ?? i) !== i)) foreign.push(`${name} told ${i} of another`)
+          if (ids.some((id) => (ownerOf.get(id) ?? i) !== i)) foreign.push(`${name} told ${i} of another`)
           if (name === 'getMe' && !ids.includes(user.id)) foreign.push(`${name} was somebody else`)
           const token = /"access_token":"[^.]+\.([^.]+)/.exec(text)?.[1]
           if (token && !Buffer.from(token, 'base64url').toString().includes(user.id)) foreign.push(`${name} of another`)
@@ -139,15 +139,15 @@ describe('many users at once', () => {
       }),
     )
     expect(foreign).toEqual([])
-    expect(errands.length).toBeGreaterThan(3 * AT_ONCE)
+    expect(calls.length).toBeGreaterThan(3 * AT_ONCE)
 
     const { rows } = await service.sql.query<{ board_id: string; author: string }>(`
       select board_id, user_id as author from board_events where user_id is not null
       union all select id, created_by from boards union all select id, updated_by from boards
       union all select board_id, user_id from board_members where role = 'owner'`)
-    const made = rows.filter(({ board_id }) => landlords.has(board_id))
+    const made = rows.filter(({ board_id }) => ownerOf.has(board_id))
     expect(made.length).toBeGreaterThan(USERS * 5)
-    expect(made.filter(({ board_id, author }) => landlords.get(board_id) !== landlords.get(author))).toEqual([])
+    expect(made.filter(({ board_id, author }) => ownerOf.get(board_id) !== ownerOf.get(author))).toEqual([])
   })
 })
 
@@ -157,7 +157,7 @@ describe('claims in a body', () => {
   test.each(onBoards)(
     '[EVENT-5] [REQ-5] [V16] %s has its caller as the author, whatever the body says',
     async (name, operation) => {
-      const { path, body } = validInput(name, operation, await worldOf(owner))
+      const { path, body } = validInput(name, operation, await newBoardOf(owner))
       const names = [
         'user_id',
         'created_by',
@@ -215,10 +215,10 @@ describe('claims in a body', () => {
 
 describe('names in a request', () => {
   const readable = all.filter(
-    // Figures move by themselves.
+    // These change by themselves.
     ([name, { method }]) => method === 'GET' && !['getHealth', 'getStatistics'].includes(name),
   )
-  const curious = [
+  const unknownParameters = [
     'order_by=hashed_password',
     'sort=-users.hashed_password',
     'ordering=(select+1)',
@@ -232,10 +232,10 @@ describe('names in a request', () => {
   ]
 
   test.each(readable)('[REQ-5] [V25] %s ignores unknown query parameters', async (name, operation) => {
-    const { path } = validInput(name, operation, await worldOf(owner))
+    const { path } = validInput(name, operation, await newBoardOf(owner))
     const plain = await owner.api.request('GET', path)
     expect(plain.status).toBe(200)
-    for (const query of [...curious, curious.join('&')]) {
+    for (const query of [...unknownParameters, unknownParameters.join('&')]) {
       const { status, text } = await owner.api.request('GET', `${path}?${query}`)
       expect([query, status, text]).toEqual([query, 200, plain.text])
     }
@@ -256,7 +256,7 @@ describe('names in a request', () => {
 })
 
 describe('headers', () => {
-  /** Sends a request as bytes: header names that no client library would send. */
+  /** Sends a request as bytes, with header names that client libraries do not allow. */
   async function sendBytes(lines: string[]): Promise<string> {
     const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
     socket.on('error', () => {})
@@ -313,7 +313,7 @@ describe('text', () => {
     `'; drop table cards; --`,
     '\u202egnp.exe',
   ]
-  // The name of a file has tests of its own.
+  // File names have their own tests.
   const creating = all.filter(
     ([name, { emits, body, body_type }]) => emits && body && body_type !== 'upload' && name.startsWith('create'),
   )
@@ -321,7 +321,7 @@ describe('text', () => {
   test.each(creating)(
     '[REQ-6] [V36] %s stores it byte for byte, in the response, the board and the log',
     async (name, operation) => {
-      const { path, body } = validInput(name, operation, await worldOf(owner))
+      const { path, body } = validInput(name, operation, await newBoardOf(owner))
       const field = ['title', 'name', 'content'].find((key) => key in (body as object)) as string
       for (const payload of payloads) {
         const json = { ...(body as object), id: randomUUID(), [field]: payload }
@@ -354,24 +354,24 @@ describe('the source', () => {
   const filesWith = (pattern: RegExp) => sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
 
   test('[DOC-4] [V29] secrets and ids never come from Math.random', () => {
-    // There it spreads retries and heartbeats in time.
+    // Used for the jitter of heartbeats.
     expect(filesWith(/Math\.random/)).toEqual(['packages/server/src/realtime/live.ts'])
     expect(filesWith(/node:crypto/).length).toBeGreaterThan(1)
   })
 
   test('[DOC-4] [V30] the service opens no outgoing connection that a client could direct', () => {
-    const ways_out = /\bfetch\(|^import (?!type)[^\n]*'(?:node:(?:https?|http2|net|tls|dgram|dns)|undici|axios)'/m
-    // One asks only whether a text is an address, the others only listen.
+    const outgoing = /\bfetch\(|^import (?!type)[^\n]*'(?:node:(?:https?|http2|net|tls|dgram|dns)|undici|axios)'/m
+    // One only parses addresses, the others only listen.
     const known = ['http/edge/listen.ts', 'http/metrics-endpoint.ts', 'platform/client-address.ts'].map(
       (name) => `packages/server/src/${name}`,
     )
-    expect(filesWith(ways_out)).toEqual(known)
-    expect(ways_out.test("import { request } from 'node:http'")).toBe(true)
+    expect(filesWith(outgoing)).toEqual(known)
+    expect(outgoing.test("import { request } from 'node:http'")).toBe(true)
   })
 })
 
 describe('the configuration of the service', () => {
-  /** What no page, document or error may hold: the settings, and where the stores are. */
+  /** Values that must not appear in any page, document or error: settings and store addresses. */
   const secrets = ({ database_url }: { database_url: string }) => [
     MARK,
     new URL(database_url).pathname.slice(1),
@@ -434,7 +434,7 @@ describe('a Redis user with few rights', () => {
     using socket = openSocket(board.member.api, board.id)
     await socket.next('user_joined')
     const presence = () => board.owner.api.call('getPresence', { params: { board_id: board.id } })
-    await eventually('he is seen', async () => (await presence()).online_users.length === 1)
+    await eventually('the member is online', async () => (await presence()).online_users.length === 1)
     await board.owner.api.call('createColumn', { params: { board_id: board.id }, body: { title: 'New' } })
     await socket.next('column.created')
     expect(await small.anybody.call('getHealth', {})).toMatchObject({ redis: 'connected' })

@@ -21,38 +21,43 @@ export interface PlanStep {
   'Shared Read Blocks': number
   Plans?: PlanStep[]
 }
-/** How a table was read: how many of its rows were looked at, on how many pages. */
+/** How a table was read: the number of rows and pages. */
 export interface Scan {
   table: string
   how: string
-  /** How often it was asked. */
+  /** The number of executions. */
   times: number
   rows: number
   pages: number
 }
-/** What an operation did, at its worst of several times. */
+/** The cost of an operation, the highest of several runs. */
 export interface PlanSample {
   operation: string
   statements: number
   scans: Scan[]
   rows: number
   pages: number
-  /** What PostgreSQL was busy with it. */
+  /** Execution time in PostgreSQL. */
   ms: number
   /** Statements that PostgreSQL thought worth compiling first. */
   compiled: number
 }
-/** Plans for any arguments; or those that PostgreSQL chooses, which looks at the arguments five times and then decides. */
+/**
+ * Generic plans, or those that PostgreSQL chooses: custom plans for the first five executions, then the cheaper one.
+ */
 export type Mode = 'force_generic_plan' | 'auto'
 const TIMES: Record<Mode, number> = { force_generic_plan: 2, auto: 7 }
 
-/** How many more rows an operation may look at on a database of many times the size: another plan may count otherwise. */
+/** Tolerance of rows on a database of many times the size, because another plan may count differently. */
 const GROWTH = 1.5
 const SLACK_ROWS = 60
-/** A scan goes down a tree each time it is asked, and to the table for each row. More: it reads what it does not look for. */
+/**
+ * An index scan reads a path of the tree for each execution, and a table page for each row. If it reads more, it
+ * reads unrelated data.
+ */
 const mayTouch = ({ times, rows }: Scan) => 5 * times + 2 * rows + 20
 
-/** Every table that a plan reads. The pages of a step are its own, without those of the steps below it. */
+/** All tables that a plan reads. The pages of a node do not include those of its children. */
 export function scansOf(step: PlanStep, above?: string): Scan[] {
   const { Plans: below = [], 'Actual Loops': loops } = step
   const table = step['Relation Name'] ?? (step['Node Type'] === 'Bitmap Index Scan' ? above : undefined)
@@ -73,7 +78,7 @@ export function scansOf(step: PlanStep, above?: string): Scan[] {
   return [...own, ...below.flatMap((each) => scansOf(each, table))]
 }
 
-/** What is wrong with what was seen: a table or an index read as a whole, or more because there are more other boards. */
+/** Violations: a table or index that is read completely, or more reads because there are more other boards. */
 export function judge(before: PlanSample[], after: PlanSample[], filled: ReadonlySet<string>): string[] {
   return after.flatMap((sight) => {
     const base = before.find(({ operation }) => operation === sight.operation)
@@ -117,7 +122,7 @@ const searching = (
   query: { search?: string; label?: string; assignee?: string; column?: string; after?: string },
 ) => api.call('findCards', { params: board, query })
 
-/** What is done, by what name it is told of. */
+/** The operations by name. */
 const actions: Record<string, Act> = {
   listBoards: ({ api }) => api.call('listBoards', {}),
   getBoard: ({ api, board }) => api.call('getBoard', { params: board }),
@@ -143,8 +148,8 @@ const actions: Record<string, Act> = {
 export const OPERATIONS = Object.keys(actions)
 
 /**
- * Starts the service on a database that explains every statement after it has run, does each operation some times, and
- * tells what it did. What is explained is what the service prepared, with the plan that was used for it.
+ * Starts the service on a database with auto_explain, runs each operation several times, and returns their costs. The
+ * plans are those of the service's prepared statements.
  */
 export async function watchPlans(sql: pg.Pool, database_url: string, seeded: Seeded, mode: Mode, names = OPERATIONS) {
   await mkdir(OUTPUT, { recursive: true })
@@ -171,7 +176,7 @@ export async function watchPlans(sql: pg.Pool, database_url: string, seeded: See
   }
 }
 
-/** For sessions that begin until it is disposed of: whoever fills the database in between need not explain himself. */
+/** Enables auto_explain for sessions that start before it is disposed. */
 async function explainEverything(sql: pg.Pool, mode: Mode) {
   const settings = {
     session_preload_libraries: 'auto_explain',

@@ -38,7 +38,7 @@ test.each(modes)('[PLAN-1] with %s no operation reads more rows because there ar
   for (const { operation, statements, rows, pages } of after)
     console.log(operation.padEnd(34), `${statements} statements, ${rows} rows on ${pages} pages`)
   expect(violations).toEqual([])
-  // Each was explained: what a page of cards shows was looked at, at least.
+  // Each statement was explained: a page of cards reads at least its rows.
   expect(after.map(({ operation }) => operation)).toEqual(OPERATIONS)
   for (const { operation, rows } of after) expect(rows, operation).toBeGreaterThan(3)
 })

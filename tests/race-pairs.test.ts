@@ -13,7 +13,7 @@ import { startRaceEnvironment } from './race-pairs/environment.ts'
 import { race } from './race-pairs/run.ts'
 import { pairs, writeNames } from './race-pairs/writes.ts'
 
-/** A few rounds for every pair; `npm run prove -- race-pairs` runs 200. */
+/** A few rounds for every pair. `npm run prove -- race-pairs` runs 200. */
 const SIZE = { rounds: 3, concurrency: 6 }
 
 const usual: Race = { pair: ['updateCard', 'updateCard'], isRepeated: false, isSharedId: false, position: 7 }
@@ -39,7 +39,7 @@ test('[RACE-1] [RACE-2] every two writes race on one board, at two instances and
   expect(results.pairs).toBe((writeNames.length * (writeNames.length + 1)) / 2)
   expect(results.rounds).toBe(results.pairs * SIZE.rounds)
   expect(results.atOneInstance).toBe(results.pairs)
-  // They did collide.
+  // Some writes did collide.
   expect([...results.rejections.keys()]).toEqual(expect.arrayContaining(['404 card_not_found', '404 board_not_found']))
   expect(await checkDatabase(environment.sql)).toEqual([])
   expect(environment.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
@@ -51,7 +51,7 @@ describe('the checks of a race', () => {
   let after: BoardState
   let log: Logged[]
   let api: Client
-  /** A board before and after a few writes, and what the log tells in between. */
+  /** A board before and after a few writes, and the log in between. */
   beforeAll(async () => {
     api = new Client(environment.urls[0], environment.users.racers[0].token)
     const { id: board_id } = await api.call('createBoard', { body: { title: 'Checked' } })

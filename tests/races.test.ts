@@ -3,25 +3,25 @@ import { furnish, type Known } from '@lockstep/testing/input-generator'
 import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-/** Two who do at the same moment what does not go together: the one or the other is first, and nothing is left between. */
+/** Concurrent conflicting operations: one of them is first, and there is no intermediate state. */
 let service: TestService
-/** A second instance: races between processes are settled in PostgreSQL. */
-let twin: TestService
+/** A second instance: races between processes are serialized by PostgreSQL. */
+let second: TestService
 let owner: TestUser
 /** A member of every board here. */
 let guest: TestUser
 beforeAll(async () => {
   service = await startService()
-  twin = await startService({}, { beside: service })
+  second = await startService({}, { beside: service })
   ;[owner, guest] = await Promise.all([service.user(), service.user()])
 })
 afterAll(async () => {
-  await twin.stop()
+  await second.stop()
   await service.stop()
 })
 
-/** A board of the owner with one of everything. */
-async function newWorld(): Promise<Known> {
+/** A board of the owner with one of each resource. */
+async function newBoard(): Promise<Known> {
   const known = await furnish(owner.api, { user_id: owner.id })
   await owner.api.call('inviteMember', { params: { board_id: idOf(known, 'board') }, body: { user_id: guest.id } })
   return known
@@ -30,11 +30,11 @@ const idOf = (known: Known, kind: string) => known[`${kind}_id`] as string
 const codeOf = ({ body, status }: Answer) => (status < 400 ? status : (body as Failure).code)
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort((a, b) => a - b)
 /** The same user at the other instance, in every second round. */
-const at = (round: number, { api }: TestUser) => new Client((round % 2 ? twin : service).base_url, api.token)
+const at = (round: number, { api }: TestUser) => new Client((round % 2 ? second : service).base_url, api.token)
 const ROUNDS = Array.from({ length: 8 }, (_, i) => i)
 
-/** Nothing points into the void, and nothing is assigned to somebody who is not there. */
-const isSound = async (api: Client, board_id: string) => {
+/** All references on a board are valid: assignees are members, and labels exist. */
+const hasValidReferences = async (api: Client, board_id: string) => {
   const { columns, members, labels } = await api.call('getBoard', { params: { board_id } })
   const cards = columns.flatMap((column) => column.cards)
   const people = new Set(members.map(({ user_id }) => user_id))
@@ -51,8 +51,8 @@ const body = { column_id: '', position: 0 }
 
 test('[WRITE-6] [CARD-5] a column is deleted while a card is moved into it: the card is deleted too, or stays where it was', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
-    const [board_id, card_id] = [idOf(world, 'board'), idOf(world, 'card')]
+    const known = await newBoard()
+    const [board_id, card_id] = [idOf(known, 'board'), idOf(known, 'card')]
     const { id: column_id } = await owner.api.call('createColumn', {
       params: { board_id },
       body: { title: 'Doomed' },
@@ -72,9 +72,9 @@ test('[WRITE-6] [CARD-5] a column is deleted while a card is moved into it: the 
 
 test('[WRITE-6] [CARD-4] a card is deleted while others change it: they come first, or get 404', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
-    const params = { card_id: idOf(world, 'card') }
-    const label = { ...params, label_id: idOf(world, 'label') }
+    const known = await newBoard()
+    const params = { card_id: idOf(known, 'card') }
+    const label = { ...params, label_id: idOf(known, 'label') }
     const [remove, ...others] = await Promise.all([
       at(round, owner).send('deleteCard', { params }),
       owner.api.send('moveCard', { params, body: { position: 0 } }),
@@ -89,28 +89,28 @@ test('[WRITE-6] [CARD-4] a card is deleted while others change it: they come fir
 
 test('[CARD-7] [CHECK-8] [MEMBER-5] a member is assigned while being removed: in the end they are assigned to nothing', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
-    const board_id = idOf(world, 'board')
+    const known = await newBoard()
+    const board_id = idOf(known, 'board')
     const people = { user_ids: [guest.id] }
     const [remove, ...assigns] = await Promise.all([
       at(round, owner).send('removeMember', { params: { board_id, user_id: guest.id } }),
-      owner.api.send('assignCard', { params: { card_id: idOf(world, 'card') }, body: people }),
-      owner.api.send('assignItem', { params: { item_id: idOf(world, 'item') }, body: people }),
+      owner.api.send('assignCard', { params: { card_id: idOf(known, 'card') }, body: people }),
+      owner.api.send('assignItem', { params: { item_id: idOf(known, 'item') }, body: people }),
     ])
     expect(codeOf(remove as Answer)).toBe(204)
     for (const answer of assigns) expect(codeOf(answer)).toBeOneOf([200, 'user_not_a_member'])
-    expect(await isSound(owner.api, board_id)).toBe(true)
+    expect(await hasValidReferences(owner.api, board_id)).toBe(true)
   }
 })
 
 test('[LABEL-4] [AUTO-3] a label is added several times concurrently: the rule runs once', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
-    const params = { board_id: idOf(world, 'board') }
-    const rule = { name: 'Once', trigger_type: 'LABEL_ADDED', trigger_label_id: idOf(world, 'label') } as const
+    const known = await newBoard()
+    const params = { board_id: idOf(known, 'board') }
+    const rule = { name: 'Once', trigger_type: 'LABEL_ADDED', trigger_label_id: idOf(known, 'label') } as const
     const action = { action_type: 'ASSIGN_MEMBER', action_user_id: guest.id } as const
     const { id } = await owner.api.call('createRule', { params, body: { ...rule, ...action } })
-    const label = { card_id: idOf(world, 'card'), label_id: idOf(world, 'label') }
+    const label = { card_id: idOf(known, 'card'), label_id: idOf(known, 'label') }
     const add = (api: Client) => api.send('addCardLabel', { params: label })
     const answers = await Promise.all([add(owner.api), add(guest.api), add(at(round, owner)), add(at(round, guest))])
     expect(statuses(answers)).toEqual([200, 200, 200, 200])
@@ -121,8 +121,8 @@ test('[LABEL-4] [AUTO-3] a label is added several times concurrently: the rule r
 
 test('[LABEL-3] [LABEL-4] a label is deleted while being added: it is on no card', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
-    const params = { card_id: idOf(world, 'card'), label_id: idOf(world, 'label') }
+    const known = await newBoard()
+    const params = { card_id: idOf(known, 'card'), label_id: idOf(known, 'label') }
     const [remove, add] = await Promise.all([
       at(round, owner).send('deleteLabel', { params }),
       guest.api.send('addCardLabel', { params }),
@@ -131,14 +131,14 @@ test('[LABEL-3] [LABEL-4] a label is deleted while being added: it is on no card
       [204, 200],
       [204, 'label_not_found'],
     ])
-    expect(await isSound(owner.api, idOf(world, 'board'))).toBe(true)
+    expect(await hasValidReferences(owner.api, idOf(known, 'board'))).toBe(true)
   }
 })
 
 test('[AUTO-7] [AUTO-8] a rule, its column and its member are removed while it is triggered: no request fails', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
-    const params = { board_id: idOf(world, 'board') }
+    const known = await newBoard()
+    const params = { board_id: idOf(known, 'board') }
     const { id: column_id } = await owner.api.call('createColumn', { params, body: { title: 'Trigger' } })
     const trigger = { name: 'Doomed', trigger_type: 'CARD_MOVED', trigger_column_id: column_id } as const
     const to = await owner.api.call('createColumn', { params, body: { title: 'Target' } })
@@ -153,28 +153,28 @@ test('[AUTO-7] [AUTO-8] a rule, its column and its member are removed while it i
       }),
     ])
     const [move, ...others] = await Promise.all([
-      at(round, owner).send('moveCard', { params: { card_id: idOf(world, 'card') }, body: { column_id } }),
+      at(round, owner).send('moveCard', { params: { card_id: idOf(known, 'card') }, body: { column_id } }),
       owner.api.send('deleteRule', { params: { rule_id: first.id } }),
       owner.api.send('deleteColumn', { params: { column_id: to.id } }),
       owner.api.send('removeMember', { params: { ...params, user_id: guest.id } }),
     ])
     expect(statuses(others)).toEqual([204, 204, 204])
     expect(codeOf(move as Answer)).toBe(200)
-    expect(await isSound(owner.api, params.board_id)).toBe(true)
+    expect(await hasValidReferences(owner.api, params.board_id)).toBe(true)
   }
 })
 
 test('[BOARD-5] [WRITE-6] a board is deleted twice while others write: they come first, or get 404', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
-    const params = { board_id: idOf(world, 'board') }
+    const known = await newBoard()
+    const params = { board_id: idOf(known, 'board') }
     const write = (api: Client) => api.send('createColumn', { params, body: { title: 'Late' } })
     const [first, second, ...writes] = await Promise.all([
       owner.api.send('deleteBoard', { params }),
       at(round, owner).send('deleteBoard', { params }),
       write(guest.api),
       write(at(round, guest)),
-      owner.api.send('moveCard', { params: { card_id: idOf(world, 'card') }, body: { position: 0 } }),
+      owner.api.send('moveCard', { params: { card_id: idOf(known, 'card') }, body: { position: 0 } }),
     ])
     expect(statuses([first as Answer, second as Answer])).toEqual([204, 404])
     for (const answer of writes) expect(codeOf(answer)).toBeOneOf([200, 201, 'board_not_found', 'card_not_found'])
@@ -185,18 +185,18 @@ test('[BOARD-5] [WRITE-6] a board is deleted twice while others write: they come
 
 test('[WRITE-6] [CHECK-7] a checklist is deleted while its item is moved: the item is moved or deleted with it', async () => {
   for (const round of ROUNDS) {
-    const world = await newWorld()
+    const known = await newBoard()
     const second = await owner.api.call('createChecklist', {
-      params: { card_id: idOf(world, 'card') },
+      params: { card_id: idOf(known, 'card') },
       body: { title: 'Second' },
     })
-    const item = { item_id: idOf(world, 'item') }
+    const item = { item_id: idOf(known, 'item') }
     const [remove, move] = await Promise.all([
-      at(round, owner).send('deleteChecklist', { params: { checklist_id: idOf(world, 'checklist') } }),
+      at(round, owner).send('deleteChecklist', { params: { checklist_id: idOf(known, 'checklist') } }),
       guest.api.send('moveItem', { params: item, body: { checklist_id: second.id } }),
     ])
     expect(codeOf(remove)).toBe(204)
-    const card = await owner.api.call('getCard', { params: { card_id: idOf(world, 'card') } })
+    const card = await owner.api.call('getCard', { params: { card_id: idOf(known, 'card') } })
     const left = card.checklists.flatMap((list) => list.items.map(({ id }) => id))
     expect([codeOf(move), left]).toBeOneOf([
       [200, [item.item_id]],

@@ -64,7 +64,7 @@ describe('the documents of the socket', () => {
     await press('Change the board')
     await expect.poll(position).toBe('1.1')
 
-    // A change while the socket is gone comes with the next one.
+    // A change without a socket is delivered after reconnecting.
     await press('Drop the socket')
     await press('Change the board')
     await expect.poll(position, { timeout: 10_000 }).toBe('1.2')
@@ -80,7 +80,7 @@ describe('the documents of the socket', () => {
     await expect.poll(state).toBe('connected')
     expect(await taken(page)).toEqual(['1', '2', '3', '4'])
     expect(await page.locator('#problem').textContent()).toBe('')
-    // For docs/pictures, when somebody asks for it.
+    // For docs/pictures, on request.
     const folder = process.env['TEST_PICTURES']
     if (folder) await page.screenshot({ path: `${folder}/realtime-console.png` })
     expect(foreign).toEqual([])

@@ -22,13 +22,13 @@ const steps = [{ JWT_SECRET: A, JWT_SECRET_PREVIOUS: B }, { JWT_SECRET: B, JWT_S
 
 interface Seen {
   answers: number
-  /** Valid tokens and tickets that were not accepted. */
+  /** Valid tokens and tickets that were rejected. */
   refused: { patient: number; renewing: number; sockets: number }
   renewals: number
   sockets: number
 }
 
-/** Two instances, and two people who ask both in turn, all the time: one keeps his token, one renews it again and again. */
+/** Two instances, and two users who call both alternately: one keeps the token, the other renews it repeatedly. */
 async function startAsking() {
   const database = await startService({ JWT_SECRET: A })
   const { id: board_id, owner, member } = await database.board()
@@ -57,7 +57,7 @@ async function startAsking() {
     for (let i = 0; !isOver; i++) {
       const base_url = `http://127.0.0.1:${ports[i % 2]}`
       const at = ({ token }: Client) => new Client(base_url, token)
-      // One that is being replaced refuses the connection, and is passed over.
+      // An instance that is being replaced refuses the connection, and is skipped.
       try {
         const [kept, ticket] = [await at(patient).send('getMe', {}), await at(patient).send('createTicket', {})]
         const [fresh, renewed] = [await at(renewing).send('getMe', {}), await at(renewing).send('refresh', {})]
@@ -132,7 +132,7 @@ test('[CONF-5] if a step is skipped, rejected tokens are counted', async () => {
   expect(seen.refused.renewing).toBeGreaterThan(0)
   expect(seen.refused.sockets).toBeGreaterThan(0)
   expect(seen.refused.patient).toBe(0)
-  // Without the previous secret this one refuses whoever has kept his token.
+  // Without the previous secret, this instance rejects old tokens.
   await replace(0, { JWT_SECRET: C })
   expect(seen.refused.patient).toBeGreaterThan(0)
 })

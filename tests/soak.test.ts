@@ -8,7 +8,7 @@ import { type SoakResult, soak } from './soak/run.ts'
 import { type InstanceSample, quantilesOf, type Sample } from './soak/sampler.ts'
 import { undisturbed, verdict } from './soak/verdict.ts'
 
-/** A few seconds of it, with short stays; `npm run prove -- soak` takes an hour. */
+/** A few seconds with short visits. `npm run prove -- soak` takes an hour. */
 const SIZE = {
   seed: 1,
   workloads: 2,
@@ -83,10 +83,10 @@ describe('a workload on two instances', () => {
 })
 
 const MINUTES = 60
-/** An hour of looks, every five seconds, at something that is `value` at a time. */
+/** Samples of an hour, one every five seconds. */
 const looks = (value: (minutes: number, nth: number) => number): Series =>
   Array.from({ length: MINUTES * 12 }, (_, i) => [i * 5, value(i / 12, i)])
-/** The teeth of a saw, as the collector makes them, with a spike now and then. */
+/** A sawtooth like that of garbage collection, with occasional spikes. */
 const noise = (seed: number) => {
   const random = seeded(seed)
   return (nth: number) => ((nth * 7) % 41) - 20 + 16 * (random.next() - 0.5) + (random.below(50) === 0 ? 60 : 0)

@@ -37,7 +37,7 @@ const SMALL: Size = { boards: 1, columns: 3, cards: 3, people: 2, old_answers: 0
 const LARGE: Size = { boards: 15, columns: 20, cards: 200, people: 20, old_answers: 50 }
 
 type Ids = [string, string, string, ...string[]]
-/** A board of some size, and its owner, who speaks through the proxy. */
+/** A board of some size, and its owner with a client through the proxy. */
 interface World {
   api: Client
   board: { board_id: string }
@@ -147,7 +147,7 @@ async function pack({ board: { board_id } }: World) {
 }
 
 const NO_ROOM = 'where there is no room'
-/** Every operation on boards, with as much data as the world has. What ends something comes last. */
+/** Every operation on boards. Deletes come last. */
 const steps: [name: OperationName, how: string, act: (world: World) => Promise<unknown>][] = [
   ['createBoard', '', (w) => w.api.call('createBoard', { body: { title: 'New' } })],
   ['listBoards', '', (w) => w.api.call('listBoards', {})],

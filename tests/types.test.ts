@@ -17,7 +17,7 @@ const card = {} as Card
 const ok: Handlers<typeof cardOperations> = { ...rest, getCard: async () => card, updateCard: async () => card }
 `
 
-/** What a developer might write by mistake, and what the compiler must say about it. */
+/** Mistakes of a developer, and the expected compiler errors. */
 const mistakes: Record<string, { code: string; says: RegExp }> = {
   'missing-handler': {
     code: 'export const handlers: Handlers<typeof cardOperations> = { ...rest, getCard: ok.getCard }',

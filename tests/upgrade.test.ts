@@ -17,7 +17,7 @@ describe('the checks of the upgrade workload', () => {
   })
   afterAll(() => service.stop())
 
-  /** A small load through a proxy that breaks a promise, and what is said of it in the end. */
+  /** Runs a small workload through a tampering proxy, and returns the violations found. */
   async function complaintsAbout(
     tampering: Tampering,
     { sockets = 1, tamper }: { sockets?: number; tamper?: (board_id: string) => Promise<unknown> } = {},
@@ -25,7 +25,7 @@ describe('the checks of the upgrade workload', () => {
     const [board] = await makeBoards(service.base_url, service.sql, 1)
     if (!board) throw new Error('There is no board')
     await using proxy = await startTamperingProxy(service.base_url, tampering)
-    // Of an instance the load asks for no more than these.
+    // The workload only uses these members of an instance.
     const instance = { base_url: proxy.base_url, version: 'new' } as Instance
     const load = new UpgradeWorkload([board])
     load.beginPhase('the mistake')
@@ -37,7 +37,7 @@ describe('the checks of the upgrade workload', () => {
     await checkBoards(load, service.sql, [board], [instance])
     return load.failures
   }
-  /** Does something once, to the first message of a kind. */
+  /** Tampers with the first message of a kind. */
   const toFirst = (kind: string, spoil: (text: string) => string[]): NonNullable<Tampering['replaceMessage']> => {
     let isDone = false
     return ({ type }, text) => {
@@ -46,7 +46,7 @@ describe('the checks of the upgrade workload', () => {
       return spoil(text)
     }
   }
-  /** Keeps an event back until the next one was told. */
+  /** Delays an event until after the next one. */
   const lateness = (): NonNullable<Tampering['replaceMessage']> => {
     let held: string | undefined
     let isDone = false
@@ -62,7 +62,7 @@ describe('the checks of the upgrade workload', () => {
       return []
     }
   }
-  /** Another answer to the first move. */
+  /** Replaces the response to the first move. */
   const responding = (answer: { status?: number; text: string }): NonNullable<Tampering['replaceResponse']> => {
     let isDone = false
     return ({ path }, given) => {
@@ -126,7 +126,7 @@ test('[UPG-11] a clone without the old version is reported', () => {
   )
 })
 
-/** What is said of migrations that follow ours. */
+/** Lints additional migrations after ours. */
 function lint(files: Record<string, string>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-lint-'))
   try {

@@ -28,7 +28,7 @@ decided('U2-bodies', 'logout and change-password answer 200 with a detail string
 decided('U2-wrong-password', 'A wrong current_password is 400.', async (service) => {
   const { owner } = await service.once(cast)
   const change = { current_password: `${PASSWORD}!`, new_password: `${PASSWORD} new` }
-  await owner.refused(400, 'POST', '/auth/change-password', change)
+  await owner.rejected(400, 'POST', '/auth/change-password', change)
 })
 decided('U2-logout', 'Logout leaves a bearer token valid.', async (service) => {
   const person = await service.person()
@@ -44,7 +44,7 @@ decided(
     const claim = { username, email: 'other@example.com', is_superuser: true }
     const changed = await person.patch<User>('/auth/me', claim)
     same('the user', [changed.username, changed.email, changed.is_superuser], [username, person.user.email, false])
-    await person.refused(409, 'PATCH', '/auth/me', { username: other.user.username })
+    await person.rejected(409, 'PATCH', '/auth/me', { username: other.user.username })
   },
 )
 for (const parameter of ['search', 'q']) {
@@ -75,7 +75,7 @@ decided('U5-null', 'null clears a field that may be empty, and is 422 for others
   const { member, todo } = await newStage(service)
   const { id } = await member.newCard(todo, { description: 'All of it' })
   same('the description', (await member.patch<Card>(`/cards/${id}`, { description: null })).description, null)
-  await member.refused(422, 'PATCH', `/cards/${id}`, { title: null })
+  await member.rejected(422, 'PATCH', `/cards/${id}`, { title: null })
 })
 decided('U5-nothing', 'A PATCH that changes nothing answers 200 and emits nothing.', async (service) => {
   const { owner, at, todo, board_id } = await newStage(service)
@@ -133,13 +133,13 @@ decided(
   '4.8-assign-item',
   'PUT /items/{item_id}/assignees takes {user_ids}, with the rules of cards: 404, 403, adds.',
   async (service) => {
-    const { member, owner, stranger, a } = await twoChecklists(service)
+    const { member, owner, nonMember, a } = await twoChecklists(service)
     const path = `/items/${a.id}/assignees`
     await member.put(path, { user_ids: [member.id] })
     const { assignees } = await member.put<{ assignees: User[] }>(path, { user_ids: [owner.id, member.id] })
     same('the assignees', assignees.map(({ id }) => id).sort(), [member.id, owner.id].sort())
-    await member.refused(404, 'PUT', path, { user_ids: [crypto.randomUUID()] })
-    await member.refused(403, 'PUT', path, { user_ids: [stranger.id] })
+    await member.rejected(404, 'PUT', path, { user_ids: [crypto.randomUUID()] })
+    await member.rejected(403, 'PUT', path, { user_ids: [nonMember.id] })
   },
 )
 
@@ -177,7 +177,7 @@ decided(
     one.append('document', new Blob(['Hello']), 'a.txt')
     same('the type', (await owner.post<{ mime_type: string }>(path, one)).mime_type, 'application/octet-stream')
     one.append('other', new Blob(['Hello']), 'b.txt')
-    await owner.refused(422, 'POST', path, one)
+    await owner.rejected(422, 'POST', path, one)
   },
 )
 decided(
@@ -197,7 +197,7 @@ decided(
   'status-201',
   'Creates answer 201: board, column, card, label, checklist, item, rule, invite.',
   async (service) => {
-    const { owner, member, stranger, board_id, at, todo } = await newStage(service)
+    const { owner, member, nonMember, board_id, at, todo } = await newStage(service)
     const { id: card_id } = await owner.newCard(todo)
     const { id: checklist_id } = await owner.newChecklist(card_id)
     const rule = { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: member.id }
@@ -209,7 +209,7 @@ decided(
       [`/cards/${card_id}/checklists`, { title: 'Steps' }],
       [`/checklists/${checklist_id}/items`, { content: 'One' }],
       [at('/automations'), rule],
-      [at('/invite'), { user_id: stranger.id }],
+      [at('/invite'), { user_id: nonMember.id }],
     ]
     for (const [path, content] of creates) same(`POST ${path}`, await statusOf(owner, 'POST', path, content), 201)
   },
@@ -230,8 +230,8 @@ decided(
 )
 decided('status-409', 'A duplicate e-mail address or username is 409.', async (service) => {
   const { email, username } = (await service.once(cast)).owner.user
-  await service.anybody.refused(409, 'POST', '/auth/register', { ...fresh(), email })
-  await service.anybody.refused(409, 'POST', '/auth/register', { ...fresh(), username })
+  await service.anybody.rejected(409, 'POST', '/auth/register', { ...fresh(), email })
+  await service.anybody.rejected(409, 'POST', '/auth/register', { ...fresh(), username })
 })
 decided(
   'status-404-other-board',
@@ -240,9 +240,9 @@ decided(
     const [mine, other] = await Promise.all([newStage(service), newStage(service)])
     const { owner, todo, at } = mine
     const [{ id }, label] = [await owner.newCard(todo), await owner.newLabel(other.board_id)]
-    await owner.refused(404, 'POST', at(`/columns/${other.todo.id}/cards`), { title: 'Card' })
-    await owner.refused(404, 'POST', `/cards/${id}/move`, { column_id: other.todo.id, position: 0 })
-    await owner.refused(404, 'POST', `/cards/${id}/labels/${label.id}`)
+    await owner.rejected(404, 'POST', at(`/columns/${other.todo.id}/cards`), { title: 'Card' })
+    await owner.rejected(404, 'POST', `/cards/${id}/move`, { column_id: other.todo.id, position: 0 })
+    await owner.rejected(404, 'POST', `/cards/${id}/labels/${label.id}`)
     same(
       'the cards there',
       (await readBoard(owner, other.board_id)).columns.flatMap(({ cards }) => cards),
@@ -283,7 +283,7 @@ decided(
     same('the order', await order(), [b.id, a.id, c.id])
     const d = await member.newCard(todo, { position: 2 })
     same('the order', await order(), [b.id, a.id, d.id, c.id])
-    await member.refused(422, 'POST', `/cards/${a.id}/move`, { position: -1 })
+    await member.rejected(422, 'POST', `/cards/${a.id}/move`, { position: -1 })
   },
 )
 decided('order-last', 'A card move without position places last.', async (service) => {
@@ -302,10 +302,10 @@ decided('members', 'Members are listed, promoted and removed; the last owner sta
   const { owner, member, at } = await newStage(service)
   const path = at(`/members/${member.id}`)
   same('the number of members', (await owner.get<unknown[]>(at('/members'))).length, 2)
-  await owner.refused(409, 'DELETE', at(`/members/${owner.id}`))
+  await owner.rejected(409, 'DELETE', at(`/members/${owner.id}`))
   same('the role', (await owner.patch<{ role: string }>(path, { role: 'owner' })).role, 'owner')
   await owner.delete(path)
-  await member.refused(403, 'GET', at())
+  await member.rejected(403, 'GET', at())
 })
 decided('members-socket', 'The socket of a removed member is closed with 1008.', async (service) => {
   const { owner, member, at, board_id } = await newStage(service)
@@ -355,7 +355,7 @@ decided('write-id', 'A create accepts an id; one that is taken is 409.', async (
   const { owner, at } = await newStage(service)
   const id = crypto.randomUUID()
   same('the id', (await owner.post<Column>(at('/columns'), { id, title: 'Doing' })).id, id)
-  await owner.refused(409, 'POST', at('/columns'), { id, title: 'Doing' })
+  await owner.rejected(409, 'POST', at('/columns'), { id, title: 'Doing' })
 })
 decided(
   'write-idempotency',

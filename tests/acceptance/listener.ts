@@ -19,7 +19,7 @@ interface Opening {
 
 const PATIENCE_MS = 5_000
 
-/** A client of the socket that keeps all it is told, and when. */
+/** A WebSocket client that records every message and its time. */
 export class Listener {
   readonly received: { message: Message; at_ms: number }[] = []
   /** How it ended; `code` 1006 also when it never opened. */
@@ -45,7 +45,7 @@ export class Listener {
     })
   }
 
-  /** Opens a socket and waits until it takes part, which the presence message shows that goes to the whole board. */
+  /** Opens a socket and waits for the presence message that shows that it has joined. */
   static async follow(service: Service, board_id: string, opening: Opening): Promise<Listener> {
     const listener = new Listener(service, board_id, opening)
     await listener.next(({ type }) => type === 'user_joined', 'user_joined')
@@ -55,7 +55,7 @@ export class Listener {
   get messages(): Message[] {
     return this.received.map(({ message }) => message)
   }
-  /** The events of the board, in the order in which they came. */
+  /** The events of the board, in order of arrival. */
   get events(): Message[] {
     return this.messages.filter((message) => 'version' in message)
   }
@@ -98,7 +98,7 @@ export class Listener {
     this.ws.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  /** Says goodbye, as a tab that is closed. */
+  /** Closes with a close frame, like a closed tab. */
   async close() {
     this.ws.close(1000)
     await this.closed

@@ -119,18 +119,18 @@ row('2-board-delete-cascades', 'Deleting a board cascades to all data related to
     action_column_id: done.id,
   })
   await owner.delete(at())
-  await owner.refused(404, 'GET', `/cards/${card.id}`)
-  await owner.refused(404, 'PATCH', `/columns/${todo.id}`, { title: 'New' })
-  await owner.refused(404, 'PATCH', `/labels/${label.id}`, { name: 'New' })
-  await owner.refused(404, 'PATCH', `/checklists/${checklist.id}`, { title: 'New' })
-  await owner.refused(404, 'PATCH', `/items/${item.id}`, { content: 'New' })
-  await owner.refused(404, 'PATCH', `/automations/${rule.id}`, { name: 'New' })
+  await owner.rejected(404, 'GET', `/cards/${card.id}`)
+  await owner.rejected(404, 'PATCH', `/columns/${todo.id}`, { title: 'New' })
+  await owner.rejected(404, 'PATCH', `/labels/${label.id}`, { name: 'New' })
+  await owner.rejected(404, 'PATCH', `/checklists/${checklist.id}`, { title: 'New' })
+  await owner.rejected(404, 'PATCH', `/items/${item.id}`, { content: 'New' })
+  await owner.rejected(404, 'PATCH', `/automations/${rule.id}`, { name: 'New' })
 })
 row('2-board-delete-cascades-attachments', 'Deleting a board cascades to its attachments.', async (service) => {
   const { owner, todo, at } = await newStage(service)
   const { id } = await upload(owner, (await owner.newCard(todo)).id)
   await owner.delete(at())
-  await owner.refused(404, 'GET', `/attachments/${id}`)
+  await owner.rejected(404, 'GET', `/attachments/${id}`)
 })
 row(
   '2-board_member-roles',

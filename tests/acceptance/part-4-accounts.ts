@@ -24,7 +24,7 @@ row('4.1-register-optional', 'firstname and lastname are optional.', async ({ an
 })
 for (const field of ['email', 'username', 'password'] as const) {
   row(`4.1-register-${field}`, `${field} is required to register.`, async (service) => {
-    // With all of them somebody is registered.
+    // The user must have been registered with all of these fields.
     await service.once(cast)
     const { [field]: _, ...rest } = fresh()
     await service.anybody.refusedSomehow('POST', '/auth/register', rest)
@@ -91,14 +91,14 @@ for (const field of ['current_password', 'new_password'] as const) {
 }
 
 row('4.2-read-user', 'GET /users/{user_id} answers the profile of any user.', async (service) => {
-  const { owner, stranger } = await service.once(cast)
-  const profile = await stranger.get(`/users/${owner.id}`)
+  const { owner, nonMember } = await service.once(cast)
+  const profile = await nonMember.get(`/users/${owner.id}`)
   fits(User, profile, 'the profile')
   same('the profile', User.project(profile), User.project(owner.user))
 })
 row('4.2-read-user-404', 'GET /users/{user_id} is 404 when the user does not exist.', async (service) => {
   const { owner } = await service.once(cast)
-  await owner.refused(404, 'GET', `/users/${crypto.randomUUID()}`)
+  await owner.rejected(404, 'GET', `/users/${crypto.randomUUID()}`)
 })
 row('4.2-list-users', 'GET /users answers a list of users.', async (service) => {
   const { owner } = await service.once(cast)

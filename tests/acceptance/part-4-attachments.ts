@@ -16,7 +16,7 @@ async function withCard(service: Service) {
 }
 const file = (size: number) => fileForm('large.bin', 'application/octet-stream', new Uint8Array(size))
 
-/** How the service refuses a file that is too large: once for all rows that speak of it. */
+/** The rejection of a file that is too large, shared by all rows about it. */
 export async function tooLarge(service: Service) {
   const { member, path, card_id } = await withCard(service)
   for (const size of LARGE) {
@@ -47,7 +47,7 @@ row('4.9-upload-taken', 'name, mime_type and size (bytes) are taken from the upl
   const { name, mime_type, size } = await upload(member, card_id, { name: 'picture.png', type: 'image/png', content })
   same('the record', [name, mime_type, size], ['picture.png', 'image/png', 70_000])
 })
-row('4.9-upload-multipart', 'An upload is a multipart body: JSON is refused.', async (service) => {
+row('4.9-upload-multipart', 'An upload is a multipart body: JSON is rejected.', async (service) => {
   const { member, path } = await withCard(service)
   await member.refusedSomehow('POST', path, { name: 'a.txt' })
 })
@@ -84,7 +84,7 @@ row('4.9-delete', 'DELETE /attachments/{attachment_id} removes the attachment.',
   const { member, card_id } = await withCard(service)
   const { id } = await upload(member, card_id)
   await member.delete(`/attachments/${id}`)
-  await member.refused(404, 'GET', `/attachments/${id}`)
+  await member.rejected(404, 'GET', `/attachments/${id}`)
   same('on the card', (await readCard(member, card_id)).attachments, [])
 })
 row(
@@ -105,7 +105,7 @@ row(
     demand(maximum > 0, `the detail names no number: ${show(detail)}`)
     const { size } = await member.post<Attachment>(path, file(maximum))
     same('the size', size, maximum)
-    await member.refused(400, 'POST', path, file(maximum + 1))
+    await member.rejected(400, 'POST', path, file(maximum + 1))
     same(
       'on the card',
       (await readCard(member, card_id)).attachments.map((attachment) => attachment.size),

@@ -61,7 +61,7 @@ row('4.10-delete', 'DELETE /automations/{rule_id} removes the rule.', async (ser
 })
 
 type Fields = Record<string, unknown>
-/** A board with a label, a card in its first column, a rule, and somebody who follows. */
+/** A board with a label, a card in its first column, a rule, and a connected client. */
 async function withRule(service: Service, rule: (stage: Stage, label_id: string) => Fields, more: Fields = {}) {
   const stage = await newStage(service)
   const label = await stage.owner.newLabel(stage.board_id)

@@ -73,7 +73,7 @@ row(
 row('4.4-delete-board', 'DELETE /boards/{board_id} removes the board.', async (service) => {
   const { owner, at, board_id } = await newStage(service)
   await owner.delete(at())
-  await owner.refused([403, 404], 'GET', at())
+  await owner.rejected([403, 404], 'GET', at())
   const boards = await owner.get<Board[]>('/boards')
   demand(!boards.some(({ id }) => id === board_id), 'the board is still listed')
 })
@@ -81,29 +81,29 @@ row(
   '4.4-invite',
   'POST /boards/{board_id}/invite answers user_id and role (always member); the user becomes a member.',
   async (service) => {
-    const { owner, stranger, at } = await newStage(service)
+    const { owner, nonMember, at } = await newStage(service)
     const { user_id, role } = await owner.post<{ user_id: string; role: string }>(at('/invite'), {
-      user_id: stranger.id,
+      user_id: nonMember.id,
     })
-    same('the answer', { user_id, role }, { user_id: stranger.id, role: 'member' })
-    await stranger.get(at())
+    same('the answer', { user_id, role }, { user_id: nonMember.id, role: 'member' })
+    await nonMember.get(at())
   },
 )
 row('4.4-invite-always-member', 'The role of an invited user is always member.', async (service) => {
-  const { owner, stranger, at } = await newStage(service)
-  const invite = { user_id: stranger.id, role: 'owner' }
+  const { owner, nonMember, at } = await newStage(service)
+  const invite = { user_id: nonMember.id, role: 'owner' }
   const { status } = await owner.send('POST', at('/invite'), invite)
   // A service may refuse a field it does not know; if it does not, the role is what the specification says.
-  if (status >= 400) await owner.post(at('/invite'), { user_id: stranger.id })
-  await stranger.refused(403, 'PATCH', at(), { title: 'Mine' })
+  if (status >= 400) await owner.post(at('/invite'), { user_id: nonMember.id })
+  await nonMember.rejected(403, 'PATCH', at(), { title: 'Mine' })
 })
 row('4.4-invite-404', 'Invite: when the user does not exist, then 404.', async (service) => {
   const { owner, at } = await service.once(furnished)
-  await owner.refused(404, 'POST', at('/invite'), { user_id: crypto.randomUUID() })
+  await owner.rejected(404, 'POST', at('/invite'), { user_id: crypto.randomUUID() })
 })
 row('4.4-invite-409', 'Invite: when the user is already a member, then 409.', async (service) => {
   const { owner, member, at } = await service.once(furnished)
-  await owner.refused(409, 'POST', at('/invite'), { user_id: member.id })
+  await owner.rejected(409, 'POST', at('/invite'), { user_id: member.id })
 })
 row('4.4-list-labels', 'GET /boards/{board_id}/labels lists the labels of the board.', async (service) => {
   const { member, at, label } = await service.once(furnished)

@@ -73,7 +73,7 @@ row('4.6-delete', 'DELETE /cards/{card_id} removes the card.', async (service) =
   const { member, todo } = await newStage(service)
   const { id } = await member.newCard(todo)
   await member.delete(`/cards/${id}`)
-  await member.refused(404, 'GET', `/cards/${id}`)
+  await member.rejected(404, 'GET', `/cards/${id}`)
 })
 row(
   '4.6-move',
@@ -141,16 +141,16 @@ row('4.6-assign', 'PUT /cards/{card_id}/assignees answers the card with its assi
 row('4.6-3-404', 'Assignees: every user must exist, else 404; nobody is assigned then.', async (service) => {
   const { member, todo } = await newStage(service)
   const { id } = await member.newCard(todo)
-  await member.refused(404, 'PUT', `/cards/${id}/assignees`, { user_ids: [member.id, crypto.randomUUID()] })
+  await member.rejected(404, 'PUT', `/cards/${id}/assignees`, { user_ids: [member.id, crypto.randomUUID()] })
   same('the assignees', (await readCard(member, id)).assignees, [])
 })
 row(
   '4.6-3-403',
   'Assignees: every user must be a member of the board, else 403; nobody is assigned then.',
   async (service) => {
-    const { member, stranger, todo } = await newStage(service)
+    const { member, nonMember, todo } = await newStage(service)
     const { id } = await member.newCard(todo)
-    await member.refused(403, 'PUT', `/cards/${id}/assignees`, { user_ids: [member.id, stranger.id] })
+    await member.rejected(403, 'PUT', `/cards/${id}/assignees`, { user_ids: [member.id, nonMember.id] })
     same('the assignees', (await readCard(member, id)).assignees, [])
   },
 )
@@ -179,7 +179,7 @@ row('4.6-add-label', 'POST /cards/{card_id}/labels/{label_id} answers the card w
 })
 row('4.6-4-404', 'Add label: when the label does not exist, then 404.', async (service) => {
   const { member, card_id } = await service.once(furnished)
-  await member.refused(404, 'POST', `/cards/${card_id}/labels/${crypto.randomUUID()}`)
+  await member.rejected(404, 'POST', `/cards/${card_id}/labels/${crypto.randomUUID()}`)
 })
 row(
   '4.6-4-again',

@@ -25,6 +25,6 @@ row(
   },
 )
 row('4.11-presence-authenticated', 'Presence can be read by any authenticated user.', async (service) => {
-  const { stranger, board_id } = await service.once(furnished)
-  fits(Presence, await stranger.get(`/ws/boards/${board_id}/presence`), 'the presence')
+  const { nonMember, board_id } = await service.once(furnished)
+  fits(Presence, await nonMember.get(`/ws/boards/${board_id}/presence`), 'the presence')
 })

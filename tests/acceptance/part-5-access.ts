@@ -81,7 +81,7 @@ const operations: Operation[] = [
 
 /** The address and the body of an operation on the furnished board. An id can be replaced by one of nothing. */
 async function aim(service: Service, { path, content }: Operation, replaced: Ids = {}) {
-  const { board_id, todo, card_id, label, checklist_id, item, rule, member, stranger } = await service.once(furnished)
+  const { board_id, todo, card_id, label, checklist_id, item, rule, member, nonMember } = await service.once(furnished)
   const ids: Ids = {
     board_id,
     card_id,
@@ -91,7 +91,7 @@ async function aim(service: Service, { path, content }: Operation, replaced: Ids
     item_id: item.id,
     rule_id: rule.id,
     user_id: member.id,
-    stranger_id: stranger.id,
+    stranger_id: nonMember.id,
     trigger_type: rule.trigger_type,
     action_type: rule.action_type,
     ...(path.includes('{attachment_id}') &&
@@ -112,15 +112,15 @@ for (const operation of operations) {
   })
   if (role === 'authenticated') continue
   row(`5-9-member-${id}`, `${name} requires board membership: 403 otherwise.`, async (service) => {
-    const { stranger } = await service.once(furnished)
+    const { nonMember } = await service.once(furnished)
     const { at, body } = await aim(service, operation)
-    await stranger.refused(403, method, at, body)
+    await nonMember.rejected(403, method, at, body)
   })
   if (role === 'owner') {
     row(`5-9-owner-${id}`, `${name} requires the role owner: 403 for a member.`, async (service) => {
       const { member } = await service.once(furnished)
       const { at, body } = await aim(service, operation)
-      await member.refused(403, method, at, body)
+      await member.rejected(403, method, at, body)
     })
   }
   for (const [i, [, key = '']] of [...path.matchAll(/\{(\w+)\}/g)].entries()) {
@@ -131,7 +131,7 @@ for (const operation of operations) {
     row(`7-404-${id}${i > 0 ? `-${what}` : ''}`, sentence, async (service) => {
       const { owner } = await service.once(furnished)
       const { at, body } = await aim(service, operation, { [key]: crypto.randomUUID() })
-      await owner.refused(isBoard ? [403, 404] : 404, method, at, body)
+      await owner.rejected(isBoard ? [403, 404] : 404, method, at, body)
     })
   }
 }
@@ -175,15 +175,15 @@ row('5-8-owner', 'An owner may everything a member may do.', async (service) => 
 })
 row(
   '5-9-resource',
-  'A resource reached by its own id is authorized against the board it belongs to: what was refused changed nothing.',
+  'A resource reached by its own id is authorized against the board it belongs to: a rejected request changes nothing.',
   async (service) => {
     const mine = await newStage(service)
-    const other = mine.stranger
+    const other = mine.nonMember
     const card = await mine.owner.newCard(mine.todo)
-    // A member of some board is still no member of this one.
+    // A member of some board is still not a member of this one.
     await other.post('/boards', { title: 'Other' })
-    await other.refused(403, 'PATCH', `/cards/${card.id}`, { title: 'Other' })
-    await other.refused(403, 'DELETE', `/columns/${mine.todo.id}`)
+    await other.rejected(403, 'PATCH', `/cards/${card.id}`, { title: 'Other' })
+    await other.rejected(403, 'DELETE', `/columns/${mine.todo.id}`)
     same('the title', (await readCard(mine.owner, card.id)).title, card.title)
   },
 )
@@ -192,8 +192,8 @@ row(
   '5-9-user-lists',
   'User lists: users must exist (404) and be members of the board (403), in this order.',
   async (service) => {
-    const { owner, stranger, card_id } = await service.once(furnished)
-    const user_ids = [stranger.id, crypto.randomUUID()]
-    await owner.refused(404, 'PUT', `/cards/${card_id}/assignees`, { user_ids })
+    const { owner, nonMember, card_id } = await service.once(furnished)
+    const user_ids = [nonMember.id, crypto.randomUUID()]
+    await owner.rejected(404, 'PUT', `/cards/${card_id}/assignees`, { user_ids })
   },
 )

@@ -8,7 +8,7 @@ import { integer, listOf, object, text, uuid } from './shapes.ts'
 const decode = (part: string | undefined) => JSON.parse(Buffer.from(part ?? '', 'base64url').toString()) as unknown
 const Claims = object('the claims', { sub: uuid, aud: listOf(text), exp: integer, iat: integer })
 
-/** A token that somebody made of a good one, with another signature. */
+/** A valid token with another signature. */
 export const forged = (token: string) => {
   const [header, claims, signature = ''] = token.split('.')
   return [header, claims, (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1)].join('.')
@@ -90,7 +90,7 @@ for (const [name, what, make] of bad) {
   )
 }
 
-/** A login that gets a cookie. How a service is told to set one is open; this one is asked in the form. */
+/** A login that sets a cookie. The specification leaves open how to request it; this service uses a form field. */
 export async function cookieLogin(service: Service) {
   const { owner } = await service.once(cast)
   const form = new URLSearchParams({ username: owner.user.email, password: PASSWORD, cookie: 'true' })
@@ -148,9 +148,9 @@ row(
     }
   },
 )
-row('5-7-member', 'WebSocket: for who is no member the connection is closed with code 1008.', async (service) => {
-  const { stranger, board_id } = await service.once(furnished)
-  using listener = new Listener(service, board_id, { token: stranger.token })
+row('5-7-member', 'WebSocket: the connection of a non-member is closed with code 1008.', async (service) => {
+  const { nonMember, board_id } = await service.once(furnished)
+  using listener = new Listener(service, board_id, { token: nonMember.token })
   same('the code', (await listener.end()).code, 1008)
 })
 unseen('5-10', 'Unsafe production configuration is rejected at startup.', 'a running service was not rejected')

@@ -54,8 +54,8 @@ row(
 row('6.1-1-refused', 'Only a successful change is published.', async (service) => {
   const { owner, member, board_id, at } = await newStage(service)
   using listener = await owner.follow(board_id)
-  await member.refused(403, 'PATCH', at(), { title: 'Mine' })
-  await owner.refused(404, 'POST', at('/invite'), { user_id: crypto.randomUUID() })
+  await member.rejected(403, 'PATCH', at(), { title: 'Mine' })
+  await owner.rejected(404, 'POST', at('/invite'), { user_id: crypto.randomUUID() })
   await owner.patch(at(), { title: 'New' })
   await listener.event('board.updated')
   same(

@@ -8,7 +8,7 @@ import { readBoard, readCard, readChecklist, readColumn, readItem, readLabel, up
 import { newStage, type Person, type Service, type Stage } from './service.ts'
 import { object, type Shape, uuid } from './shapes.ts'
 
-/** How long a stray second event would take to come. */
+/** How long to wait for an unexpected second event. */
 const SETTLING_MS = 100
 /** How far the clocks of two machines may be apart. */
 const CLOCKS_MS = 600_000
@@ -18,7 +18,7 @@ interface Deed {
   /** Who does it; the owner unless said. */
   by?: Person
   act: () => Promise<unknown>
-  /** The resource as GET shows it after the change; for what is deleted, as it was. */
+  /** The resource from GET after the change, or before its deletion. */
   resource: () => Promise<unknown>
 }
 interface Kind {
@@ -61,18 +61,18 @@ const kinds: Record<string, Kind> = {
   'board.member_added': {
     shape: BoardMember,
     isOpen: true,
-    prepare: async ({ owner, stranger, board_id, at }) => ({
-      act: () => owner.post(at('/invite'), { user_id: stranger.id }),
-      resource: async () => (await readBoard(owner, board_id)).members.find((m) => m.user_id === stranger.id),
+    prepare: async ({ owner, nonMember, board_id, at }) => ({
+      act: () => owner.post(at('/invite'), { user_id: nonMember.id }),
+      resource: async () => (await readBoard(owner, board_id)).members.find((m) => m.user_id === nonMember.id),
     }),
   },
   'board.member_removed': {
     shape: BoardMember,
     isOpen: true,
-    prepare: async ({ owner, stranger, board_id, at }) => {
-      await owner.post(at('/invite'), { user_id: stranger.id })
-      const before = (await readBoard(owner, board_id)).members.find((m) => m.user_id === stranger.id)
-      return { act: () => owner.delete(at(`/members/${stranger.id}`)), resource: async () => before }
+    prepare: async ({ owner, nonMember, board_id, at }) => {
+      await owner.post(at('/invite'), { user_id: nonMember.id })
+      const before = (await readBoard(owner, board_id)).members.find((m) => m.user_id === nonMember.id)
+      return { act: () => owner.delete(at(`/members/${nonMember.id}`)), resource: async () => before }
     },
   },
 
@@ -310,8 +310,8 @@ async function onItem({ owner, card_id }: Stage & { card_id: string }, act: (of:
   return { act: () => act(item), resource: () => readItem(owner, card_id, item.id) }
 }
 
-/** Does it, with two who follow the board, one of them who does it, and tells what each of them was sent. */
-async function witness(service: Service, name: string, { prepare }: Kind) {
+/** Makes a change while its author and another user are connected, and returns what each of them received. */
+async function recordEvents(service: Service, name: string, { prepare }: Kind) {
   const stage = await newStage(service)
   const { owner, member, board_id, todo } = stage
   const { id: card_id } = await owner.newCard(todo, { description: 'All of it' })
@@ -322,17 +322,17 @@ async function witness(service: Service, name: string, { prepare }: Kind) {
   await Promise.all([one.event(name), other.event(name)])
   const as_read = await resource()
   await pause(SETTLING_MS)
-  return { by, as_read, told: [one.events, other.events] }
+  return { by, as_read, received: [one.events, other.events] }
 }
 
 for (const [name, kind] of Object.entries(kinds)) {
   const { shape, operation, isOpen } = kind
-  const happening = (service: Service) => witness(service, name, kind)
+  const happening = (service: Service) => recordEvents(service, name, kind)
   const add = isOpen ? decided : row
   const sentence = `${name} reaches every client of the board: exactly the fields of an event, the acting user, and in data the full resource as GET shows it.`
   add(`6.2-${name}`, sentence, async (service) => {
-    const { by, as_read, told } = await service.once(happening)
-    for (const event of told.flatMap((events) => events.filter(({ type }) => type === name))) {
+    const { by, as_read, received } = await service.once(happening)
+    for (const event of received.flatMap((events) => events.filter(({ type }) => type === name))) {
       fitsEnvelope(event)
       same('user_id', event['user_id'], by.id)
       const age_ms = Date.now() - Date.parse(String(event['timestamp']))
@@ -343,8 +343,8 @@ for (const [name, kind] of Object.entries(kinds)) {
   })
   if (operation === undefined) continue
   row(`6.3-${name}`, `${operation} emits ${name}, and nothing else.`, async (service) => {
-    const { told } = await service.once(happening)
-    for (const events of told) {
+    const { received } = await service.once(happening)
+    for (const events of received) {
       const types = events.map(({ type }) => type)
       same('the events', types, [name])
     }

@@ -30,11 +30,11 @@ row(
   '6.4-1-member',
   'A caller who is not a board member: the connection is closed with code 1008, and hears nothing before.',
   async (service) => {
-    const { stranger, board_id } = await newStage(service)
-    using listener = new Listener(service, board_id, { token: stranger.token })
+    const { nonMember, board_id } = await newStage(service)
+    using listener = new Listener(service, board_id, { token: nonMember.token })
     same('the code', (await listener.end()).code, 1008)
     same('what it heard', listener.messages, [])
-    same('whether the stranger is present', await isOnline(stranger, board_id), false)
+    same('whether the nonMember is present', await isOnline(nonMember, board_id), false)
   },
 )
 row('6.4-2-present', 'On connect the user is registered as present.', async (service) => {
@@ -51,8 +51,8 @@ row(
     using listener = await owner.follow(board_id)
     using _ = await member.follow(board_id)
     const { id, user } = member
-    const told = await listener.next(isAbout('user_joined', member), 'user_joined of the other')
-    same('the message', { ...told }, { type: 'user_joined', user_id: id, username: user.username })
+    const received = await listener.next(isAbout('user_joined', member), 'user_joined of the other')
+    same('the message', { ...received }, { type: 'user_joined', user_id: id, username: user.username })
   },
 )
 row(
@@ -64,8 +64,8 @@ row(
     const leaving = await member.follow(board_id)
     await leaving.close()
     const { id, user } = member
-    const told = await listener.next(isAbout('user_left', member), 'user_left')
-    same('the message', { ...told }, { type: 'user_left', user_id: id, username: user.username })
+    const received = await listener.next(isAbout('user_left', member), 'user_left')
+    same('the message', { ...received }, { type: 'user_left', user_id: id, username: user.username })
   },
 )
 const isAbout =
@@ -93,7 +93,7 @@ row(
     speaker.say('what is this')
     speaker.say({ type: 'pong' })
     await pause(300)
-    // The server's own heartbeat may come at any time.
+    // The server's own heartbeat may arrive at any time.
     const heard = listener.messages.slice(before).filter((message) => !isPing(message))
     same('what others heard', heard, [])
     await owner.patch(at(), { title: 'New' })
@@ -112,7 +112,7 @@ export async function heartbeat(service: Service) {
   await secondsUntil(async () => pings().length >= 2, 75, `${pings().length} pings`)
   const [first, second] = pings()
   demand(first !== undefined && second !== undefined, 'there are no two pings')
-  // Longer than a presence lives without being refreshed, and longer than the server waits for a pong.
+  // Longer than the lifetime of a presence without refresh, and longer than the server waits for a pong.
   await pause(Math.max(72_000 - (performance.now() - started), 12_000))
   return {
     board_id,
@@ -122,7 +122,7 @@ export async function heartbeat(service: Service) {
     isPresent: await isOnline(owner, board_id, member),
   }
 }
-/** Follows a board and never answers. */
+/** Connects to a board and never answers pings. */
 export async function silence(service: Service) {
   const { owner, member, board_id } = await newStage(service)
   using listener = await member.follow(board_id, { pongs: false })
@@ -136,7 +136,7 @@ export async function silence(service: Service) {
   )
   return { seconds_until_closed: (ended.at_ms - at_ms) / 1_000, seconds_until_gone }
 }
-/** Clocks of two machines, and a server that looks once in a while. */
+/** Tolerance for the clocks of two machines and periodic checks of the server. */
 const LEEWAY_S = 3
 export const isAbout_s = (what: string, seconds: number, expected: number) =>
   demand(Math.abs(seconds - expected) <= LEEWAY_S, `${what} is ${seconds.toFixed(1)} s instead of ${expected} s`)

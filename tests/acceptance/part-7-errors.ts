@@ -17,44 +17,44 @@ row(
   },
 )
 row('7-403-member', '403: the caller is not a member of the board; detail is a message string.', async (service) => {
-  const { stranger, at } = await service.once(furnished)
-  await stranger.refused(403, 'GET', at())
+  const { nonMember, at } = await service.once(furnished)
+  await nonMember.rejected(403, 'GET', at())
 })
 row('7-403-role', "403: the caller's role is insufficient.", async (service) => {
   const { member, at } = await service.once(furnished)
-  await member.refused(403, 'PATCH', at(), { title: 'Mine' })
+  await member.rejected(403, 'PATCH', at(), { title: 'Mine' })
 })
 row('7-403-assignees', '403: one or more users in an assignee list are not board members.', async (service) => {
-  const { owner, stranger, card_id } = await service.once(furnished)
-  await owner.refused(403, 'PUT', `/cards/${card_id}/assignees`, { user_ids: [owner.id, stranger.id] })
+  const { owner, nonMember, card_id } = await service.once(furnished)
+  await owner.rejected(403, 'PUT', `/cards/${card_id}/assignees`, { user_ids: [owner.id, nonMember.id] })
 })
 row('7-404-user-lookup', '404: the user does not exist (user lookup).', async (service) => {
   const { owner } = await service.once(furnished)
-  await owner.refused(404, 'GET', `/users/${crypto.randomUUID()}`)
+  await owner.rejected(404, 'GET', `/users/${crypto.randomUUID()}`)
 })
 row('7-404-user-invite', '404: the user does not exist (invite).', async (service) => {
   const { owner, at } = await service.once(furnished)
-  await owner.refused(404, 'POST', at('/invite'), { user_id: crypto.randomUUID() })
+  await owner.rejected(404, 'POST', at('/invite'), { user_id: crypto.randomUUID() })
 })
 row('7-404-user-assignees', '404: the user does not exist (assignee lists).', async (service) => {
   const { owner, card_id } = await service.once(furnished)
-  await owner.refused(404, 'PUT', `/cards/${card_id}/assignees`, { user_ids: [crypto.randomUUID()] })
+  await owner.rejected(404, 'PUT', `/cards/${card_id}/assignees`, { user_ids: [crypto.randomUUID()] })
 })
 row('7-404-label', '404: the label does not exist (add label to card).', async (service) => {
   const { owner, card_id } = await service.once(furnished)
-  await owner.refused(404, 'POST', `/cards/${card_id}/labels/${crypto.randomUUID()}`)
+  await owner.rejected(404, 'POST', `/cards/${card_id}/labels/${crypto.randomUUID()}`)
 })
 row('7-404-move', '404: the column to which a card is moved does not exist.', async (service) => {
   const { owner, card_id } = await service.once(furnished)
-  await owner.refused(404, 'POST', `/cards/${card_id}/move`, { column_id: crypto.randomUUID(), position: 0 })
+  await owner.rejected(404, 'POST', `/cards/${card_id}/move`, { column_id: crypto.randomUUID(), position: 0 })
 })
 row('7-409', '409: the invited user is already a member of the board.', async (service) => {
   const { owner, member, at } = await service.once(furnished)
-  await owner.refused(409, 'POST', at('/invite'), { user_id: member.id })
+  await owner.rejected(409, 'POST', at('/invite'), { user_id: member.id })
 })
 row('7-1008', 'WebSocket: close code 1008 for an invalid token and for a non-member.', async (service) => {
-  const { stranger, board_id } = await service.once(furnished)
-  for (const token of ['garbage', stranger.token]) {
+  const { nonMember, board_id } = await service.once(furnished)
+  for (const token of ['garbage', nonMember.token]) {
     using listener = new Listener(service, board_id, { token })
     same('the code', (await listener.end()).code, 1008)
   }

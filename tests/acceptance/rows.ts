@@ -6,7 +6,7 @@ type Check = (service: Service) => Promise<void>
 interface Options {
   /** Waits for heartbeats or for presence to run out: left out by `--quick`. */
   waits?: boolean
-  /** Judges what all other rows were answered: runs when they are through. */
+  /** Checks the responses of all other rows. Runs after them. */
   closing?: boolean
 }
 
@@ -39,5 +39,5 @@ export const decided = (id: string, sentence: string, check: Check, options: Opt
 /** Something that the specification says and that cannot be seen from outside. It is listed, never passed. */
 export const unseen = (id: string, sentence: string, why: string) => add({ id, sentence, standing: 'specified', why })
 
-/** What a row could not try with this service. It is listed with the reason, never passed. */
+/** Why a row cannot be tested on this service. It is listed with the reason, and never passes. */
 export class NotRun extends Error {}

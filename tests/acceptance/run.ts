@@ -3,7 +3,7 @@ import type { Service } from './service.ts'
 
 export interface Result extends Pick<Row, 'id' | 'sentence' | 'standing'> {
   outcome: 'passed' | 'failed' | 'not run' | 'not visible'
-  /** What went wrong, or why it was not tried. */
+  /** What failed, or why it was not run. */
   reason?: string
 }
 

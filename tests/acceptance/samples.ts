@@ -14,7 +14,7 @@ export const upload = (
   { name = 'notes.txt', type = 'text/plain', content = 'Hello' as string | Uint8Array<ArrayBuffer> } = {},
 ) => who.post<Attachment>(`/cards/${card_id}/attachments`, fileForm(name, type, content))
 
-/** Creates a rule. Enums go out as the specification names them or, where that is refused, in their lower-case form. */
+/** Creates a rule, with enums as in the specification, or in lower case if the service rejects that. */
 export async function newRule(
   owner: Person,
   board_id: string,
@@ -32,7 +32,7 @@ export async function newRule(
   })
 }
 
-/** A board with one of everything, but for attachments, for rows that only look. */
+/** A board with one of each resource except attachments, for rows that only read. */
 export async function furnished(service: Service) {
   const stage = await newStage(service)
   const { owner, member, board_id, todo, done } = stage
@@ -57,7 +57,7 @@ export async function attached(service: Service) {
   return { attachment: await upload(owner, card_id), card_id, owner }
 }
 
-/** Reads the card of a thing that has no GET of its own. */
+/** Reads the card of a resource that has no GET of its own. */
 export const readCard = (who: Person, card_id: string) => who.get<Card>(`/cards/${card_id}`)
 export const readLabel = async (who: Person, { board_id, id }: Label) =>
   (await who.get<Label[]>(`/boards/${board_id}/labels`)).find((label) => label.id === id)

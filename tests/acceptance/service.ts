@@ -42,18 +42,18 @@ export class Service {
     this.anybody = new Caller(this, undefined)
   }
 
-  /** Makes something once for all rows that ask for it. */
+  /** Creates something once for all rows that need it. */
   once<T>(make: (service: Service) => Promise<T>): Promise<T> {
     if (!this.made.has(make)) this.made.set(make, make(this))
     return this.made.get(make) as Promise<T>
   }
 
-  /** Registers and logs in somebody new. */
+  /** Registers a new user and logs in. */
   async person(): Promise<Person> {
     const username = `user-${randomBytes(6).toString('hex')}`
     const email = `${username}@example.com`
     const user = await this.anybody.post('/auth/register', { email, username, password: PASSWORD })
-    // Without an id of his own, rows about him would compare nothing with nothing.
+    // Without an id, rows about this user would compare undefined with undefined.
     fits(User, user, 'the registered user')
     return new Person(this, user, await this.token(email))
   }
@@ -74,7 +74,7 @@ export class Service {
   }
 }
 
-/** Somebody who speaks HTTP to the service, with or without a token. */
+/** An HTTP client of the service, with or without a token. */
 export class Caller {
   readonly service: Service
   readonly token: string | undefined
@@ -84,7 +84,7 @@ export class Caller {
     this.token = token
   }
 
-  /** Sends a request and takes whatever comes. A form and a multipart body set their own content type. */
+  /** Sends a request and returns any response. Form and multipart bodies set their own content type. */
   async send(method: Method, path: string, content?: Content, headers: Record<string, string> = {}): Promise<Answer> {
     const isForm = content instanceof FormData || content instanceof URLSearchParams
     const response = await fetch(this.service.base_url + path, {
@@ -98,7 +98,7 @@ export class Caller {
       ...(content !== undefined && { body: isForm ? content : JSON.stringify(content) }),
     })
     const bytes = Buffer.from(await response.arrayBuffer())
-    // The specification shows no rate limits; a service that has some says when to come back.
+    // The specification has no rate limits; a service with rate limits sends Retry-After.
     const retry_after_s = Number(response.headers.get('retry-after'))
     if (response.status === 429 && retry_after_s > 0) {
       await pause(retry_after_s * 1_000)
@@ -122,8 +122,8 @@ export class Caller {
   patch = <T>(path: string, content?: Content) => this.succeed<T>('PATCH', path, content)
   delete = (path: string) => this.succeed<unknown>('DELETE', path)
 
-  /** Expects a refusal with one of the statuses, and hands back its detail (part 7: a message string). */
-  async refused(statuses: number | number[], method: Method, path: string, content?: Content): Promise<string> {
+  /** Expects a rejection with one of the statuses, and returns its detail (part 7: a message string). */
+  async rejected(statuses: number | number[], method: Method, path: string, content?: Content): Promise<string> {
     const { status, body, bytes } = await this.send(method, path, content)
     const said = `${method} ${path} answers ${status} ${bytes.toString().slice(0, 200)}`
     demand([statuses].flat().includes(status), `${said} instead of ${[statuses].flat().join(' or ')}`)
@@ -132,7 +132,7 @@ export class Caller {
     return detail
   }
 
-  /** Expects a refusal whose status and body the specification leaves open. */
+  /** Expects a rejection whose status and body the specification leaves open. */
   async refusedSomehow(method: Method, path: string, content?: Content, headers: Record<string, string> = {}) {
     const { status } = await this.send(method, path, content, headers)
     demand(status >= 400 && status < 500, `${method} ${path} answers ${status}, which is no refusal`)
@@ -167,12 +167,12 @@ export class Person extends Caller {
 }
 
 /**
- * Three people whom most rows share, since registering and logging in is slow on purpose. Rows that change a person, or
- * count what is his, make their own.
+ * Three users that most rows share, since registration and login are slow on purpose. Rows that change a user, or
+ * count their data, create their own.
  */
 export async function cast(service: Service) {
-  const [owner, member, stranger] = await Promise.all([service.person(), service.person(), service.person()])
-  return { owner, member, stranger }
+  const [owner, member, nonMember] = await Promise.all([service.person(), service.person(), service.person()])
+  return { owner, member, nonMember }
 }
 
 export interface Stage {
@@ -181,8 +181,8 @@ export interface Stage {
   at: (path?: string) => string
   owner: Person
   member: Person
-  /** Registered, and no member of the board. */
-  stranger: Person
+  /** Registered, and not a member of the board. */
+  nonMember: Person
   todo: Column
   done: Column
 }

@@ -6,7 +6,7 @@ export interface Shape<T> {
   readonly fits?: T
   what: string
   complaints: (value: unknown, where: string) => string[]
-  /** The value in one normal form, without fields that the specification does not name: answers may have more. */
+  /** The value in normal form, without fields that the specification does not name: responses may have more. */
   project: (value: unknown) => unknown
 }
 export type Of<S> = S extends Shape<infer T> ? T : never

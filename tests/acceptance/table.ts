@@ -11,7 +11,7 @@ const marks: Record<Result['outcome'], string> = {
   'not visible': '- not visible',
 }
 
-/** How many rows came out how. */
+/** The number of rows by outcome. */
 export function count(results: Result[]): Record<Result['outcome'], number> {
   const counts = { passed: 0, failed: 0, 'not run': 0, 'not visible': 0 }
   for (const { outcome } of results) counts[outcome]++

@@ -8,7 +8,7 @@ import { BoardCache } from '../../packages/server/src/boards/board-cache.ts'
 import { readBoardVersion } from '../../packages/server/src/boards/board-queries.ts'
 import { Database } from '../../packages/server/src/database/database.ts'
 
-/** Rounds before anything counts, and loads before them: statements are prepared, plans are made, code is compiled. */
+/** Warm-up rounds and loads, to prepare statements and compile code. */
 const WARM_UP_ROUNDS = 5
 const WARM_UP_LOADS = 200
 /** A board is loaded more often than it changes. */
@@ -24,7 +24,7 @@ export interface LoadTimes {
   isNameFresh: boolean
 }
 
-/** Loads a large board after a change, without one, and with its ETag, in turns. */
+/** Loads a large board after a change, without a change, and with its ETag, alternately. */
 export async function loadByTurns(
   { base_url }: { base_url: string },
   sql: pg.Pool,
@@ -103,7 +103,7 @@ export async function readAtRandom(
   const reader = async () => {
     while (found.reads < size.reads) {
       found.reads++
-      // Some boards are asked for far more often than others.
+      // Some boards are read far more often than others.
       const id = boards[Math.floor(random.next() ** 3 * boards.length)] as string
       if (random.below(20) === 0)
         await sql.query('update board_stream set last_seq = last_seq + 1 where board_id = $1', [id])

@@ -14,7 +14,7 @@ const mutations: Record<string, (form: Buffer, random: Random) => Buffer> = {
   'without its beginning': (form, random) => form.subarray(random.below(form.length)),
   'with other bytes': (form, random) => {
     const other = Buffer.from(form)
-    // Half of them where the form has its structure, and not its content.
+    // Mostly in the structure of the form instead of its content.
     const at = () => random.pick([random.below(200), form.length - 1 - random.below(40), random.below(form.length)])
     for (let i = 1 + random.below(8); i > 0; i--) other[Math.min(at(), form.length - 1)] = random.below(256)
     return other
@@ -40,14 +40,14 @@ const ways = ['whole', 'in chunks', 'in broken chunks', 'and nothing more', 'and
 export interface BrokenForms {
   server_errors: string[]
   hangs: string[]
-  /** Forms that were sent whole and not answered at all. */
+  /** Complete forms without a response. */
   silent: string[]
-  /** Attachments whose bytes are not all there. */
+  /** Attachments with missing bytes. */
   incomplete: number
   leftovers: number
 }
 
-/** Sends forms with seeded damage, and checks the responses and what is stored. */
+/** Sends forms with seeded damage, and checks the responses and the stored files. */
 export async function sendBrokenForms(
   environment: FilesEnvironment,
   { forms, at_once, seed }: { forms: number; at_once: number; seed: number },
@@ -100,14 +100,14 @@ export async function sendBrokenForms(
   return found
 }
 
-/** The same bytes in one to twenty pieces, none of them empty. */
+/** Splits bytes into one to twenty non-empty pieces. */
 function cutUp(bytes: Buffer, random: Random): Buffer[] {
   const cuts = Array.from({ length: random.below(20) }, () => random.below(bytes.length + 1))
   const places = [...new Set([0, ...cuts, bytes.length])].toSorted((a, b) => a - b)
   return places.slice(1).map((end, i) => bytes.subarray(places[i], end))
 }
 
-/** A client that writes far more than it may before it reads anything. Answers its status. */
+/** Sends far more than allowed before reading. Returns the status. */
 export async function writeBeforeReading(environment: FilesEnvironment, bytes: number): Promise<number | undefined> {
   const socket = openSocket(environment)
   const [head] = formOf(Buffer.alloc(0))
@@ -118,7 +118,7 @@ export async function writeBeforeReading(environment: FilesEnvironment, bytes: n
   return statusOf(socket, PATIENCE_MS)
 }
 
-/** Uploads whose bytes come one by one, each in a chunk of its own: as many objects as bytes, if somebody kept them. */
+/** Uploads with one byte per chunk: a server that keeps the chunks would hold as many objects as bytes. */
 export async function sendByteByByte(
   environment: FilesEnvironment,
   { clients, bytes }: { clients: number; bytes: number },
@@ -129,7 +129,7 @@ export async function sendByteByByte(
   const kept_before = await retainedBytes(environment.service)
   const sockets = Array.from({ length: clients }, () => openSocket(environment))
   for (const socket of sockets) socket.write(uploadHead(environment, undefined))
-  // All but the last: what is kept of an upload is kept now. Each in its own turn, so that each arrives by itself.
+  // All except the last byte, so that retained memory can be measured. Each chunk is sent separately.
   for (const chunk of chunks.slice(0, -1)) {
     for (const socket of sockets) socket.write(chunk)
     await nextTurn()

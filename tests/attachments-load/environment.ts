@@ -7,7 +7,7 @@ import type pg from 'pg'
 export const MAX_FILE_BYTES = 10 * 2 ** 20
 const BOUNDARY = 'a-boundary-between-parts'
 
-/** Bytes that look random and are the same for the same seed: contents of files are cut out of them. */
+/** Seeded pseudo-random bytes, as a source of file contents. */
 export function seededBytes(seed: number, size = MAX_FILE_BYTES + 2 ** 20): Buffer {
   const key = createHash('sha256').update(String(seed)).digest()
   return createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size))
@@ -25,7 +25,7 @@ export const formOf = (content: Buffer): [Buffer, Buffer, Buffer] => [
 ]
 export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`
 
-/** A card to attach files to, and two who may: one who does, and one who does other things meanwhile. */
+/** A card to attach files to, its user, and another user with a different board. */
 export interface FilesEnvironment {
   service: ProbedService
   sql: pg.Pool
@@ -36,7 +36,7 @@ export interface FilesEnvironment {
   otherUser: { path: string; token: string }
 }
 
-/** The otherUser is somebody else on another board: the two share nothing but the service. */
+/** The two users have separate boards, and share only the service. */
 export async function makeFilesEnvironment(
   service: ProbedService,
   sql: pg.Pool,
@@ -56,20 +56,20 @@ export async function makeFilesEnvironment(
   return { service, sql, card_path: path, upload_path: `${path}/attachments`, token, client, otherUser }
 }
 
-/** Attaches a file. Answers where it can be had again. */
+/** Uploads a file. Returns its path. */
 export async function upload({ client, upload_path }: FilesEnvironment, content: Buffer): Promise<string> {
   const { status, bytes } = await client.request('POST', upload_path, { 'content-type': FORM_TYPE }, formOf(content))
-  if (status !== 201) throw new Error(`An upload was answered ${status}: ${bytes.toString()}`)
+  if (status !== 201) throw new Error(`An upload returned ${status}: ${bytes.toString()}`)
   return `/attachments/${(JSON.parse(bytes.toString()) as { id: string }).id}`
 }
 
-/** Whether a file comes back as it was. */
+/** Whether a downloaded file equals its content. */
 export async function isUnchanged({ client }: FilesEnvironment, path: string, content: Buffer): Promise<boolean> {
   const { status, bytes } = await client.request('GET', path)
   return status === 200 && hashOf(bytes) === hashOf(content)
 }
 
-/** What there is of files that belong to no attachment: chunks, and notes of them. */
+/** The number of chunks and records of files without an attachment. */
 export async function countLeftovers(sql: pg.Pool): Promise<number> {
   const { rows } = await sql.query<{ count: number }>(
     `select (select count(*) from unclaimed_files)::int

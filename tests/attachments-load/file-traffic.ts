@@ -6,7 +6,7 @@ import { type FilesEnvironment, isUnchanged, MAX_FILE_BYTES, seededBytes, upload
 
 const SAMPLE_MS = 200
 
-/** Samples the resident memory and the longest turn of the event loop until it is stopped. */
+/** Samples the resident memory and the longest event-loop iteration until it is stopped. */
 function sample(service: ProbedService) {
   const rss: number[] = []
   const held: number[] = []
@@ -29,11 +29,11 @@ function sample(service: ProbedService) {
 }
 
 export interface Traffic {
-  /** Files that came back different. */
+  /** Files that were downloaded with a difference. */
   broken: number
   idle_rss: number
   most_rss: number
-  /** CPU time of the longest turn of the event loop. */
+  /** CPU time of the longest event-loop iteration. */
   held_max: number
 }
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { type FilesEnvironment, FORM_TYPE } from './environment.ts'
 
-/** A connection by hand, which may do what no library would. It reads only when it is told to. */
+/** A raw connection, without the limits of an HTTP library. It does not read until it is resumed. */
 export function openSocket({ service }: FilesEnvironment): Socket {
   const socket = connect({ port: Number(new URL(service.base_url).port), host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
@@ -9,7 +9,7 @@ export function openSocket({ service }: FilesEnvironment): Socket {
   return socket
 }
 
-/** The head of an upload. Without a size its body comes in chunks. */
+/** The head of an upload. Without a size, the body is chunked. */
 export const uploadHead = ({ upload_path, token }: FilesEnvironment, size: number | undefined, type = FORM_TYPE) =>
   `POST ${upload_path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n` +
   `Content-Type: ${type}\r\n${size === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${size}`}\r\n\r\n`
@@ -17,11 +17,11 @@ export const uploadHead = ({ upload_path, token }: FilesEnvironment, size: numbe
 export const downloadHead = ({ token }: FilesEnvironment, path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
 
-/** Writes bytes, and waits until they are on their way. Whoever is cut off meanwhile goes on. */
+/** Writes bytes, and waits until they are flushed or the connection is closed. */
 export const write = (socket: Socket, bytes: Buffer | string) =>
   new Promise<void>((resolve) => (socket.destroyed ? resolve() : socket.write(bytes, () => resolve())))
 
-/** The status of the answer; 0 when the connection ended without one, and undefined when neither came in time. */
+/** The status of the response; 0 if the connection ended without one, and undefined after a timeout. */
 export function statusOf(socket: Socket, patience_ms: number): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   let text = ''

@@ -14,7 +14,7 @@ const BUSY_CPU_MS = 350
 export interface SlowFiles {
   /** Median time of another user's requests at the instance with slow clients, divided by that at the instance without. */
   ratio: number
-  /** Most database connections of the service that were not idle, or had an open transaction, while all clients stood still. */
+  /** Maximum number of busy database connections, and of open transactions, while all clients are stalled. */
   busy: number
   in_transaction: number
   /** How many slow clients lost their connection, and whether one that continued in the end completed its upload. */

@@ -7,20 +7,20 @@ interface Span {
   to: Millis
 }
 
-/** Every event is with everybody by then. When nothing but Redis is away, sooner. */
+/** Maximum delivery time of an event, and the shorter one while only Redis is down. */
 const STALE_MS = 3_000
 const STALE_WITHOUT_REDIS_MS = 1_500
-/** A removed member is gone by then; while something else fails as well he may be told by the next look at the log. */
+/** Maximum time until a removed member is disconnected, if nothing else fails. */
 const REMOVED_MS = 1_000
 const RSS_MIB = 512
-/** How long a lost connection to PostgreSQL, or to Redis, may be felt. */
+/** How long a lost connection to PostgreSQL or Redis may have effects. */
 const AFTERMATH_MS = 6_000
 
-const redis_away: FaultKind[] = ['kill Redis', 'freeze Redis']
-const about_redis: FaultKind[] = [...redis_away, 'cut subscriptions', 'lose messages', 'fail over']
+const redisDown: FaultKind[] = ['kill Redis', 'freeze Redis']
+const redisFaults: FaultKind[] = [...redisDown, 'cut subscriptions', 'lose messages', 'fail over']
 const harmless: FaultKind[] = ['reset clients', 'remove member']
 
-/** How much of a time counts, without what is excused. Excuses do not overlap much; where they do, they count once. */
+/** The length of a period without its excused parts. Overlapping excuses count once. */
 export function elapsed(from: Millis, to: Millis, excuses: readonly Span[]): number {
   let at = from
   let counted = 0
@@ -33,13 +33,13 @@ export function elapsed(from: Millis, to: Millis, excuses: readonly Span[]): num
   return counted + Math.max(0, to - at)
 }
 
-/** When nobody could have been served: the instance was frozen, the log was away, or the rig itself was held up. */
+/** Excused periods: the instance was frozen, PostgreSQL was down, or the harness itself was stalled. */
 function excusesOf({ faults, stalls }: History, instance: number): Span[] {
   const spans = faults
     .filter((f) => f.kind === 'restart PostgreSQL' || (f.kind === 'freeze instance' && f.instance === instance))
     .map(({ began, ended }) => ({ from: began, to: ended }))
-  const held_up = stalls.filter((stall) => (stall.instance ?? instance) === instance)
-  return [...spans, ...held_up].toSorted((a, b) => a.from - b.from)
+  const stalled = stalls.filter((stall) => (stall.instance ?? instance) === instance)
+  return [...spans, ...stalled].toSorted((a, b) => a.from - b.from)
 }
 
 const touches = ({ began, ended }: Fault, from: Millis, to: Millis) => began <= to && ended >= from
@@ -53,7 +53,7 @@ export interface Delay {
   isDelivered: boolean
 }
 
-/** For every event and every connection that could be reading: how long it took, or how long it has been missing. */
+/** The delivery time of every event to every reading connection, or how long it has been missing. */
 export function delaysOf(history: History, dump: Dump): Delay[] {
   const places = seqsByBody(dump)
   const boards = byBoard(dump)
@@ -67,10 +67,11 @@ export function delaysOf(history: History, dump: Dump): Delay[] {
     const times = new Map(seqsOf(connection, places).map((seq, i) => [seq, connection.receipts[i]?.at]))
     const first = connection.resync_seq ?? since ?? hello_seq ?? ([...times.keys()][0] ?? Infinity) - 1
     const end = closed ?? history.ended
-    // Without numbers nobody can say where it began; but whatever was committed once it was let in is owed to it.
-    const owed_from = kind === 'plain' ? opened : Infinity
+    // The start of a connection without numbers is unknown, but it must receive everything committed after it was
+    // accepted.
+    const owedFrom = kind === 'plain' ? opened : Infinity
     return (boards.get(connection.board_id) ?? [])
-      .filter((row) => (row.seq > first || row.committed > owed_from) && row.committed < end)
+      .filter((row) => (row.seq > first || row.committed > owedFrom) && row.committed < end)
       .map(({ seq, committed }) => {
         const at = times.get(seq)
         const from = Math.max(committed, opened)
@@ -81,8 +82,8 @@ export function delaysOf(history: History, dump: Dump): Delay[] {
 }
 
 function boundsOf({ faults }: History) {
-  const others = faults.filter((f) => !redis_away.includes(f.kind) && !harmless.includes(f.kind))
-  const away = faults.filter((f) => redis_away.includes(f.kind))
+  const others = faults.filter((f) => !redisDown.includes(f.kind) && !harmless.includes(f.kind))
+  const away = faults.filter((f) => redisDown.includes(f.kind))
   return (at: Millis) => {
     const isAway = away.some((f) => touches(f, at, at))
     const isAlone = !others.some((f) => touches(f, at - AFTERMATH_MS, at + STALE_WITHOUT_REDIS_MS))
@@ -90,10 +91,10 @@ function boundsOf({ faults }: History) {
   }
 }
 
-/** C6: nobody who reads is left behind for longer than the bound, at any time. */
+/** C6: no reading client is behind for longer than the bound, at any time. */
 export const checkStaleness: Checker = (history, dump) => worstOf(delaysOf(history, dump))
 
-/** The worst of each connection, in a sentence. */
+/** The longest delay of each connection above its bound. */
 export function worstOf(delays: readonly Delay[]): string[] {
   const worst = new Map<number, Delay>()
   for (const delay of delays) {
@@ -102,11 +103,14 @@ export function worstOf(delays: readonly Delay[]): string[] {
   }
   return [...worst.values()].map(
     ({ connection: { id, kind, instance }, seq, ms, bound, isDelivered }) =>
-      `C6: connection ${id} (${kind}, instance ${instance}) ${isDelivered ? 'was given' : 'still lacks'} ${seq} after ${Math.round(ms)} ms, over ${bound}`,
+      `C6: connection ${id} (${kind}, instance ${instance}) ${isDelivered ? 'received' : 'is still missing'} ${seq} after ${Math.round(ms)} ms, over ${bound}`,
   )
 }
 
-/** C9: a removed member is given nothing after his removal, is let in no more until his return, and is closed in time. */
+/**
+ * C9: a removed member receives no event after the removal, is rejected until invited again, and is disconnected in
+ * time.
+ */
 export const checkRemoval: Checker = (history, dump) => {
   const places = seqsByBody(dump)
   return history.removals.flatMap((removal) =>
@@ -115,7 +119,7 @@ export const checkRemoval: Checker = (history, dump) => {
       .flatMap((connection) => {
         const { id, instance, hello_seq = 0, closed = history.ended } = connection
         if (hello_seq >= removal.back_seq) return []
-        if (hello_seq >= removal.seq) return [`C9: connection ${id} was let in after the removal at ${removal.seq}`]
+        if (hello_seq >= removal.seq) return [`C9: connection ${id} was accepted after the removal at ${removal.seq}`]
         const leaked = seqsOf(connection, places).find((seq) => seq > removal.seq)
         const isAlone = !history.faults.some(
           (f) => f.kind !== 'remove member' && touches(f, removal.at - AFTERMATH_MS, closed),
@@ -125,20 +129,20 @@ export const checkRemoval: Checker = (history, dump) => {
         return [
           ...(leaked === undefined
             ? []
-            : [`C9: connection ${id} was given ${leaked} after the removal at ${removal.seq}`]),
+            : [`C9: connection ${id} received ${leaked} after the removal at ${removal.seq}`]),
           ...(late <= bound ? [] : [`C9: connection ${id} was open for ${Math.round(late)} ms after the removal`]),
         ]
       }),
   )
 }
 
-/** C11: a connection ends for a reason, with the code for it. */
+/** C11: every closed connection has a cause and its close code. */
 export const checkCodes: Checker = (history) =>
   history.connections
     .filter((connection) => connection.closed !== undefined && !isExplained(history, connection))
     .map(
       ({ id, kind, code, instance }) =>
-        `C11: connection ${id} (${kind}, instance ${instance}) was closed with ${code} for no reason`,
+        `C11: connection ${id} (${kind}, instance ${instance}) was closed with ${code} without a cause`,
     )
 
 function isExplained({ faults, removals }: History, connection: Connection): boolean {
@@ -168,37 +172,37 @@ function isExplained({ faults, removals }: History, connection: Connection): boo
   }
 }
 
-/** C12: memory stays in bounds, and no process says that something was left unhandled. */
+/** C12: memory stays below its limit, and no process logs an unhandled error. */
 export const checkProcesses: Checker = ({ samples, outputs }) => [
   ...samples
     .filter((sample) => sample.rss_mib > RSS_MIB)
     .slice(0, 3)
-    .map(({ instance, rss_mib }) => `C12: instance ${instance} took ${Math.round(rss_mib)} MiB`),
+    .map(({ instance, rss_mib }) => `C12: instance ${instance} used ${Math.round(rss_mib)} MiB`),
   ...outputs.flatMap((output) =>
     output
       .split('\n')
       .filter(isAlarming)
       .slice(0, 3)
-      .map((line) => `C12: a process detail ${line.slice(0, 300)}`),
+      .map((line) => `C12: a process printed ${line.slice(0, 300)}`),
   ),
 ]
 
-/** An error that is not just the answer of a service whose database is away. */
+/** An error other than the 503 of a service without its database. */
 const isAlarming = (line: string) =>
   /unhandled|closing after an error|"level":60/i.test(line) ||
   (line.includes('"level":50') && !unavailable.some((detail) => line.includes(detail)))
 const unavailable = [problems.unavailable.detail, problems.overloaded.detail, problems.board_busy.detail]
 
-/** C13: whatever happens to Redis, writes succeed; and an instance that is drained answers what it was asked. */
+/** C13: writes succeed whatever happens to Redis, and a draining instance completes its requests. */
 export const checkHttp: Checker = ({ writes, faults }) => {
-  const disruptive = faults.filter((f) => !about_redis.includes(f.kind) && !harmless.includes(f.kind))
+  const disruptive = faults.filter((f) => !redisFaults.includes(f.kind) && !harmless.includes(f.kind))
   const drains = faults.filter((f) => f.kind === 'drain instance')
   return writes.flatMap(({ marker, instance, outcome, detail, began, ended }) => {
     if (outcome === 'ok') return []
-    if (outcome === 'refused') return [`C13: ${marker} was refused: ${detail}`]
+    if (outcome === 'rejected') return [`C13: ${marker} was rejected: ${detail}`]
     const drain = drains.find((f) => f.instance === instance && began < f.began && ended > f.began)
-    if (drain) return [`C13: ${marker} was under way as instance ${instance} was drained, and failed: ${detail}`]
+    if (drain) return [`C13: ${marker} was in flight while instance ${instance} was drained, and failed: ${detail}`]
     const isExcused = disruptive.some((f) => touches(f, began - AFTERMATH_MS, ended))
-    return isExcused ? [] : [`C13: ${marker} failed while nothing but Redis did: ${detail}`]
+    return isExcused ? [] : [`C13: ${marker} failed while only Redis was down: ${detail}`]
   })
 }

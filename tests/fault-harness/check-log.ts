@@ -2,7 +2,7 @@ import type { FullBoard } from '@lockstep/contract/boards'
 import { foldBoard } from '@lockstep/testing/fold'
 import type { Connection, Dump, History, LogRow, Write } from './history.ts'
 
-/** A checker: what it finds wrong, one sentence each. */
+/** A checker returns one sentence for each violation. */
 export type Checker = (history: History, dump: Dump) => string[]
 
 export function byBoard(dump: Dump): Map<string, LogRow[]> {
@@ -17,13 +17,13 @@ export function byBoard(dump: Dump): Map<string, LogRow[]> {
   return boards
 }
 
-/** C1: the numbers of a board are 1, 2, 3 … up to the position of its stream. */
+/** C1: the event numbers of a board are 1, 2, 3 … up to the position of its stream. */
 export const checkLog: Checker = (_, dump) => {
   const boards = byBoard(dump)
   return dump.streams.flatMap(({ board_id, last_seq }) => {
     const rows = boards.get(board_id) ?? []
     const hole = rows.findIndex((row, i) => row.seq !== i + 1)
-    if (hole !== -1) return [`C1: the log of ${board_id} has ${rows[hole]?.seq} where ${hole + 1} belongs`]
+    if (hole !== -1) return [`C1: the log of ${board_id} has ${rows[hole]?.seq} instead of ${hole + 1}`]
     return rows.length === last_seq
       ? []
       : [`C1: the log of ${board_id} ends at ${rows.length}, its stream at ${last_seq}`]
@@ -32,22 +32,22 @@ export const checkLog: Checker = (_, dump) => {
 
 const markerIn = (body: string) => /"title":"(w\d+-\d+)"/.exec(body)?.[1]
 
-/** C2: nobody is shown a write that was refused, or that nobody made. */
+/** C2: no client receives a write that was rejected or never sent. */
 export const checkAborted: Checker = ({ writes, connections }) => {
   const outcomes = new Map(writes.map((write) => [write.marker, write.outcome]))
   const seen = new Set<string>()
   for (const { receipts } of connections) {
     for (const { body } of receipts) {
       const marker = markerIn(body)
-      if (marker !== undefined && (outcomes.get(marker) ?? 'refused') === 'refused') seen.add(marker)
+      if (marker !== undefined && (outcomes.get(marker) ?? 'rejected') === 'rejected') seen.add(marker)
     }
   }
-  return [...seen].map((marker) => `C2: ${marker} was refused or never written, and was seen`)
+  return [...seen].map((marker) => `C2: ${marker} was rejected or never written, and was delivered`)
 }
 
 const kindOf = { create: 'card.created', update: 'card.updated', move: 'card.moved', delete: 'card.deleted' } as const
 
-/** C3: every write that was acknowledged is in the log of its board, not behind the position it was told. */
+/** C3: every acknowledged write is in the log of its board, at most at its acknowledged position. */
 export const checkLost: Checker = ({ writes }, dump) => {
   const found = new Map<string, number>()
   for (const { board_id, type, body, seq } of dump.events) {
@@ -68,7 +68,7 @@ export const checkLost: Checker = ({ writes }, dump) => {
     )
 }
 
-/** C4: whoever receives an event receives the text of the log, to the byte. */
+/** C4: every delivered event equals the text in the log, byte for byte. */
 export const checkBodies: Checker = ({ connections }, dump) => {
   const texts = new Map(dump.events.map((row) => [`${row.board_id} ${row.seq}`, row.body]))
   const known = new Set(dump.events.map((row) => row.body))
@@ -76,22 +76,24 @@ export const checkBodies: Checker = ({ connections }, dump) => {
     const wrong = receipts.find(({ seq, body }) =>
       seq === undefined ? !known.has(body) : texts.get(`${board_id} ${seq}`) !== body,
     )
-    return wrong ? [`C4: connection ${id} received another text for ${wrong.seq ?? 'an event'} than the log has`] : []
+    return wrong
+      ? [`C4: connection ${id} received a different text for ${wrong.seq ?? 'an event'} than the log has`]
+      : []
   })
 }
 
-/** The numbers of what a connection received; for one without numbers, where the texts stand in the log. */
+/** The event numbers that a connection received; without numbers, they are looked up in the log by text. */
 export function seqsOf({ board_id, receipts }: Connection, places: Map<string, number>): number[] {
   return receipts.map(({ seq, body }) => seq ?? places.get(`${board_id} ${body}`) ?? -1)
 }
 export const seqsByBody = (dump: Dump) => new Map(dump.events.map((row) => [`${row.board_id} ${row.body}`, row.seq]))
 
-/** C5: on one connection each event is the next one: none missing, none twice, none out of order. */
+/** C5: on each connection events are complete, unique and in order. */
 export const checkOrder: Checker = ({ connections }, dump) => {
   const places = seqsByBody(dump)
   return connections.flatMap((connection) => {
     const numbers = seqsOf(connection, places)
-    // Who was told to load the board anew goes on from there.
+    // After a resync, events continue from its position.
     const wrong = numbers.findIndex(
       (seq, i) => i > 0 && seq !== (numbers[i - 1] ?? 0) + 1 && seq !== (connection.resync_seq ?? -2) + 1,
     )
@@ -101,15 +103,13 @@ export const checkOrder: Checker = ({ connections }, dump) => {
   })
 }
 
-/** C7: who comes back with `since` is first given the event after it, or told to load the board anew. */
+/** C7: a client that resumes with `since` first receives the event after it, or a resync. */
 export const checkResume: Checker = ({ connections }) =>
   connections.flatMap(({ id, since, hello_seq, resync_seq, receipts }) => {
     const [first] = receipts
     const from = since ?? hello_seq
     if (!first || from === undefined || first.seq === undefined || resync_seq !== undefined) return []
-    return first.seq === from + 1
-      ? []
-      : [`C7: connection ${id} asked for what came after ${from}, and got ${first.seq}`]
+    return first.seq === from + 1 ? [] : [`C7: connection ${id} resumed after ${from}, and got ${first.seq}`]
   })
 
 interface Followed {
@@ -117,7 +117,7 @@ interface Followed {
   from: number
 }
 
-/** C8: who applies the events in order has the board that the service shows, at every position it was read. */
+/** C8: applying the events in order gives the board that was read, at every position. */
 export const checkFold: Checker = ({ snapshots, created, connections }, dump) => {
   const found: string[] = []
   for (const [board_id, rows] of byBoard(dump)) {
@@ -130,15 +130,15 @@ export const checkFold: Checker = ({ snapshots, created, connections }, dump) =>
       board = foldBoard(board, rows.slice(at, seq).map(parsed))
       at = seq
       if (!same(board, shown))
-        found.push(`C8: the events of ${board_id} up to ${seq} do not make the board that was read`)
+        found.push(`C8: the events of ${board_id} up to ${seq} do not fold to the board that was read`)
     }
-    found.push(...heardBoard(board_id, followOne(board_id, connections), start, rows, board, at))
+    found.push(...checkClient(board_id, followOne(board_id, connections), start, rows, board, at))
   }
   return found
 }
 
-/** The same for one client of the board: its own receipts, over all its connections. */
-function heardBoard(
+/** The same for the events that one client received, over all its connections. */
+function checkClient(
   board_id: string,
   followed: Followed | undefined,
   start: FullBoard,
@@ -150,15 +150,15 @@ function heardBoard(
   const heard = new Map(followed.connections.flatMap((c) => c.receipts.map((r) => [r.seq, r.body])))
   const events = rows.slice(0, end_seq).map((row) => (row.seq <= followed.from ? row.body : heard.get(row.seq)))
   const missing = events.indexOf(undefined)
-  if (missing !== -1) return [`C8: a client of ${board_id} was never given ${missing + 1}`]
+  if (missing !== -1) return [`C8: a client of ${board_id} never received ${missing + 1}`]
   const board = foldBoard(
     start,
     events.map((body) => JSON.parse(body as string)),
   )
-  return same(board, end) ? [] : [`C8: what a client of ${board_id} was given does not make the board`]
+  return same(board, end) ? [] : [`C8: the events of a client of ${board_id} do not fold to the board`]
 }
 
-/** A listener with numbers that was there from the beginning and was never told to load the board anew. */
+/** A listener with numbers that was connected from the start and never got a resync. */
 function followOne(board_id: string, connections: Connection[]): Followed | undefined {
   const numbered = connections.filter((c) => c.board_id === board_id && c.kind === 'numbered')
   const [first] = numbered.filter((c) => c.hello_seq !== undefined)
@@ -168,7 +168,7 @@ function followOne(board_id: string, connections: Connection[]): Followed | unde
 }
 
 const parsed = (row: LogRow) => JSON.parse(row.body) as { type: string; data: unknown }
-/** JSON knows no order of keys; lists keep theirs. Members are listed by name in one and by arrival in the other. */
+/** Ignores the order of keys and of members, which the events and GET order differently. */
 const same = (a: FullBoard, b: unknown) => canonical(a) === canonical(b as FullBoard)
 const canonical = (board: FullBoard) =>
   JSON.stringify(sortKeys({ ...board, members: board.members.toSorted((a, b) => (a.user_id < b.user_id ? -1 : 1)) }))

@@ -12,13 +12,13 @@ import type { RedisSetup } from './redis.ts'
 export interface Instance {
   index: number
   process: ServiceProcess
-  /** Whether writers and listeners should choose it. One that is about to be drained is taken out first. */
+  /** Whether the load balancer would use it. An instance is removed before it is drained. */
   isInRotation: boolean
 }
 export interface HarnessBoard {
   id: string
   columns: [string, string]
-  /** The cards that no write is busy with. */
+  /** The cards without a pending write. */
   cards: { id: string; column: 0 | 1 }[]
   created: FullBoard
 }
@@ -31,14 +31,14 @@ export interface FaultEnvironment {
   viewers: Account[]
   guest: Account
   boards: HarnessBoard[]
-  /** What processes said that are gone. */
+  /** The output of processes that have ended. */
   outputs: string[]
   start: (index: number) => Promise<void>
   api: (user: Account) => Client
   close: () => Promise<void>
 }
 
-/** Three instances, a database and a Redis of their own, and boards with members. */
+/** Three instances with their own PostgreSQL and Redis, and boards with members. */
 export async function startFaultEnvironment(redis: RedisSetup, boardCount: number): Promise<FaultEnvironment> {
   // PostgreSQL records the time of each commit: delays are measured from there.
   const postgres = await startPostgres({ settings: ['track_commit_timestamp=on'] })
@@ -53,7 +53,7 @@ export async function startFaultEnvironment(redis: RedisSetup, boardCount: numbe
     process: await startWithRetry(settings),
     isInRotation: true,
   })
-  // The first one makes the database.
+  // The first one creates the database.
   const instances = [await startInstance(0), ...(await Promise.all([1, 2].map(startInstance)))]
   const outputs: string[] = []
   const start = async (index: number) => {
@@ -85,7 +85,7 @@ export async function startFaultEnvironment(redis: RedisSetup, boardCount: numbe
   return { postgres, redis, sql, instances, owner, viewers, guest, boards, outputs, start, api, close }
 }
 
-/** A busy machine may take longer than one patience. */
+/** Retries once: a busy machine may exceed the start timeout. */
 const startWithRetry = (settings: Record<string, string>) =>
   startServiceProcess(settings).catch(() => startServiceProcess(settings))
 
@@ -98,7 +98,7 @@ async function newBoard(api: Client, members: Account[]): Promise<HarnessBoard> 
   return { id: created.id, columns: [todo.id, done.id], cards: [], created: emptyBoard(created) }
 }
 
-/** The logs of the boards as the database has them. */
+/** The logs of the boards in the database. */
 export async function dumpLog({ sql, boards }: FaultEnvironment, began: Millis = 0): Promise<Dump> {
   const ids = boards.map((board) => board.id)
   const events = await sql.query(
@@ -108,7 +108,7 @@ export async function dumpLog({ sql, boards }: FaultEnvironment, began: Millis =
     [ids],
   )
   const streams = await sql.query('select board_id, last_seq::int from board_stream where board_id = any($1)', [ids])
-  // What was committed before is no delay of this run.
+  // Events from before the run do not count as delayed.
   const rows = events.rows.map((row) => ({ ...row, committed: Math.max(row.committed, began) }))
   return { events: rows, streams: streams.rows }
 }

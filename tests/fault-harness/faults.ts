@@ -22,11 +22,11 @@ interface FaultContext {
 interface StartedFault {
   instance?: number
   detail?: string
-  /** The fault is over when this is. */
+  /** Resolves when the fault is over. */
   ended: Promise<unknown>
 }
 
-/** What can go wrong. Each begins, and says when it is over. */
+/** All faults. Each function starts a fault, and returns a promise for its end. */
 const faults: Record<FaultKind, (context: FaultContext) => Promise<StartedFault>> = {
   'kill instance': async ({ environment, random }) => {
     const instance = random.pick(environment.instances)
@@ -79,14 +79,14 @@ const faults: Record<FaultKind, (context: FaultContext) => Promise<StartedFault>
   'remove member': async (context) => ({ ended: removeGuest(context) }),
 }
 
-/** Taken out of service first, as a balancer would; what is under way then must still be answered. */
+/** Removes the instance from rotation first, like a load balancer. Requests in flight must still be answered. */
 async function drain(environment: FaultEnvironment, instance: Instance) {
   instance.isInRotation = false
   const code = await instance.process.end('SIGTERM')
   if (code !== 0) environment.outputs.push(`unhandled: an instance that was drained ended with ${code}`)
 }
 
-/** Removes the guest from a board while events stream, and lets him back in. */
+/** Removes the guest from a board while events are delivered, and invites the guest again. */
 async function removeGuest({ environment, history, random }: FaultContext) {
   const { id: board_id } = random.pick(environment.boards)
   const { id: user_id } = environment.guest
@@ -98,7 +98,7 @@ async function removeGuest({ environment, history, random }: FaultContext) {
     )
     return rows[0] as { seq: number; at: number }
   }
-  // An answer may be lost on the way: it is asked again until it is certain.
+  // A response may be lost: the request is repeated until its result is certain.
   const until = async (statuses: number[], act: () => Promise<{ status: number }>) => {
     for (let tries = 0; tries < 50; tries++) {
       const status = await act().then(
@@ -121,7 +121,7 @@ async function removeGuest({ environment, history, random }: FaultContext) {
   Object.assign(removal, { back_seq: back.seq, back_at: back.at })
 }
 
-/** Lets one thing happen and waits until it is over. */
+/** Injects one fault and waits until it is over. */
 export async function injectFault(context: FaultContext, kind: FaultKind) {
   const fault = { kind, began: now(), ended: Infinity, instance: undefined as number | undefined, detail: '' }
   context.history.faults.push(fault)
@@ -131,7 +131,7 @@ export async function injectFault(context: FaultContext, kind: FaultKind) {
   fault.ended = now()
 }
 
-/** Every fault that this Redis allows, in an order that the seed decides: once, or again and again until the time is up. */
+/** Injects every fault that this Redis setup supports, in seeded order: once, or repeatedly until a time. */
 export async function injectFaults(context: FaultContext, until: number | 'once', say: (line: string) => void) {
   const { lose, failOver } = context.environment.redis
   const kinds = (Object.keys(faults) as FaultKind[]).filter(

@@ -1,9 +1,9 @@
-/** All times are milliseconds of one monotonic clock, that of the rig. */
+/** Milliseconds of the harness's monotonic clock. */
 export type Millis = number
 
 export type WriteKind = 'create' | 'update' | 'move' | 'delete'
 
-/** A write and what its writer knows of it. `unknown`: no answer, or a 5xx; it may or may not have happened. */
+/** A write and its outcome. `unknown`: no response, or a 5xx; it may or may not have been applied. */
 export interface Write {
   marker: string
   kind: WriteKind
@@ -12,45 +12,45 @@ export interface Write {
   instance: number
   began: Millis
   ended: Millis
-  outcome: 'ok' | 'refused' | 'unknown'
-  /** The status, or what went wrong on the way. */
+  outcome: 'ok' | 'rejected' | 'unknown'
+  /** The status, or the connection error. */
   detail: string
-  /** The board's number after it, from Board-Position. */
+  /** The board's position after it, from Board-Position. */
   seq: number
 }
 
-/** A message as it came. */
+/** A received event. */
 export interface Receipt {
   at: Millis
   type: string
-  /** Undefined for a client that did not ask for numbers. */
+  /** Undefined for a client without numbers. */
   seq: number | undefined
-  /** The text without its number: the same for everybody. */
+  /** The text without its number, which is the same for all clients. */
   body: string
 }
 
 export type ListenerKind = 'numbered' | 'plain' | 'slow' | 'guest'
 
-/** One connection, from its opening to its end. */
+/** One WebSocket connection. */
 export interface Connection {
   id: number
-  /** Connections of the same listener follow each other. */
+  /** The listener, whose connections follow each other. */
   listener: number
   kind: ListenerKind
   board_id: string
   user_id: string
   instance: number
   since: number | undefined
-  /** When the first message came: from then on it is served. */
+  /** Time of the first message. */
   opened: Millis | undefined
   hello_seq: number | undefined
   resync_seq: number | undefined
   receipts: Receipt[]
-  /** Who came and went, as it was told. */
+  /** Presence messages. */
   presence: { at: Millis; type: string; user_id: string }[]
   closed: Millis | undefined
   code: number | undefined
-  /** Why the rig itself ended it, if it did. */
+  /** Why the harness itself ended it, if it did. */
   endedByHarness: 'reset' | 'over' | undefined
 }
 
@@ -72,12 +72,12 @@ export interface Fault {
   kind: FaultKind
   began: Millis
   ended: Millis
-  /** For a fault of one instance. */
+  /** Set for a fault of one instance. */
   instance: number | undefined
   detail: string
 }
 
-/** A removal of a member, and his return. */
+/** The removal of a member, and the later invitation. */
 export interface Removal {
   board_id: string
   user_id: string
@@ -87,7 +87,7 @@ export interface Removal {
   back_at: Millis
 }
 
-/** A whole board as it was read, with the position that came with it. */
+/** A board from GET, with its position. */
 export interface Snapshot {
   board_id: string
   seq: number
@@ -109,26 +109,23 @@ export interface History {
   faults: Fault[]
   removals: Removal[]
   snapshots: Snapshot[]
-  /** The boards as they were made, before any event. */
+  /** The boards at creation, before any event. */
   created: Map<string, unknown>
   samples: Sample[]
-  /** What each process said. */
+  /** The output of each process. */
   outputs: string[]
-  /**
-   * When the machine gave the rig itself, or an instance, no time to run: what was measured then says nothing about the
-   * service.
-   */
+  /** Periods in which the harness or an instance got no CPU time. Delays in them say nothing about the service. */
   stalls: { from: Millis; to: Millis; instance: number | undefined }[]
 }
 
-/** An event as the database has it. */
+/** An event in the database. */
 export interface LogRow {
   board_id: string
   seq: number
   type: string
   subject_id: string | null
   body: string
-  /** When it was committed, by the database's own record. */
+  /** Commit time recorded by PostgreSQL. */
   committed: Millis
 }
 
@@ -137,5 +134,5 @@ export interface Dump {
   streams: { board_id: string; last_seq: number }[]
 }
 
-/** The database keeps wall-clock times; this is the rig's clock in the same measure. */
+/** The harness's clock as wall-clock time, like the commit times in the database. */
 export const now = (): Millis => performance.timeOrigin + performance.now()

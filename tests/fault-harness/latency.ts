@@ -15,11 +15,11 @@ const READ_ON = 2
 export interface Latency {
   violations: string[]
   rate: number
-  /** The way from the commit to a client of the other instance, and its parts, in milliseconds. */
+  /** The time from the commit to a client of the other instance, and its parts, in milliseconds. */
   hops: { hop: string; p50_ms: number; p99_ms: number; share: number }[]
 }
 
-/** From the commit on one instance to a client of another, and where the time goes. */
+/** Measures the time from the commit on one instance to a client of another, and its parts. */
 export async function measureLatency(
   environment: FaultEnvironment,
   directUrl: string,

@@ -4,16 +4,16 @@ import { WebSocket } from 'ws'
 import type { FaultEnvironment, HarnessBoard, Instance } from './environment.ts'
 import { type Connection, type History, type ListenerKind, now } from './history.ts'
 
-/** How a slow reader reads: most of the time not at all. */
+/** A slow reader pauses most of the time. */
 const SLOW_PAUSE_MS = 1_500
 const SLOW_READ_MS = 100
 
-/** Somebody who watches a board, and comes back to any instance whenever the connection ends. */
+/** A client that watches a board, and reconnects to any instance when its connection ends. */
 export class Listener {
   readonly kind: ListenerKind
   readonly board: HarnessBoard
   readonly user: Account
-  /** The number of the last event it has; undefined before the first connection, and for one without numbers. */
+  /** The number of its last event; undefined before the first connection, and without numbers. */
   position: number | undefined
   connection: Connection | undefined
   private readonly id: number
@@ -42,7 +42,7 @@ export class Listener {
     this.bodies = about.bodies
   }
 
-  /** Connects to an instance of its choice, or to the given one. */
+  /** Connects to a random instance, or to the given one. */
   connect(index?: number) {
     const open = this.environment.instances.filter((i) => i.isInRotation && (index === undefined || i.index === index))
     if (open.length === 0) return this.reconnectAfter(100)
@@ -82,7 +82,7 @@ export class Listener {
     })
   }
 
-  /** Ends the connection without a word, as a lost network would. */
+  /** Closes the connection without a close frame, like a network failure. */
   reset() {
     if (this.socket?.readyState !== WebSocket.OPEN || !this.connection) return
     this.connection.endedByHarness = 'reset'
@@ -124,7 +124,7 @@ export class Listener {
     if (type.includes('.')) {
       const seq = number === undefined ? undefined : Number(number)
       const body = seq === undefined ? text : `{${text.slice(text.indexOf(',') + 1)}`
-      // One copy of each text, however many receive it.
+      // Keeps one copy of each text, however many clients receive it.
       const known = this.bodies.get(body) ?? body
       this.bodies.set(known, known)
       connection.receipts.push({ at, type, seq, body: known })

@@ -8,7 +8,7 @@ import { now } from './history.ts'
 import { Listener } from './listeners.ts'
 import { newHistory } from './run.ts'
 
-/** What PRES-4 promises. */
+/** The bound of PRES-4. */
 const LEFT_MS = 65_000
 
 interface Presence {
@@ -17,18 +17,18 @@ interface Presence {
   at: number
 }
 
-/** A socket that keeps what it is told of who comes and goes. */
+/** A socket that records presence messages. */
 async function watch({ process }: Instance, board: HarnessBoard, { token }: Account) {
   const socket = new WebSocket(`${process.base_url.replace('http', 'ws')}/ws/boards/${board.id}?token=${token}`)
-  const told: Presence[] = []
+  const presence: Presence[] = []
   socket.on('error', () => {})
   socket.on('message', (data: Buffer) => {
     const message = JSON.parse(data.toString()) as Presence
     if (message.type === 'ping') socket.send('{"type":"pong"}')
-    else if (message.type.startsWith('user_')) told.push({ ...message, at: now() })
+    else if (message.type.startsWith('user_')) presence.push({ ...message, at: now() })
   })
-  await eventually('the observer is connected', () => told.length > 0)
-  return { told, close: () => socket.terminate() }
+  await eventually('the observer is connected', () => presence.length > 0)
+  return { presence, close: () => socket.terminate() }
 }
 
 async function newMember(environment: FaultEnvironment, board: HarnessBoard, name: string): Promise<Account> {
@@ -38,7 +38,7 @@ async function newMember(environment: FaultEnvironment, board: HarnessBoard, nam
   return user
 }
 
-/** An instance is drained while users are on it; they come back elsewhere. Nobody is told that they left. */
+/** Drains an instance with connected users, who reconnect to another instance. They must not be announced as gone. */
 export async function drainWithoutFlapping(
   environment: FaultEnvironment,
   { seed, watch_ms }: { seed: number; watch_ms: number },
@@ -55,8 +55,9 @@ export async function drainWithoutFlapping(
   ]
   const listeners = users.map((user, i) => new Listener(i, 'numbered', board, user, about))
   for (const listener of listeners) listener.connect(going.index)
-  const isTold = (type: string, { id }: Account) => observer.told.some((m) => m.type === type && m.user_id === id)
-  await eventually('the users are seen', () => users.every((user) => isTold('user_joined', user)))
+  const hasReceived = (type: string, { id }: Account) =>
+    observer.presence.some((m) => m.type === type && m.user_id === id)
+  await eventually('the users are seen', () => users.every((user) => hasReceived('user_joined', user)))
 
   going.isInRotation = false
   const exit_code = await going.process.end('SIGTERM')
@@ -65,13 +66,13 @@ export async function drainWithoutFlapping(
   )
   await pause(watch_ms)
   const codes = history.connections.filter((c) => c.closed !== undefined).map((c) => c.code)
-  const flapped = users.filter((user) => isTold('user_left', user))
+  const flapped = users.filter((user) => hasReceived('user_left', user))
   for (const listener of listeners) listener.close()
   observer.close()
   await environment.start(going.index)
   return {
     violations: [
-      ...flapped.map(({ id }) => `${id} was said to have left during a drain`),
+      ...flapped.map(({ id }) => `${id} was announced as gone during a drain`),
       ...codes.filter((code) => code !== 1012).map((code) => `a drain closed with ${code}`),
       ...(exit_code === 0 ? [] : [`a drained instance ended with ${exit_code}`]),
     ],
@@ -80,7 +81,7 @@ export async function drainWithoutFlapping(
   }
 }
 
-/** An instance is killed; its users, who do not come back, leave in time. */
+/** Kills an instance. Its users, who do not reconnect, must be announced as gone in time. */
 export async function crashPresence(environment: FaultEnvironment, { seed }: { seed: number }) {
   const board = environment.boards[2] as HarnessBoard
   const [dying, staying] = environment.instances as [Instance, Instance]
@@ -90,7 +91,7 @@ export async function crashPresence(environment: FaultEnvironment, { seed }: { s
     await newMember(environment, board, `crashed-${seed}-2`),
   ]
   const sockets = await Promise.all(users.map((user) => watch(dying, board, user)))
-  const seen = (type: string, { id }: Account) => observer.told.find((m) => m.type === type && m.user_id === id)
+  const seen = (type: string, { id }: Account) => observer.presence.find((m) => m.type === type && m.user_id === id)
   await eventually('the users are seen', () => users.every((user) => seen('user_joined', user)))
 
   const killed = now()

@@ -7,24 +7,24 @@ import type { Random } from '@lockstep/testing/random'
 import { createClient } from '@redis/client'
 import { startRespProxy } from './resp-proxy.ts'
 
-/** Redis as the rig can hurt it. */
+/** A Redis setup with fault injection. */
 export interface RedisSetup {
-  /** What the instances are told. */
+  /** The URL for the instances. */
   url: string
-  /** Kills it, or a primary of the cluster; the answer starts it again, empty. */
+  /** Kills Redis, or a primary of the cluster. Returns a function that restarts it empty. */
   kill: () => Promise<() => Promise<void>>
-  /** Freezes it, or a primary; the answer lets it go on. */
+  /** Freezes Redis, or a primary. Returns a function that resumes it. */
   freeze: () => Promise<() => Promise<void>>
   cutSubscriptions: () => Promise<void>
-  /** Loses a share of the messages; only where a proxy can stand in between. */
+  /** Drops a share of the messages. Only with a proxy in between. */
   lose: ((share: number) => void) | undefined
   lost: () => number
-  /** Lets a replica take over in order; only in a cluster. */
+  /** Makes a replica take over. Only in a cluster. */
   failOver: (() => Promise<void>) | undefined
   close: () => Promise<void>
 }
 
-/** One command on a connection of its own. */
+/** Runs one command on a new connection. */
 async function runCommand(url: string, ...command: string[]): Promise<unknown> {
   const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: 2_000 } })
   client.on('error', () => {})
@@ -111,7 +111,7 @@ export async function startCluster(random: Random): Promise<RedisSetup> {
   }
 }
 
-/** The nodes of a role, as most of them see it. */
+/** The nodes with a role, according to the first reachable node. */
 async function nodesOf(nodes: Node[], flag: 'master' | 'slave'): Promise<Node[]> {
   for (const { url } of nodes) {
     const text = await runCommand(url, 'CLUSTER', 'NODES').then(String, () => '')

@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from '@lockstep/testing/ports'
 
-/** Stands between an instance and Redis, and loses single messages of subscriptions without closing anything. */
+/** A proxy in front of Redis that drops single pub/sub messages without closing connections. */
 export interface RespProxy {
   url: string
-  /** The share of messages that are lost from now on. */
+  /** Sets the share of messages to drop. */
   lose: (share: number) => void
   lost: () => number
   close: () => void
@@ -49,7 +49,7 @@ export async function startRespProxy(target: string, random: () => number): Prom
   }
 }
 
-/** Passes whole replies on, but for the messages of shard channels that are to be lost. */
+/** Forwards complete replies, except the shard-channel messages to drop. */
 export function messageFilter(isLost: () => boolean, pass: (bytes: Buffer) => void) {
   let rest: Buffer = Buffer.alloc(0)
   return (bytes: Buffer) => {
@@ -70,12 +70,12 @@ export function messageFilter(isLost: () => boolean, pass: (bytes: Buffer) => vo
   }
 }
 
-/** `smessage` as the first of three, as an array (RESP2) or a push (RESP3). */
+/** `smessage` as the first of three elements of an array (RESP2) or a push (RESP3). */
 const SHARD_MESSAGE = Buffer.from('3\r\n$8\r\nsmessage\r\n')
 const isShardMessage = (bytes: Buffer, at: number) =>
   bytes.subarray(at + 1, at + 1 + SHARD_MESSAGE.length).equals(SHARD_MESSAGE)
 
-/** Where the reply that begins here ends; -1 when it is not whole yet. */
+/** The end of the reply at a position; -1 if it is incomplete. */
 function replyEnd(bytes: Buffer, at: number): number {
   if (at >= bytes.length) return -1
   const line = bytes.indexOf('\r\n', at)

@@ -10,7 +10,7 @@ import { Listener } from './listeners.ts'
 import { startWriters } from './writers.ts'
 
 export interface Size {
-  /** How long faults go on; `once` for each of them once. */
+  /** The duration of the faults; `once` injects each of them once. */
   seconds: number | 'once'
   rate: number
   numbered: number
@@ -25,11 +25,11 @@ export interface Outcome {
 }
 
 const STALL_MS = 150
-/** Of 200: less is the usual share of a busy machine. */
+/** Of 200 ms. Less is usual on a busy machine. */
 const STARVED_MS = 50
 
 export function newHistory(environment: FaultEnvironment, seed: number): History {
-  // The cards of earlier runs are left alone: their titles are of other writes.
+  // Cards of earlier runs are not used: their titles belong to other writes.
   for (const board of environment.boards) board.cards = []
   return {
     seed,
@@ -47,7 +47,7 @@ export function newHistory(environment: FaultEnvironment, seed: number): History
   }
 }
 
-/** Looks at the processes every second, reads a board now and then, and notices when the rig itself is held up. */
+/** Samples the processes and reads a board every second, and records when the harness or an instance is stalled. */
 export function observe(environment: FaultEnvironment, history: History, random: Random) {
   let last = now()
   const watch = setInterval(() => {
@@ -77,7 +77,7 @@ export function observe(environment: FaultEnvironment, history: History, random:
   }
 }
 
-/** How long a process was ready to run and was not let, as Linux counts it, in milliseconds. */
+/** How long a process was runnable without a CPU, in milliseconds, from the Linux scheduler. */
 function readWait(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
@@ -94,7 +94,7 @@ function readRss(pid: number): number {
   }
 }
 
-/** Reads a whole board; during a fault it may fail, and is then left out. */
+/** Reads a board. A read that fails during a fault is ignored. */
 async function readSnapshot(environment: FaultEnvironment, history: History, board: HarnessBoard) {
   const { status, headers, body } = await environment
     .api(environment.owner)
@@ -104,7 +104,7 @@ async function readSnapshot(environment: FaultEnvironment, history: History, boa
   history.snapshots.push({ board_id: board.id, seq, board: body })
 }
 
-/** Listeners of every kind, spread over the boards; the hot board has its share and more. */
+/** Starts listeners of every kind on all boards, with more on the hot board. */
 export function startListeners(
   environment: FaultEnvironment,
   history: History,
@@ -127,11 +127,11 @@ export function startListeners(
 }
 
 export const waitUntilConnected = (listeners: Listener[]) =>
-  eventually('everybody is connected', () =>
+  eventually('all clients are connected', () =>
     listeners.every(({ connection }) => connection?.opened !== undefined && connection.closed === undefined),
   )
 
-/** Load, faults and quiet: one seed from its beginning to its verdict. */
+/** Runs one seed: load, faults, recovery and checks. */
 export async function runSeed(
   environment: FaultEnvironment,
   seed: number,
@@ -153,12 +153,12 @@ export async function runSeed(
   return finishRun(environment, history, listeners)
 }
 
-/** Everybody is back and has everything; whoever never gets there is found by the checkers, not by waiting. */
+/** Waits until all clients are connected and up to date. The checkers find those that never are. */
 async function waitForDelivery(environment: FaultEnvironment, listeners: Listener[]) {
   await waitUntilConnected(listeners.filter((listener) => listener.kind !== 'slow')).catch(() => {})
   const heads = new Map((await dumpLog(environment)).streams.map((stream) => [stream.board_id, stream.last_seq]))
   const until = now() + 4_000
-  await eventually('everybody has everything', () => {
+  await eventually('all clients are up to date', () => {
     const isBehind = ({ kind, position, board }: Listener) =>
       kind === 'numbered' && (position ?? 0) < (heads.get(board.id) ?? 0)
     return now() > until || !listeners.some(isBehind)

@@ -8,7 +8,7 @@ import { finishRun, newHistory, type Outcome, observe, startListeners, waitUntil
 import { startWriters } from './writers.ts'
 
 const LISTENERS = { numbered: 15, plain: 6, slow: 0 }
-/** What LIVE-9 promises. */
+/** The bound of LIVE-9. */
 const WITHOUT_REDIS_MS = 1_000
 const LOST_MESSAGE_MS = 2_500
 const SLOWER = 1.2
@@ -23,7 +23,7 @@ export interface Figures {
   worst_ms: number
 }
 
-/** Load and listeners around some work; then everybody gets time to have everything, and the checkers look at it. */
+/** Runs `work` under load with listeners, waits for delivery, and runs the checkers. */
 async function underLoad(
   environment: FaultEnvironment,
   { seed, rate }: { seed: number; rate: number },
@@ -51,7 +51,7 @@ async function recordFault(history: History, kind: FaultKind, work: () => Promis
   return fault
 }
 
-/** How long the events of these times took to reach everybody; the worst may not be over the bound. */
+/** Delivery times of the events in some periods. The longest must be within the bound. */
 function figuresOf({ history, dump, violations }: Outcome, spans: Fault[], bound: number): Figures {
   const isWithin = (at: number) => spans.some(({ began, ended }) => at >= began && at <= ended)
   const delays = delaysOf(history, dump).filter((delay) => isWithin(delay.committed))
@@ -77,9 +77,8 @@ const lateness = ({ connection, seq, ms }: Delay, bound: number) =>
   `connection ${connection.id} (${connection.kind}) was given ${seq} after ${Math.round(ms)} ms, over ${bound}`
 
 /**
- * Redis is killed, or frozen, under load, and comes back; in turns with times in which it is well. No write fails, every
- * event comes within a second, and nothing comes twice when Redis is back. With several rounds the times of writes are
- * compared too.
+ * Kills or freezes Redis under load, alternating with periods in which it works. No write may fail, and every event
+ * must arrive once within a second. With several rounds, the durations of writes are compared too.
  */
 export async function stopRedis(
   environment: FaultEnvironment,
@@ -101,7 +100,7 @@ export async function stopRedis(
           await back()
         }),
       )
-      // Until everybody hears it again.
+      // Until all instances are subscribed again.
       await pause(1_500)
     }
   })
@@ -109,7 +108,7 @@ export async function stopRedis(
     spans.map(([from, to]) => medianTime(outcome.history.writes.filter((w) => w.began >= from && w.ended <= to)))
   const well_times = medians(well)
   const away_times = medians(away.map(({ began, ended }) => [began, ended]))
-  // Each time without Redis is held against the one right before it: the machine's own moods cancel out.
+  // Each period without Redis is compared with the one right before it, so that other load on the machine cancels out.
   const ratios = away_times.map((time, i) => time / (well_times[i] ?? time))
   const figures = figuresOf(outcome, away, WITHOUT_REDIS_MS)
   const ratio = rounds > 1 ? median(ratios) : 0
@@ -123,7 +122,7 @@ export async function stopRedis(
 const countRedisErrors = ({ process }: Instance) => process.output().split('Redis cannot be reached').length - 1
 const medianTime = (writes: Write[]) => median(writes.map(({ began, ended }) => ended - began))
 
-/** A share of the messages is lost without a trace. */
+/** Drops a share of the messages. */
 export async function loseMessages(
   environment: FaultEnvironment,
   { share, ms, ...load }: { seed: number; rate: number; ms: number; share: number },

@@ -5,7 +5,7 @@ const COLUMN = '00000000-0000-4000-8000-00000000000c'
 export const GUEST = 'guest'
 const EVENTS = 20
 
-/** A small history in which everything is right: twenty cards, two readers, a guest. Faults are planted into copies of it. */
+/** A small correct history: twenty cards, two readers and a guest. Tests seed defects into copies of it. */
 export function soundHistory(): { history: History; dump: Dump } {
   const column = { id: COLUMN, title: 'To do', rank: 1, cards: [] as unknown[] }
   const board = { id: BOARD, title: 'Plan', members: [], columns: [column] }
@@ -86,12 +86,12 @@ export const fault = (kind: FaultKind, began: number, ended: number, instance?: 
   detail: '',
 })
 
-/** The guest's connection ends here. */
+/** Ends a connection at a time. */
 export function endAt(connection: Connection, at: number, code: number) {
   Object.assign(connection, { closed: at, code, receipts: connection.receipts.filter((receipt) => receipt.at <= at) })
 }
 
-/** The guest is removed at a number, and is back at another. */
+/** The removal of the guest at one event, and the invitation at another. */
 export const removal = (seq: number, back_seq: number) => ({
   board_id: BOARD,
   user_id: GUEST,

@@ -7,7 +7,7 @@ import { now } from './history.ts'
 const MOST_CARDS = 120
 const FEWEST_CARDS = 10
 const MOST_UNDER_WAY = 400
-/** Longer than any fault: an answer that comes late is still an answer. */
+/** Longer than any fault: a late response still counts. */
 const PATIENCE_MS = 15_000
 
 export interface Writers {
@@ -15,8 +15,8 @@ export interface Writers {
 }
 
 /**
- * Writes at a steady rate, whether answers come or not: a slow service does not slow the load. The first board is hot and
- * gets four of ten writes.
+ * Open-loop writes at a steady rate, which a slow service does not reduce. The first board is hot and gets 40 % of
+ * the writes.
  */
 export function startWriters(
   environment: FaultEnvironment,
@@ -64,10 +64,10 @@ async function write(
   instance: Instance,
 ) {
   const kind = choose(random, board)
-  // A card that a write is busy with is left alone: whether it is still there must be certain.
+  // A card with a pending write is not used: its state would be uncertain.
   const [card = { id: randomUUID(), column: random.pick([0, 1] as const) }] =
     kind === 'create' ? [] : board.cards.splice(random.below(board.cards.length), 1)
-  // A move goes to the other column, so that there is something to tell of.
+  // A move goes to the other column, so that it always emits an event.
   if (kind === 'move') card.column = card.column === 0 ? 1 : 0
   const record: Write = {
     marker: `w${history.seed}-${history.writes.length}`,
@@ -95,13 +95,13 @@ async function write(
     })
     const text = await response.text()
     record.detail = `${response.status}${response.ok ? '' : ` ${text}`}`
-    record.outcome = response.ok ? 'ok' : response.status < 500 ? 'refused' : 'unknown'
+    record.outcome = response.ok ? 'ok' : response.status < 500 ? 'rejected' : 'unknown'
     record.seq = Number(response.headers.get('board-position')?.split('.')[1] ?? 0)
   } catch (error) {
     record.detail = String((error as Error).cause ?? error)
   }
   record.ended = now()
-  // What is uncertain is not touched again.
+  // Cards with an uncertain state are not used again.
   if (record.outcome === 'ok' && kind !== 'delete') board.cards.push(card)
 }
 

@@ -5,7 +5,7 @@ import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
 import type { Logged, RecordedBoard } from './record-board.ts'
 import { emitsOf } from './writes.ts'
 
-/** All that is wrong with a recorded, one sentence each. */
+/** All violations in a recorded board. */
 export function checkRecordedBoard(recorded: RecordedBoard): string[] {
   return [
     ...recorded.violations,
@@ -17,13 +17,13 @@ export function checkRecordedBoard(recorded: RecordedBoard): string[] {
   ]
 }
 
-/** The log is numbered 1, 2, 3 … up to where the board stands. */
+/** The log is numbered 1, 2, 3 … up to the board's position. */
 function checkNumbers({ log, end }: RecordedBoard): string[] {
   const holes = log.filter(({ seq }, i) => seq !== i + 1).map(({ seq }) => `the log has a gap before ${seq}`)
   return end.seq === log.length ? holes : [...holes, `the board is at ${end.seq}, its log ends at ${log.length}`]
 }
 
-/** Every event has its five fields, and what it carries is what the contract says. */
+/** Every event has its five fields, and its data matches the contract. */
 function checkMessages({ log }: RecordedBoard): string[] {
   return log.flatMap(({ seq, type, data, ...rest }) => {
     if (Object.keys(rest).sort().join() !== 'timestamp,user_id,version') return [`${seq} ${type} has other fields`]
@@ -33,9 +33,9 @@ function checkMessages({ log }: RecordedBoard): string[] {
 }
 
 /**
- * An event names who wrote, and is of a kind that the write may emit; nobody is named for what makes room or is done by a
- * rule. The events of a write end where its answer says that the board stood: a write that changed nothing says the same as
- * the one before it.
+ * An event has the author of its write, and a kind that the write may emit. Events of rank rebalancing and rules have
+ * no author. The events of a write end at the position in its response; a write without changes has the same position
+ * as the one before.
  */
 function checkAuthors({ log, done }: RecordedBoard): string[] {
   const byPlace = Map.groupBy(done, ({ seq }) => seq)
@@ -60,7 +60,7 @@ const mayEmit = (name: Parameters<typeof emitsOf>[0], { type, user_id }: Logged)
 const isNobodys = ({ user_id, type }: Logged) =>
   user_id === null && (type.endsWith('.moved') || type.endsWith('.unassigned') || type === 'card.assigned')
 
-/** Folding the log up to any position gives what GET answered there. */
+/** Folding the log up to a position gives the GET response at that position. */
 function checkFold({ created, log, end, snapshots }: RecordedBoard): string[] {
   const start = emptyBoard(created)
   return [...snapshots, end].flatMap(({ seq, board }) => {
@@ -80,7 +80,7 @@ const withoutNumber = (event: Logged) => {
   return message
 }
 
-/** Sockets were told exactly the log, in order; one without numbers from where it came in. */
+/** Sockets received exactly the log, in order; the one without numbers from where it connected. */
 function checkReceived({ log, received }: RecordedBoard): string[] {
   const expected = {
     numbered: log,
@@ -105,7 +105,7 @@ function complaintsOf(check: () => void): string[] {
   }
 }
 
-/** Where two values part, for a sentence that helps. */
+/** The path of the first difference, for a useful message. */
 function firstDifference(a: unknown, b: unknown, path = 'board'): string {
   const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
   if (!isObject(a) || !isObject(b))

@@ -5,13 +5,13 @@ import type { BoardActivity, FoldEnvironment, FoldUser } from './record-board.ts
 import { Dice, inputsOf, weightOf, writeNames } from './writes.ts'
 
 export interface Size {
-  /** How many requests are under way at once. Some are of the same person. */
+  /** Concurrent clients. Some of them have the same user. */
   clients: number
-  /** How many writes each lane makes, one after the other. */
+  /** The number of consecutive writes of each client. */
   steps: number
 }
 
-/** `again`: an earlier request of the same lane is repeated instead, under its key. */
+/** `again`: repeats an earlier request of the same client with its idempotency key. */
 const anyStep = fc.record({
   does: fc.oneof(...writeNames.map((name) => ({ weight: weightOf(name), arbitrary: fc.constant(name) }))),
   how: fc.oneof(
@@ -30,7 +30,7 @@ function planOf(seed: number, { clients, steps }: Size): Step[][] {
   return fc.sample(plan, { seed, numRuns: 1 })[0] as Step[][]
 }
 
-/** People write at random, all at once. The seed decides what they try, and chance who is first. */
+/** Concurrent random writes. The seed decides the writes, but not their order. */
 export const randomWrites =
   (seed: number, size: Size, { urls, users }: FoldEnvironment): BoardActivity =>
   async ({ known, send, complain }) => {
@@ -43,7 +43,7 @@ export const randomWrites =
       for (const step of steps) await take(step, who, [here as string, there as string], repeatable)
     }
 
-    /** How often somebody wanted to remove each. */
+    /** Attempted removals by user. */
     const removalsOf = new Map<string, number>()
     const take = async (
       { does, how, rolls }: Step,
@@ -54,7 +54,7 @@ export const randomWrites =
       const dice = new Dice(rolls)
       const again = how === 'again' ? dice.among(repeatable) : undefined
       if (again) return again()
-      // They are the inputs of this very operation; that the names agree is more than the compiler can follow.
+      // The inputs belong to this operation, which the compiler cannot follow.
       const inputs = inputsOf(does, dice, known)
       const { user_id: removed } = (inputs as { params?: { user_id?: string } }).params ?? {}
       if (does === 'removeMember' && removed) removalsOf.set(removed, (removalsOf.get(removed) ?? 0) + 1)
@@ -64,11 +64,11 @@ export const randomWrites =
       const keyed = { ...inputs, headers: { 'idempotency-key': randomUUID() } } as never
       const attempts = [send(who, here, does, keyed)]
       if (how === 'twice at once') attempts.push(send(who, there, does, keyed))
-      // Either may fail by itself, before the other changes what it met.
+      // Either may fail on its own, before the other changes the board.
       const [success, ...others] = (await Promise.all(attempts)).filter(({ status }) => status < 400)
       if (!success) return
       const expectSame = ({ status, text }: Answer) => {
-        // What was stored for members goes with their membership.
+        // Stored responses of a user are deleted when the user is removed.
         if ((status === success.status && text === success.text) || removals() > before) return
         complain(`${does} was answered ${success.text}, and under the same key ${status} ${text}`)
       }
@@ -76,14 +76,14 @@ export const randomWrites =
       repeatable.push(async () => expectSame(await send(who, there, does, keyed)))
     }
 
-    /** Who finds himself outside asks somebody to let him in, who may or may not be an owner. */
+    /** After a removal, another user, who may not be an owner, tries to invite the user again. */
     const askIn = async ({ status, body }: Answer, { id: user_id }: FoldUser, dice: Dice) => {
       if (status !== 403 || (body as Failure).code !== 'not_a_member') return
       const friend = writers[dice.roll(writers.length)] as FoldUser
       await send(friend, urls[0], 'inviteMember', { params: { board_id: known.board_id }, body: { user_id } })
     }
 
-    /** Card after card behind the first one, until there is no room between two ranks. */
+    /** Inserts cards after the first one until the ranks must be rebalanced. */
     const hammer = async () => {
       const [[founder], [column_id = ''], [after_id = '']] = [users, known.ids.column, known.ids.card]
       const nail = { params: { board_id: known.board_id, column_id }, body: { title: 'Nail', after_id } }

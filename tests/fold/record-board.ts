@@ -10,15 +10,15 @@ export interface FoldUser {
   id: string
   token: string
 }
-/** Where boards are lived: instances of one service, its database, and people who do nothing else. */
+/** Two instances of the service, their database, and users. */
 export interface FoldEnvironment {
   urls: readonly [string, string]
   sql: pg.Pool
-  /** The first founds the boards, the last only watches; those between come and go. */
+  /** The first creates the boards, the last only watches, and the others are invited and removed. */
   users: readonly [founder: FoldUser, ...others: FoldUser[]]
 }
 
-/** An event as the log keeps it. */
+/** An event in the log. */
 export interface Logged {
   seq: number
   type: string
@@ -27,7 +27,7 @@ export interface Logged {
   timestamp: string
   version: string
 }
-/** A write that succeeded, and where it says the board stood then. */
+/** A successful write, and the position in its response. */
 interface CompletedWrite {
   name: WritingOperation
   user_id: string
@@ -37,33 +37,35 @@ interface Snapshot {
   seq: number
   board: FullBoard
 }
-/** All that is known of a board's recorded when it is over. */
+/** Everything that was recorded about a board. */
 export interface RecordedBoard {
   created: Board
   log: Logged[]
-  /** What GET answers in the end, and in the middle. */
+  /** GET responses at the end, and during the writes. */
   end: Snapshot
   snapshots: Snapshot[]
   done: CompletedWrite[]
-  /** What a socket with numbers was told of the whole recorded, and a plain one behind the event `plain_from`. */
+  /**
+   * All events that a socket with numbers received, and those that a plain one received after the event `plain_from`.
+   */
   received: { numbered: Message[]; plain: Message[]; plain_from: number }
-  /** Problem codes that were met, and how often. */
+  /** Problem codes and their counts. */
   rejections: Record<string, number>
-  /** Answers that must not be, found on the way. */
+  /** Invalid responses. */
   violations: string[]
 }
 
-/** Sends one write and keeps what comes of it. */
+/** Sends one write and records its response. */
 export type Send = <N extends WritingOperation>(
   who: FoldUser,
   url: string,
   name: N,
   inputs: Inputs<Operations[N]>,
 ) => Promise<Answer>
-/** What people do on a board while it is watched. What they find wrong they say. */
+/** Writes to a board while it is recorded, and reports violations. */
 export type BoardActivity = (scene: { known: Known; send: Send; complain: (sentence: string) => void }) => Promise<void>
 
-/** Founds a board, watches it with two sockets and a reader while people act, and gathers what there is to know of it. */
+/** Creates a board, and records it with two sockets and a reader while users write. */
 export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: BoardActivity): Promise<RecordedBoard> {
   const [founder] = users
   const writers = users.slice(0, -1)
@@ -91,7 +93,7 @@ export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: Bo
     return answer
   }
 
-  // One of them is left out at first: he can only come by invitation.
+  // One user is not a member at first, and must be invited.
   const params = { board_id }
   for (const user_id of [...ids(writers.slice(1, -1)), watcher.id])
     await send(founder, urls[0], 'inviteMember', { params, body: { user_id } })
@@ -142,7 +144,7 @@ export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: Bo
 
 const ids = (users: readonly FoldUser[]) => users.map(({ id }) => id)
 const seqOf = ({ headers }: Answer) => Number(headers.get('board-position')?.split('.')[1])
-/** Who collides with others is refused. */
+/** Statuses that concurrent writes can cause. */
 const isExcused = ({ status }: Answer) => [403, 404, 409].includes(status)
 
 function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { body }: Answer) {
@@ -150,7 +152,7 @@ function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { bo
   if (made) all[made].push((body as { id: string }).id)
   const gone = objectOf(name, 'delete')
   if (!gone) return
-  // It stays among the old ones: whoever has not heard of its end tries it again.
+  // Deleted ids stay known, so that some writes use them.
   const { params } = inputs as { params: Record<string, string> }
   const id = params[`${gone}_id`] as string
   all[gone] = [id, ...all[gone].filter((other) => other !== id)]

@@ -6,16 +6,16 @@ import type { Inputs, OperationName, Operations } from '@lockstep/testing/client
 /** Every operation that changes a board which is there. */
 export type WritingOperation = Exclude<
   { [N in OperationName]: Operations[N] extends { emits: readonly string[] } ? N : never }[OperationName],
-  // The first is where a recorded begins, the second how it ends.
+  // The first creates the board, the second would end the record.
   'createBoard' | 'deleteBoard'
 >
 
 const kinds = ['column', 'card', 'label', 'checklist', 'item', 'attachment', 'rule'] as const
 export type Kind = (typeof kinds)[number]
-/** What the clients of a board have heard of. Some of it is gone by now: that is what makes them collide. */
+/** Resources known to the clients. Some are deleted, which causes conflicts. */
 export interface Known {
   board_id: string
-  /** Who may come, go and be assigned. */
+  /** Users who can be invited, removed and assigned. */
   people: readonly string[]
   ids: Record<Kind, string[]>
 }
@@ -25,7 +25,7 @@ export const knownOf = (board_id: string, people: readonly string[]): Known => (
   ids: { column: [], card: [], label: [], checklist: [], item: [], attachment: [], rule: [] },
 })
 
-/** Chances that were drawn before: the same numbers lead to the same choices. */
+/** Random choices from given numbers: the same numbers lead to the same choices. */
 export class Dice {
   private readonly rolls: readonly number[]
   private next = 0
@@ -52,7 +52,7 @@ export class Dice {
 }
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000'
-/** Mostly something recent, so that clients meet; sometimes something old, and sometimes nothing that ever was. */
+/** Mostly a recent id, so that clients conflict; sometimes an old one or an unknown one. */
 function idOf(kind: Kind, dice: Dice, { ids }: Known): string {
   if (dice.isOneIn(40)) return NOWHERE
   const all = ids[kind]
@@ -60,13 +60,13 @@ function idOf(kind: Kind, dice: Dice, { ids }: Known): string {
 }
 const person = (dice: Dice, { people }: Known) => dice.among(people) ?? NOWHERE
 const people = (dice: Dice, known: Known) => Array.from({ length: dice.roll(4) }, () => person(dice, known))
-/** Few different texts: some changes change nothing. */
+/** Few different texts, so that some writes change nothing. */
 const text = (dice: Dice) => dice.oneOf('Paint', 'Build', 'Draw', '🦊 <b>', ' spaced ', 'e\u0301')
-/** An id of the client's own: mostly new, sometimes one that is taken, or was. */
+/** A client-generated id: mostly new, sometimes one that exists or existed. */
 const ownId = (kind: Kind, dice: Dice, known: Known) =>
   dice.isOneIn(4) ? { id: (dice.isOneIn(3) && dice.among(known.ids[kind])) || randomUUID() } : {}
 
-/** A position, an anchor, or both. The anchor may be gone or stand in another list. */
+/** A position, an anchor, or both. The anchor may be deleted or in another list. */
 function place(kind: Kind, dice: Dice, known: Known) {
   const at = { position: dice.roll(4) }
   const behind = { after_id: dice.isOneIn(4) ? null : idOf(kind, dice, known) }
@@ -93,8 +93,8 @@ function rule(dice: Dice, known: Known) {
 type Writes = { [N in WritingOperation]?: (dice: Dice, known: Known) => Inputs<Operations[N]> }
 
 /**
- * One write of each kind, with what the board may hold. An operation that the contract gains must be added here, and what
- * it creates to the kinds above.
+ * One write of each operation. A new operation of the contract must be added here, and the resource it creates to the
+ * kinds above.
  */
 const writes: Writes = {
   updateBoard: (dice, { board_id }) => ({ params: { board_id }, body: { title: text(dice) } }),
@@ -217,14 +217,14 @@ const isWriting = (name: string): name is WritingOperation =>
   (operations as Record<string, Operation>)[name]?.emits !== undefined && !/^(create|delete)Board$/.test(name)
 export const writeNames = Object.keys(operations).filter(isWriting)
 
-/** The inputs of one write. An operation without a generator fails whoever asks, and so the test that asks for all. */
+/** The inputs of one write. Throws for an operation without a generator, which fails the test of all operations. */
 export function inputsOf(name: WritingOperation, dice: Dice, known: Known): object {
   const make = writes[name]
   if (!make) throw new Error(`${name} changes boards, and nothing makes inputs for it: add it to tests/fold/writes.ts`)
   return make(dice, known)
 }
 
-/** How often each is done beside the others: 5 unless said. Boards must fill faster than they empty. */
+/** Weights of the operations; 5 by default. Boards must grow faster than they shrink. */
 const weights: Partial<Record<WritingOperation, number>> = {
   createColumn: 8,
   createCard: 25,
@@ -249,10 +249,10 @@ const weights: Partial<Record<WritingOperation, number>> = {
 }
 export const weightOf = (name: WritingOperation) => weights[name] ?? 5
 
-/** What an operation creates or deletes, from its name; undefined for others. */
+/** The resource that an operation creates or deletes, from its name; undefined for others. */
 export function objectOf(name: WritingOperation, verb: 'create' | 'delete'): Kind | undefined {
   return kinds.find((kind) => name === `${verb}${kind[0]?.toUpperCase()}${kind.slice(1)}`)
 }
 
-/** The kinds of event that an operation may leave behind. */
+/** The kinds of events that an operation may emit. */
 export const emitsOf = (name: WritingOperation): readonly string[] => operations[name].emits

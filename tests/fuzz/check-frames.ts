@@ -3,7 +3,7 @@ import type { Ending } from './frame-session.ts'
 import { ANY, type FuzzFrame } from './frames.ts'
 import { CANARY } from './values.ts'
 
-/** A message must be one that the document knows, with exactly its fields. */
+/** A message must be documented, with exactly its fields. */
 export function checkMessage(documented: ReturnType<typeof readMessages>, message: unknown): string[] {
   const { type = '' } = (message ?? {}) as { type?: string }
   const known = documented.get(type)
@@ -11,7 +11,7 @@ export function checkMessage(documented: ReturnType<typeof readMessages>, messag
   return complaint === undefined ? [] : [`the message ${type}: ${complaint}`]
 }
 
-/** The code must be one that the last frame explains. */
+/** The close code must match the last frame. */
 export function checkClose({ code, refusal }: Ending, sent: readonly Pick<FuzzFrame, 'codes' | 'what'>[]): string[] {
   if (refusal) return [`a good handshake was refused with ${refusal.status}`]
   const last = sent.at(-1)
@@ -21,8 +21,8 @@ export function checkClose({ code, refusal }: Ending, sent: readonly Pick<FuzzFr
 }
 
 /**
- * Whoever is not let in is told so: with JSON while it is HTTP, with a code once it is a socket. Whose handshake is bad is
- * not let in: he is told nothing else, and his socket is not left open.
+ * A rejected handshake gets JSON over HTTP, or a close code on the socket. After a bad handshake, the client gets
+ * nothing else and the socket is closed.
  */
 export function checkHandshake({ code, refusal, messages }: Ending, isBad: boolean): string[] {
   if (isBad && (messages.length > 0 || (!refusal && code === 'open'))) return ['a bad handshake was let in']

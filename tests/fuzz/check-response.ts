@@ -5,16 +5,16 @@ import { mismatchOf, operationAt, pathOf } from './match-document.ts'
 import type { FuzzRequest } from './requests.ts'
 import { CANARY } from './values.ts'
 
-/** What is read of an answer. */
+/** The result of checking a response. */
 export interface ResponseCheck {
-  /** What must not be, one sentence each. */
+  /** One sentence for each violation. */
   violations: string[]
-  /** The status with the problem's code; what became of it when there was no answer. */
+  /** The status with the problem code, or what happened without a response. */
   outcome: string
   json: Record<string, unknown> | undefined
 }
 
-/** Refusals that any address can give: they are about HTTP itself, and stand in the table of errors. */
+/** Problems of HTTP itself, which any address can return. */
 const ofTransport = new Set([
   'malformed_request',
   'headers_too_large',
@@ -23,12 +23,12 @@ const ofTransport = new Set([
   'request_incomplete',
   'request_timeout',
 ])
-/** Words of our insides. */
+/** Signs of internal details. */
 const INSIDES = /\.ts:\d|node_modules|\bat \w+ \(|\bselect \w|\binsert into\b|relation "|violates|ECONN|postgres/i
-/** What a valid body may still be refused for: rules among several fields, and rules that the operator sets. */
+/** Operations that may reject a body that is valid by its schema: rules across fields, and configured rules. */
 const HAS_FURTHER_RULES = new Set(['createRule', 'updateRule', 'register', 'changePassword'])
 
-/** Holds an answer against the published document, of which a bent request may reach any operation. */
+/** Checks a response against the published document. A mutated request may reach any operation. */
 export function checkResponse(
   request: FuzzRequest,
   outcome: Outcome,
@@ -64,7 +64,7 @@ function jsonOf({ headers, bytes }: Reply): unknown {
 const isAsDocumented = ({ mutations, framing }: FuzzRequest) =>
   !mutations.has('path') && !mutations.has('method') && !isUnframed(framing)
 
-/** What succeeded must be an operation of the document, and asked for as the document says. */
+/** A success must belong to a documented operation and a valid request. */
 function checkSuccess(
   request: FuzzRequest,
   reply: Reply,
@@ -87,7 +87,7 @@ function checkSuccess(
   return complaints
 }
 
-/** What is answered beside the operations: whether another site may ask, and where the pages are. `*` counts as the root. */
+/** Successes without an operation: preflight requests, and the redirect of the root, which `*` counts as. */
 const isBeside = ({ method, target }: FuzzRequest, status: number) =>
   method === 'OPTIONS' ? status === 204 : status === 302 && ['', '*'].includes(pathOf(target))
 

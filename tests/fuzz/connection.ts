@@ -3,24 +3,26 @@ import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } fro
 
 export interface Reply {
   status: number
-  /** Names in lower case; of a name that came twice the last one. */
+  /** Names in lower case. The last one of a repeated header. */
   headers: Map<string, string>
   /** The body as it was before it was compressed. */
   bytes: Buffer
 }
-/** `closed`: the connection ended without an answer. `silent`: nothing came in time. `garbled`: no HTTP, or too much. */
+/**
+ * `closed`: the connection ended without a response. `silent`: no response in time. `garbled`: not HTTP, or too much.
+ */
 export type Outcome = Reply | 'closed' | 'silent' | 'garbled'
 export interface Dispatch {
   pieces: readonly Buffer[]
-  /** An answer to HEAD has no body, whatever it says. */
+  /** A response to HEAD has no body, whatever its Content-Length is. */
   is_head?: boolean
-  /** The client says with the last piece that nothing more will come. */
+  /** The client half-closes the connection after the last chunk. */
   is_ended?: boolean
-  /** Whatever comes behind the answer belongs to nobody: the connection is given up. */
+  /** Data after the response cannot be assigned, so the connection is closed. */
   is_last?: boolean
 }
 
-/** Somewhat more than a body may take to come. */
+/** Slightly more than the timeout of a request body. */
 const PATIENCE_MS = 35_000
 const END = Buffer.from('\r\n\r\n')
 
@@ -86,7 +88,7 @@ export class Connection {
     if (outcome !== undefined) this.settle?.(outcome)
   }
 
-  /** The answer at the beginning of what has come, once all of it is there. */
+  /** The first complete response in the received data. */
   private parse(): Outcome | undefined {
     const end = this.rest.indexOf(END)
     if (end === -1) return undefined

@@ -40,17 +40,17 @@ export interface Field {
   is_required: boolean
   isValid: (value: unknown) => boolean
 }
-/** What may be answered with a status. */
+/** A documented response. */
 export interface DocumentedAnswer {
   media: string | undefined
-  /** Headers that come with it. */
+  /** Its headers. */
   headers: string[]
   /** The problem codes behind it. */
   codes: Set<string>
-  /** What is wrong with a body. */
+  /** Validates a body. */
   complaint: (body: unknown) => string | undefined
 }
-/** What only superusers may do. Nobody who fuzzes is one. */
+/** Operations for superusers. The fuzzer's users are not superusers. */
 export const isAdministration = ({ path }: DocumentedOperation) => path.startsWith('/admin/')
 
 /** An operation as the published document describes it: the fuzzer knows nothing else of the service. */
@@ -58,7 +58,7 @@ export interface DocumentedOperation {
   id: string
   method: string
   path: string
-  /** What addresses look like that name it, with a group for each field of the path. */
+  /** A pattern of its addresses, with a group for each path parameter. */
   address: RegExp
   path_fields: Field[]
   query_fields: Field[]
@@ -75,7 +75,7 @@ export const readOpenApi = (): Published => read('openapi') as Published
 interface AsyncDocument {
   components: { messages: Record<string, { payload: Schema }>; schemas: Record<string, Schema> }
 }
-/** For each kind of message of the published document what is wrong with one, and the shape of it. */
+/** For each kind of message in the published document its validator and its schema. */
 export function readMessages(): Map<string, { schema: Schema; complaint: (message: unknown) => string | undefined }> {
   const { components } = read('asyncapi') as AsyncDocument
   return new Map(

@@ -4,11 +4,11 @@ import { asText, CANARY } from './values.ts'
 export interface Form {
   type: string
   content: Buffer
-  /** Whether something is wrong with it on purpose. */
+  /** Whether it is broken on purpose. */
   isBroken: boolean
 }
 
-/** A form of the query-string kind: what is in it, or something else. */
+/** A URL-encoded form, valid or broken. */
 export function urlencoded(fields: Record<string, unknown>, isBroken: boolean, random: Random): Form {
   const plain = new URLSearchParams(Object.entries(fields).map(([key, value]) => [key, asText(value)])).toString()
   const name = random.pick(Object.keys(fields).length > 0 ? Object.keys(fields) : ['x'])
@@ -40,7 +40,7 @@ const field = (name: string, value: string) => part(`Content-Disposition: form-d
 const END = Buffer.from(`--${B}--\r\n`)
 const own = `multipart/form-data; boundary=${B}`
 
-/** Reads such a form again: a part with a file's name is the file. Throws when it does not end. */
+/** Parses such a form. A part with a file name is the file. Throws if the form has no end. */
 export function fieldsOfMultipart(bytes: Buffer): Record<string, string | string[]> {
   const [, ...parts] = `\r\n${bytes.toString('latin1')}`.split(`\r\n--${B}`)
   const end = parts.findIndex((each) => each.startsWith('--'))
@@ -50,13 +50,13 @@ export function fieldsOfMultipart(bytes: Buffer): Record<string, string | string
     const [head = '', ...content] = each.split('\r\n\r\n')
     const name = head.includes('filename') ? 'file' : (/\bname="?([^"]*)/.exec(head)?.[1] ?? '')
     const value = content.join('\r\n\r\n')
-    // What stands twice is a list, which no schema takes for one text.
+    // A repeated field is a list, which no schema accepts as text.
     fields[name] = name in fields ? [fields[name] as string, value].flat() : value
   }
   return fields
 }
 
-/** A form with a file, as any browser would send it, or one that no browser would. */
+/** A multipart form with a file, valid or broken. */
 export function multipart(fields: Record<string, unknown>, isBroken: boolean, random: Random): Form {
   const size = random.pick([0, 1, 5, 100, 3_000, 66_000])
   const content = Buffer.alloc(size, random.pick(['x', '\r\n', `\r\n--${B}`.slice(0, -1), '\0', '👾']))

@@ -19,16 +19,16 @@ export interface FrameResults {
   sessions: number
   seconds: number
   violations: string[]
-  /** How sessions ended. */
+  /** Sessions by close code. */
   ends: Map<string, number>
   kinds: Map<string, number>
-  /** What a client was told that follows the rules all the while. */
+  /** Events that a valid client received meanwhile. */
   eventsReceived: number
 }
 
 const PATIENCE_MS = 5_000
 
-/** Sends frames of every kind to the sockets of a board, by clients who know no shame, and judges how each was ended. */
+/** Sends generated frames to the sockets of a board, and checks how each session ended. */
 export async function fuzzFrames(
   api: Client,
   { seed, frames, concurrency }: FrameSize,
@@ -70,7 +70,7 @@ export async function fuzzFrames(
     const last = sent.at(-1)
     if (last?.codes.length === 0 && sent.length >= most)
       client.socket.write(frameOf(Buffer.from([3, 232]), { opcode: 8 }))
-    // What is noise may leave the service waiting for the rest of it.
+    // After noise, the service may wait for the rest of a frame.
     const patience = last?.codes === ANY ? 300 : PATIENCE_MS
     const timer = setTimeout(() => client.leave(), patience)
     const ending = await client.ended
@@ -104,7 +104,7 @@ export async function fuzzFrames(
       await pause(100)
     }
   }
-  // When nobody can write any more the service is gone, and there is nothing left to send frames to.
+  // If no write succeeds, the service has ended.
   const writer = write().catch((error: Error) => {
     writing.is_over = true
     found.violations.push(`nobody could write any more: ${error.message}`)

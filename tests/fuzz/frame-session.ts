@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { frameOf } from './frames.ts'
 
-/** How a session ended. `open`: it did not, and was left. `cut`: without a word. A status when the handshake was refused. */
+/**
+ * How a session ended. `open`: it was still open. `cut`: without a close frame. `refusal`: the handshake was
+ * rejected.
+ */
 export interface Ending {
   code: number | 'open' | 'cut'
   refusal: { status: number; text: string } | undefined
   messages: unknown[]
-  /** Frames of the server that no client may be sent, or messages that are no JSON. */
+  /** Invalid frames of the server, and messages that are not JSON. */
   garbled: string[]
 }
 
@@ -28,10 +31,10 @@ export const handshakeTo = (target: string): Handshake => ({
   ],
 })
 
-/** A WebSocket client by hand that keeps all it is told. */
+/** A low-level WebSocket client that records all messages. */
 export class FrameSession {
   readonly socket: Socket
-  /** Settles with the first message, the refusal or the end. */
+  /** Settles with the first message, the rejection or the end. */
   readonly begun: Promise<void>
   readonly ended: Promise<Ending>
   private readonly ending: Ending = { code: 'cut', refusal: undefined, messages: [], garbled: [] }
@@ -57,7 +60,7 @@ export class FrameSession {
     this.socket.write(Buffer.from([`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'), 'latin1'))
   }
 
-  /** Goes away without waiting any longer. */
+  /** Closes the connection at once. */
   leave() {
     if (!this.socket.destroyed && this.ending.code === 'cut') this.ending.code = 'open'
     this.socket.destroy()

@@ -3,7 +3,7 @@ import type { Schema } from './document.ts'
 import { KnownResources } from './known-resources.ts'
 import { jsonText, spoilJson, textsOf, validFields } from './values.ts'
 
-/** A frame, or something like one, and the codes that the socket may be closed with for it. None: it goes on. */
+/** A valid or broken frame, and the allowed close codes. None: the socket stays open. */
 export interface FuzzFrame {
   bytes: Buffer
   codes: readonly number[]
@@ -43,7 +43,7 @@ export function frameOf(
 const bytesOf = (random: Random, length: number) => Buffer.from(Array.from({ length }, () => random.below(256)))
 const invalidTexts = [[0xc3, 0x28], [0xff], [0xed, 0xa0, 0x80], [0xc0, 0xaf], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]]
 
-/** The kinds of frame that there are, each with how often it comes beside the others. */
+/** The kinds of frames, with their weights. */
 const kinds: [weight: number, make: (random: Random, text: () => Buffer) => FuzzFrame][] = [
   [170, (random, text) => plain('a message', text(), opcodes.text, random)],
   [20, (random) => plain('a ping', bytesOf(random, random.below(126)), opcodes.ping, random)],
@@ -192,7 +192,7 @@ function pieces(what: string, content: Buffer, random: Random): FuzzFrame {
   const frames = parts.map((part, i) =>
     frameOf(part, { opcode: i === 0 ? opcodes.text : opcodes.more, fin: i === 2, mask: bytesOf(random, 4) }),
   )
-  // A ping may come in between.
+  // A ping may arrive in between.
   if (random.below(2) === 0) frames.splice(1, 0, frameOf(Buffer.from('x'), { opcode: opcodes.ping }))
   return { what, bytes: Buffer.concat(frames), codes: [] }
 }

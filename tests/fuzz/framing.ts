@@ -1,7 +1,7 @@
 import type { Dispatch } from './connection.ts'
 import type { FuzzRequest } from './requests.ts'
 
-/** How a request goes over the line: as it should, or not. */
+/** How a request is sent: correctly or not. */
 export const framings = [
   'whole',
   'chunked',
@@ -20,13 +20,13 @@ export const framings = [
   'long',
 ] as const
 export type Framing = (typeof framings)[number]
-/** Framings that no answer can be expected for, or more than one. */
+/** Framings without exactly one expected response. */
 export const isUnframed = (framing: Framing) =>
   !['whole', 'chunked', 'in pieces', 'trailers', 'continue'].includes(framing)
 
 const CRLF = '\r\n'
 const CHUNKED = 'Transfer-Encoding: chunked'
-/** How long a body is said to be, when it is not the plain truth. */
+/** Length headers that differ from the actual length. */
 const lengths: Partial<Record<Framing, (size: number) => string[]>> = {
   chunked: () => [CHUNKED],
   trailers: () => [CHUNKED],

@@ -3,28 +3,28 @@ import type { Random } from '@lockstep/testing/random'
 
 /** A user of the fuzzer. */
 export type FuzzUser = Pick<Account, 'id' | 'token' | 'email' | 'password'>
-/** What is known of one board: for each parameter (`card_id`) some that were made there, the newest last. */
+/** The known resources of one board: recent ids for each parameter (`card_id`), the newest last. */
 export interface KnownBoard {
   id: string
   ids: Map<string, string[]>
-  /** Its members, as far as is known. There is always somebody. */
+  /** Its known members. There is always at least one. */
   members: FuzzUser[]
-  /** How much was made on it. */
+  /** The number of resources created on it. */
   resourceCount: number
 }
 
-/** As many of a kind as are kept in mind: some of them are gone by now. */
+/** Ids to keep for each kind. Some of them are deleted. */
 const KEPT = 12
-/** A board that holds more is left for a new one: answers must not grow with the length of the run. */
+/** A fuller board is replaced by a new one, so that responses do not grow during the run. */
 const MADE_AT_MOST = 120
 const BOARDS_AT_MOST = 8
 const NOWHERE = '00000000-0000-4000-8000-000000000000'
 
-/** What the fuzzer has learned from answers: who and what there is, so that its requests reach what lies deep. */
+/** Users and resources known from responses, so that generated requests can reach existing resources. */
 export class KnownResources {
   readonly users: FuzzUser[] = []
   readonly boards: KnownBoard[] = []
-  /** Tags and keys that were seen or used. */
+  /** ETags and idempotency keys that were received or used. */
   readonly tags: string[] = ['"0"']
   readonly keys: string[] = []
 
@@ -32,7 +32,7 @@ export class KnownResources {
     this.boards.push({ id, ids: new Map(), members: [owner], resourceCount: 0 })
   }
 
-  /** Somebody came to a board, or went. */
+  /** Records that a user joined or left a board. */
   setMembership({ members }: KnownBoard, user_id: unknown, isThere: boolean) {
     const at = members.findIndex(({ id }) => id === user_id)
     const person = this.users.find(({ id }) => id === user_id)
@@ -40,7 +40,7 @@ export class KnownResources {
     else if (!isThere && at !== -1 && members.length > 1) members.splice(at, 1)
   }
 
-  /** The board that has become too much, if there is one. */
+  /** A board to delete, because it is too full or there are too many. */
   get fullBoard(): KnownBoard | undefined {
     const full = this.boards.find(({ resourceCount }) => resourceCount > MADE_AT_MOST)
     return full ?? (this.boards.length > BOARDS_AT_MOST ? this.boards[0] : undefined)
@@ -51,7 +51,7 @@ export class KnownResources {
     if (at !== -1) this.boards.splice(at, 1)
   }
 
-  /** A board on which there is something for each field of a path, if there is one. */
+  /** A board with a known id for each parameter of a path, if there is one. */
   boardFor(fields: readonly { name: string }[], random: Random): KnownBoard | undefined {
     const needed = fields.map(({ name }) => name).filter((name) => kinds.includes(name))
     const fitting = this.boards.filter(({ ids }) => needed.every((name) => (ids.get(name)?.length ?? 0) > 0))
@@ -59,14 +59,14 @@ export class KnownResources {
     return all.length > 0 ? random.pick(all) : undefined
   }
 
-  /** Something that was made on a board. */
+  /** Records a resource that was created on a board. */
   add(board: KnownBoard, parameter: string, id: string) {
     const ids = board.ids.get(parameter) ?? []
     board.ids.set(parameter, [...ids, id].slice(-KEPT))
     board.resourceCount++
   }
 
-  /** Something that is gone. Sometimes it stays in mind, as with a client that has not heard of it. */
+  /** Removes a deleted resource. Sometimes it is kept, as by a client with an old view. */
   remove(board: KnownBoard, parameter: string, id: string, random: Random) {
     const ids = board.ids.get(parameter)
     if (ids && random.below(5) > 0)
@@ -76,7 +76,7 @@ export class KnownResources {
       )
   }
 
-  /** An id for a parameter or field, of the board unless chance says otherwise: `action_column_id` is a `column_id`. */
+  /** An id for a parameter or field, mostly of the board: `action_column_id` is a `column_id`. */
   idFor(name: string, board: KnownBoard | undefined, random: Random): string {
     const home = random.below(30) === 0 ? random.pick(this.boards) : board
     if (!home || random.below(60) === 0) return NOWHERE

@@ -4,8 +4,8 @@ import { fieldsOfMultipart } from './forms.ts'
 import type { FuzzRequest } from './requests.ts'
 
 /**
- * The operation that a method and an address name. HEAD asks for what GET would answer; every path is also under `/api`, may
- * stand behind a scheme and a host, and may end with a slash.
+ * The operation of a method and an address. HEAD is treated as GET. A path may start with `/api` or with a scheme and
+ * host, and may end with a slash.
  */
 export function operationAt(
   operations: readonly DocumentedOperation[],
@@ -19,7 +19,7 @@ export function operationAt(
   })
 }
 
-/** Without what does not matter in it: empty for the root. */
+/** The normalized path: empty for the root. */
 export const pathOf = (target: string) =>
   target
     .replace(/[?#].*$/s, '')
@@ -27,7 +27,7 @@ export const pathOf = (target: string) =>
     .replace(/^\/api(?=\/)/, '')
     .replace(/\/$/, '')
 
-/** The part of a request that does not fit the operation, if there is one. What is not documented is nobody's business. */
+/** The part of a request that does not match the operation, if any. Undocumented parts are ignored. */
 export function mismatchOf(
   operation: DocumentedOperation,
   request: FuzzRequest,
@@ -35,12 +35,12 @@ export function mismatchOf(
   const query = fieldsOf(/[?#](.*)$/s.exec(request.target)?.[1] ?? '')
   if (!fitsAll(operation.query_fields, (name) => query[name])) return 'query'
   if (!fitsAll(operation.header_fields, (name) => headerOf(request, name))) return 'header'
-  // Under another name the bytes are something else.
+  // With another content type, the bytes are not checked.
   if (operation.body && !request.mutations.has('type') && !fitsBody(operation.body, request)) return 'body'
   return undefined
 }
 
-/** Whether all is there that must be, each once. All of it is text: an integer is what is spelled like one. */
+/** Whether all required fields are present and valid. Values are text, which may spell an integer. */
 function fitsAll(fields: readonly Field[], given: (name: string) => string | string[] | undefined): boolean {
   return fields.every(({ name, schema, is_required, isValid }) => {
     const text = given(name)
@@ -62,7 +62,7 @@ function fitsBody({ type, isValid }: NonNullable<DocumentedOperation['body']>, r
   }
 }
 
-/** Enums are taken in any case, which the document does not say. */
+/** Enums are accepted in any case, which the document does not say. */
 const withEnums = (value: unknown) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(
@@ -74,10 +74,10 @@ const withEnums = (value: unknown) => {
   )
 }
 
-/** What stands twice is a list, which no schema takes for one text. */
+/** A repeated field is a list, which no schema accepts as text. */
 const fieldsOf = (text: string) => parseQuery(text, '&', '=', { maxKeys: 0 })
 
-/** Headers of one name are one list. */
+/** Repeated headers form one list. */
 function headerOf({ headers }: FuzzRequest, name: string): string | undefined {
   const values = headers.filter(([each]) => each === name).map(([, value]) => value)
   return values.length === 0 ? undefined : values.join(', ')

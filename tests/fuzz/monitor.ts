@@ -6,7 +6,7 @@ import type pg from 'pg'
 
 const EVERY_MS = 200
 
-/** Looks at a process while it works: what it weighs, what it says, whether it lives. */
+/** Monitors processes: their memory, their logs and whether they are running. */
 export function monitor(services: readonly ServiceProcess[]) {
   const weights = services.map(() => [] as number[])
   const look = () => {
@@ -16,7 +16,7 @@ export function monitor(services: readonly ServiceProcess[]) {
   const timer = setInterval(look, EVERY_MS)
   look()
   return {
-    /** What is wrong with the processes themselves, and what they weighed. */
+    /** Errors of the processes, and their memory. */
     end: () => {
       clearInterval(timer)
       const complaints = services.flatMap(({ hasEnded, output }) => [
@@ -28,7 +28,7 @@ export function monitor(services: readonly ServiceProcess[]) {
   }
 }
 
-/** From the second tenth, when everything has been done once, to the last: medians, in MiB. */
+/** Memory growth in MiB: the median of the last tenth minus that of the second tenth, after the warm-up. */
 export function growthOf(weights: readonly number[]) {
   const tenth = Math.max(1, Math.floor(weights.length / 10))
   const early = percentile(weights.slice(tenth, 2 * tenth), 50)
@@ -36,7 +36,7 @@ export function growthOf(weights: readonly number[]) {
   return { early, late, growth: late - early }
 }
 
-/** How many transactions PostgreSQL ended because they waited for each other. Ask when the services are gone. */
+/** The number of deadlocks. Call it after the services have ended. */
 export async function countDeadlocks(sql: pg.Pool): Promise<number> {
   const { rows } = await sql.query<{ deadlocks: number }>(
     'select deadlocks::int from pg_stat_database where datname = current_database()',

@@ -4,7 +4,7 @@ import { CANARY } from './values.ts'
 
 export type Header = readonly [name: string, value: string]
 
-/** Headers that are odd, wrong, or too much, beside those that an operation documents. */
+/** Unusual, invalid or oversized headers, in addition to the documented ones. */
 export function oddHeaders(random: Random, known: KnownResources): Header[] {
   const tag = random.pick(known.tags)
   const names = ['If-Match', 'If-None-Match', 'Idempotency-Key', 'Range']
@@ -159,7 +159,7 @@ export function goodCredential(random: Random, token: string): Header {
   return ['Authorization', `${dice === 2 ? 'bearer  ' : 'Bearer '}${token}`]
 }
 
-/** What may stand in Authorization when it is no token of anybody. Nobody is let in with any of them. */
+/** Invalid Authorization headers. All of them must be rejected. */
 export function badCredentials(random: Random, token: string): Header[] {
   const [head = '', claims = '', sign = ''] = token.split('.')
   const none = Buffer.from('{"alg":"none"}').toString('base64url')

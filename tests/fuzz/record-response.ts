@@ -3,7 +3,7 @@ import type { ResponseCheck } from './check-response.ts'
 import type { KnownResources } from './known-resources.ts'
 import type { FuzzRequest } from './requests.ts'
 
-/** What an answer tells of the known: what there is now, and what is no more. */
+/** Records created and deleted resources from a response. */
 export function recordResponse(
   known: KnownResources,
   request: FuzzRequest,
@@ -19,7 +19,7 @@ export function recordResponse(
   if (operation.id === 'createBoard' && outcome === '201' && who) known.addBoard(String(json?.['id']), who)
   else if (operation.id === 'deleteBoard' && outcome === '204') known.forget(params['board_id'] ?? '')
   else if (operation.id === 'changePassword' && outcome === '200' && who && body)
-    // With a mark of its byte order at the beginning it counts too.
+    // The body may start with a byte order mark.
     who.password = (JSON.parse(body.toString().replace(/^\uFEFF/, '')) as { new_password: string }).new_password
   if (!board) return
   const missing = /^404 (\w+)_not_found$/.exec(outcome)?.[1]

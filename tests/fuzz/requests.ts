@@ -6,7 +6,7 @@ import { type FuzzUser, type KnownBoard, type KnownResources, newId } from './kn
 import { badCredentials, goodCredential, type Header, oddHeaders, oddId, oddPath, oddQuery } from './mutations.ts'
 import { asText, jsonText, spoilJson, textsOf, validFields, validValue } from './values.ts'
 
-/** A request as it goes out, and what was done to it on purpose. */
+/** A request, and how it was mutated. */
 export interface FuzzRequest {
   operation: DocumentedOperation
   method: string
@@ -20,9 +20,9 @@ export interface FuzzRequest {
   mutations: Set<Mutation>
   framing: Framing
 }
-/** What was bent. `body`: it does not fit the schema, or may not; `type`: it is sent under another name. */
+/** The mutated parts. `body`: it may not match the schema; `type`: another content type. */
 export type Mutation = 'credentials' | 'path' | 'method' | 'query' | 'headers' | 'body' | 'type' | 'framing'
-/** Chances of one in so many that something is bent. */
+/** One in this many requests has this mutation. */
 const ODDS = { credentials: 30, path: 25, method: 60, query: 25, headers: 7, body: 3, framing: 40 }
 
 /** One request for an operation: a valid one, bent here and there by chance. */
@@ -66,7 +66,7 @@ export function makeRequest(
   if (isBent('headers')) {
     const odd = oddHeaders(random, known)
     if (odd.some(([name]) => name === 'Content-Type' || name === 'Content-Encoding')) mutations.add('type')
-    // Who asks for a socket asks for another address.
+    // A WebSocket handshake has another address.
     if (odd.some(([, value]) => value === 'websocket')) mutations.add('path')
     headers.push(...odd)
   }
@@ -75,7 +75,7 @@ export function makeRequest(
   return { operation, method, target, headers, body, who, board, params, mutations, framing }
 }
 
-/** Mostly a member, often the first of them, who is an owner unless he was demoted. */
+/** Mostly a member, often the first one, who is an owner unless demoted. */
 function whoAsks(known: KnownResources, board: KnownBoard | undefined, random: Random): FuzzUser {
   if (!board || random.below(12) === 0) return random.pick(known.users)
   return random.pick(random.below(3) === 0 ? board.members.slice(0, 1) : board.members)
@@ -107,7 +107,7 @@ function bodyOf(
     return { body: undefined, type: undefined }
   }
   let fields = { ...validFields(body.schema, place), ...fittingFields(id, who, place) }
-  // Some fields must come together, or not be empty together.
+  // Some fields are required together, or must not be empty together.
   while (body.type === 'application/json' && !body.isValid(fields))
     fields = { ...fields, ...validFields(body.schema, place) }
   if (body.type !== 'application/json') {
@@ -127,7 +127,7 @@ function bodyOf(
   return { body: bytes, type: body.type }
 }
 
-/** A valid request with these fields; an upload brings a small file of its own. */
+/** A valid request with these fields. An upload contains a small file. */
 export function plainRequest(
   operation: DocumentedOperation,
   who: FuzzUser,
@@ -154,7 +154,7 @@ export function plainRequest(
   }
 }
 
-/** What must be right among the fields for anything to happen: passwords, and what a rule is about. */
+/** Fields that must be consistent for a success: passwords, and the references of a rule. */
 function fittingFields(operation: string, { email, password }: FuzzUser, { known, board, random }: Place): object {
   const fresh = `hush-hush fuzz ${random.below(1e9)}`
   const idOf = (name: string) => known.idFor(name, board, random)
@@ -182,7 +182,7 @@ function fittingFields(operation: string, { email, password }: FuzzUser, { known
   }
 }
 
-/** The request in a form that a person can send again. */
+/** The request in a form that can be repeated by hand. */
 export function describe({ method, target, headers, body, framing, mutations }: FuzzRequest): string {
   const shown = headers.map(
     ([name, value]) => `-H ${JSON.stringify(`${name}: ${value.replace(/eyJ[\w.-]+/, '<token>').slice(0, 120)}`)}`,

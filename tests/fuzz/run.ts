@@ -12,26 +12,29 @@ import { describe, type FuzzRequest, makeRequest, plainRequest } from './request
 export interface FuzzSize {
   seed: number
   requests: number
-  /** Connections that ask at the same time. */
+  /** Concurrent connections. */
   concurrency: number
-  /** Only requests that follow the document. */
+  /** Sends only requests that match the document. */
   isValidOnly?: boolean
 }
 export interface FuzzResults {
   requests: number
   seconds: number
-  /** What must not be, with the number of the request and the request itself. */
+  /** Violations, with the request and its number. */
   violations: string[]
-  /** Answers by status and code. */
+  /** Responses by status and problem code. */
   outcomes: Map<string, number>
-  /** For each operation: how often it was asked, and how often it succeeded. */
+  /** Calls and successes by operation. */
   operations: Map<string, { asked: number; succeeded: number }>
-  /** How many requests had something bent, by what it was. */
+  /** The number of requests by mutation. */
   mutations: Map<string, number>
 }
 
 const PEOPLE = 6
-/** One in so many. Hashing a password takes as long as a hundred other requests; and what is deleted must be made first. */
+/**
+ * Operations that are called less often, one in this many times: hashing a password takes as long as a hundred other
+ * requests, and deleted resources must be created first.
+ */
 const rarely: Record<string, number> = {
   register: 100,
   login: 100,
@@ -45,7 +48,7 @@ const rarely: Record<string, number> = {
 const oneIn = (operation: string) => rarely[operation] ?? (operation.startsWith('delete') ? 4 : 1)
 const SHOWN = 40
 
-/** Asks every operation of a document in every way that chance comes upon, and judges every answer. */
+/** Calls every operation of a document with random valid and broken requests, and checks every response. */
 export async function fuzz(
   base_url: string,
   operations: readonly DocumentedOperation[],
@@ -73,7 +76,7 @@ export async function fuzz(
     const tally = found.operations.get(request.operation.id) ?? { asked: 0, succeeded: 0 }
     found.operations.set(request.operation.id, tally)
     tally.asked++
-    // Another path or method is another operation, whatever it was to be.
+    // A mutated path or method calls another operation.
     const isItself = request.method === request.operation.method && !request.mutations.has('path')
     if (isItself && /^[23]/.test(verdict.outcome)) tally.succeeded++
     for (const complaint of verdict.violations) {
@@ -102,7 +105,7 @@ export async function fuzz(
     return ask(connection, -1, request)
   }
 
-  /** A new board, with its people and enough on it to begin with. */
+  /** Creates a board with members and some resources. */
   const createBoard = async (connection: Connection, nth: number) => {
     const random = seeded(nth)
     const [owner, ...others] = random.shuffled(known.users) as [FuzzUser, ...FuzzUser[]]
@@ -115,7 +118,7 @@ export async function fuzz(
       await call(connection, 'createCard', owner, { board_id, column_id: String(column.json?.['id']) }, { title })
     }
     const idOf = (parameter: string) => known.boards.find(({ id }) => id === board_id)?.ids.get(parameter)?.[0] ?? ''
-    /** Others are here already: what was made may be gone again, and then nothing is built on it. */
+    /** Other connections use the board too, so a resource may be deleted again. Then nothing is added to it. */
     const build = async (id: string, on: Record<string, string>, fields: Record<string, string>) => {
       const isThere = !Object.values({ ...on, ...fields }).includes('')
       if (isThere) await call(connection, id, owner, { board_id, ...on }, fields)
@@ -130,7 +133,7 @@ export async function fuzz(
     await build('createRule', {}, { name: 'Rule', ...trigger, ...action })
   }
 
-  /** Boards that hold too much go, so that the last request meets no larger known than the first. */
+  /** Deletes a full board, so that data does not grow during the run. */
   const tidy = async (connection: Connection, board_id: string) => {
     known.forget(board_id)
     for (const who of known.users) {
@@ -157,7 +160,7 @@ export async function fuzz(
       }
       let operation = random.pick(operations)
       while (random.below(oneIn(operation.id)) > 0) operation = random.pick(operations)
-      // Nobody else may be logged out by it.
+      // A new user, so that no other one is logged out.
       const who = operation.id === 'logoutEverywhere' ? await newAccount(base_url) : undefined
       await ask(connection, nth, makeRequest(operation, known, random, { isValidOnly, who }))
       if (nth % 5_000 === 0) progress(nth, found.violations.length)

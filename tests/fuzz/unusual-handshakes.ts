@@ -3,11 +3,11 @@ import { type Handshake, handshakeTo } from './frame-session.ts'
 import { CANARY } from './values.ts'
 
 interface OddHandshake extends Handshake {
-  /** Nobody may be let in with it. */
+  /** It must be rejected. */
   is_bad: boolean
 }
 
-/** Handshakes that are none, or for something else. */
+/** Invalid or unusual handshakes. */
 export function unusualHandshake(target: string, board_id: string, random: Random): OddHandshake {
   const good = handshakeTo(target)
   const without = (name: string) => good.headers.filter(([key]) => key !== name)

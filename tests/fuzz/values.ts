@@ -2,9 +2,9 @@ import type { Random } from '@lockstep/testing/random'
 import type { Schema } from './document.ts'
 import { type KnownBoard, type KnownResources, newId } from './known-resources.ts'
 
-/** Stands in many hostile values, and must come back in no error. */
+/** Part of many hostile values. It must not appear in any error. */
 export const CANARY = 'canary-7d1f'
-/** Where values are made for: what is known, on which board, by chance. */
+/** The context of a generated value: known resources, the board, and the random generator. */
 export interface Place {
   known: KnownResources
   board: KnownBoard | undefined
@@ -29,7 +29,7 @@ const words = [
   '%_\\',
 ]
 
-/** A valid value for a field, from what is known by name, else from its schema. */
+/** A valid value for a field: a known one by name, or one generated from its schema. */
 export function validValue(name: string, schema: Schema, place: Place): unknown {
   const { known, board, random } = place
   if (schema.anyOf && !schema.properties) return validValue(name, random.pick(schema.anyOf), place)
@@ -60,7 +60,7 @@ export function validValue(name: string, schema: Schema, place: Place): unknown 
   }
 }
 
-/** What is required, and some of the rest. */
+/** The required fields, and some of the others. */
 export function validFields(schema: Schema, place: Place): Record<string, unknown> {
   const { random } = place
   const isWanted = (name: string) => schema.required?.includes(name) || random.below(name === 'id' ? 6 : 2) === 0
@@ -83,11 +83,11 @@ function text({ minLength = 0, maxLength = 400 }: Schema, random: Random): strin
   const letters = Array.from(word.padEnd(Math.min(length, 400), 'x'))
   const filled = length > letters.length ? [...letters, ...Array<string>(length - letters.length).fill('x')] : letters
   const cut = filled.slice(0, Math.max(minLength, Math.min(maxLength, dice < 2 ? length : filled.length)))
-  // One character alone may be one that nobody sees.
+  // A single character may be invisible.
   return cut.length < 3 ? 'abc'.slice(0, Math.max(cut.length, minLength)) : cut.join('')
 }
 
-/** JSON texts that fit nowhere, or only where nobody expects them. */
+/** JSON texts that are rarely valid. */
 function hostile(schema: Schema, random: Random): string {
   const { maxLength = 300, maximum = 2 ** 53, minimum = 0, maxItems = 100 } = schema.anyOf?.[0] ?? schema
   const long = (letter: string, n: number) =>

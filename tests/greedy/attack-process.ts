@@ -1,7 +1,7 @@
 import { handleCommands } from '@lockstep/testing/load/worker'
 import { type Amount, type AttackName, runAttack, type Target } from './attacks.ts'
 
-/** A process of its own, so that the attacker takes no time of the bystanders or of the watch over memory. */
+/** In its own process, so that the attacker does not slow down the bystanders or the memory watch. */
 export interface AttackCommand {
   name: AttackName
   target: Target

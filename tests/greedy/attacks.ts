@@ -4,11 +4,11 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 
-/** What an attack is aimed at, with an account and what was prepared for it. */
+/** The target of an attack: an account and its prepared data. */
 export interface Target {
   /** The instances of the attacked service. */
   urls: string[]
-  /** Where the attacker's connections come from. */
+  /** Source address of the attacker's connections. */
   localAddress: string
   token: string
   email: string
@@ -16,19 +16,19 @@ export interface Target {
   board: string
   column: string
   card: string
-  /** Where the log of the board begins: `<epoch>.<seq>`. */
+  /** The start of the board's log: `<epoch>.<seq>`. */
   since: string
 }
 
-/** How much is sent. `many` is what the attack counts: connections, requests at once, or bytes. */
+/** The size of an attack. `many` is a number of connections, concurrent requests or bytes, depending on the attack. */
 export interface Amount {
   many: number
   everyMs?: number
-  /** On a slow machine the attack lasts until so many answers have come. */
+  /** On a slow machine the attack lasts until there are this many responses. */
   atLeast?: number
 }
 
-/** How often each answer came: a status, a close code, or the error of a broken connection. */
+/** Counts by outcome: a status, a close code, or a connection error. */
 export type Outcomes = Record<string, number>
 
 const MEBIBYTE = 2 ** 20
@@ -39,7 +39,7 @@ const BOUNDARY = 'between-parts'
 const MULTIPART = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
 const partHead = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="file.bin"\r\nContent-Type: application/x-test\r\n\r\n`
 
-/** One attack under way: everything it opened is closed at its end. */
+/** A running attack. At its end it closes everything it opened. */
 class Attack {
   readonly outcomes: Outcomes = {}
   readonly target: Target
@@ -62,7 +62,7 @@ class Attack {
     if (!this.isOver) this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
   }
 
-  /** Lasts for a time, and until enough has come of it. */
+  /** Waits for a time, and until there are enough responses. */
   async last(ms: number) {
     const deadline = performance.now() + LONGEST_MS
     await pause(ms)
@@ -76,7 +76,7 @@ class Attack {
     for (const socket of this.sockets) socket.destroy()
   }
 
-  /** Repeats something until the end, so many times at once, and none more often than every so many milliseconds. */
+  /** Repeats an action until the end, with some concurrency and at most once every `everyMs`. */
   async repeat(atOnce: number, act: () => Promise<unknown>, everyMs = 0) {
     const worker = async () => {
       while (!this.isOver) {
@@ -92,7 +92,7 @@ class Attack {
     await pause(Math.max(0, ms), undefined, { signal: this.stop.signal }).catch(() => {})
   }
 
-  /** Sends one request and drops its answer as it comes. Resolves when it is over, however it ends. */
+  /** Sends one request and discards its response. Resolves when it is over, whatever the result. */
   send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer, hasToken = true) {
     const { promise, resolve } = Promise.withResolvers<void>()
     const sent = request((this.target.urls[0] ?? '') + path, {
@@ -119,7 +119,7 @@ class Attack {
     return promise
   }
 
-  /** Opens a bare connection and writes the head of a request. Its answer is counted, unless nothing is read. */
+  /** Opens a TCP connection and writes the head of a request. Its response is counted, unless nothing is read. */
   open(head: string, { isRead = true } = {}): Socket {
     const socket = connect({
       port: Number(new URL(this.target.urls[0] ?? '').port),
@@ -150,7 +150,7 @@ class Attack {
     return `${[line, ...lines].join('\r\n')}\r\n\r\n`
   }
 
-  /** Opens connections whose bodies come a byte at a time. */
+  /** Opens connections that send their bodies one byte at a time. */
   async dribble(head: string, begin: string) {
     const { many, everyMs = 2_000 } = this.amount
     const open: Socket[] = []
@@ -173,9 +173,9 @@ const renames = async (attack: Attack) => {
   await attack.repeat(attack.amount.many, rename, attack.amount.everyMs)
 }
 
-/** Everything an attacker does. Each is lawful: no request is malformed on the level of HTTP, none needs special rights. */
+/** All attacks. Each uses valid HTTP requests without special rights. */
 const attacks = {
-  /** Long pages of the log: more than a string can hold, and less, which take less time to read and no less memory. */
+  /** Long pages of the log: some exceed the maximum string length; shorter ones need less time but as much memory. */
   history: (attack: Attack) => {
     const limits = [349, 150, 75]
     let nth = 0
@@ -186,7 +186,7 @@ const attacks = {
     return attack.repeat(attack.amount.many, read)
   },
 
-  /** Sockets that resume from the beginning of the log, take what comes for a moment, and begin again. */
+  /** Sockets that resume from the start of the log, read for a moment, and reconnect. */
   resume: (attack: Attack) =>
     attack.repeat(
       attack.amount.many,
@@ -199,7 +199,7 @@ const attacks = {
       0,
     ),
 
-  /** Clients that accept no compression, ask for a large board and read nothing. */
+  /** Clients that request a large board without compression and read nothing. */
   unreadBoards: async (attack: Attack) => {
     const head = attack.head(`GET /boards/${attack.target.board} HTTP/1.1`, { 'accept-encoding': 'identity' })
     for (let i = 0; i < attack.amount.many && !attack.isOver; i++) {
@@ -209,7 +209,7 @@ const attacks = {
     while (!attack.isOver) await attack.pause(1_000)
   },
 
-  /** Lists of half a million items, each of them wrong. */
+  /** Lists of half a million invalid items. */
   wrongLists: (attack: Attack) => {
     const body = Buffer.from(`{"user_ids":[${'0,'.repeat(524_000)}0]}`)
     const send = () => attack.send('PUT', `/cards/${attack.target.card}/assignees`, JSON_TYPE, body)
@@ -251,7 +251,7 @@ const attacks = {
 
   renames,
 
-  /** Renames that are seen at every instance. */
+  /** Renames that are watched at every instance. */
   watchedRenames: async (attack: Attack) => {
     for (const url of attack.target.urls) attack.openSocket('&seq=1', url)
     await renames(attack)
@@ -286,7 +286,7 @@ const attacks = {
 }
 export type AttackName = keyof typeof attacks
 
-/** Attacks for a while, and tells what came of it. */
+/** Runs an attack for a time, and returns the outcomes. */
 export async function runAttack(name: AttackName, target: Target, amount: Amount, ms: number): Promise<Outcomes> {
   const attack = new Attack(target, amount)
   const under = attacks[name](attack)

@@ -8,20 +8,20 @@ import { WebSocket } from 'ws'
 import type { Sample } from './judge.ts'
 import { Pacer } from './pacer.ts'
 
-/** A process of its own: one bystander for each service, with the same pace, so that their times can be compared. */
+/** In its own process: one bystander for each service, at the same pace, so that their times can be compared. */
 export type BystanderCommand =
   | { do: 'prepare'; services: BystanderService[] }
   | { do: 'begin' }
   | { do: 'finish' }
   | { do: 'leave' }
 
-/** The instances of a service: the bystander uses the first, and listens at the last. */
+/** The instances of a service. The bystander sends requests to the first, and opens sockets at the last. */
 export interface BystanderService {
   urls: string[]
 }
 
 const PATIENCE_MS = 10_000
-/** Accounts that log in by turns, each from an address of its own: nobody comes near the limit on logins. */
+/** Accounts that log in alternately, each from its own address, to stay below the login limit. */
 const ACCOUNTS = 12
 const CARDS = 20
 const PASSWORD = 'a-long-enough-pass-phrase-of-nobody'
@@ -42,7 +42,7 @@ class Bystander {
   private readonly pacer = new Pacer()
   private writes = 0
   private logins = 0
-  /** Titles that were written and have not come as an event yet, and when each was due. */
+  /** Written titles whose event has not arrived yet, and when each write was due. */
   private readonly awaited = new Map<string, number>()
 
   constructor({ urls }: BystanderService, nth: number) {
@@ -132,7 +132,7 @@ class Bystander {
     return socket
   }
 
-  /** Keeps a socket open, and opens another when it is closed, which is a failure. */
+  /** Keeps a socket open. A close is a failure, after which another one is opened. */
   private async listen() {
     const socket = this.openSocket()
     this.socket = socket
@@ -176,7 +176,7 @@ async function json(client: HttpClient, method: string, path: string, content: u
   return JSON.parse(bytes.toString()) as { id: string }
 }
 
-/** A failure is named by its status and its code. */
+/** Throws an error with the status and the problem code. */
 function expectOk({ status, bytes }: HttpResponse) {
   if (status !== 200) throw new Error(`${status} ${/"code":"(\w+)"/.exec(bytes.toString())?.[1] ?? ''}`.trim())
 }

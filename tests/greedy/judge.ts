@@ -1,25 +1,25 @@
 import { percentileOfSorted } from '@lockstep/testing/statistics'
 
-/** What a bystander does: a read, a write, the event of that write on a socket, a login, and a new socket. */
+/** The actions of a bystander: a read, a write, the event of that write on a socket, a login, and a new socket. */
 export const KINDS = ['read', 'write', 'event', 'login', 'connect'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** One action of a bystander. Its time counts from when it was due, so that a stall counts for everything due in it. */
+/** One action of a bystander. Its time starts when it was due, so that a stall affects everything due in it. */
 export interface Sample {
   kind: Kind
   ms: number
   failure?: string
 }
 
-/** What was seen of the attacked service, and of an equal service at the same time, whose bystander is the control. */
+/** Measurements of the attacked service, and of an equal service at the same time, whose bystander is the control. */
 export interface Observation {
   attacked: Sample[]
   control: Sample[]
-  /** How processes of the service ended, if any did. */
+  /** How processes of the service ended, if any. */
   ended: string[]
   peakBytes: number
   limitBytes: number
-  /** What the attacker got stored, where quotas bound it. */
+  /** The data that the attacker stored, and its quota. */
   stored?: { what: string; bytes: number; limitBytes: number }
 }
 
@@ -33,11 +33,11 @@ export interface KindTimes {
 
 export interface Verdict {
   times: KindTimes[]
-  /** Why the run says nothing about the service: its control failed, or there is nothing to compare. */
+  /** Why the run cannot be evaluated: its control failed, or there is nothing to compare. */
   unusable: string[]
-  /** Conditions that no further measurement can repair. */
+  /** Failures that more measurements cannot fix. */
   failures: string[]
-  /** Times above what is allowed: with more samples of both, noise goes away and a defect stays. */
+  /** Times above the bound. More samples distinguish noise from a defect. */
   slow: string[]
 }
 
@@ -47,7 +47,7 @@ const SHOWN = 3
 
 export const allowed = (controlMs: number) => Math.max(FACTOR * controlMs, controlMs + EXTRA_MS)
 
-/** Judges one scenario: whether it can be judged, survival, memory, failures and p95 of the bystander, and stored bytes. */
+/** Evaluates one scenario: processes, memory, failures and p95 of the bystander, and stored bytes. */
 export function evaluate({ attacked, control, ended, peakBytes, limitBytes, stored }: Observation): Verdict {
   const times = KINDS.map((kind) => timesOf(kind, attacked, control))
   const failures = [

@@ -8,7 +8,7 @@ interface Watched {
   signal: (signal: NodeJS.Signals) => void
 }
 
-/** Ends a process that takes more memory than it may, as a container does, and keeps the most that any has taken. */
+/** Kills a process that exceeds its memory limit, like a container, and records the peak of all processes. */
 export class MemoryWatch {
   peakBytes = 0
   private readonly timer: NodeJS.Timeout
@@ -29,7 +29,7 @@ export class MemoryWatch {
   }
 }
 
-/** The most resident memory that a process has had, by the kernel's own account: no peak is missed between two looks. */
+/** Peak resident memory of a process, from the kernel, so that no peak between two samples is missed. */
 function peakOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')

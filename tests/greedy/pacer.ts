@@ -3,8 +3,8 @@ import { now } from '@lockstep/testing/load/socket-clients'
 import type { Kind, Sample } from './judge.ts'
 
 /**
- * Does things at a fixed pace, whatever the answers take. Each time counts from when the action was due: a service that
- * stalls for a second is late for everything due in that second, not for a single request.
+ * Runs actions at a fixed rate (open loop). Each time starts when the action was due: a stall of a second delays
+ * everything due in that second, not a single request.
  */
 export class Pacer {
   private samples: Sample[] = []
@@ -24,13 +24,13 @@ export class Pacer {
     this.samples.push({ kind, ms: now() - due, ...(failure !== undefined && { failure }) })
   }
 
-  /** Ends everything; what is under way is waited for. */
+  /** Stops, and waits for pending actions. */
   async end() {
     this.endsAt = now()
     await Promise.all(this.loops)
   }
 
-  /** Everything since the last time, also what happened between an end and the next beginning. */
+  /** All samples since the last call, including those between two runs. */
   take(): Sample[] {
     const taken = this.samples
     this.samples = []
@@ -42,7 +42,7 @@ export class Pacer {
       await pause(Math.max(0, due - now()))
       if (due >= this.endsAt) return
       try {
-        // What could not begin before the end is late, too, and is not sent any more.
+        // An action that could not start before the end counts as late, and is not sent.
         if (now() < this.endsAt) await act(due)
         this.add(kind, due)
       } catch (error) {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { HttpClient, type HttpResponse, inParallel } from '@lockstep/testing/load/http-client'
 import type { Target } from './attacks.ts'
 
-/** What an attacker stores before the attack. Every text is as long as it may be. */
+/** The data that an attacker stores before the attack. Every text has its maximum length. */
 export interface Preparation {
   cards?: number
   text?: 'equal' | 'control' | 'random'
@@ -11,7 +11,7 @@ export interface Preparation {
   boards?: number
 }
 
-/** What was stored, and which refusal ended it. */
+/** The stored data, and the rejection that ended the preparation. */
 export interface Prepared {
   target: Target
   made: Required<Omit<Preparation, 'text'>>
@@ -25,15 +25,15 @@ const TRIES = 50
 
 const texts = {
   equal: () => 'a'.repeat(TEXT_LENGTH),
-  /** Six bytes each as JSON. */
+  /** Six bytes per character in JSON. */
   control: () => '\u0001'.repeat(TEXT_LENGTH),
-  /** What no compression makes smaller than three quarters. */
+  /** Compresses to three quarters at best. */
   random: () => randomBytes((TEXT_LENGTH * 3) / 4).toString('base64'),
 }
 
 class Refusal extends Error {}
 
-/** Registers an account and lets it store things, as far as it may. */
+/** Registers an account and stores data, as far as quotas allow. */
 export async function prepare(urls: string[], localAddress: string, preparation: Preparation): Promise<Prepared> {
   const { cards = 0, text = 'equal', renames = 0, boards = 0 } = preparation
   const url = urls[0] as string
@@ -87,7 +87,7 @@ export async function prepare(urls: string[], localAddress: string, preparation:
   }
 }
 
-/** Sends until it is done; a refusal by a quota ends the preparation, a busy service is tried again. */
+/** Retries while the service is busy. A rejection by a quota ends the preparation. */
 async function must(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
   for (let tries = 0; ; tries++) {
     const reply = await send()

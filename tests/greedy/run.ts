@@ -8,33 +8,33 @@ import type { Scenario } from './scenarios.ts'
 
 export interface Pace {
   size: 'full' | 'small'
-  /** How long an attack lasts each time, and the quiet before it. */
+  /** Duration of an attack, and of the pause before it. */
   attackMs: number
   calmMs: number
-  /** Each round attacks one of the services, by turns. Where times are too long, more rounds tell noise from a defect. */
+  /** Rounds attack the services alternately. If times are too long, more rounds distinguish noise from a defect. */
   minRounds: number
   maxRounds: number
-  /** Rounds in which the host takes more of the processors than this part are repeated. */
+  /** Rounds in which the host steals more than this share of the CPU are repeated. */
   maxStolen?: number
-  /** With these, all scenarios share the same processes; otherwise each gets new ones with its own settings. */
+  /** If set, all scenarios share the same processes; otherwise each gets new ones with its own settings. */
   shared?: ServiceOptions
 }
 
 export interface Result {
   scenario: Scenario
   prepared: Pick<Prepared, 'made' | 'refused'>
-  /** What the attacker got. */
+  /** The responses to the attacker. */
   outcomes: Outcomes
   observation: Observation
   rounds: number
-  /** How many more rounds were left out, because the host took too much of the processors meanwhile. */
+  /** Rounds that were repeated because the host stole too much CPU. */
   disturbed: number
   verdict: Verdict
 }
 
 const MAX_DISTURBED = 6
 
-/** Returns what part of the processors' time the host has given to others since now, as far as the kernel knows. */
+/** Measures the share of CPU time that the host steals from now on. */
 function stolenSince(): () => number {
   const before = machineTime()
   return () => {
@@ -43,7 +43,7 @@ function stolenSince(): () => number {
   }
 }
 
-/** Runs one scenario, and judges all of its rounds together. */
+/** Runs one scenario, and evaluates all of its rounds together. */
 export async function runScenario(
   environment: AttackEnvironment,
   scenario: Scenario,
@@ -54,7 +54,7 @@ export async function runScenario(
   const { shared, minRounds, maxRounds } = pace
   await environment.start(shared ?? optionsOf(scenario), { isFresh: !shared })
   const began = performance.now()
-  // What is stored can be shared; an account without anything is one scenario's own, with its own share and limits.
+  // Prepared data is shared between scenarios; an account without data belongs to one scenario, with its own limits.
   const prepared = await environment.prepare(prepare ?? {}, prepare ? '' : scenario.name)
   const outcomes: Outcomes = {}
   const observation: Observation = {
@@ -75,7 +75,7 @@ export async function runScenario(
     const stolen = stolenSince()
     const got = (await environment.attacker.run(order)) as Outcomes
     const samples = (await environment.bystanders.run({ do: 'finish' })) as Sample[][]
-    // The host gave the processors to others: times say nothing. Memory still counts, and so does a round with a failure.
+    // The host stole CPU time, so the times are not used. Memory still counts, and so does a round with a failure.
     const hasFailed = environment.ended().length > 0 || samples[nth]?.some(({ failure }) => failure !== undefined)
     if (pace.maxStolen !== undefined && stolen() > pace.maxStolen && disturbed < MAX_DISTURBED && !hasFailed) {
       disturbed++

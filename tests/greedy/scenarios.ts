@@ -1,18 +1,18 @@
 import type { Amount, AttackName } from './attacks.ts'
 import type { Preparation } from './prepare.ts'
 
-/** One lawful account, or one address, that asks for more than its share. */
+/** One account or address that uses more than its share. */
 export interface Scenario {
   name: string
   title: string
   attack: AttackName
-  /** As it was first found, and small enough for every test run. */
+  /** The original size, and one that is small enough for every test run. */
   full: { prepare?: Preparation; amount: Amount }
-  /** Left out where another scenario of every test run covers the same defence. */
+  /** Omitted if another scenario of every test run covers the same defense. */
   small?: { prepare?: Preparation; amount: Amount }
   settings?: Record<string, string>
   instances?: number
-  /** What quotas bound: bytes that the board of the attacker holds, and how many are allowed after so many milliseconds. */
+  /** What a quota limits: the stored bytes of the attacker's board, and the limit after a time. */
   quota?: { what: string; query: string; limitBytes: (ms: number) => number }
 }
 

@@ -15,7 +15,7 @@ const LATE_MS = 3_000
 const ROUNDS = 5
 
 export interface Size {
-  /** How many primaries are killed, and how many hang and go on after they were replaced. */
+  /** The number of killed primaries, and of primaries that are frozen and resume after they were replaced. */
   kills: number
   freezes: number
   writers: number
@@ -27,20 +27,20 @@ export interface Failover {
   violations: string[]
   acknowledged: number
   refusals: number
-  /** From the moment the primary was gone until a write was acknowledged again. Nobody had to notice it first. */
+  /** Time from the failure of the primary to the next acknowledged write, without the detection of the failure. */
   recovery_ms: number
-  /** Of the writes that still reached a frozen primary when it went on: how many it acknowledged. None may be. */
+  /** Writes that a frozen primary acknowledged after it resumed. There must be none. */
   split: number
 }
 
-/** Fails over again and again under load: writers with keys, and live clients that change a board at random. */
+/** Fails over repeatedly under load: writers with idempotency keys, and live clients with random changes. */
 export async function failOverSynchronously(size: Size, progress: Progress): Promise<Failover[]> {
   const { kills, freezes } = size
   const kinds = Array.from({ length: kills + freezes }, (_, i) => (i < kills ? 'killed' : 'frozen'))
   let hung: Server | undefined
   try {
     const [cluster, redis] = await Promise.all([startCluster(), startRedis()])
-    // The address of the database, which moves: as a virtual address does, or a proxy that knows the primary.
+    // The address of the primary, which moves like a virtual IP address.
     const address = await startProxy(databaseOn(cluster.primary()))
     const settings = { DATABASE_URL: address.url, REDIS_URL: redis.url, JWT_SECRET, LOG_LEVEL: 'warn' }
     const service = await startServiceProcess(settings)
@@ -57,7 +57,7 @@ export async function failOverSynchronously(size: Size, progress: Progress): Pro
     await address.close()
     return outcomes
   } finally {
-    // What is frozen would not end.
+    // A frozen process would not end.
     if (hung?.process().hasEnded() === false) kill(hung)
     await endProcesses()
   }
@@ -80,7 +80,7 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
   const params = { board_id: shown.board_id, user_id: member.id }
   await owner.api.call('inviteMember', { params, body: { user_id: member.id } })
   await owner.api.call('updateMember', { params, body: { role: 'owner' } })
-  // An instance that nobody told of the new address: it still reaches the old primary.
+  // An instance with the old address, which still reaches the old primary.
   const old = { DATABASE_URL: databaseOn(cluster.primary()), REDIS_URL: '', JWT_SECRET, LOG_LEVEL: 'warn' }
   const astray = kind === 'frozen' ? await startServiceProcess(old) : undefined
   const line = await startFaultyConnection(base_url)
@@ -127,7 +127,7 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
   }
 }
 
-/** Writes to a primary that was replaced and does not know it. Answers how many writes it acknowledged. */
+/** Writes to a replaced primary. Returns the number of acknowledged writes. */
 async function writeAstray(api: Client, place: { board_id: string; column_id: string }): Promise<number> {
   let acknowledged = 0
   for (let i = 0; i < 3; i++) {

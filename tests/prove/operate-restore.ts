@@ -36,10 +36,10 @@ export interface Size {
 export interface Drill {
   violations: string[]
   acknowledged: number
-  /** Acknowledged writes that are gone when all is lost but the archive, and the age of the oldest of them. */
+  /** Acknowledged writes that are missing in the archive, and the age of the oldest one. */
   lost: number
   rpo_ms: number
-  /** From the disaster to the first request that the restored service answers. */
+  /** Time from the disaster to the first response of the restored service. */
   rto_ms: number
   smoke: string[]
 }

@@ -18,15 +18,15 @@ import { type Instance, type LoadedBoard, UpgradeWorkload, type WorkloadSize } f
 const OLD = '71b48433ba6c8942d2191190db0dd5a07f755861'
 
 export interface UpgradeSize extends WorkloadSize {
-  /** How long the two versions serve together, and each stage around that. */
+  /** Duration of the phase with both versions, and of the other phases. */
   together_seconds: number
   stage_seconds: number
-  /** How long another transaction holds a table that the migration changes. */
+  /** How long another transaction locks a table that the migration changes. */
   blocked_seconds: number
-  /** Rows that the migration has to change, in batches, and rows among which it makes an index. */
+  /** Rows that the migration changes in batches, and rows that it indexes. */
   rows: number
 }
-// A board for each writer: then only a migration can be in his way.
+// One board for each writer, so that only a migration can block it.
 const FULL: UpgradeSize = {
   boards: 16,
   writers: 16,
@@ -42,12 +42,12 @@ const FULL: UpgradeSize = {
 export interface Upgrade {
   failures: string[]
   stages: UpgradeWorkload['phases']
-  /** Exit codes of the instances that were sent away. */
+  /** Exit codes of the replaced instances. */
   exits: (number | null)[]
   migrated: string[]
   retries: number
   batches: number
-  /** Requests that were answered while the migration was kept waiting, and the slowest of them. */
+  /** Requests that were answered while the migration was blocked, and the slowest of them. */
   blocked: { requests: number; slowest_ms: number }
   rows_left: number
   events: number
@@ -56,8 +56,8 @@ export interface Upgrade {
 }
 
 /**
- * Two instances of the old version under load; the schema is migrated below them, they are replaced one by one by the new
- * version, and then the new one by the old again, on the new schema.
+ * Migrates the schema under two instances of the old version with load, replaces them one by one by the new version,
+ * and then rolls back one by one on the new schema.
  */
 export async function upgradeUnderLoad(size: UpgradeSize, progress: Progress): Promise<Upgrade> {
   using old = unpackVersion(OLD)
@@ -102,7 +102,7 @@ async function rollOver({
     progress(`${name} (${load.answered} requests so far, ${load.failures.length} failures)`)
   }
   const rest = (seconds = size.stage_seconds) => pause(seconds * 1_000)
-  /** The new one is in before the old one goes. */
+  /** The new instance is added before the old one is removed. */
   const replace = async (leaving: Instance, version: Instance['version']) => {
     const coming = await start(version)
     load.addInstance(coming)
@@ -147,7 +147,7 @@ async function rollOver({
   }
 }
 
-/** Migrates as an operator does, while a transaction reads from a table that is to be changed and does not end. */
+/** Runs the migration while an open transaction locks a table that it changes. */
 async function migrateBlocked(load: UpgradeWorkload, sql: pg.Pool, settings: Record<string, string>, seconds: number) {
   const holder = await sql.connect()
   await holder.query('begin')
@@ -170,7 +170,7 @@ async function migrateBlocked(load: UpgradeWorkload, sql: pg.Pool, settings: Rec
   }
 }
 
-/** One founder for each board; what the load writes on needs two columns and a label. */
+/** Creates boards with one owner, two columns and a label each. */
 export async function makeBoards(base_url: string, sql: pg.Pool, count: number): Promise<LoadedBoard[]> {
   const { tokens } = await makeAudience(sql, count)
   return Promise.all(
@@ -186,7 +186,7 @@ export async function makeBoards(base_url: string, sql: pg.Pool, count: number):
   )
 }
 
-/** Stored answers: as many that no board owns, as only the old schema allows, and as many as usual. */
+/** Inserts stored responses: without a board, as only the old schema allows, and the same number with one. */
 const addRows = (sql: pg.Pool, rows: number) =>
   sql.query(
     `insert into stored_responses (user_id, key, board_id, fingerprint, status)
@@ -195,7 +195,7 @@ const addRows = (sql: pg.Pool, rows: number) =>
     [rows],
   )
 
-/** Holds what the sockets heard against the log, the log against the contract, and the board against both. */
+/** Compares the events of the sockets with the log, the log with the contract, and the board with both. */
 export async function checkBoards(load: UpgradeWorkload, sql: pg.Pool, boards: LoadedBoard[], instances: Instance[]) {
   let count = 0
   const complain = (sentence: string) => load.failures.push(sentence)

@@ -126,7 +126,7 @@ export async function runOverload(size: OverloadSize, progress: Progress) {
       connections,
       phases: [{ rate, ms: size.withoutSeconds * 1_000 }],
     })
-    // It still works on requests whose clients have gone, and would disturb the next measurement.
+    // It still works on abandoned requests, and would disturb the next measurement.
     await unlimited.end('SIGKILL')
     progress('CPU time of a response and of a rejection')
     const costs = await measureCosts(otherLoad, { sql, settings, size, concurrency: alone.concurrency, rate })

@@ -105,7 +105,7 @@ function summary(outcomes: Outcome[]) {
 
 type Collected = ReturnType<typeof collectFigures>
 
-/** Single faults with figures of their own. */
+/** Single faults with their own figures. */
 async function runScenarios(
   environment: FaultEnvironment,
   directUrl: string,

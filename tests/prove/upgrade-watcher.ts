@@ -1,10 +1,10 @@
 import { WebSocket } from 'ws'
 import type { Instance, LoadedBoard } from './upgrade-workload.ts'
 
-/** How a socket may end that is sent away: its instance goes. */
+/** The close code of an instance that shuts down. */
 const GOES = 1012
 
-/** A socket on a board that comes back with what it has seen, to whichever instance is next, and misses nothing. */
+/** A socket that resumes at the next instance after each close, and checks that no event is missing. */
 export class Watcher {
   readonly board: LoadedBoard
   seq = 0

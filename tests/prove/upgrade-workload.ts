@@ -15,7 +15,7 @@ export interface WorkloadSize {
   writers: number
   readers: number
   sockets: number
-  /** How long a client thinks between two requests, at most. */
+  /** Maximum pause of a client between two requests. */
   thinking_ms: number
 }
 interface WorkloadPhase {
@@ -23,7 +23,7 @@ interface WorkloadPhase {
   requests: { old: number; new: number }
   slowest_ms: number
 }
-/** A board under load: who wrote it first, and what its sockets were told, by number. */
+/** A board under load: its creation, and the events that its sockets received, by number. */
 export interface LoadedBoard {
   created: Board
   token: string
@@ -37,8 +37,8 @@ type Inputs = { params: Record<string, string>; body?: unknown; query?: string }
 const CARDS_EACH = 8
 
 /**
- * Clients that work all the time, and the balancer before the instances: each request goes to the next one that is in. No
- * request is sent twice, and every answer that is not the one the contract promises for a success counts as a failure.
+ * Readers, writers and sockets behind a round-robin load balancer. No request is retried, and every response that is
+ * not a valid success counts as a failure.
  */
 export class UpgradeWorkload {
   readonly failures: string[] = []
@@ -55,7 +55,7 @@ export class UpgradeWorkload {
     this.boards = boards
   }
 
-  /** From now on requests count for this part of the story. */
+  /** Starts a phase. Requests are counted by phase. */
   beginPhase(name: string) {
     this.phases.push({ name, requests: { old: 0, new: 0 }, slowest_ms: 0 })
   }
@@ -68,7 +68,7 @@ export class UpgradeWorkload {
     this.instances.push(instance)
   }
 
-  /** As an operator does it: out of the balancer first, then asked to end. Its sockets come back elsewhere. */
+  /** Removes an instance from the balancer, then ends it with SIGTERM. Its sockets reconnect to another one. */
   async removeInstance(instance: Instance): Promise<number | null> {
     this.instances.splice(this.instances.indexOf(instance), 1)
     await eventually('its requests are answered', () => (this.inFlight.get(instance) ?? 0) === 0, 60_000)
@@ -89,7 +89,7 @@ export class UpgradeWorkload {
     for (let i = 0; i < readers; i++) this.clients.push(this.repeat(this.reader(boardOf(i)), thinking_ms))
   }
 
-  /** Lets everybody finish. The sockets stay until they have heard everything. */
+  /** Waits for pending requests. The sockets stay open until they have received all events. */
   async stop() {
     this.isOver = true
     await Promise.all(this.clients)
@@ -134,7 +134,7 @@ export class UpgradeWorkload {
     }
   }
 
-  /** Writes cards of its own, so that nobody is in its way, and takes the oldest away so that boards stay of a size. */
+  /** Writes to its own cards, without conflicts, and deletes the oldest so that boards keep their size. */
   private writer(board: LoadedBoard) {
     const board_id = board.created.id
     const [todo, done] = board.column_ids

@@ -2,41 +2,41 @@ import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import type { Pair } from './writes.ts'
 
-/** Two writes that met. */
+/** Two concurrent writes. */
 export interface Race {
   pair: Pair
-  /** Both are one request, under one key. */
+  /** Both are the same request with the same idempotency key. */
   isRepeated: boolean
-  /** Both wanted to give their own the same id. */
+  /** Both create a resource with the same id. */
   isSharedId: boolean
-  /** Where the board stood before them. */
+  /** The position of the board before them. */
   position: number
 }
 export interface RaceResponse {
   /** The status, and the code of a problem. */
   outcome: string
   json?: unknown
-  /** What `Board-Position` says, and no number when it is missing. */
+  /** The position in `Board-Position`; NaN if it is missing. */
   position: number
 }
 
 const isRejected = ({ outcome }: RaceResponse) => !outcome.startsWith('2')
-/** Whoever takes something away, or somebody's place, may leave nothing for the other to write on. */
+/** Writes that may remove the target or the membership of the other write. */
 const removesTarget = (name: string) => name.startsWith('delete') || name.endsWith('Member')
 const isCreate = (name: string) => name.startsWith('create')
-/** Writes that always tell of a change of the board they race on when they succeed: their titles are new each time. */
+/** Writes that always emit an event when they succeed, because their titles are new each time. */
 const alwaysEmits = (name: string) =>
   /^(?:create|delete|update(?:Board|Column|Card|Label|Checklist)$)/.test(name) &&
   (operations as Record<string, Operation>)[name]?.emits?.length !== 0
 
-/** What two answers must not be, whatever became of the board. */
+/** Checks the two responses, whatever became of the board. */
 export function checkResponses(meeting: Race, answers: readonly [RaceResponse, RaceResponse]): string[] {
   const { pair, isRepeated, isSharedId, position } = meeting
   const [one, two] = answers
   const complaints = answers
     .filter(({ outcome }) => outcome.startsWith('5'))
     .map(({ outcome }) => `one returned ${outcome}`)
-  // Everything was there for either of them: whoever came first had no reason to fail.
+  // Both targets existed, so the first write had no reason to fail.
   if (answers.every(isRejected)) complaints.push(`both were rejected, with ${one.outcome} and ${two.outcome}`)
   if (isRepeated) {
     const isSame = one.outcome === two.outcome && JSON.stringify(one.json) === JSON.stringify(two.json)
@@ -48,7 +48,7 @@ export function checkResponses(meeting: Race, answers: readonly [RaceResponse, R
     if (isRejected(answer) && !removesTarget(rival) && !mayTakeId)
       complaints.push(`${pair[i]} was rejected with ${answer.outcome}, and nothing prevented it`)
   }
-  // A write that was acknowledged and never happened names a position that was there before it, or that is another's.
+  // An acknowledged write that did not happen has a position from before it, or that of the other write.
   const changes = answers.filter((answer, i) => !isRejected(answer) && alwaysEmits(pair[i] as string))
   for (const change of changes)
     if (!(change.position > position))

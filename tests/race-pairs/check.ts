@@ -3,7 +3,7 @@ import type { FullBoard } from '@lockstep/contract/boards'
 import { type FoldedEvent, foldBoard } from '@lockstep/testing/fold'
 import type pg from 'pg'
 
-/** A board as it was read, and where it stood then. */
+/** A board from GET, with its position. */
 export interface BoardState {
   seq: number
   board: FullBoard
@@ -12,7 +12,7 @@ export interface Logged extends FoldedEvent {
   seq: number
 }
 
-/** What must hold of a board after a race: from where it stood before, what the log tells since, and how it is now. */
+/** Checks a board after a race: its state before, the log since then, and its state after. */
 export function checkBoard(before: BoardState, log: readonly Logged[], after: BoardState): string[] {
   const holes = log
     .filter(({ seq }, i) => seq !== before.seq + i + 1)
@@ -58,7 +58,7 @@ function checkReferences({ members, columns, labels }: FullBoard): string[] {
   ]
 }
 
-/** The log of a board behind a position. */
+/** The log of a board after a position. */
 export async function readLog(sql: pg.Pool, board_id: string, after: number): Promise<Logged[]> {
   const { rows } = await sql.query<{ seq: number; message: Omit<Logged, 'seq'> }>(
     'select seq::int, body::json as message from board_events where board_id = $1 and seq > $2 order by seq',
@@ -67,7 +67,7 @@ export async function readLog(sql: pg.Pool, board_id: string, after: number): Pr
   return rows.map(({ seq, message }) => ({ ...message, seq }))
 }
 
-/** Boards that were deleted have left one event, and nothing else. */
+/** Deleted boards must leave one event, and nothing else. */
 export async function checkDeleted(sql: pg.Pool, board_ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>(
     `select id from unnest($1::uuid[]) id
@@ -79,12 +79,12 @@ export async function checkDeleted(sql: pg.Pool, board_ids: readonly string[]): 
   return rows.map(({ id }) => `leftovers of the deleted board ${id}`)
 }
 
-/** Boards that were never counted, or whose counters a recount contradicts. */
+/** Boards whose usage counters differ from their contents. */
 export const miscounted = `select board_id from board_stream stream join board_usage usage using (board_id)
   where (stream.text_bytes, stream.card_count, stream.file_bytes)
     is distinct from (usage.text_bytes, usage.card_count, usage.file_bytes)`
 
-/** What must hold of everything that there is, whoever made it. */
+/** Invariants of the whole database: queries that must return no rows. */
 const invariants: Record<string, string> = {
   'a board without an owner': `select from boards where not exists
     (select from board_members where board_id = boards.id and role = 'owner')`,
@@ -97,7 +97,7 @@ const invariants: Record<string, string> = {
   'a board whose counters differ from what it holds': miscounted,
 }
 
-/** Looks at the whole database. */
+/** Checks the invariants of the whole database. */
 export async function checkDatabase(sql: pg.Pool): Promise<string[]> {
   const found: string[] = []
   for (const [what, query] of Object.entries(invariants)) {

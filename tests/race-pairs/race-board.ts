@@ -1,16 +1,16 @@
 import type { Account } from '@lockstep/testing/accounts'
 
-/** One of the operations that write, with what it is sent. */
+/** The parameters and body of a write. */
 export interface Write {
   params: Record<string, string>
   body?: object
 }
-/** Sends a write as somebody, and answers what came of it. It must succeed. */
+/** Sends a write as a user, and returns the created resource. It must succeed. */
 export type Prepare = (who: Account, name: string, write: Write) => Promise<{ id: string }>
 export interface RaceUsers {
-  /** The two who race. Both are owners. */
+  /** The two users who race. Both are owners. */
   racers: readonly [Account, Account]
-  /** A member who does nothing, and somebody who is no member. */
+  /** A passive member, and a user who is not a member. */
   member: Account
   nonMember: Account
 }
@@ -28,7 +28,7 @@ const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** How each thing is made, and what it stands on. */
+/** How each resource is created, and which others it needs. */
 const recipes: Record<
   Kind,
   { by: string; on: Kind[]; make: (id: (kind: Kind) => string, users: RaceUsers) => Partial<Write> }
@@ -57,7 +57,7 @@ const recipes: Record<
     make: (id) => ({ params: { checklist_id: id('checklist') }, body: { content: 'Item' } }),
   },
   attachment: { by: 'createAttachment', on: ['card'], make: (id) => ({ params: { card_id: id('card') } }) },
-  // Whoever moves a card to the other column sets it off.
+  // A move of a card to the other column triggers it.
   rule: {
     by: 'createRule',
     on: ['other_column'],
@@ -73,7 +73,7 @@ const recipes: Record<
   },
 }
 
-/** The board that two race on: what is needed is made when it is asked for, and made again when it is gone. */
+/** The board of a race. Resources are created on demand, and again after they were deleted. */
 export class RaceBoard {
   readonly users: RaceUsers
   private readonly prepare: Prepare
@@ -94,7 +94,7 @@ export class RaceBoard {
     return this.board_id !== undefined
   }
 
-  /** A new board with the users in its place. */
+  /** Creates a new board with its members. */
   async create() {
     const [one, two] = this.users.racers
     const { id: board_id } = await this.prepare(one, 'createBoard', { params: {}, body: { title: 'Race' } })
@@ -105,7 +105,7 @@ export class RaceBoard {
     await this.prepare(one, 'updateMember', { params: { board_id, user_id: two.id }, body: { role: 'owner' } })
   }
 
-  /** The id of something on the board. */
+  /** The id of a resource on the board, which is created if necessary. */
   async need(kind: Kind): Promise<string> {
     const known = this.ids.get(kind)
     if (known !== undefined) return known
@@ -118,7 +118,7 @@ export class RaceBoard {
     return id
   }
 
-  /** Something was deleted: what stood on it may be gone too. */
+  /** Forgets a deleted resource and those that depend on it. */
   forget(kind: Kind | 'board') {
     if (kind === 'board') {
       this.board_id = undefined
@@ -129,7 +129,7 @@ export class RaceBoard {
     for (const each of kinds) if (this.ids.has(each) && recipes[each].on.includes(kind)) this.forget(each)
   }
 
-  /** Puts everybody back in his place, as seen by whoever is an owner now. */
+  /** Restores the members and their roles, through a racer who is still an owner. */
   async restoreMembers(members: readonly { user_id: string; role: string }[]) {
     const params = { board_id: this.id }
     const { racers, member, nonMember } = this.users

@@ -19,7 +19,7 @@ export interface RaceEnvironment {
 }
 export interface RaceSize {
   rounds: number
-  /** Boards on which pairs race at the same time. */
+  /** Boards on which pairs race concurrently. */
   concurrency: number
 }
 export interface RaceResults {
@@ -28,20 +28,20 @@ export interface RaceResults {
   requests: number
   seconds: number
   bothSucceeded: number
-  /** Of all rounds, those in which both writes came to the same instance. */
+  /** Rounds in which both writes were sent to the same instance. */
   atOneInstance: number
-  /** What the second of two was told, and how often. */
+  /** Rejections by problem code. */
   rejections: Map<string, number>
   violations: string[]
 }
 
-/** A board is left after so many rounds: it must not fill up. */
+/** Rounds on a board before it is replaced, so that it does not fill up. */
 const ROUNDS_ON_A_BOARD = 45
 const changesMembers = (name: string) => name.endsWith('Member')
-/** A connection to each instance, and one more to the first: two writes also meet within one process. */
+/** A connection to each instance, and a second one to the first, for races within one process. */
 type ConnectionIndex = 0 | 1 | 2
 
-/** Lets every pair of writes race on one board, at two instances and at one, and checks the board afterwards. */
+/** Races every pair of writes on one board, at two instances and at one, and checks the board afterwards. */
 export async function race(
   environment: RaceEnvironment,
   pairs: readonly Pair[],
@@ -80,7 +80,7 @@ interface Response extends ResponseCheck {
 
 const reversed = async <T>(second: Promise<T>, first: Promise<T>) => Promise.all([first, second] as const)
 
-/** One lane: a board at a time. */
+/** Runs races one after the other, on one board at a time. */
 class RaceTrack {
   private readonly environment: RaceEnvironment
   private readonly found: RaceResults
@@ -88,9 +88,9 @@ class RaceTrack {
   private readonly board: RaceBoard
   private state: BoardState | undefined
   private roundsOnBoard = 0
-  /** The furthest position that an answer about this board has named. */
+  /** The highest position in a response about this board. */
   private lastPosition = 0
-  /** Goes on from pair to pair: what is varied by it is varied over all of them, also when each has few rounds. */
+  /** Counts across pairs, so that its variations are spread over all pairs even with few rounds each. */
   private nextRound = 0
   private readonly deleted: string[] = []
   private pairName = ''
@@ -134,7 +134,7 @@ class RaceTrack {
     }
     const shared_id = randomUUID()
     const [racer, rival] = this.board.users.racers
-    // The same request twice, by one person under one key: the second is answered as the first.
+    // The same request twice with one idempotency key: both must get the same response.
     const isRepeated = pair[0] === pair[1] && round % 4 === 3
     const first = await writeOf(pair[0], { board: this.board, side: 0, round, shared_id })
     const second = isRepeated ? first : await writeOf(pair[1], { board: this.board, side: 1, round, shared_id })
@@ -143,7 +143,7 @@ class RaceTrack {
     if (line === 2) this.found.atOneInstance++
     const start = () => this.send(0, racer, pair[0], first, key)
     const answer = () => this.send(line, isRepeated ? racer : rival, pair[1], second, key)
-    // Who is sent first takes turns.
+    // Alternates which write is sent first.
     const responses = await (round % 2 === 0 ? Promise.all([start(), answer()]) : reversed(answer(), start()))
     this.roundsOnBoard++
     this.found.rounds++
@@ -156,7 +156,7 @@ class RaceTrack {
     await this.restore(pair, responses)
   }
 
-  /** What was deleted is forgotten, and made anew when somebody needs it; members go back to their places. */
+  /** Forgets deleted resources, which are created again on demand, and restores the members. */
   private async restore(pair: Pair, responses: readonly Response[]) {
     const isDeleted = pair.some((name, i) => name === 'deleteBoard' && responses[i]?.outcome === '204')
     if (isDeleted) this.deleted.push(this.board.id)

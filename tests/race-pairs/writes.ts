@@ -2,12 +2,12 @@ import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
 import type { Kind, RaceBoard, Write } from './race-board.ts'
 
-/** Where a write is made: the board, which of the two makes it, and which round it is. */
+/** The context of a write: the board, which of the two users sends it, and the round. */
 export interface RaceContext {
   board: RaceBoard
   side: 0 | 1
   round: number
-  /** An id that both share in this round. */
+  /** An id that both users share in this round. */
   shared_id: string
 }
 type Make = (start: RaceContext) => Promise<Write>
@@ -22,14 +22,14 @@ const onBoard =
   (body: (start: RaceContext) => object | Promise<object>): Make =>
   async (start) => ({ params: { board_id: start.board.id }, body: await body(start) })
 
-/** Whom it is about: the quiet member, the other racer, or oneself. */
+/** The target user: the passive member, the other racer, or the sender. */
 function targetUser({ board: { users }, side, round }: RaceContext): string {
   const [self, other] = side === 0 ? users.racers : ([users.racers[1], users.racers[0]] as const)
   return [users.member, other, self][round % 3]?.id as string
 }
-/** Both ask for the same place, or for the two ends. */
+/** Both request the same position, or the two ends. */
 const place = ({ side, round }: RaceContext) => ({ position: round % 2 === 0 ? 0 : side * 5 })
-/** In every fifth round both want to give their own the same id. */
+/** In every fifth round both create a resource with the same id. */
 export const isSharedId = (round: number) => round % 5 === 4
 const ownId = ({ round, shared_id }: RaceContext) => (isSharedId(round) ? { id: shared_id } : {})
 const title = ({ side, round }: RaceContext) => `Written by ${side} in ${round}`
@@ -41,7 +41,7 @@ const withLabel: Make = async ({ board }) => ({
   params: { card_id: await board.need('card'), label_id: await board.need('label') },
 })
 
-/** One valid write for each operation that changes a board; the same things for both, so that they meet. */
+/** One valid write for each operation that changes a board, with the same targets for both users. */
 const writes: Record<string, Make> = {
   createBoard: async (start) => ({ params: {}, body: { ...ownId(start), title: title(start) } }),
   updateBoard: onBoard((start) => ({ title: title(start) })),
@@ -112,11 +112,11 @@ const writes: Record<string, Make> = {
 /** Every operation of the contract that changes a board. */
 export const writeNames = Object.entries<Operation>(operations).flatMap(([name, { emits }]) => (emits ? [name] : []))
 
-/** Every two of them, each also with itself. */
+/** All pairs, including each operation with itself. */
 export const pairs = writeNames.flatMap((one, i) => writeNames.slice(i).map((two) => [one, two] as const))
 export type Pair = (typeof pairs)[number]
 
-/** A valid write of this kind. One without a recipe fails whoever asks. */
+/** A valid write of an operation. Throws for an operation without a recipe. */
 export function writeOf(name: string, start: RaceContext): Promise<Write> {
   const make = writes[name]
   if (!make)
@@ -124,5 +124,5 @@ export function writeOf(name: string, start: RaceContext): Promise<Write> {
   return make(start)
 }
 
-/** What a write deletes, if it does. */
+/** The kind of resource that a write deletes, if any. */
 export const deletedBy = (name: string) => /^delete(\w+)$/.exec(name)?.[1]?.toLowerCase() as Kind | 'board' | undefined

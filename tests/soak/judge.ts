@@ -1,14 +1,14 @@
 import { median } from '@lockstep/testing/statistics'
 
-/** Something that was looked at again and again: when, in seconds since the load began, and how much it was. */
+/** A time series: seconds since the start, and the value. */
 export type Series = readonly (readonly [at_s: number, value: number])[]
 
 export interface Growth {
   median: number
-  /** By how much it grew while it was measured, as the slope says. */
+  /** Growth over the measured time, from the slope. */
   growth: number
   per_hour: number
-  /** The most that it may grow in that time. */
+  /** The maximum growth in that time. */
   most: number
   is_flat: boolean
 }
@@ -20,13 +20,13 @@ export interface Levels {
   is_flat: boolean
 }
 
-/** Of the whole time; the first third is for warming up: caches fill, code is compiled, the heap finds its size. */
+/** A third of the time. The first one is the warm-up, in which caches fill and code is compiled. */
 const third = (series: Series, end_s: number, nth: 1 | 2) =>
   series.filter(([at]) => at >= (end_s * nth) / 3 && (nth === 2 || at < (end_s * (nth + 1)) / 3))
 
 /**
- * Whether something that is collected now and then, such as memory, keeps its size: by the slope of Theil and Sen, which
- * a few outliers and the teeth of a saw do not move. It may grow by a share of itself, or by so much in an hour.
+ * Growth by the Theil–Sen slope, which is robust against outliers and the sawtooth of garbage collection. It is
+ * bounded by a share of the value, or by an amount per hour.
  */
 export function measureGrowth(series: Series, { share, per_hour }: { share: number; per_hour: number }): Growth {
   const end_s = endOf(series)
@@ -39,7 +39,7 @@ export function measureGrowth(series: Series, { share, per_hour }: { share: numb
   return { median: middle, growth, per_hour: slope * 3_600, most, is_flat: growth <= most }
 }
 
-/** Whether something stays as low as it was: its last third against the one before. Below the floor nobody minds. */
+/** Compares the last third of the time with the one before. Values below the floor always pass. */
 export function compareLevels(
   series: Series,
   { ratio, floor }: { ratio: number; floor: number },
@@ -53,9 +53,9 @@ export function compareLevels(
   return { early, late, most, is_flat: late <= most }
 }
 
-/** The middle one of the slopes between every two points. */
+/** The median of the slopes between all pairs of points. */
 function slopeOf(series: Series): number {
-  // In an hour there are a hundred thousand: an array of numbers alone is sorted quickly.
+  // A typed array, because an hour has a hundred thousand slopes to sort.
   const slopes = new Float64Array((series.length * (series.length - 1)) / 2)
   let count = 0
   series.forEach(([x, y], i) => {

@@ -20,10 +20,10 @@ export interface SoakSize extends WorkloadSize {
   collect_every: number
   report_s: number
 }
-/** What an instance counted over the whole time, and what was left when everybody had gone. */
+/** Totals of an instance, and the sockets and requests that remained after all clients had left. */
 interface InstanceTotals {
   requests: number
-  /** Answers of 503, which say when to come back, and those of any other 5xx. */
+  /** Responses with 503 and Retry-After, and with any other 5xx. */
   shed: number
   server_errors: number
   resumes: number
@@ -37,10 +37,10 @@ export interface SoakResult {
   report: WorkloadReport
   samples: Sample[]
   totals: InstanceTotals[]
-  /** What is wrong whatever the figures say: one sentence each. */
+  /** Violations that do not depend on the figures. */
   violations: string[]
 }
-/** Where the data is, and the processes of the run that have children of their own: those of a PostgreSQL of its own. */
+/** The stores, and the processes with children that belong to the run, such as its own PostgreSQL. */
 export interface Stores {
   database_url: string
   redis_url: string
@@ -48,7 +48,7 @@ export interface Stores {
 }
 const LEFT_MS = 60_000
 
-/** Two instances under a mixed load of real clients for as long as it is asked for, looked at all the while. */
+/** Runs two instances under a mixed load of real clients, and samples them. */
 export async function soak(
   { seed, workloads: workloadCount, seconds, sample_s, collect_every, report_s, ...size }: SoakSize,
   stores: Stores,
@@ -99,7 +99,7 @@ export async function soak(
   }
 }
 
-/** What it counted, once everybody has gone. Connections that were cut are noticed by the next heartbeat. */
+/** Reads the totals after all clients have left. Broken connections are detected by the next heartbeat. */
 async function readTotals({ base_url, metrics_token }: Instance): Promise<InstanceTotals> {
   const read = () => scrape(base_url, metrics_token)
   const isEmpty = async () => (await read()).sum('lockstep_sockets') === 0
@@ -118,7 +118,7 @@ async function readTotals({ base_url, metrics_token }: Instance): Promise<Instan
     deliveries: found.sum('lockstep_deliveries_total'),
     rule_runs: found.sum('lockstep_rule_runs_total'),
     sockets_left: found.sum('lockstep_sockets'),
-    // The one that asks is there itself.
+    // The scrape itself is one request.
     requests_left: Math.max(0, found.sum('lockstep_http_requests_in_flight') - 1),
   }
 }

@@ -11,7 +11,7 @@ const MIB = 2 ** 20
 const TICK_MS = 10
 const COLLECT_MS = 700
 
-/** What one instance looked like, and what it did since it was last looked at. */
+/** The state of an instance, and its activity since the last sample. */
 export interface InstanceSample {
   rss_mib: number
   heap_mib: number
@@ -28,7 +28,7 @@ export interface InstanceSample {
   latency_p99_ms: number
   cpu_cores: number
 }
-/** What the stores look like. */
+/** The state of the stores. */
 export interface StoreSample {
   content_mib: number
   kept_mib: number
@@ -37,28 +37,28 @@ export interface StoreSample {
 }
 export interface Sample {
   at_s: number
-  /** Whether garbage was collected before: then its memory is what is kept. */
+  /** Whether there was a garbage collection before, so that the memory is what is retained. */
   is_collected: boolean
-  /** What the machine did beside all this. */
+  /** Cores used by other processes on the machine. */
   other_cores: number
   instances: InstanceSample[]
   stores: StoreSample
 }
-/** What is looked at, beside the instances. */
+/** The stores to measure, beside the instances. */
 export interface MeasuredStores {
   sql: pg.Pool
   redis: Pick<ReturnType<typeof createClient>, 'info'>
-  /** The processes whose children, with themselves, are the whole run: whoever started it, and PostgreSQL. */
+  /** The root processes of the run: this one, and PostgreSQL. */
   parents: number[]
 }
 
-/** These grow with what was done, by design: the log, the answers for retries, the runs of rules. */
+/** Tables that grow by design: the log, stored responses and rule runs. */
 const KEPT = ['board_events', 'board_stream', 'stored_responses', 'automation_runs']
 
-/** Looks at the instances and the stores at once. What it saw is written down as it goes: a run that breaks off leaves it. */
+/** Samples the instances and the stores. Samples are appended to a file, so that an interrupted run keeps them. */
 export class Sampler {
   readonly samples: Sample[] = []
-  /** Why it could not look, each time that it could not. */
+  /** The reasons of failed samples. */
   readonly missed: string[] = []
   private readonly before: { at: number; scrape: Scrape; cpu_ms: number }[]
   private readonly began = performance.now()
@@ -86,7 +86,7 @@ export class Sampler {
       ])
       const sample = { at_s, is_collected, other_cores: this.otherCores(), instances, stores }
       this.count++
-      // The first look tells what was done since the start of the process, and not since the look before.
+      // The first sample covers the time since the start of the process, so it is skipped.
       if (this.count === 1) return
       this.samples.push(sample)
       if (this.file) appendFileSync(this.file, `${JSON.stringify(sample)}\n`)
@@ -95,7 +95,7 @@ export class Sampler {
     }
   }
 
-  /** Collections hold the loop for a moment, and say nothing when they are done. */
+  /** A garbage collection blocks the loop for a moment, and does not report its end. */
   private async collect() {
     for (const { signal } of this.instances) signal('SIGCONT')
     await pause(COLLECT_MS)
@@ -142,7 +142,7 @@ export class Sampler {
   }
 }
 
-/** How long all cores together were at work since the machine was started: neither idle nor waiting for a disk. */
+/** CPU time of all cores since boot, without idle time and I/O wait. */
 const busyOf = (stat: string) => {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (/^cpu +(.*)/.exec(stat)?.[1] ?? '')
     .split(' ')
@@ -150,7 +150,7 @@ const busyOf = (stat: string) => {
   return (user + nice + system + irq + softirq) * TICK_MS
 }
 
-/** How many were at most so long, by the bound, over all labels. */
+/** The cumulative counts of a histogram by bucket bound, over all labels. */
 function bucketsOf({ series }: Scrape, name: string): Map<number, number> {
   const counts = new Map<number, number>()
   for (const [key, count] of series) {
@@ -161,7 +161,7 @@ function bucketsOf({ series }: Scrape, name: string): Map<number, number> {
   return counts
 }
 
-/** Quantiles of what came between two looks, as Prometheus estimates them: evenly spread within a bucket. */
+/** Quantiles between two samples, with linear interpolation within a bucket like in Prometheus. */
 export function quantilesOf(now: Map<number, number>, before: Map<number, number>): (share: number) => number {
   const buckets = [...now]
     .map(([bound, count]) => ({ bound, count: count - (before.get(bound) ?? 0) }))
@@ -171,7 +171,7 @@ export function quantilesOf(now: Map<number, number>, before: Map<number, number
     if (total === 0) return 0
     const nth = buckets.findIndex(({ count }) => count >= share * total)
     const [bucket, lower] = [buckets[nth], buckets[nth - 1] ?? { bound: 0, count: 0 }]
-    // Beyond the last bound nobody knows how far.
+    // Above the last bound the value is unknown.
     if (!bucket || bucket.bound === Infinity) return lower.bound
     const into = (share * total - lower.count) / (bucket.count - lower.count || 1)
     return lower.bound + into * (bucket.bound - lower.bound)

@@ -4,20 +4,20 @@ import type { FullBoard } from '@lockstep/client/live'
 import type { Random } from '@lockstep/testing/random'
 import { PASSWORD } from '@lockstep/testing/secrets'
 
-/** Somebody with an account, who asks one of the instances. */
+/** A user of one of the instances. */
 export interface SoakUser {
   id: string
   email: string
   client: Client
 }
-/** A board that the crowd works on. */
+/** A board that the users share. */
 export interface SharedBoard {
   id: string
   owner: SoakUser
   members: SoakUser[]
-  /** Comes and goes. */
+  /** Is invited and removed again and again. */
   guest: SoakUser
-  /** As it was read last, for whoever asks whether there is news. */
+  /** The last read state, for conditional requests. */
   known?: { etag: string | undefined; data: FullBoard }
 }
 
@@ -30,7 +30,7 @@ export async function register(base_url: string): Promise<SoakUser> {
   return { id, email, client }
 }
 
-/** Opens the application, looks at his boards, and logs out again. */
+/** Logs in, reads the boards, and logs out again. */
 export async function logInAndOut({ email, client }: SoakUser) {
   const brief = createClient({ baseUrl: client.baseUrl })
   try {
@@ -46,7 +46,7 @@ export async function logInAndOut({ email, client }: SoakUser) {
 
 const CARDS = 12
 
-/** A board with people, columns, labels, cards, and a rule that moves what is labelled. */
+/** Creates a board with members, columns, labels, cards, and a rule that moves labelled cards. */
 export async function createSharedBoard(people: readonly SoakUser[], random: Random): Promise<SharedBoard> {
   const [owner, guest, ...members] = random.shuffled(people).slice(0, 6) as [SoakUser, SoakUser, ...SoakUser[]]
   const { client } = owner

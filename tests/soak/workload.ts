@@ -13,11 +13,11 @@ import { createSharedBoard, logInAndOut, register, type SharedBoard, type SoakUs
 export interface WorkloadSize {
   people: number
   boards: number
-  /** How much is begun in a second, whether or not what was begun before is done. */
+  /** Actions started per second, whether or not earlier ones have finished (open loop). */
   rate: number
-  /** Of how many acts in a hundred somebody opens a live board. */
+  /** Percentage of actions that open a live board. */
   live_share: number
-  /** How long somebody stays with a live board, and how long he thinks before he changes something there: means. */
+  /** Mean duration of a visit to a live board, and mean time between changes. */
   stay_s: number
   think_s: number
 }
@@ -25,15 +25,18 @@ export interface WorkloadOptions extends WorkloadSize {
   seed: number
   base_urls: string[]
 }
-/** What the crowd did and met so far. */
+/** The actions of the workload and their results so far. */
 export interface WorkloadReport {
   actions: Record<string, number>
-  /** What people were refused, as they are when somebody else was quicker; by the code. */
+  /** Expected rejections by problem code, caused by concurrent changes of other users. */
   rejections: Record<string, number>
-  /** How changes through live boards ended. */
+  /** Outcomes of changes through live boards. */
   settled: Record<string, number>
   live: number
-  /** Answers of 304, cuts, sleeping readers, sockets that came back, live boards held against the service's. */
+  /**
+   * Counts of 304 responses, cut connections, stalled readers, reconnected sockets, and live boards compared with
+   * GET.
+   */
   unchanged: number
   cuts: number
   stalls: number
@@ -62,13 +65,13 @@ interface Visit {
   socket: ClientSocket
 }
 const MAX = { cards: 40, columns: 6, labels: 8, rules: 3, files: 2, file_bytes: 200_000, at_once: 300 }
-/** Somebody else was quicker, or the guest was sent away. */
+/** Statuses that concurrent changes of other users can cause. */
 const REFUSALS = [403, 404, 409, 410, 412]
-/** One in so many changes on a live board is followed by this. */
+/** One in this many changes on a live board is followed by this. */
 const ONE_IN = { cut: 30, sleep: 150, undo: 15 }
 const SETTLE_MS = 60_000
 
-/** People who do what users do, each thing at a time of its own: nobody waits for the service to be quick before he begins. */
+/** Users who act like real ones, at random times: an open loop, which a slow service does not slow down. */
 export class Workload {
   readonly report = emptyReport()
   private readonly options: WorkloadOptions
@@ -80,7 +83,7 @@ export class Workload {
   private readonly over = new AbortController()
   private running: Promise<void> = Promise.resolve()
 
-  /** What people do, and how often beside the other things: of a hundred times, with the usual share of live boards. */
+  /** The actions, and their shares in percent. */
   private readonly actions: Record<string, [share: number, act: () => Promise<unknown>]>
 
   constructor(options: WorkloadOptions) {
@@ -111,7 +114,7 @@ export class Workload {
     this.running = this.runActions()
   }
 
-  /** Lets everybody finish what he began; then every live board must show what the service has. */
+  /** Waits for pending actions. Then every live board must equal the board of the service. */
   async stop() {
     this.over.abort()
     await this.running
@@ -121,7 +124,7 @@ export class Workload {
     for (const { client } of this.users) client.close()
   }
 
-  /** Begins everything once, and then what chance says, at times that chance says. */
+  /** Starts every action once, then random actions at random times. */
   private async runActions() {
     const first = Object.keys(this.actions)
     let at = performance.now()
@@ -135,7 +138,7 @@ export class Workload {
 
   private startAction(name: string) {
     const { actions, failures } = this.report
-    // Visits are not counted: people stay.
+    // Visits are long, so they are not counted.
     if (this.inFlight.size - this.visits.size > MAX.at_once) {
       failures.push(`${name} was not begun: ${MAX.at_once} things are under way`)
       return
@@ -172,12 +175,12 @@ export class Workload {
     return (found ?? entries[0])?.[0] as string
   }
 
-  /** Some boards are busy, some are quiet. */
+  /** Some boards are chosen more often than others. */
   private randomBoard = () => this.boards[Math.floor(this.boards.length * this.random.next() ** 2)] as SharedBoard
   private randomMember = ({ owner, members, guest }: SharedBoard) =>
     this.random.pick([owner, ...members, ...members, guest])
 
-  /** Reads a board, or learns that it is as it was. */
+  /** Reads a board, with a conditional request if it is known. */
   private async readBoard(board: SharedBoard, person: SoakUser = this.random.pick(board.members)): Promise<FullBoard> {
     const { known } = board
     const answer = await person.client.request('getBoard', { board_id: board.id }, { ifNoneMatch: known?.etag })
@@ -199,7 +202,7 @@ export class Workload {
     await person.client.request(name, { ...(path.includes('{board_id}') && { board_id: board.id }), ...input } as never)
   }
 
-  /** What somebody might do to the board that he sees; what there is too much of goes first, so that boards stay of a size. */
+  /** A random change to a board. Deletes first if there is too much on it, so that boards keep their size. */
   private nextChange({ members }: SharedBoard, view: FullBoard): Change | undefined {
     const { pick, below } = this.random
     const cards = view.columns.flatMap((column) => column.cards)
@@ -300,14 +303,14 @@ export class Workload {
     })
   }
 
-  /** The oldest board makes room for a new one: its log and its files go with it. */
+  /** Replaces a board by a new one, and deletes the old one with its log and files. */
   private async replaceBoard() {
     const made = await createSharedBoard(this.users, this.random)
     const [oldest] = this.boards.splice(this.random.below(this.boards.length), 1, made)
     if (oldest) await oldest.owner.client.deleteBoard({ board_id: oldest.id })
   }
 
-  /** Stays with a live board for a while, changes it, loses the connection now and then, and leaves in one of several ways. */
+  /** Visits a live board for a while, changes it, and sometimes loses the connection. */
   private async visitLiveBoard() {
     const board = this.randomBoard()
     const person = this.randomMember(board)
@@ -320,12 +323,12 @@ export class Workload {
     const until = performance.now() + this.exponential(this.options.stay_s * 1_000)
     for (;;) {
       await this.wait(this.exponential(this.options.think_s * 1_000))
-      // Whoever is there at the end is looked at by `stop`.
+      // Open visits are compared by `stop`.
       if (this.over.signal.aborted) return
       if (performance.now() > until || live.status.phase === 'closed') break
       this.changeLive(visit)
     }
-    // Some lose the connection and do not come back.
+    // Some users disconnect without closing.
     if (this.random.below(4) === 0) socket.cut()
     else await this.compare(visit)
     await this.leave(visit)
@@ -354,11 +357,11 @@ export class Workload {
     this.report.reconnects += visit.socket.opened - 1
   }
 
-  /** Holds a live board against what the service answers, if both are at one position: others may be writing. */
+  /** Compares a live board with GET, if both are at the same position. */
   private async compare({ person, board, live }: Visit) {
     const isSettled = live.status.phase === 'live' && live.status.pending === 0
     const read = () => person.client.request('getBoard', { board_id: board.id })
-    // Who was sent away, or whose board was deleted, has nothing to compare.
+    // After a removal or the deletion of the board there is nothing to compare.
     const now = isSettled ? await read().catch((error: unknown) => this.onError('compare', error)) : undefined
     if (now?.position === undefined || now.position !== live.position) return false
     this.report.compared++
@@ -367,7 +370,7 @@ export class Workload {
     return true
   }
 
-  /** Nobody writes any more: after one more cut it must come to where its board is, and show it. */
+  /** After all writes: the live board must catch up after one more lost connection, and equal GET. */
   private async compareAtEnd(visit: Visit) {
     const { live, socket } = visit
     const { opened } = socket

@@ -1,8 +1,8 @@
 import { type Browser, chromium } from 'playwright-core'
 
 /**
- * Debian's chromium, which asks nobody for anything by itself. The headless build takes two thirds of the CPU time of the
- * whole browser, but has no back/forward cache, and does not open downloads as new tabs.
+ * Debian's Chromium, which makes no requests on its own. The headless build uses a third less CPU time than the full
+ * browser, but has no back/forward cache, and does not open downloads as new tabs.
  */
 export const openBrowser = ({ has_page_cache = false, is_whole = false } = {}) =>
   chromium.launch({
@@ -17,7 +17,7 @@ export const openBrowser = ({ has_page_cache = false, is_whole = false } = {}) =
     ],
   })
 
-/** A page that notes what goes wrong on it and what it asks of other hosts. */
+/** Opens a page, and records its errors and its requests to other hosts. */
 export async function openPage(browser: Browser, base_url: string, path: string) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
   const foreign: string[] = []
@@ -26,13 +26,13 @@ export async function openPage(browser: Browser, base_url: string, path: string)
   const note = (url: string) => {
     if (!/^(data|blob):/.test(url) && !own.some((start) => url.startsWith(`${start}/`))) foreign.push(url)
   }
-  // What the page's policy forbids fails before it leaves the browser, and never finishes.
+  // Requests that the content security policy forbids never finish.
   page.on('requestfinished', (request) => note(request.url()))
   page.on('websocket', (socket) => note(socket.url()))
   page.on('pageerror', (error) => errors.push(error.message))
   page.on('console', (message) => {
     const text = message.text()
-    // Redoc's own logo comes from elsewhere, and may not.
+    // Redoc's own logo is on another host, and is blocked by the policy.
     if (/Security.Policy|Permissions.Policy/.test(text) && !text.includes('cdn.redoc.ly')) errors.push(text)
   })
   await page.goto(base_url + path)

@@ -37,7 +37,7 @@ export type Inputs<O extends Operation> = (keyof Params<O> extends never
     headers?: Record<string, string>
   }
 
-/** Somebody who speaks HTTP to the service, with or without a token. Every answer is held against the contract. */
+/** An HTTP client of the service, with or without a token. It validates every response against the contract. */
 export class Client {
   readonly base_url: string
   token: string | undefined
@@ -47,7 +47,7 @@ export class Client {
     this.token = token
   }
 
-  /** Sends whatever it is told to. */
+  /** Sends any request. */
   async request(method: string, path: string, { json, raw, headers = {} }: Sending = {}): Promise<Answer> {
     const content = raw?.content ?? (json === undefined ? undefined : JSON.stringify(json))
     const type = raw ? raw.type : json === undefined ? undefined : 'application/json'
@@ -83,7 +83,7 @@ export class Client {
     return answer.body as Returns<Operations[N]>
   }
 
-  /** Calls an operation and hands back whatever comes. */
+  /** Calls an operation and returns the response, whatever its status. */
   send<N extends OperationName>(name: N, inputs: Inputs<Operations[N]>): Promise<Answer> {
     const { method, path, body_type } = operations[name] as Operation
     const {
@@ -172,11 +172,11 @@ function checkAgainstContract(method: string, path: string, { status, body, text
   }
 }
 
-/** Every object, and whatever is read, has a name for its state. What is about a session has none. */
+/** Whether a response has an ETag where it needs one: reads and changed resources, but not sessions. */
 const isTagged = ({ emits, method, access }: Operation, headers: Headers) =>
   (emits === undefined && method !== 'GET') || access === 'public' || /^"[^"]+"$/.test(headers.get('etag') ?? '')
 
-/** Keeps every answer for the scan for secrets. The two places where a token belongs are left out. */
+/** Records every response for the scan for secrets, except the two fields that contain a token. */
 function record(method: string, path: string, { status, headers, text }: Answer) {
   const shown = text.replace(/"(access_token|ticket)":"[^"]*"/, '"$1":"(left out)"')
   const head = [...headers].filter(([name]) => name !== 'set-cookie')

@@ -7,14 +7,14 @@ for (const [name, { test }] of Object.entries(formats)) validator.addFormat(name
 validator.addFormat('binary', () => true)
 const compiled = new WeakMap<object, ValidateFunction>()
 
-/** Holds a value against a schema in which nothing is allowed that is not declared: a field that leaks is an error. */
+/** Validates a value against a schema without additional properties, so that a leaked field is an error. */
 export function checkClosed(schema: object, value: unknown, where: string) {
   const check = compiled.get(schema) ?? validator.compile(close(schema) as object)
   compiled.set(schema, check)
   assert.ok(check(value), `${where} breaks the contract: ${JSON.stringify(check.errors)}`)
 }
 
-/** Whether a value fits a schema as it stands: what is not declared is nobody's business. */
+/** Whether a value matches a schema. Undeclared fields are ignored. */
 export function openCheck(schema: object): (value: unknown) => boolean {
   const check = validator.compile(schema)
   return (value) => check(value)

@@ -55,7 +55,7 @@ export async function startStores({
     url,
     pool,
     createDatabase: async (name, template) => {
-      // PostgreSQL copies a database only while nobody is connected to it.
+      // PostgreSQL cannot copy a database that has open connections.
       await pools.get(template ?? '')?.end()
       pools.delete(template ?? '')
       await pool('postgres').query(`create database ${name}${template ? ` template ${template}` : ''}`)

@@ -13,34 +13,35 @@ export interface FoldedEvent {
   type: string
   data: unknown
   user_id?: string | null
-  /** The event's number. Needed only to put the caller's own answers in their place. */
+  /** The event number. Needed only to order the caller's own responses. */
   seq?: number
 }
 
 /**
- * A client that skips the events of its own user, as the specification advises, and applies the answers of its own
- * requests instead. An answer is written like the event it stands for; it is applied after the event numbered `seq`.
+ * A client that skips the events of its own user, as the specification advises, and applies the responses of its own
+ * requests instead. A response has the form of the event that it replaces, and is applied after the event numbered
+ * `seq`.
  */
 export interface OwnAnswers {
   user_id: string
   answers: { seq: number; type: string; data: unknown }[]
 }
 
-/** The board that `POST /boards` answered, in the shape of `GET /boards/{id}`: where folding starts. */
+/** The response of `POST /boards` in the form of `GET /boards/{id}`: the start of a fold. */
 export const emptyBoard = (created: Board): FullBoard => ({ ...created, columns: [] })
 
-/** What a client that knows nothing but a board's events, in their order, shows. Pure: `start` stays as it is. */
+/** The board that a client shows if it only knows the events, in order. Pure: `start` is not modified. */
 export function foldBoard(start: FullBoard, events: readonly FoldedEvent[], own?: OwnAnswers): FullBoard {
   return (own ? withOwnAnswers(events, own) : events).reduce(applyEvent, start)
 }
 
 function withOwnAnswers(events: readonly FoldedEvent[], { user_id, answers }: OwnAnswers): FoldedEvent[] {
   const heard = events.filter((event) => event.user_id !== user_id)
-  // The sort is stable: an answer comes after the event of the same number.
+  // The sort is stable: a response comes after the event of the same number.
   return [...heard, ...answers].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
 }
 
-/** The board after one event. A kind that it does not know is an error: a test must not pass by looking away. */
+/** The board after one event. An unknown kind is an error, so that no test passes by ignoring it. */
 export function applyEvent(board: FullBoard, { type, data }: FoldedEvent): FullBoard {
   switch (type) {
     case 'board.updated':
@@ -103,7 +104,7 @@ export function applyEvent(board: FullBoard, { type, data }: FoldedEvent): FullB
   }
 }
 
-/** A label stands on the board and on every card that carries it. */
+/** Changes a label on the board and on every card that has it. */
 function withLabels(board: FullBoard, change: (labels: Label[]) => Label[]): FullBoard {
   const changed = withCards(board, (card) => ({ ...card, labels: change(card.labels) }))
   return { ...changed, labels: change(board.labels) }
@@ -120,7 +121,7 @@ const withChecklists = (board: FullBoard, card_id: string, change: (lists: Check
 const withAttachments = (board: FullBoard, { card_id }: Attachment, change: (files: Attachment[]) => Attachment[]) =>
   withCards(board, (card) => (card.id === card_id ? { ...card, attachments: change(card.attachments) } : card))
 
-/** An item stands in one checklist, wherever it stood before; without one it is gone. */
+/** Puts an item into one checklist and removes it from all others. Without a checklist it is deleted. */
 const withItem = (board: FullBoard, item: ChecklistItem, checklist_id: string | undefined) =>
   withCards(board, (card) => ({
     ...card,
@@ -153,10 +154,10 @@ function withCard(board: FullBoard, card: Card): FullBoard {
 }
 
 /**
- * Does one thing on a board; answers what came back and the events that it left in the log. The answer's
- * Board-Position must count exactly these.
+ * Sends a request, and returns its response and the events that it appended to the log. Its Board-Position must
+ * match.
  */
-export async function witness(board: Pick<TestBoard, 'events'>, act: () => Promise<Answer>) {
+export async function recordEvents(board: Pick<TestBoard, 'events'>, act: () => Promise<Answer>) {
   const before = await board.events()
   const answer = await act()
   const after = await board.events()

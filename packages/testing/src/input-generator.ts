@@ -6,9 +6,9 @@ import type { Operation } from '@lockstep/contract/operation'
 import { type Client, form, type Sending, sendingOf } from '@lockstep/testing/client'
 import type pg from 'pg'
 
-/** What the generated inputs know by name: of a parameter or field, or `operation.field` where one needs its own. */
+/** Known values by the name of a parameter or field, or by `operation.field` where an operation needs another one. */
 export type Known = Record<string, string | undefined>
-/** Stands in every hostile input, and must come back in no error. */
+/** Part of every hostile input. It must not appear in any error. */
 export const CANARY = `canary-${randomBytes(3).toString('hex')}`
 
 type Schema = NonNullable<Operation['body']>
@@ -34,7 +34,7 @@ export const propertiesOf = (schema: Schema | undefined) => shapeOf(schema).prop
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What the schema says of a value, in the plainest words: the service asks a library, and the two must agree. */
+/** A minimal independent schema validator. The service uses a library, and the two must agree. */
 export function accepts(schema: Schema, value: unknown): boolean {
   const strange = Object.keys(schema).find((keyword) => !understood.has(keyword))
   if (strange) throw new Error(`The generator does not understand the keyword ${strange}`)
@@ -73,8 +73,8 @@ export interface Input {
 }
 
 /**
- * A valid input for any operation: every field of the body, and what is required of the query, is filled from what is
- * known by name, else from the schema.
+ * A valid input for any operation: all body fields and the required query parameters, with known values by name or
+ * values generated from the schema.
  */
 export function validInput(name: string, { path, params, query, body }: Operation, known: Known): Input {
   const fill = (field: string, schema: Schema): unknown => {
@@ -143,10 +143,7 @@ export async function furnish(api: Client, known: Known, params: Iterable<string
   return all
 }
 
-/**
- * Somebody for each operation of the administration to act on, straight into the table. What is done to him concerns
- * nobody else.
- */
+/** Users for the admin operations to act on, inserted directly. Nothing else depends on them. */
 export async function newTargets({ sql }: { sql: pg.Pool }): Promise<Known> {
   const names = Object.entries<Operation>(operations).filter(
     ([, { access, params }]) => access === 'superuser' && params,
@@ -161,9 +158,8 @@ export async function newTargets({ sql }: { sql: pg.Pool }): Promise<Known> {
 }
 
 /**
- * One hash over every row of every table, whatever tables there are: the log of events is one of them. But for what the
- * service tidies by itself every minute: its chores, and the bytes of files that are gone. Whoever makes or removes a file
- * changes `attachments` too.
+ * One hash over every row of every table, except those that background jobs change: the job leases, and the bytes of
+ * deleted files. (A change of a file also changes `attachments`.)
  */
 const CONTENT = `
   select md5(string_agg(tablename || (xpath('//hash/text()', query_to_xml(
@@ -172,7 +168,7 @@ const CONTENT = `
   from pg_tables where schemaname = 'public' and tablename not in ('job_leases', 'unclaimed_files', 'file_chunks')`
 export const contentHash = async ({ sql }: { sql: pg.Pool }) => (await sql.query(CONTENT)).rows[0].hash as string
 
-/** One hostile request. `isValid` says whether the payload is a valid one nevertheless; undefined when nobody can tell. */
+/** One hostile request. `isValid`: whether its payload is valid nevertheless; undefined if that is unknown. */
 export interface Attack {
   label: string
   path: string
@@ -230,10 +226,13 @@ const parsed = (json: string): unknown => {
 }
 const without = (fields: Record<string, string>, name: string) =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name))
-/** Whatever a schema says, PostgreSQL cannot keep these. */
+/** Values that PostgreSQL cannot store, whatever the schema allows. */
 const isUnstorable = (value: unknown) => typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))
 
-/** Each field missing, and each with each hostile value; then bodies that are wrong as a whole, or only look it. */
+/**
+ * Each field missing, each field with each hostile value, and bodies that are invalid as a whole or only appear to
+ * be.
+ */
 export function jsonAttacks(schema: Schema, input: () => Input): Attack[] {
   const names = Object.keys(propertiesOf(schema))
   const [first = 'x'] = names

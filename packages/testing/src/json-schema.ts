@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 
-/** Judges values by a schema that others wrote; lists what does not fit, and where. */
+/** Validates values against a JSON schema, and lists the errors with their locations. */
 export function judgeBy(schema: object): (value: unknown) => string[] {
   const fits = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema)
   return (value) =>

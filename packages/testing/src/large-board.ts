@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** A board with so many cards, each with two labels, an assignee and a checklist of three items, put into the database. */
+/** Inserts a board with many cards, each with two labels, an assignee and a checklist of three items. */
 export async function makeLargeBoard(sql: pg.Pool, member_ids: string[], cards: number): Promise<string> {
   const { rows } = await sql.query<{ id: string }>(
     `with board as (

@@ -1,4 +1,4 @@
-/** What `/metrics` told at one moment. */
+/** One scrape of `/metrics`. */
 export class Scrape {
   readonly text: string
   readonly series = new Map<string, number>()
@@ -11,7 +11,7 @@ export class Scrape {
     }
   }
 
-  /** The sum of all series of a name whose labels fit. */
+  /** The sum of all series with a name and matching labels. */
   sum(name: string, labels: Record<string, string> = {}): number {
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
     const fits = (key: string) =>
@@ -20,7 +20,7 @@ export class Scrape {
   }
 }
 
-/** Asks as Prometheus would. */
+/** Scrapes `/metrics` like Prometheus. */
 export async function scrape(base_url: string, token?: string): Promise<Scrape> {
   const headers = token ? { authorization: `Bearer ${token}` } : {}
   const response = await fetch(`${base_url}/metrics`, { headers })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The service as it was at a commit, in a folder of its own: what runs there is its own code on its own dependencies. */
+/** Checks out the service at a commit into its own folder, with its own dependencies. */
 export function unpackVersion(
   commit: string,
   more: string[] = [],
@@ -14,7 +14,7 @@ export function unpackVersion(
   demandCommit(commit)
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-version-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  // However the run ends, the folder goes.
+  // Removes the folder however the run ends.
   process.once('exit', remove)
   const archive = execFileSync('git', ['archive', commit, 'packages', 'package.json', 'package-lock.json', ...more], {
     cwd: ROOT,

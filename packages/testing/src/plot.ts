@@ -26,7 +26,7 @@ export interface Chart {
 const [WIDTH, LEFT, RIGHT, PLOT, GAP, LABEL, LABEL_ROWS] = [1_000, 60, 20, 100, 44, 13, 4]
 const COLORS = ['#3d5a80', '#6a994e', '#c2410c']
 const BAND_COLOR = '#e07a5f'
-/** More points cannot be told apart: neighbours are replaced by their median. */
+/** More points would be indistinguishable: neighbours are replaced by their median. */
 const MAX_POINTS = 220
 
 /** Panels over the same time as an SVG image. Every axis starts at zero. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 const FIRST = 20_000
 const LAST = 31_000
 
-/** A free port below the ones the system hands out by itself. Another process may take it: the caller tries again. */
+/** A free port below the ephemeral range. Another process may take it, so the caller must retry. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST))

@@ -11,10 +11,10 @@ import pg from 'pg'
 import { freePort } from './ports.ts'
 import { OUTPUT } from './template-database.ts'
 
-/** A process that a test started, and ends by its own pid. */
+/** A process that a test started. */
 export interface RunningProcess {
   pid: number
-  /** Everything it has said so far. */
+  /** Its output so far. */
   output: () => string
   /** Its exit code; null when a signal ended it. */
   ended: Promise<number | null>
@@ -35,25 +35,25 @@ export interface Store {
 
 const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 const ADMIN = fileURLToPath(new URL('../../server/src/administration/admin.ts', import.meta.url))
-/** A start competes with whatever load the test has under way. */
+/** Long, because a start may compete with the load of the test. */
 const START_MS = 180_000
 const running = new Set<ChildProcess>()
 const folders = new Set<string>()
 
-/** Ends every process that is left, and removes every folder. For `afterAll`: it also holds when a test failed. */
+/** Ends all remaining processes and removes all folders. For `afterAll`, so that it also runs when a test failed. */
 export async function endProcesses() {
   await Promise.all([...running].map((child) => endChild(child)))
   await Promise.all([...folders].map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })))
   folders.clear()
 }
-// A run that is interrupted leaves nothing behind either. A signal without a listener would end it without a word.
+// An interrupted run cleans up too. Without a listener, a signal would end it at once.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
 
-/** The exit of a frozen process needs it to go on first. PostgreSQL takes its own children along only on SIGQUIT. */
+/** A frozen process must be resumed before it can exit. PostgreSQL ends its child processes only on SIGQUIT. */
 async function endChild(child: ChildProcess) {
   child.kill('SIGCONT')
   child.kill('SIGQUIT')
@@ -63,7 +63,7 @@ async function endChild(child: ChildProcess) {
   clearTimeout(timer)
 }
 
-/** Waits until something is there, by asking again and again. Long: it is to say what is missing, not how busy the machine is. */
+/** Polls until a condition holds. The timeout is long, because the machine may be busy. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
@@ -73,18 +73,15 @@ export async function eventually<T>(
   for (;;) {
     const found = await ask()
     if (found !== undefined && found !== false) return found
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`)
+    if (Date.now() > deadline) throw new Error(`Timed out waiting: ${what}`)
     await pause(10)
   }
 }
 
-/** What a process inherits: where programs are, and the cache of compiled code, without which a start takes twice as long. */
+/** Inherited environment: the PATH, and the cache of compiled code, which halves the start time. */
 export const inherited = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
 
-/**
- * Starts the service as its operator would, or another version of it. Settings are given as in the environment; nothing else
- * of it is passed on.
- */
+/** Starts the service as a process, or another version of it. It gets only the given settings as its environment. */
 export async function startServiceProcess(
   settings: Record<string, string>,
   main = MAIN,
@@ -102,7 +99,7 @@ export async function startServiceProcess(
     if (!service.output().includes('EADDRINUSE')) throw new Error(`The service did not start: ${service.output()}`)
   }
 }
-/** Runs a command of the operator: what follows `npm run admin --`. */
+/** Runs an admin command: the arguments after `npm run admin --`. */
 export const startAdmin = (args: string[], settings: Record<string, string>): RunningProcess =>
   launch(process.execPath, [ADMIN, ...args], { env: { ...inherited, ...settings } })
 
@@ -111,7 +108,7 @@ const answers = (url: string) =>
     (response) => response.text().then(() => true),
     () => false,
   )
-/** What the service said is scanned for secrets after the run. */
+/** Keeps the output for the scan for secrets after the run. */
 async function keepOutput({ pid, output }: RunningProcess) {
   await writeFile(new URL(`log-process-${pid}.jsonl`, OUTPUT), output())
 }
@@ -121,13 +118,13 @@ export interface PostgresStore extends Store {
   data: string
 }
 export interface PostgresOptions {
-  /** Settings beside those that every test needs, as `name=value`. */
+  /** Additional settings, as `name=value`. */
   settings?: string[]
-  /** Fills the data directory with something else than a new cluster: a copy of another, or a backup. */
+  /** Fills the data directory from another source than `initdb`: a copy or a backup. */
   make?: (data: string) => Promise<void>
 }
 
-/** A PostgreSQL of the test's own: one that it may stop, kill and start again. */
+/** A PostgreSQL server of the test, which it may stop, kill and restart. */
 export async function startPostgres({
   settings = [],
   make = initialize,
@@ -136,7 +133,7 @@ export async function startPostgres({
   const data = join(folder, 'data')
   await make(data)
   const all = [
-    // The machine does not go down in these tests, only processes: what was handed to the kernel is safe.
+    // In these tests only processes fail, not the machine, so data in the kernel's cache is safe.
     'fsync=off',
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
@@ -169,14 +166,14 @@ export async function newPostgresFolder() {
   return folder
 }
 
-/** Runs a script of the shell as PostgreSQL's user, with PostgreSQL's programs at hand. */
+/** Runs a shell script as the user `postgres`, with PostgreSQL's programs in the PATH. */
 export async function runAsPostgres(script: string, env: Record<string, string> = {}) {
   const path = `${postgresPrograms()}:${process.env['PATH']}`
   const running = launch('sh', ['-euc', script], { env: { ...env, PATH: path }, ...unprivileged() })
   assert.equal(await running.ended, 0, running.output())
 }
 
-/** A Redis of the test's own, with further options of `redis-server`. */
+/** A Redis server of the test, with additional options of `redis-server`. */
 export async function startRedis(...options: string[]): Promise<Store> {
   const folder = await newFolder()
   return startStore((port) => {
@@ -209,14 +206,14 @@ async function startStore(kindAt: (port: number) => StoreKind): Promise<Store> {
     let current = begin()
     const isUp = () => eventually(`${url} is ready`, async () => current.hasEnded() || (await isReady()))
     await isUp()
-    // Somebody else took the port in the meantime.
+    // Another process took the port in the meantime.
     if (current.hasEnded() && /in use/.test(current.output())) continue
     assert.ok(!current.hasEnded(), current.output())
     const start = async () => {
       await eventually(`${url} starts again`, async () => {
         current = begin()
         await isUp()
-        // Children of a killed PostgreSQL may hold its memory for a moment longer.
+        // Child processes of a killed PostgreSQL may still use its shared memory for a moment.
         return !current.hasEnded()
       })
     }
@@ -224,11 +221,11 @@ async function startStore(kindAt: (port: number) => StoreKind): Promise<Store> {
   }
 }
 
-/** Listens on a shard channel of Redis, as another instance would, and can speak there too. */
+/** Subscribes to a shard channel of Redis like another instance, and can publish to it. */
 export async function hear(url: string, channel: string) {
   const client = createClient({ url, socket: { reconnectStrategy: 20 } })
   const speaker = client.duplicate()
-  // Redis may go away while this listens; the client subscribes again when it is back.
+  // Redis may be stopped meanwhile; the client subscribes again after reconnecting.
   for (const each of [client, speaker]) each.on('error', () => {})
   await Promise.all([client.connect(), speaker.connect()])
   const messages: string[] = []
@@ -243,7 +240,7 @@ export async function hear(url: string, channel: string) {
   }
 }
 
-/** How many connections of the database wait for a lock. */
+/** The number of database connections that wait for a lock. */
 export async function lockWaiters(sql: pg.Pool): Promise<number> {
   const { rowCount } = await sql.query(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -251,7 +248,7 @@ export async function lockWaiters(sql: pg.Pool): Promise<number> {
   return rowCount ?? 0
 }
 
-/** Takes a board's lock beside the service, as a change of another instance would. Disposing of it lets the lock go. */
+/** Takes a board's lock like a change of another instance. Disposing releases it. */
 export async function holdBoard(sql: pg.Pool, board_id: string) {
   const holder = await sql.connect()
   await holder.query('begin')
@@ -264,7 +261,7 @@ export async function holdBoard(sql: pg.Pool, board_id: string) {
   }
   return {
     isAwaited: () => eventually('a change waits for the lock', async () => (await lockWaiters(sql)) > 0),
-    /** Does something in the transaction that holds the lock. */
+    /** Runs a statement in the transaction that holds the lock. */
     query: (text: string, values: unknown[]) => holder.query(text, values),
     release,
     [Symbol.asyncDispose]: release,
@@ -334,14 +331,14 @@ export function launch(
   }
 }
 
-/** A folder of the test's own, removed with the others. */
+/** A temporary folder, which `endProcesses` removes. */
 export async function newFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-'))
   folders.add(folder)
   return folder
 }
 
-/** PostgreSQL refuses to run as root; its package brings a user of its own. */
+/** PostgreSQL does not run as root; its package creates the user `postgres`. */
 function unprivileged() {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (kind: '-u' | '-g') => Number(execFileSync('id', [kind, 'postgres'], { encoding: 'utf8' }))

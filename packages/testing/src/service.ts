@@ -26,11 +26,11 @@ export interface TestUser {
 export interface TestService {
   base_url: string
   database_url: string
-  /** What it says, line by line. */
+  /** The file with its log. */
   logFile: string
-  /** The tests' own way to the database, beside the service. */
+  /** Connections of the test to the database. */
   sql: pg.Pool
-  /** Somebody without a token. */
+  /** A client without a token. */
   anybody: Client
   /** Registers and logs in a new user. */
   user: (name?: string) => Promise<TestUser>
@@ -55,16 +55,16 @@ const CHEAP_HASH: HashCost = { memoryCost: 1_024, timeCost: 1, parallelism: 1 }
 interface ServiceOptions {
   /** A heartbeat that a test can wait for. */
   seconds?: { heartbeat: number; pong: number }
-  /** Another instance on the database of this service, which must be stopped first. */
+  /** Starts another instance on the database of this service. Stop the new one first. */
   beside?: TestService
-  /** How long a body may take, and a reader who takes nothing, for a test that cannot wait half a minute. */
+  /** Timeouts for slow bodies and stalled readers, for tests that cannot wait half a minute. */
   bodySeconds?: number
   stalledSeconds?: number
-  /** For a test of the hashes themselves: all others use a cheap one. */
+  /** For tests of hashing itself. All others use a cheap hash. */
   hashCost?: HashCost
 }
 
-/** Starts the real service, on a database of its own unless told otherwise. Settings are given as in the environment. */
+/** Starts the real service in this process, on its own database by default. Settings are environment variables. */
 export async function startService(
   settings: Record<string, string> = {},
   { beside, hashCost = CHEAP_HASH, ...options }: ServiceOptions = {},

@@ -10,8 +10,8 @@ import { freePort } from './ports.ts'
 export const slowly = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 5, value))
 
 /**
- * Every operation of the contract behind guards that decide after a while, and nothing behind them: whoever gets past calls
- * `reach`. `sight` is what the database tells of the caller and the board; without it the token is a bad one.
+ * Every operation of the contract behind authorization checks that resolve late. A handler only calls `reach`.
+ * `sight` is the access row of the caller and the board; without it the token is invalid.
  */
 export async function serveBehindSlowGuards(sight: { user_id: string } | undefined, reach: () => never) {
   const app = Fastify()

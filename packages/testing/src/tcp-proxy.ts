@@ -2,8 +2,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from './ports.ts'
 
 /**
- * What crossed the proxy towards PostgreSQL: statements executed, and how often the client waited for an answer. Without
- * the statement that reads the clock, which a service runs every few seconds.
+ * Statements that were sent to PostgreSQL through the proxy, and round trips. The periodic statement that reads the
+ * clock is not counted.
  */
 export interface Traffic {
   statements: number
@@ -11,34 +11,34 @@ export interface Traffic {
 }
 
 export interface TcpProxy {
-  /** The address of the store with the proxy before it. */
+  /** The address of the store through the proxy. */
   url: string
-  /** What crosses while the work is done. */
+  /** Counts the traffic during `work`. */
   during: (work: () => Promise<unknown>) => Promise<Traffic>
-  /** How many bytes the store has sent so far. */
+  /** The number of bytes that the store has sent. */
   sentBytes: () => number
   /** Breaks every connection that is open now. */
   cut: () => void
-  /** Connections that are open now are dead from now on, and nobody is told; new ones are served. */
+  /** Silently stops all open connections, without closing them. New ones work. */
   forget: () => void
-  /** From now on nothing gets through in either direction, and nobody is told. */
+  /** Stops all traffic in both directions, without closing connections. */
   freeze: () => void
   thaw: () => void
-  /** The store is elsewhere from now on. Whoever is connected is cut off. */
+  /** Redirects new connections to another store, and closes the open ones. */
   leadTo: (target: string) => void
   close: () => Promise<void>
 }
 
 /**
- * Answers are held back a little: statements that the client sends without waiting are then seen before the first answer,
- * and count as one round trip.
+ * Responses are delayed a little, so that statements that the client sends without waiting are seen before the first
+ * response, and count as one round trip.
  */
 const ANSWER_DELAY_MS = 4
 const CLOCK_STATEMENT = 'read_clock'
 
 /**
- * Stands between the service and a store, to count what is said and to fail on demand. It counts PostgreSQL's protocol, and
- * hears what PostgreSQL notes on the side. With `ask_delay_ms` the store is far away.
+ * A TCP proxy in front of a store that counts traffic and injects faults. It parses PostgreSQL's protocol, and passes
+ * PostgreSQL's notices to `hear`. `askDelayMs` simulates a remote store.
  */
 export async function startProxy(
   target: string,
@@ -62,7 +62,7 @@ export async function startProxy(
     const store = connect(Number(target_port), hostname)
     keep(client)
     keep(store)
-    // Whether the client has heard an answer since it last asked: what it asks then, it could not ask before.
+    // Whether the client got a response since its last request: then its next request is a new round trip.
     let hasHeard = true
     let isClock = false
     const asked = messageReader({ hasPreamble: true }, (type, content) => {
@@ -135,7 +135,7 @@ export async function startProxy(
   }
 }
 
-/** The text of a note: one of its fields, each of which begins with a letter and ends with a zero. */
+/** The text of a notice: one of its fields, which start with a letter and end with a zero byte. */
 const noteOf = (content: Buffer) =>
   content
     .toString()
@@ -143,7 +143,7 @@ const noteOf = (content: Buffer) =>
     .find((field) => field.startsWith('M'))
     ?.slice(1) ?? ''
 
-/** Tells the type and the content of every message of one direction. A client's first message has a length and no type. */
+/** Parses the messages of one direction. A client's first message has a length but no type. */
 function messageReader({ hasPreamble }: { hasPreamble: boolean }, tell: (type: string, content: Buffer) => void) {
   let rest: Buffer = Buffer.alloc(0)
   let typeBytes = hasPreamble ? 0 : 1

@@ -3,12 +3,12 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { ensureDatabase, migrate } from '../../server/src/database/migrations/migrate.ts'
 
-/** The PostgreSQL and the Redis that tests talk to. */
+/** The PostgreSQL and the Redis that tests share. */
 export const POSTGRES = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres:postgres@127.0.0.1:5432/postgres'
 export const REDIS = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379'
-/** Where a run leaves the service's logs and every answer it gave, for the scan for secrets. */
+/** The folder for the service's logs and responses, which are scanned for secrets. */
 export const OUTPUT = new URL('../../../.test-output/', import.meta.url)
-// For whoever uses it: the proofs run without the setup below.
+// Also for the suites of `npm run prove`, which do not run the setup below.
 mkdirSync(OUTPUT, { recursive: true })
 
 declare module 'vitest' {
@@ -40,8 +40,8 @@ export async function setup(project: TestProject) {
 }
 
 /**
- * Connections for a test's own questions. A pool says that it has ended as soon as it has said goodbye; when the database is
- * dropped before a connection is closed, PostgreSQL's word about it must find somebody to listen, or it ends the process.
+ * A connection pool for a test. A pool has ended before its connections are closed: if the database is dropped in
+ * between, each connection emits an error, which would end the process without a listener.
  */
 export function openSql(connectionString: string, max = 4): pg.Pool {
   const sql = new pg.Pool({ connectionString, max })

@@ -3,7 +3,7 @@ import { createConnection } from 'node:net'
 import type { Attachment } from '@lockstep/contract/attachments'
 import type { Card } from '@lockstep/contract/cards'
 import type { Client } from '@lockstep/testing/client'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { eventually } from '@lockstep/testing/processes'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { parse } from 'content-disposition'
@@ -52,7 +52,7 @@ describe('uploading', () => {
   test('[ATT-1] [EVENT-1] the attachment is returned, and is on the card and in the event', async () => {
     const own = await newCard()
     const file = new File(['Hello'], 'greeting.txt', { type: 'text/plain' })
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       api.send('createAttachment', { params: { card_id: own.id }, body: { file } }),
     )
     const { id } = answer.body as Attachment
@@ -106,7 +106,7 @@ describe('uploading', () => {
 
   test('[ATT-2] [ATT-9] one byte above the limit is 400 with the limit, and nothing is stored', async () => {
     const before = await kept()
-    const { answer, events } = await witness(board, () => send(formOf(filePart('big', Buffer.alloc(MAX + 1)))))
+    const { answer, events } = await recordEvents(board, () => send(formOf(filePart('big', Buffer.alloc(MAX + 1)))))
     expect(answer).toMatchObject({ status: 400, body: { code: 'file_too_large' } })
     expect((answer.body as { detail: string }).detail).toContain(String(MAX))
     expect(events).toEqual([])
@@ -424,7 +424,7 @@ describe('removing', () => {
   test('[ATT-7] the attachment is gone at once, with its event; a second delete is 404', async () => {
     const attachment = await attach(new File(['x'], 'a.txt'))
     const params = { attachment_id: attachment.id }
-    const { answer, events } = await witness(board, () => api.send('deleteAttachment', { params }))
+    const { answer, events } = await recordEvents(board, () => api.send('deleteAttachment', { params }))
     expect(answer).toMatchObject({ status: 204, text: '' })
     expect(events).toMatchObject([{ type: 'attachment.deleted', user_id: board.member.id, data: attachment }])
     expect(await api.fail('deleteAttachment', { params })).toMatchObject({ status: 404, code: 'attachment_not_found' })

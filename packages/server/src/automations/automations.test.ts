@@ -2,7 +2,7 @@ import type { AutomationRule } from '@lockstep/contract/automations'
 import type { Card } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import { Client } from '@lockstep/testing/client'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { startProxy } from '@lockstep/testing/tcp-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -106,7 +106,7 @@ describe('rules', () => {
       const created = await s.rule(fields)
       expect(created).toMatchObject({ ...fields, is_enabled: true })
     }
-    const { events } = await witness(s.board, async () => {
+    const { events } = await recordEvents(s.board, async () => {
       await s.move()
       return s.addLabel()
     })
@@ -227,7 +227,7 @@ describe('triggers', () => {
     const s = await scene()
     await s.rule({ ...s.onMove, ...s.toTodo })
     await s.rule({ ...s.onMove, ...s.assign })
-    const { answer, events } = await witness(s.board, () => s.move())
+    const { answer, events } = await recordEvents(s.board, () => s.move())
     expect(typesAndUsers(events)).toEqual([
       ['card.moved', s.member.id],
       ['card.moved', null],
@@ -241,13 +241,13 @@ describe('triggers', () => {
   test('[AUTO-3] [AUTO-4] a label that is newly added, and not one that was there', async () => {
     const s = await scene()
     await s.rule({ ...s.onLabel, ...s.assign })
-    const { answer, events } = await witness(s.board, s.addLabel)
+    const { answer, events } = await recordEvents(s.board, s.addLabel)
     expect(typesAndUsers(events)).toEqual([
       ['card.labeled', s.member.id],
       ['card.assigned', null],
     ])
     expect(answer.body).toEqual(await s.read())
-    expect((await witness(s.board, s.addLabel)).events).toEqual([])
+    expect((await recordEvents(s.board, s.addLabel)).events).toEqual([])
   })
 
   test('[AUTO-3] no trigger: a move within the column, a creation, a disabled rule, another column', async () => {
@@ -256,13 +256,13 @@ describe('triggers', () => {
     await s.rule({ trigger_type: 'CARD_MOVED', trigger_column_id: s.todo.id, ...s.assign })
     await s.rule({ trigger_type: 'CARD_CREATED', ...s.assign })
     const create = { params: { ...s.params, column_id: s.todo.id }, body: { title: 'New' } }
-    expect(typesAndUsers((await witness(s.board, () => s.member.api.send('createCard', create))).events)).toEqual([
+    expect(typesAndUsers((await recordEvents(s.board, () => s.member.api.send('createCard', create))).events)).toEqual([
       ['card.created', s.member.id],
     ])
-    expect(typesAndUsers((await witness(s.board, () => s.move(s.todo.id))).events)).toEqual([
+    expect(typesAndUsers((await recordEvents(s.board, () => s.move(s.todo.id))).events)).toEqual([
       ['card.moved', s.member.id],
     ])
-    expect(typesAndUsers((await witness(s.board, () => s.move())).events)).toEqual([['card.moved', s.member.id]])
+    expect(typesAndUsers((await recordEvents(s.board, () => s.move())).events)).toEqual([['card.moved', s.member.id]])
     expect(await s.runs()).toEqual([])
   })
 
@@ -271,7 +271,7 @@ describe('triggers', () => {
     await s.rule({ ...s.onMove, action_type: 'MOVE_TO_COLUMN', action_column_id: s.done.id })
     await s.rule({ ...s.onMove, ...s.assign })
     await s.owner.api.call('assignCard', { params: { card_id: s.card.id }, body: { user_ids: [s.owner.id] } })
-    const { events } = await witness(s.board, () => s.move())
+    const { events } = await recordEvents(s.board, () => s.move())
     expect(typesAndUsers(events)).toEqual([['card.moved', s.member.id]])
     expect((await s.runs()).map(({ outcome }) => outcome)).toEqual(['already_assigned', 'already_there'])
   })
@@ -285,7 +285,7 @@ describe('triggers', () => {
       action_type: 'MOVE_TO_COLUMN',
       action_column_id: s.done.id,
     })
-    expect((await witness(s.board, () => s.move())).events).toHaveLength(2)
+    expect((await recordEvents(s.board, () => s.move())).events).toHaveLength(2)
     expect((await s.read()).column_id).toBe(s.todo.id)
   })
 })
@@ -299,7 +299,7 @@ describe('failures', () => {
     await service.sql.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
       create trigger refuse after update on cards for each row when (new.column_id = '${s.todo.id}') execute function refuse()`)
-    const { answer, events } = await witness(s.board, () => s.move())
+    const { answer, events } = await recordEvents(s.board, () => s.move())
     await service.sql.query('drop trigger refuse on cards; drop function refuse')
     expect(answer.status).toBe(200)
     expect(typesAndUsers(events)).toEqual([

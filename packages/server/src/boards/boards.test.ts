@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventKind } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
 import type { Column } from '@lockstep/contract/columns'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -136,7 +136,7 @@ describe('changing', () => {
     const params = { board_id: id }
     await first.api.call('updateMember', { params: { ...params, user_id: second.id }, body: { role: 'owner' } })
     const body = { title: 'Other plan', description: 'New' }
-    const { answer, events: emitted } = await witness({ events }, () =>
+    const { answer, events: emitted } = await recordEvents({ events }, () =>
       second.api.send('updateBoard', { params, body }),
     )
     const shown = withoutColumns(await first.api.call('getBoard', { params }))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { BoardMember } from '@lockstep/contract/boards'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { owners, startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -39,7 +39,7 @@ const problem = (status: number, code: string) => ({ status, body: { code } })
 
 describe('inviting', () => {
   test('[MEMBER-1] [EVENT-1] [EVENT-5] an owner invites a user, who becomes a member', async () => {
-    const { answer, events } = await witness(board, () => invite(guest.id))
+    const { answer, events } = await recordEvents(board, () => invite(guest.id))
     expect(answer).toMatchObject({ status: 201, body: { user_id: guest.id, role: 'member' } })
     expect(events).toMatchObject([{ type: 'board.member_added', user_id: owner.id, subject_id: guest.id }])
     expect(events[0]?.data).toEqual(await memberOf(guest))
@@ -54,7 +54,7 @@ describe('inviting', () => {
   })
 
   test('[MEMBER-2] an unknown user is 404, a member or the owner 409, and nothing is emitted', async () => {
-    const { events } = await witness(board, async () => {
+    const { events } = await recordEvents(board, async () => {
       expect(await invite(randomUUID())).toMatchObject(problem(404, 'user_not_found'))
       expect(await invite(member.id)).toMatchObject(problem(409, 'already_a_member'))
       return invite(owner.id.toUpperCase())
@@ -64,7 +64,7 @@ describe('inviting', () => {
   })
 
   test('[MEMBER-2] of two concurrent invitations one succeeds', async () => {
-    const { events } = await witness(board, async () => {
+    const { events } = await recordEvents(board, async () => {
       const answers = await Promise.all([invite(guest.id), invite(guest.id)])
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
       return answers.find(({ status }) => status === 201) ?? expect.fail()
@@ -85,7 +85,7 @@ describe('listing', () => {
 
 describe('changing a role', () => {
   test('[MEMBER-4] [EVENT-1] an owner makes a member an owner, with the event board.updated', async () => {
-    const { answer, events } = await witness(board, () => setRole(member, 'owner'))
+    const { answer, events } = await recordEvents(board, () => setRole(member, 'owner'))
     expect(answer).toMatchObject({ status: 200, body: await memberOf(member, 'owner') })
     const { columns: _, ...current } = await owner.api.call('getBoard', { params })
     expect(events).toMatchObject([{ type: 'board.updated', user_id: owner.id }])
@@ -115,7 +115,7 @@ describe('changing a role', () => {
   test('[REQ-10] [WRITE-1] the current role, or none, changes nothing and emits nothing', async () => {
     const path = { params: { ...params, user_id: member.id } }
     for (const body of [{ role: 'member' as const }, {}]) {
-      const { answer, events } = await witness(board, () => owner.api.send('updateMember', { ...path, body }))
+      const { answer, events } = await recordEvents(board, () => owner.api.send('updateMember', { ...path, body }))
       expect(answer).toMatchObject({ status: 200, body: { role: 'member' } })
       expect(events).toEqual([])
     }
@@ -151,7 +151,7 @@ describe('removing', () => {
     const assigned = [await assignTo(member, 'One'), await assignTo(member, 'Two'), await assignTo(member, 'Three')]
     const removed = await memberOf(member)
 
-    const { answer, events } = await witness(board, () => remove(member))
+    const { answer, events } = await recordEvents(board, () => remove(member))
 
     expect(answer).toMatchObject({ status: 204, text: '' })
     expect(events.map(({ type }) => type)).toEqual([...assigned.map(() => 'card.unassigned'), 'board.member_removed'])
@@ -179,7 +179,7 @@ describe('removing', () => {
     await invite(guest.id)
     expect(await remove(guest, member)).toMatchObject(problem(403, 'role_too_low'))
     expect(await remove(owner, member)).toMatchObject(problem(403, 'role_too_low'))
-    const { answer, events } = await witness(board, () => remove(member, member))
+    const { answer, events } = await recordEvents(board, () => remove(member, member))
     expect(answer.status).toBe(204)
     expect(events).toMatchObject([{ type: 'board.member_removed', user_id: member.id, data: { user_id: member.id } }])
   })
@@ -192,7 +192,7 @@ describe('removing', () => {
 
   test('[MEMBER-7] a user who is not a member, was removed or never existed is 404, and nothing is emitted', async () => {
     await remove(member)
-    const { events } = await witness(board, async () => {
+    const { events } = await recordEvents(board, async () => {
       expect(await remove(guest)).toMatchObject(problem(404, 'member_not_found'))
       expect(await remove({ id: randomUUID() })).toMatchObject(problem(404, 'member_not_found'))
       return remove(member)
@@ -224,7 +224,7 @@ describe('consequences of a removal', () => {
       const actor = how === 'leaves' ? member : owner
       using socket = openSocket(owner.api, board.id)
       await socket.next('user_joined')
-      const { events } = await witness(board, () => remove(member, actor))
+      const { events } = await recordEvents(board, () => remove(member, actor))
       expect(events.map(({ type, user_id }) => [type, user_id])).toEqual([
         ['card.unassigned', null],
         ['checklist_item.unassigned', null],
@@ -265,7 +265,7 @@ describe('consequences of a removal', () => {
 
 describe('the last owner', () => {
   test('[MEMBER-6] can neither leave nor be demoted, and nothing is emitted', async () => {
-    const { events } = await witness(board, async () => {
+    const { events } = await recordEvents(board, async () => {
       expect(await setRole(owner, 'member')).toMatchObject(problem(409, 'last_owner'))
       return remove(owner)
     })
@@ -281,7 +281,7 @@ describe('the last owner', () => {
     ['remove each other', () => [remove(member, owner), remove(owner, member)]],
   ] as const)('[MEMBER-6] one stays when the last two owners %s at once', async ([, both]) => {
     await setRole(member, 'owner')
-    const { events } = await witness(board, async () => {
+    const { events } = await recordEvents(board, async () => {
       const answers = await Promise.all(both())
       expect(answers.filter(({ status }) => status < 300)).toHaveLength(1)
       return answers.find(({ status }) => status < 300) ?? expect.fail()

@@ -6,7 +6,7 @@ import type { FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Operation } from '@lockstep/contract/operation'
 import type { Answer, OperationName } from '@lockstep/testing/client'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BoardVersion } from '../core/board-version.ts'
@@ -306,7 +306,7 @@ describe('a conditional change', () => {
     const seen = etagOf(await api.send('getCard', { params }))
     const next = await api.send('updateCard', { params, body: { title: 'Next' }, headers: { 'if-match': seen } })
     expect(next.status).toBe(200)
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       api.send('updateCard', { params, body: { title: 'Lost' }, headers: { 'if-match': seen } }),
     )
     expect(answer).toMatchObject({ status: 412, body: { code: 'precondition_failed', current: next.body } })

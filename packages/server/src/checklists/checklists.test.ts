@@ -1,7 +1,7 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'
 import type { Answer } from '@lockstep/testing/client'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -34,7 +34,7 @@ const itemsOf = async ({ id }: Checklist) => (await listsOn(card)).find((list) =
 
 /** Runs a change that must emit exactly one event of this type, by the member, with the response body as its data. */
 async function emitsOne(type: string, act: () => Promise<Answer>) {
-  const { answer, events } = await witness(board, act)
+  const { answer, events } = await recordEvents(board, act)
   expect(events, answer.text).toMatchObject([{ type, user_id: member.id }])
   if (answer.status !== 204) expect(events[0]?.data).toEqual(answer.body)
   return { body: answer.body, data: events[0]?.data }
@@ -60,7 +60,7 @@ describe('checklists', () => {
       member.api.send('updateChecklist', { ...of(list), body: change }),
     )
     expect(body).toEqual({ ...list, title: 'Renamed', items: await itemsOf(list) })
-    const again = await witness(board, () =>
+    const again = await recordEvents(board, () =>
       member.api.send('updateChecklist', { ...of(list), body: { title: 'Renamed' } }),
     )
     expect(again).toMatchObject({ answer: { status: 200, body }, events: [] })
@@ -148,7 +148,7 @@ describe('items', () => {
       'update checklist_items set rank = case id when $1 then 1 when $2 then 2 else 3 end where checklist_id = $3',
       [a.id, b.id, list.id],
     )
-    const { events } = await witness(board, () => member.api.send('moveItem', { ...at(c), body: { position: 1 } }))
+    const { events } = await recordEvents(board, () => member.api.send('moveItem', { ...at(c), body: { position: 1 } }))
     expect(events.length).toBeGreaterThan(1)
     expect(events.map(({ user_id }) => user_id)).toEqual([...events.slice(1).map(() => null), member.id])
     expect((await itemsOf(list)).map(({ content }) => content)).toEqual(['A', 'C', 'B'])
@@ -159,7 +159,7 @@ describe('assignees of an item', () => {
   test('[CHECK-8] are added with one event for each user of the list, and removed', async () => {
     const item = await newItem(await newChecklist())
     const user_ids = [board.owner.id, member.id, board.owner.id]
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       member.api.send('assignItem', { ...at(item), body: { user_ids } }),
     )
     expect((answer.body as ChecklistItem).assignees.map(({ id }) => id)).toEqual([board.owner.id, member.id])
@@ -169,7 +169,7 @@ describe('assignees of an item', () => {
     ])
     const off = { params: { item_id: item.id, user_id: board.owner.id } }
     await emitsOne('checklist_item.unassigned', () => member.api.send('unassignItem', off))
-    expect(await witness(board, () => member.api.send('unassignItem', off))).toMatchObject({
+    expect(await recordEvents(board, () => member.api.send('unassignItem', off))).toMatchObject({
       answer: { status: 204 },
       events: [],
     })
@@ -191,7 +191,7 @@ describe('assignees of an item', () => {
     await board.owner.api.call('inviteMember', { params, body: { user_id: guest.id } })
     const item = await newItem(await newChecklist())
     await member.api.call('assignItem', { ...at(item), body: { user_ids: [guest.id] } })
-    const { events } = await witness(board, () =>
+    const { events } = await recordEvents(board, () =>
       board.owner.api.send('removeMember', { params: { ...params, user_id: guest.id } }),
     )
     expect(events).toMatchObject([

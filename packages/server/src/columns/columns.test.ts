@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Card } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
 import type { Answer } from '@lockstep/testing/client'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -38,7 +38,7 @@ async function newColumnWithCards(): Promise<Column> {
 describe('creating', () => {
   test('[COL-1] [EVENT-1] [EVENT-5] a new column is last, grey and not done by default', async () => {
     const last = (await columns()).at(-1) as Column
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       member.api.send('createColumn', { params: here(), body: { title: 'Review' } }),
     )
     const created = answer.body as Column
@@ -76,7 +76,7 @@ describe('changing', () => {
   test('[COL-2] [COL-5] title, color and done mark change; column.updated contains the cards too', async () => {
     const column = await newColumnWithCards()
     const body = { title: 'Doing', color: '#fff', is_done_column: true }
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       member.api.send('updateColumn', { params: { column_id: column.id }, body }),
     )
     expect(answer.status).toBe(200)
@@ -99,7 +99,7 @@ describe('deleting', () => {
   test('[COL-3] [COL-5] the column is deleted with its cards, in one event with its last state', async () => {
     const column = await newColumnWithCards()
     const params = { column_id: column.id }
-    const { answer, events } = await witness(board, () => member.api.send('deleteColumn', { params }))
+    const { answer, events } = await recordEvents(board, () => member.api.send('deleteColumn', { params }))
     expect(answer).toMatchObject({ status: 204, text: '' })
     expect(events).toMatchObject([{ type: 'column.deleted', user_id: member.id }])
     expect(events[0]?.data).toEqual(column)
@@ -113,7 +113,7 @@ describe('deleting', () => {
 describe('moving', () => {
   test('[COL-4] [COL-5] its position changes, and column.moved contains the cards too', async () => {
     const column = await newColumnWithCards()
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       member.api.send('moveColumn', { params: { column_id: column.id }, body: { position: 0 } }),
     )
     const moved = answer.body as Column
@@ -127,7 +127,7 @@ describe('moving', () => {
   test('[COL-4] a move to its current position emits its event all the same', async () => {
     const column = await newColumn()
     const order = (await columns()).map(({ id }) => id)
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       member.api.send('moveColumn', { params: { column_id: column.id }, body: { position: order.length - 1 } }),
     )
     expect(events).toMatchObject([{ type: 'column.moved', data: answer.body }])
@@ -138,7 +138,7 @@ describe('moving', () => {
     '[COL-4] without a position or an anchor it is 422: %j',
     async (json) => {
       const column = await newColumn()
-      const { answer, events } = await witness(board, () =>
+      const { answer, events } = await recordEvents(board, () =>
         member.api.request('POST', `/columns/${column.id}/move`, { json }),
       )
       expect(answer.status).toBe(422)
@@ -249,7 +249,7 @@ describe.each(changes)('a PATCH of a %s', (on, all) => {
     await patch(all)
     const before = await read()
     for (const json of [{}, all, { ...all, nonsense: 1 }]) {
-      const { answer, events } = await witness(board, () => patch(json))
+      const { answer, events } = await recordEvents(board, () => patch(json))
       expect(answer.status).toBe(200)
       expect(before).toMatchObject(answer.body as object)
       expect(events).toEqual([])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Board } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Answer } from '@lockstep/testing/client'
-import { witness } from '@lockstep/testing/fold'
+import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Database } from '../database/database.ts'
@@ -109,7 +109,7 @@ describe('an id of the client', () => {
     async ([, create]) => {
       const id = randomUUID()
       expect((await create(id)).status).toBe(201)
-      const { events } = await witness(board, async () => {
+      const { events } = await recordEvents(board, async () => {
         for (const taken of [id, id.toUpperCase()]) {
           expect(await create(taken)).toMatchObject({ status: 409, body: { code: 'id_taken' } })
           expect(await create(taken, elsewhere.member, elsewhere)).toMatchObject({
@@ -248,7 +248,7 @@ describe('an Idempotency-Key', () => {
     const body = { title: 'Mine' }
     await api.call('updateCard', { params, body, headers })
     const other = (await createCard({ title: 'Other' })).body as Card
-    const { events } = await witness(board, async () => {
+    const { events } = await recordEvents(board, async () => {
       expect(await api.send('updateCard', { params, body: { title: 'Theirs' }, headers })).toMatchObject(reused)
       expect(await api.send('updateCard', { params: { card_id: other.id }, body, headers })).toMatchObject(reused)
       expect(await api.send('createBoard', { body, headers })).toMatchObject(reused)
@@ -299,7 +299,7 @@ describe('an Idempotency-Key', () => {
   })
 
   test('[WRITE-5] that is empty, too long, or not of visible ASCII characters is 422', async () => {
-    const { events } = await witness(board, async () => {
+    const { events } = await recordEvents(board, async () => {
       for (const key of ['', 'k'.repeat(256), 'two words', 'cl\u00e9', 'a\tb'])
         expect(await createCard({ title: 'New' }, { 'idempotency-key': key })).toMatchObject({
           status: 422,

@@ -1,6 +1,6 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
-import { emptyBoard, foldBoard, witness } from '@lockstep/testing/fold'
+import { emptyBoard, foldBoard, recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -29,7 +29,7 @@ const names = (labels: Label[]) => labels.map(({ name }) => name)
 describe('labels of a board', () => {
   test('[LABEL-1] [REQ-7] are created with a name, and a color or the default color', async () => {
     const params = { board_id: board.id }
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       member.api.send('createLabel', { params, body: { name: 'Urgent' } }),
     )
     expect(answer.body).toMatchObject({ board_id: board.id, name: 'Urgent', color: '#6b7280' })
@@ -43,12 +43,12 @@ describe('labels of a board', () => {
     const [label, card] = await Promise.all([newLabel('Old'), newCard()])
     const labeled = await member.api.call('addCardLabel', on(card, label))
     const params = { label_id: label.id }
-    const { answer, events } = await witness(board, () =>
+    const { answer, events } = await recordEvents(board, () =>
       member.api.send('updateLabel', { params, body: { name: 'New' } }),
     )
     expect(events).toMatchObject([{ type: 'label.updated', data: answer.body }])
     expect(await read(card)).toEqual({ ...labeled, labels: [{ ...label, name: 'New' }] })
-    const again = await witness(board, () => member.api.send('updateLabel', { params, body: { name: 'New' } }))
+    const again = await recordEvents(board, () => member.api.send('updateLabel', { params, body: { name: 'New' } }))
     expect(again).toMatchObject({ answer: { status: 200 }, events: [] })
     expect(await member.api.fail('updateLabel', { params, body: { color: null as never } })).toMatchObject({
       status: 422,
@@ -59,7 +59,7 @@ describe('labels of a board', () => {
     const [label, card] = await Promise.all([newLabel('Gone'), newCard()])
     const labeled = await member.api.call('addCardLabel', on(card, label))
     const params = { label_id: label.id }
-    const { events } = await witness(board, () => member.api.send('deleteLabel', { params }))
+    const { events } = await recordEvents(board, () => member.api.send('deleteLabel', { params }))
     expect(events).toMatchObject([{ type: 'label.deleted', data: label }])
     expect(await read(card)).toEqual({ ...labeled, labels: [] })
     expect(await member.api.fail('deleteLabel', { params })).toMatchObject({ status: 404, code: 'label_not_found' })
@@ -69,11 +69,11 @@ describe('labels of a board', () => {
 describe('labels of a card', () => {
   test('[LABEL-4] [CARD-9] a label is added once, with one event', async () => {
     const [label, card] = await Promise.all([newLabel('Once'), newCard()])
-    const { answer, events } = await witness(board, () => member.api.send('addCardLabel', on(card, label)))
+    const { answer, events } = await recordEvents(board, () => member.api.send('addCardLabel', on(card, label)))
     expect(answer.body).toMatchObject({ id: card.id, labels: [label] })
     expect(events).toMatchObject([{ type: 'card.labeled', data: answer.body, subject_id: label.id }])
     expect((answer.body as Card).updated_at >= card.updated_at).toBe(true)
-    const again = await witness(board, () => member.api.send('addCardLabel', on(card, label)))
+    const again = await recordEvents(board, () => member.api.send('addCardLabel', on(card, label)))
     expect(again).toMatchObject({ answer: { status: 200, body: answer.body }, events: [] })
   })
 
@@ -103,9 +103,9 @@ describe('labels of a card', () => {
   test('[LABEL-5] a label is removed with one event, and only if the card has it', async () => {
     const [label, card] = await Promise.all([newLabel('Off'), newCard()])
     await member.api.call('addCardLabel', on(card, label))
-    const { events } = await witness(board, () => member.api.send('removeCardLabel', on(card, label)))
+    const { events } = await recordEvents(board, () => member.api.send('removeCardLabel', on(card, label)))
     expect(events).toMatchObject([{ type: 'card.unlabeled', data: { id: card.id, labels: [] }, subject_id: label.id }])
-    const again = await witness(board, () => member.api.send('removeCardLabel', on(card, label)))
+    const again = await recordEvents(board, () => member.api.send('removeCardLabel', on(card, label)))
     expect(again).toMatchObject({ answer: { status: 204 }, events: [] })
   })
 

@@ -11,7 +11,7 @@ export { JWT_SECRET }
 
 const PROBE = new URL('event-loop-probe.ts', import.meta.url).href
 
-/** What the probe saw since it was last asked. Times in milliseconds, memory in bytes. */
+/** Measurements of the probe since the last sample. Times in milliseconds, memory in bytes. */
 export interface ProbeSample {
   nth: number
   wall_p999: number
@@ -28,17 +28,17 @@ export interface ProbeSample {
   arrayBuffers: number
 }
 export interface ProbedService extends ServiceProcess {
-  /** How long the loop was held since the last look, and what the process weighs now. */
+  /** Event-loop times since the last sample, and the current memory. */
   look: () => Promise<ProbeSample>
-  /** The same after collecting garbage, which holds the loop: what is left is what the service keeps. */
+  /** The same after a garbage collection, which blocks the loop. The remaining memory is what the service retains. */
   weigh: () => Promise<ProbeSample>
 }
 
-/** The service as a process of its own, as it is. The probe below takes a little time in every millisecond. */
+/** The service in its own process, without the probe, which uses a little CPU time in every millisecond. */
 export const startBare = (settings: Record<string, string>) =>
   startServiceProcess({ ...settings, LOG_LEVEL: 'warn', JWT_SECRET })
 
-/** The service as a process of its own, with a probe of its event loop. */
+/** The service in its own process, with a probe of its event loop. */
 export async function startProbed(settings: Record<string, string>): Promise<ProbedService> {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-probe-'))
   const file = join(folder, 'seen.json')
@@ -59,9 +59,9 @@ export async function startProbed(settings: Record<string, string>): Promise<Pro
   return { ...service, look: () => ask('SIGWINCH'), weigh: () => ask('SIGCONT') }
 }
 
-/** What the process holds on to, after collecting garbage. */
+/** Memory that the process retains after a garbage collection. */
 export async function retainedBytes(service: ProbedService): Promise<number> {
-  // What buffers held is given back only after the collection that found them.
+  // The memory of buffers is freed only after the collection that found them.
   await service.weigh()
   const { heapUsed, external } = await service.weigh()
   return heapUsed + external
@@ -73,7 +73,7 @@ export interface Audience {
 }
 const issuer = new Tokens({ secret: JWT_SECRET, algorithm: 'HS256', lifetimeSeconds: 7_200 })
 
-/** Users by the thousand, put into the database beside the service: hashing their passwords is not what is measured. */
+/** Inserts many users directly, without hashing passwords. */
 export async function makeAudience(sql: pg.Pool, count: number): Promise<Audience> {
   const { rows } = await sql.query<{ id: string }>(
     `insert into users (id, email, email_key, username, username_key, hashed_password)
@@ -94,7 +94,7 @@ export function makeTokens(userIds: readonly string[]): Promise<string[]> {
 
 export const pathOf = (board_id: string, token: string) => `/ws/boards/${board_id}?token=${token}`
 
-/** A board whose members are the audience, and somebody who writes on it. */
+/** Creates a board whose members are the audience; the first of them writes on it. */
 export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audience) {
   const [id, token] = [audience.ids[0] as string, audience.tokens[0] as string]
   const api = new Client(base_url, token)

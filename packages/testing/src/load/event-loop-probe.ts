@@ -4,13 +4,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Loaded into a service with `node --import`, so that the product needs no hook for it: at every SIGWINCH it writes down how
- * long the event loop was held since the last time, and begins anew. (SIGUSR2 would end the service.)
- * At every SIGCONT it collects garbage first.
+ * Event-loop probe, loaded into the service with `node --import`, so that the product needs no hook. On SIGWINCH it writes its
+ * measurements to a file and resets them. (SIGUSR2 would end the service.) On SIGCONT it first runs a garbage collection.
  *
- * Two measures. `wall` is the time between two turns of a timer of one millisecond; on a shared machine it also counts
- * what other processes did meanwhile. `held` is the processor time that this thread itself used between two such turns:
- * what the service did in one go.
+ * `wall` is the time between two ticks of a timer of one millisecond, including the time of other processes. `held` is the CPU
+ * time of this thread between two ticks: how long the service blocked the loop.
  */
 const file = process.env['PROBE_FILE'] ?? ''
 const wall = monitorEventLoopDelay({ resolution: 1 })

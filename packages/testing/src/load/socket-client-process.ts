@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { handleCommands } from './worker.ts'
 
 /**
- * Many WebSocket clients in one process, with as little work as can be: the handshake and the frames by hand, one buffer
- * for all that is read, no object for a message. Told what to do by its parent; answers with counts.
+ * Many WebSocket clients in one process, with little CPU time: handshake and frames are handled here, with one read
+ * buffer and no object per message. The parent sends commands and gets counts.
  */
 export interface Opening {
   port: number
-  /** The path of each connection, with its token. Every one asks for sequence numbers. */
+  /** The path of each connection, with its token. All of them request sequence numbers. */
   paths: string[]
   /** Connections in a second. */
   rate: number
@@ -25,7 +25,7 @@ export interface Counts {
   gaps: number
   repeats: number
   resyncs: number
-  /** How often anybody was told that somebody came, and that somebody left. */
+  /** Received presence messages: users who joined, and users who left. */
   joined: number
   left: number
   pings: number
@@ -43,7 +43,7 @@ export type SocketCommand =
   | { do: 'count' }
   | { do: 'forget' }
   | { do: 'arrivals'; sent: Map<number, number> }
-  /** From now on whoever is closed comes back there, with what it has seen. */
+  /** From now on, clients that are closed reconnect to this port and resume. */
   | { do: 'come back'; port: number }
   | { do: 'close' }
 
@@ -216,7 +216,7 @@ function collect(sent: Map<number, number>): Arrivals {
   const each = [...arrivals].map(([seq, times]) => {
     const sent_at = sent.get(seq)
     if (sent_at !== undefined) for (const time of times) latencies.push(time - sent_at)
-    // They came one after the other.
+    // They are in order of arrival.
     return { seq, count: times.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 }
   })
   return { latencies: Float32Array.from(latencies), each }

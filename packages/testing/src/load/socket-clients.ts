@@ -5,7 +5,7 @@ import { Worker } from './worker.ts'
 /** The clock that all processes of a machine share, in milliseconds. */
 export const now = () => Number(process.hrtime.bigint() / 1_000n) / 1_000
 
-/** Viewers in processes of their own, so that they share no thread with the service or with who measures. */
+/** WebSocket clients in their own processes, so that they share no thread with the service or with the measurement. */
 export class LoadClients {
   private readonly workers: Worker<SocketCommand>[]
 
@@ -16,7 +16,7 @@ export class LoadClients {
     )
   }
 
-  /** Opens connections at a rate; resolves when all have been asked for. */
+  /** Opens connections at a rate. Resolves when all handshakes were sent. */
   async open(base_url: string, paths: string[], rate: number) {
     const port = Number(new URL(base_url).port)
     const count = this.workers.length
