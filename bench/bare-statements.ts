@@ -26,7 +26,7 @@ export async function captureScripts(environment: Environment): Promise<Record<O
   const url = new URL(environment.url(DATABASE))
   url.searchParams.set('options', '-c log_statement=all')
   const service = await environment.startService(DATABASE, { DATABASE_URL: url.href })
-  const capture = (key: OperationKey, nth: number) => captureRequest(environment, service.base_url, key, nth)
+  const capture = (key: OperationKey, nth: number) => captureRequest(environment, service.baseUrl, key, nth)
   try {
     const scripts = {} as Record<OperationKey, string>
     for (const key of Object.keys(operations) as OperationKey[]) {

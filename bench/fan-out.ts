@@ -28,14 +28,14 @@ export async function measureFanOut(environment: Environment): Promise<Findings>
   const service = await environment.startService('ours', { MAX_SOCKETS: String(size.sockets + 1) })
   const bare = new Worker<BareSocketsCommand>(new URL('bare-sockets.ts', import.meta.url))
   const [ourClients, bareClients] = [new LoadClients(1), new LoadClients(1)]
-  const writer = new HttpClient(service.base_url, tokens[1] as string)
+  const writer = new HttpClient(service.baseUrl, tokens[1] as string)
   try {
     const bareUrl = `http://127.0.0.1:${(await bare.run({ do: 'listen' })) as number}`
     const barePid = bare.pid
     const paths = Array.from({ length: size.sockets }, (_, i) => pathOf(boardId, tokens[1 + (i % USERS)] as string))
     const bareMemory = await memoryPerSocket(bareClients, bareUrl, paths, barePid, size.socketsRate * 4)
     progress(`  ${size.sockets} bare sockets`)
-    const ourMemory = await memoryPerSocket(ourClients, service.base_url, paths, service.pid, size.socketsRate)
+    const ourMemory = await memoryPerSocket(ourClients, service.baseUrl, paths, service.pid, size.socketsRate)
     progress(`  ${size.sockets} sockets of the service`)
 
     let card = 0

@@ -36,7 +36,7 @@ export async function measureFullBoard(environment: Environment): Promise<Findin
     const loads = Math.ceil(size.loadedCards / cards)
     await seedBoards(pool('ours'), { from: board, to: board, cards })
     await pool('ours').query('vacuum analyze')
-    using client = new HttpClient(service.base_url, tokens[1] as string)
+    using client = new HttpClient(service.baseUrl, tokens[1] as string)
     const load = async (expectedStatus: number, headers = {}) => {
       const response = await client.request('GET', `/boards/${id}`, { 'accept-encoding': 'gzip', ...headers })
       assertValid(response.status === expectedStatus, `a full board returned ${response.status}`)

@@ -30,7 +30,7 @@ export async function measureHotBoard(environment: Environment): Promise<Finding
     requests.filter(({ path }) => !path.includes(idOf('board', 1))),
   )
   const run = (load: LoadWorker, list: string, connections: number) =>
-    load.runValid(list, service.base_url, { connections, ms: size.windowMs })
+    load.runValid(list, service.baseUrl, { connections, ms: size.windowMs })
   const writeHot = () => run(hotLoad, 'hot', size.hotWriters)
   const writeOthers = () => run(otherLoad, 'others', OTHER_CONNECTIONS)
   /** Runs the loads at the same time, and returns the rate of the first one. */

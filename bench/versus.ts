@@ -89,7 +89,7 @@ export async function compare(
       subjects[version].seed ?? ownSeed,
       stores.url(version),
       size.boards,
-      service.base_url,
+      service.baseUrl,
     )
     for (const [key, requests] of Object.entries(requestsByOperation(tokens, size.boards)))
       await load.prepare(`${key} ${version}`, requests)
@@ -127,7 +127,7 @@ async function oneRound(
   assertValid(a !== undefined && b !== undefined, 'a round needs two versions')
   const running = { [a]: await start(a), [b]: await start(b) } as Record<Version, ServiceProcess>
   const send = (key: ComparedOperation, version: Version) =>
-    load.runValid(`${key} ${version}`, running[version].base_url, { connections: CONNECTIONS, ms: size.windowMs })
+    load.runValid(`${key} ${version}`, running[version].baseUrl, { connections: CONNECTIONS, ms: size.windowMs })
   const measure = async (key: ComparedOperation, version: Version, attempts = 5): Promise<Cost> => {
     const pids = await backendsOf(server, version)
     const cpu = () => ({ node: threadsCpuOf(running[version].pid), postgres: sum(pids.map(threadsCpuOf)) })

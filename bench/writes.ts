@@ -88,7 +88,7 @@ export async function measureWrites(environment: Environment): Promise<Findings>
     const ours = async (): Promise<Window> => {
       const before = await countEvents(pool('ours'))
       const { result, cpu } = await withCpu(pids, () =>
-        load.runValid(key, service.base_url, { connections, ms: size.windowMs }),
+        load.runValid(key, service.baseUrl, { connections, ms: size.windowMs }),
       )
       const appended = (await countEvents(pool('ours'))) - before
       assertValid(appended === result.sent, `${result.sent} requests to ${operation.name} appended ${appended} events`)

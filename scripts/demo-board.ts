@@ -5,8 +5,8 @@ type Ids = Record<string, string>
 type DemoCard = (typeof columns)[number]['cards'][number]
 
 /** Registers the two users and creates their board through the API. Reuses the board of an earlier run. */
-export async function makeDemoBoard(base_url: string, password: string): Promise<string> {
-  const [ada, grace] = [await logIn('ada', base_url, password), await logIn('grace', base_url, password)]
+export async function makeDemoBoard(baseUrl: string, password: string): Promise<string> {
+  const [ada, grace] = [await logIn('ada', baseUrl, password), await logIn('grace', baseUrl, password)]
   const existing = (await ada.listBoards()).find(({ title }) => title === board.title)
   if (existing) return existing.id
   const { id: board_id } = await ada.createBoard(board)
@@ -33,8 +33,8 @@ export async function makeDemoBoard(base_url: string, password: string): Promise
   return board_id
 }
 
-async function logIn(name: PersonName, base_url: string, password: string): Promise<Client> {
-  const client = createClient({ baseUrl: base_url })
+async function logIn(name: PersonName, baseUrl: string, password: string): Promise<Client> {
+  const client = createClient({ baseUrl: baseUrl })
   const { email } = people[name]
   try {
     await client.register({ ...people[name], password })

@@ -52,18 +52,18 @@ async function start() {
   const { databaseUrl, password } = await step('PostgreSQL', findDatabase)
   await step('Tables', () => migrate(databaseUrl))
   const port = await freePort(options.port)
-  const base_url = `http://127.0.0.1:${port}`
+  const baseUrl = `http://127.0.0.1:${port}`
   const board = Promise.withResolvers<string>()
   await step('Service', () => listen(databaseUrl, port, (app) => addSignIn(app, password, board.promise)))
-  board.resolve(await step('Demo board', () => makeDemoBoard(base_url, password)))
+  board.resolve(await step('Demo board', () => makeDemoBoard(baseUrl, password)))
   console.log(`
 Lockstep is ready. Two users share a board: open both links side by side.
 
-  Ada    ${base_url}/app/demo/ada
+  Ada    ${baseUrl}/app/demo/ada
   Grace  http://localhost:${port}/app/demo/grace
 
 The two host names have separate cookies, so one browser can be logged in as both users.
-The API documentation is at ${base_url}/docs. Ctrl-C stops the demo${process.env['DATABASE_URL'] ? '' : ' and deletes its data'}.`)
+The API documentation is at ${baseUrl}/docs. Ctrl-C stops the demo${process.env['DATABASE_URL'] ? '' : ' and deletes its data'}.`)
 }
 
 function giveUp(message: string) {

@@ -25,9 +25,9 @@ const postgres = await startPostgres()
 const sql = openSql(postgres.url)
 const browser = await openBrowser()
 try {
-  const { base_url } = await startServiceProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', LOG_LEVEL: 'warn' })
-  const board_id = await makeDemoBoard(base_url, PASSWORD)
-  const [ada, grace] = [createClient({ baseUrl: base_url }), createClient({ baseUrl: base_url })]
+  const { baseUrl } = await startServiceProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', LOG_LEVEL: 'warn' })
+  const board_id = await makeDemoBoard(baseUrl, PASSWORD)
+  const [ada, grace] = [createClient({ baseUrl: baseUrl }), createClient({ baseUrl: baseUrl })]
   await ada.login({ username: 'ada@example.com', password: PASSWORD })
   await grace.login({ username: 'grace@example.com', password: PASSWORD })
   const { id: emptyId } = await ada.createBoard({ title: 'Nothing yet' })
@@ -45,11 +45,11 @@ try {
   const credentials = { email: 'ada@example.com', password: PASSWORD }
   const found = await takeScreenshots(
     browser,
-    { base_url, credentials, board_id, emptyId, largeId, moveCardAsGrace },
+    { baseUrl, credentials, board_id, emptyId, largeId, moveCardAsGrace },
     FOLDER,
     console.log,
   )
-  await screenshotTwoUsers(browser, base_url, board_id, PASSWORD, join(PICTURES, 'web-two-people.png'))
+  await screenshotTwoUsers(browser, baseUrl, board_id, PASSWORD, join(PICTURES, 'web-two-people.png'))
   for (const name of SHOWN) await copyFile(join(FOLDER, `${name}.png`), join(PICTURES, `web-${name}.png`))
   const violations = found.flatMap(({ name, violations: each }) => each.map((one) => `${name}: ${one}`))
   for (const violation of violations) console.error(`✗ ${violation}`)

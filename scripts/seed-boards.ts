@@ -9,7 +9,7 @@ import { statement, wireTime } from '../packages/server/src/database/database.ts
 import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
 
 export interface Seed {
-  database_url: string
+  databaseUrl: string
   boards: number
   /** Per board. */
   cards: number
@@ -33,10 +33,10 @@ const DAY_MS = 86_400_000
  * Fills a database with boards, a few in each transaction. The cards of these boards are interleaved in the tables, as when
  * teams work at the same time. A second run adds its own boards and users.
  */
-export async function seedBoards({ database_url, boards, cards, progress }: Seed): Promise<Seeded> {
-  await ensureDatabase(database_url)
-  await migrate(database_url)
-  const clients = await Promise.all(Array.from({ length: WORKERS }, () => connect(database_url)))
+export async function seedBoards({ databaseUrl, boards, cards, progress }: Seed): Promise<Seeded> {
+  await ensureDatabase(databaseUrl)
+  await migrate(databaseUrl)
+  const clients = await Promise.all(Array.from({ length: WORKERS }, () => connect(databaseUrl)))
   const [client] = clients as [pg.Client]
   try {
     const { people, ...login } = await addPeople(client, Math.max(boards, MEMBERS))

@@ -28,8 +28,8 @@ const progress = (done: number) => {
   else if (share >= shown + 0.1 || done === boards) console.log(line)
   if (share >= shown + 0.1) shown = share
 }
-const database_url = values['database-url'] ?? config.database.url
-const { user } = await seedBoards({ database_url, boards, cards, progress })
+const databaseUrl = values['database-url'] ?? config.database.url
+const { user } = await seedBoards({ databaseUrl, boards, cards, progress })
 console.log(`${(boards * cards).toLocaleString('en')} cards in ${Math.round(seconds())} s.`)
 console.log(`Log in as ${user.email} with the password ${user.password}`)
 

@@ -11,7 +11,7 @@ let service: Awaited<ReturnType<typeof startTwoInstances>>
 let whole: AcceptanceRun
 beforeAll(async () => {
   service = await startTwoInstances()
-  whole = await runAcceptance(service.base_url, '--quick', '--beside', service.beside_url)
+  whole = await runAcceptance(service.baseUrl, '--quick', '--beside', service.besideUrl)
 }, 60_000)
 afterAll(async () => {
   await service?.stop()
@@ -23,14 +23,14 @@ describe('the acceptance suite', () => {
     console.log([...whole.summary, `in ${whole.seconds.toFixed(1)} s`].join('\n'))
     const unsuccessful = whole.results.filter(({ outcome }) => outcome === 'failed')
     expect(unsuccessful.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([])
-    expect(whole.exit_code).toBe(0)
+    expect(whole.exitCode).toBe(0)
     expect(whole.summary).toHaveLength(2)
   })
 
   test('[DOC-7] runs every row except the pending ones', () => {
-    const left_out = whole.results.filter(({ outcome }) => outcome === 'not run')
-    expect(left_out.map(({ reason }) => reason)).toEqual(left_out.map(() => 'it waits: run without --quick'))
-    expect(left_out.length).toBeLessThanOrEqual(12)
+    const leftOut = whole.results.filter(({ outcome }) => outcome === 'not run')
+    expect(leftOut.map(({ reason }) => reason)).toEqual(leftOut.map(() => 'it waits: run without --quick'))
+    expect(leftOut.length).toBeLessThanOrEqual(12)
   })
 
   test('[DOC-7] imports nothing from the code under test', () => {
@@ -62,15 +62,15 @@ const rows = [
   ...['2-user-hashed_password', '4.2-read-user'],
 ]
 test('[DOC-7] on a broken service the suite reports exactly the broken rows', async () => {
-  await using proxy = await startTamperingProxy(service.base_url, broken)
-  const { results, exit_code } = await runAcceptance(proxy.base_url, '--quick', '--beside', service.beside_url)
+  await using proxy = await startTamperingProxy(service.baseUrl, broken)
+  const { results, exitCode } = await runAcceptance(proxy.baseUrl, '--quick', '--beside', service.besideUrl)
   const before = failed(whole.results)
   expect(
     failed(results)
       .filter((id) => !before.includes(id))
       .sort(),
   ).toEqual(rows.sort())
-  expect(exit_code).toBe(1)
+  expect(exitCode).toBe(1)
 })
 
 /** Services that do nothing: a row that passes on them could not fail. */
@@ -86,9 +86,9 @@ test.each(empty)('[DOC-7] no row passes on a service that %s', { timeout: 60_000
   })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const { results, exit_code } = await runAcceptance(`http://127.0.0.1:${port}`, '--quick')
+  const { results, exitCode } = await runAcceptance(`http://127.0.0.1:${port}`, '--quick')
   server.closeAllConnections()
   server.close()
   expect(results.filter(({ outcome }) => outcome === 'passed').map(({ id }) => id)).toEqual([])
-  expect(exit_code).toBe(1)
+  expect(exitCode).toBe(1)
 })

@@ -95,7 +95,7 @@ beforeAll(async () => {
   const [header, payload, signature = ''] = clients.owner.token?.split('.') ?? []
   const swapped = signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))
   clients.anonymous = service.anybody
-  clients['bad token'] = new Client(service.base_url, `${header}.${payload}.${swapped}`)
+  clients['bad token'] = new Client(service.baseUrl, `${header}.${payload}.${swapped}`)
   ids = Object.fromEntries(actors.map((a) => [a, byName[a]?.id ?? byName['non-member']?.id])) as typeof ids
   commonValues = {
     user_id: ids.member,

@@ -30,7 +30,7 @@ let environment: FilesEnvironment
 beforeAll(async () => {
   database = await startService()
   audience = await makeAudience(database.sql, 10)
-  const settings = { DATABASE_URL: database.database_url, REDIS_URL: REDIS, DATABASE_POOL_SIZE: '5' }
+  const settings = { DATABASE_URL: database.databaseUrl, REDIS_URL: REDIS, DATABASE_POOL_SIZE: '5' }
   services = await Promise.all([startProbed(settings), startProbed(settings)])
   environment = await makeFilesEnvironment(services[0], database.sql, audience)
 })
@@ -41,29 +41,29 @@ afterAll(async () => {
 })
 
 test('[ATT-10] [ATT-4] files of all sizes are downloaded unchanged, and memory does not grow with them', async () => {
-  const found = await sendMixedFiles(environment, { files: 40, at_once: 16, seed: 1 })
+  const found = await sendMixedFiles(environment, { files: 40, atOnce: 16, seed: 1 })
   expect(found.broken).toBe(0)
-  expect(found.most_rss - found.idle_rss).toBeLessThan(GROWTH_BYTES)
+  expect(found.mostRss - found.idleRss).toBeLessThan(GROWTH_BYTES)
   expect(await countLeftovers(database.sql)).toBe(0)
 })
 
 test('[ATT-10] concurrent large uploads use bounded memory and do not block the event loop', async () => {
   const found = await sendAtOnce(environment, { files: 10, bytes: MAX_FILE_BYTES, seed: 2 })
   expect(found.broken).toBe(0)
-  expect(found.most_rss - found.idle_rss).toBeLessThan(GROWTH_BYTES)
+  expect(found.mostRss - found.idleRss).toBeLessThan(GROWTH_BYTES)
   // CPU time of the process, because wall-clock time would include other processes of the machine.
-  expect(found.held_max).toBeLessThan(100)
+  expect(found.heldMax).toBeLessThan(100)
 })
 
 test('[ATT-10] slow and stalled clients hold no database connection and do not slow down other users', {
   timeout: 60_000,
 }, async () => {
-  const size = { clients: 3, rate: 10_000, bytes: MAX_FILE_BYTES, measure_ms: 1_000, still_ms: 500 }
+  const size = { clients: 3, rate: 10_000, bytes: MAX_FILE_BYTES, measureMs: 1_000, stillMs: 500 }
   const found = await watchSlowFiles(environment, services[1], size)
   expect(found).toMatchObject({ busy: 0, in_transaction: 0, lost: 0, hasFinished: true, leftovers: 0 })
   // 1.1 was measured on an idle machine; tests share theirs.
   expect(found.ratio).toBeLessThan(3)
-  expect(found.kept_growth).toBeLessThan(8 * MIB)
+  expect(found.keptGrowth).toBeLessThan(8 * MIB)
 })
 
 test('[ATT-2] a client that sends far too much before it reads gets a response', async () => {
@@ -71,8 +71,8 @@ test('[ATT-2] a client that sends far too much before it reads gets a response',
 })
 
 test('[ATT-9] [ATT-3] a damaged form is accepted or rejected, and leaves nothing behind', async () => {
-  const found = await sendBrokenForms(environment, { forms: 200, at_once: 8, seed: 3 })
-  expect(found).toMatchObject({ server_errors: [], hangs: [], silent: [], incomplete: 0, leftovers: 0 })
+  const found = await sendBrokenForms(environment, { forms: 200, atOnce: 8, seed: 3 })
+  expect(found).toMatchObject({ serverErrors: [], hangs: [], silent: [], incomplete: 0, leftovers: 0 })
 })
 
 test('[ATT-10] single-byte chunks use no more memory than others', async () => {
@@ -91,10 +91,10 @@ test('[READ-3] [READ-2] an unchanged board is served many times faster than a ch
 })
 
 test('[READ-3] random reads never make the board cache exceed its limit', async () => {
-  const size = { boards: 30, readers: 16, reads: 300, bound_bytes: 30_000, seed: 4 }
-  const found = await readAtRandom(database.database_url, database.sql, audience, size)
-  expect(found.all_bytes).toBeGreaterThan(2 * size.bound_bytes)
-  expect(found.most_bytes).toBeLessThanOrEqual(size.bound_bytes)
+  const size = { boards: 30, readers: 16, reads: 300, boundBytes: 30_000, seed: 4 }
+  const found = await readAtRandom(database.databaseUrl, database.sql, audience, size)
+  expect(found.allBytes).toBeGreaterThan(2 * size.boundBytes)
+  expect(found.mostBytes).toBeLessThanOrEqual(size.boundBytes)
   expect(found.builds).toBeLessThan(found.reads)
   expect(found.stale).toBe(0)
 })

@@ -82,7 +82,7 @@ function sendRaw(
   { token }: Client = owner.api,
 ): Promise<RawResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>()
-  const { hostname, port } = new URL(service.base_url)
+  const { hostname, port } = new URL(service.baseUrl)
   const headers = { authorization: `Bearer ${token}`, ...more }
   const sent = httpRequest({ agent, hostname, port, method, path, headers }, (answer) => {
     const chunks: Buffer[] = []

@@ -14,7 +14,7 @@ let ann: TestUser
 let bob: TestUser
 beforeAll(async () => {
   service = await startService()
-  twin = await startService({ DATABASE_URL: service.database_url })
+  twin = await startService({ DATABASE_URL: service.databaseUrl })
   ann = await service.user()
   bob = await service.user()
 })
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const ROUNDS = Array.from({ length: 20 }, (_, i) => i)
 /** The same user at the other instance, in every second round. */
-const at = (round: number, { api }: TestUser) => new Client((round % 2 ? twin : service).base_url, api.token)
+const at = (round: number, { api }: TestUser) => new Client((round % 2 ? twin : service).baseUrl, api.token)
 const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort((a, b) => a - b)
 const codes = (answers: Answer[]) => answers.flatMap(({ body }) => (body as Partial<Failure> | undefined)?.code ?? [])
 
@@ -132,14 +132,14 @@ describe('many writers on one board', () => {
     await ann.api.call('inviteMember', { params, body: { user_id: bob.id } })
     const { id } = await ann.api.call('createColumn', { params, body: { title: 'First' } })
     const known: Known = { columns: [id], cards: [], answers: [] }
-    const deadlocks_before = await deadlocks()
-    const instances = await Promise.all([1, 2].map(() => startService({ DATABASE_URL: service.database_url })))
+    const deadlocksBefore = await deadlocks()
+    const instances = await Promise.all([1, 2].map(() => startService({ DATABASE_URL: service.databaseUrl })))
     const until = Date.now() + DURATION_MS
     const snapshots: { seq: number; body: FullBoard }[] = []
 
     const writers = Array.from({ length: WRITERS }, async (_, i) => {
-      const { base_url } = instances[i % 2] as TestService
-      const api = new Client(base_url, (i % 4 < 2 ? ann : bob).api.token)
+      const { baseUrl } = instances[i % 2] as TestService
+      const api = new Client(baseUrl, (i % 4 < 2 ? ann : bob).api.token)
       while (Date.now() < until) await write(api, board.id, known)
     })
     const reader = (async () => {
@@ -174,7 +174,7 @@ describe('many writers on one board', () => {
     expect(places.map((seq) => log[seq - 1]?.type)).toEqual(done.map((answer) => answer.kind))
     expect(log.filter((event) => event.user_id !== null)).toHaveLength(done.length + 2)
     expect(new Set(places).size).toBe(done.length)
-    expect((await deadlocks()) - deadlocks_before).toBe(0)
+    expect((await deadlocks()) - deadlocksBefore).toBe(0)
   })
 
   test('[WRITE-6] [EVENT-2] [EVENT-3] the checks above find seeded defects', async () => {

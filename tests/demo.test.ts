@@ -77,10 +77,10 @@ async function follow(link: string) {
   const cookie = response.headers.get('set-cookie') ?? ''
   const token = /^svc_auth=([^;]+)/.exec(cookie)?.[1] ?? ''
   const [, board_id = ''] = /^\/app\/b\/([\w-]+)$/.exec(response.headers.get('location') ?? '') ?? []
-  const base_url = new URL(link).origin
+  const baseUrl = new URL(link).origin
   const read = async (path: string): Promise<unknown> =>
-    (await fetch(base_url + path, { headers: { cookie: `svc_auth=${token}` } })).json()
-  return { status: response.status, attributes: cookie.split('; ').slice(1), token, board_id, base_url, read }
+    (await fetch(baseUrl + path, { headers: { cookie: `svc_auth=${token}` } })).json()
+  return { status: response.status, attributes: cookie.split('; ').slice(1), token, board_id, baseUrl, read }
 }
 
 const cardsOf = ({ columns }: FullBoard) => columns.flatMap(({ cards }) => cards)
@@ -130,7 +130,7 @@ test(
     await socket.next('user_joined')
     const card = cards.find(({ title }) => title === 'Drag me to Review')
     const review = board.columns.find(({ title }) => title === 'Review')
-    const api = createClient({ baseUrl: ada.base_url, token: ada.token })
+    const api = createClient({ baseUrl: ada.baseUrl, token: ada.token })
     await api.moveCard({ card_id: card?.id ?? '', column_id: review?.id ?? '' })
     const moved = (await socket.next('card.moved')).message
     expect(moved).toMatchObject({ data: { id: card?.id, column_id: review?.id } })
@@ -214,7 +214,7 @@ test(
     const service = await startService()
     try {
       await service.user('ada')
-      const demo = await startDemo({ settings: { DATABASE_URL: service.database_url } })
+      const demo = await startDemo({ settings: { DATABASE_URL: service.databaseUrl } })
       expect(await demo.ended).toBe(1)
       expect(demo.output()).toContain('already has another user ada: use an empty database for the demo.')
       const { rowCount } = await service.sql.query('select from boards')

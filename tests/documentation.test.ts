@@ -149,9 +149,9 @@ describe('commands', () => {
     environment = {
       PATH: `${join(process.cwd(), 'node_modules/.bin')}:${process.env['PATH']}`,
       HOME: home,
-      DATABASE_URL: service.database_url,
+      DATABASE_URL: service.databaseUrl,
       REDIS_URL: REDIS,
-      LOCKSTEP_URL: service.base_url,
+      LOCKSTEP_URL: service.baseUrl,
       LOCKSTEP_TOKEN: access_token,
       NO_UPDATE_NOTIFIER: '1',
     }
@@ -166,8 +166,8 @@ describe('commands', () => {
   const run = (lines: string[], more: NodeJS.ProcessEnv = {}) => {
     const text = lines
       .join('\n')
-      .replaceAll('http://127.0.0.1:8000', service.base_url)
-      .replaceAll('<url>', service.base_url)
+      .replaceAll('http://127.0.0.1:8000', service.baseUrl)
+      .replaceAll('<url>', service.baseUrl)
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', text], {
       env: { ...environment, ...more },
       detached: true,
@@ -243,6 +243,6 @@ describe('commands', () => {
 async function login(service: TestService): Promise<{ access_token: string }> {
   const { email } = await service.user('reader')
   const form = new URLSearchParams({ username: email, password: PASSWORD })
-  const response = await fetch(`${service.base_url}/auth/login`, { method: 'POST', body: form })
+  const response = await fetch(`${service.baseUrl}/auth/login`, { method: 'POST', body: form })
   return (await response.json()) as { access_token: string }
 }

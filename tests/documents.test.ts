@@ -24,7 +24,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-const open = (path: string) => openPage(browser, service.base_url, path)
+const open = (path: string) => openPage(browser, service.baseUrl, path)
 
 describe('documents', () => {
   test('[DOC-1] /openapi.json is the document under docs/api', async () => {

@@ -102,7 +102,7 @@ describe('the checkers', () => {
       'a removed member who is accepted',
       (h) => {
         h.removals.push(removal(5, 30))
-        Object.assign(of(h, GUEST), { hello_seq: 6, receipts: [] })
+        Object.assign(of(h, GUEST), { helloSeq: 6, receipts: [] })
       },
     ],
     [
@@ -221,7 +221,7 @@ describe('three instances', { timeout: 60_000 }, () => {
       const { violations, events } = await stopRedis(environment, how, {
         seed: SEED,
         rounds: 1,
-        round_ms: 2_000,
+        roundMs: 2_000,
         rate: 50,
       })
       expect(violations).toEqual([])
@@ -236,7 +236,7 @@ describe('three instances', { timeout: 60_000 }, () => {
   })
 
   test('[PRES-4] [SOCK-8] a drain shows no user as gone', async () => {
-    const { violations } = await drainWithoutFlapping(environment, { seed: SEED, watch_ms: 1_000 })
+    const { violations } = await drainWithoutFlapping(environment, { seed: SEED, watchMs: 1_000 })
     expect(violations).toEqual([])
   })
 })

@@ -49,13 +49,13 @@ afterAll(async () => {
 })
 
 /** A board with a column, and its owner. */
-async function newBoard({ base_url }: ServiceProcess) {
-  const anybody = new Client(base_url)
+async function newBoard({ baseUrl }: ServiceProcess) {
+  const anybody = new Client(baseUrl)
   const username = `user-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
   await anybody.call('register', { body: { email, username, password: PASSWORD } })
   const { access_token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
-  const api = new Client(base_url, access_token)
+  const api = new Client(baseUrl, access_token)
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
   const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
   const params = { board_id, column_id }
@@ -116,7 +116,7 @@ describe('PostgreSQL', () => {
 
       await postgres.process().end(signal)
       await more(refused)
-      const anybody = new Client(board.api.base_url)
+      const anybody = new Client(board.api.baseUrl)
       const answers = await Promise.all([
         board.api.fail('getBoard', { params: board.params }),
         board.api.fail('listBoards', {}),
@@ -142,10 +142,10 @@ describe('the connection to PostgreSQL', () => {
   /** An instance in this process, with a proxy between it and its database. */
   async function startBehindProxy() {
     const beyond = await startService()
-    const proxy = await startProxy(beyond.database_url)
+    const proxy = await startProxy(beyond.databaseUrl)
     const near = await startService({ DATABASE_URL: proxy.url })
     const { id: board_id, owner } = await beyond.board()
-    const api = new Client(near.base_url, owner.api.token)
+    const api = new Client(near.baseUrl, owner.api.token)
     const rename = () => api.send('updateBoard', { params: { board_id }, body: { title: 'Next' } })
     const read = () => api.send('getBoard', { params: { board_id } })
     const dispose = async () => {
@@ -287,14 +287,14 @@ describe('starting', () => {
 describe('ending', () => {
   test('[RUN-6] SIGTERM ends the process after the request in flight is answered', async () => {
     const ending = await startServiceProcess(settings('lockstep'))
-    const api = new Client(ending.base_url, board.api.token)
+    const api = new Client(ending.baseUrl, board.api.token)
     await using held = await holdBoard(database.pool, board.params.board_id)
     const answer = api.send('createCard', { params: board.params, body: { title: 'Under way' } })
     await held.isAwaited()
 
     ending.signal('SIGTERM')
     await eventually('no new connection is accepted', () =>
-      fetch(ending.base_url).then(
+      fetch(ending.baseUrl).then(
         () => false,
         () => true,
       ),

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const users = await Promise.all(Array.from({ length: 5 }, () => service.user()))
   const people = users.map(({ id, api }): FoldUser => ({ id, token: api.token as string }))
   environment = {
-    urls: [service.base_url, second.base_url],
+    urls: [service.baseUrl, second.baseUrl],
     sql: service.sql,
     users: people as [FoldUser, ...FoldUser[]],
   }
@@ -60,8 +60,8 @@ describe('several clients at once', () => {
         return isMove && type === 'card.created' && before.data['column_id'] === data['column_id']
       })
     expect(boards.filter(madeRoom)).not.toEqual([])
-    const by_nobody = boards.flatMap(({ log }) => log.filter(({ user_id }) => user_id === null).map(({ type }) => type))
-    expect(by_nobody).toEqual(expect.arrayContaining(['card.moved', 'card.assigned']))
+    const byNobody = boards.flatMap(({ log }) => log.filter(({ user_id }) => user_id === null).map(({ type }) => type))
+    expect(byNobody).toEqual(expect.arrayContaining(['card.moved', 'card.assigned']))
     expect(Math.min(...boards.map(({ snapshots }) => snapshots.length))).toBeGreaterThan(1)
   })
 })

@@ -55,7 +55,7 @@ test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI doc
     outcomes,
     mutations,
     requests,
-  } = await fuzz(service.base_url, operations, SIZE)
+  } = await fuzz(service.baseUrl, operations, SIZE)
   expect(violations).toEqual([])
   expect(requests).toBeGreaterThanOrEqual(SIZE.requests)
   expect([...outcomes.keys()].filter((status) => /^5(?!03)/.test(status))).toEqual([])
@@ -79,8 +79,8 @@ test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI doc
 test('[FUZZ-3] all kinds of frames end with the right close code, and other clients miss nothing', {
   timeout: PATIENCE_MS,
 }, async () => {
-  const { token } = await newAccount(service.base_url)
-  const fuzzed = await fuzzFrames(new Client(service.base_url, token), FRAMES)
+  const { token } = await newAccount(service.baseUrl)
+  const fuzzed = await fuzzFrames(new Client(service.baseUrl, token), FRAMES)
   expect(fuzzed.violations).toEqual([])
   expect(fuzzed.frames).toBeGreaterThanOrEqual(FRAMES.frames)
   expect([...fuzzed.ends.keys()]).toEqual(expect.arrayContaining(['1000', '1002', '1007', '1008', '1009']))
@@ -108,7 +108,7 @@ describe('the evaluation', () => {
       'POST /auth/ticket': { content: (text) => text.slice(1) },
       'POST /auth/logout': { status: 422, content: () => '{"detail":"x","code":"invalid_input"}' },
     }
-    await using proxy = await startTamperingProxy(service.base_url, {
+    await using proxy = await startTamperingProxy(service.baseUrl, {
       replaceResponse: ({ method, path }, { status, headers, content }) => {
         const spoil = spoils[`${method} ${path}`]
         if (!spoil) return { status, headers, content }
@@ -117,7 +117,7 @@ describe('the evaluation', () => {
         return { status: spoil.status ?? status, headers: { ...headers, ...type }, content: Buffer.from(text) }
       },
     })
-    const { violations } = await fuzz(proxy.base_url, operationsOf(readOpenApi()), TAME)
+    const { violations } = await fuzz(proxy.baseUrl, operationsOf(readOpenApi()), TAME)
     const expected: [RegExp, string][] = [
       [/500: a defect/, 'listBoards'],
       [/403 is no JSON/, 'findUsers'],
@@ -139,7 +139,7 @@ describe('the evaluation', () => {
     const { get } = document.paths['/boards/{board_id}'] ?? {}
     if (!get) throw new Error('There is no board in the document')
     delete get.responses['200']
-    const { violations } = await fuzz(service.base_url, operationsOf(document), TAME)
+    const { violations } = await fuzz(service.baseUrl, operationsOf(document), TAME)
     expect(idsIn(violations, /200 is not documented/)).toEqual(new Set(['getBoard']))
     expect(idsIn(violations, /must be integer/)).toContain('createLabel')
   })

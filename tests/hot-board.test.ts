@@ -22,7 +22,7 @@ let quiet: TestBoard
 beforeAll(async () => {
   const JWT_SECRET = 'hush-hush-one-secret-for-two-instances'
   service = await startService({ JWT_SECRET, BOARD_WAIT_MS: String(BOARD_WAIT_MS) })
-  const { database_url: DATABASE_URL } = service
+  const { databaseUrl: DATABASE_URL } = service
   loaded = await startServiceProcess({ JWT_SECRET, DATABASE_URL, LOG_LEVEL: 'warn' })
   ;[hot, quiet] = await Promise.all([service.board(), service.board()])
 })
@@ -36,7 +36,7 @@ const agent = new Agent({ keepAlive: true })
 const addCard = ({ id, columns: [column], owner }: TestBoard) =>
   new Promise<number>((resolve, reject) => {
     const headers = { authorization: `Bearer ${owner.api.token}`, 'content-type': 'application/json' }
-    const url = `${loaded.base_url}/boards/${id}/columns/${column.id}/cards`
+    const url = `${loaded.baseUrl}/boards/${id}/columns/${column.id}/cards`
     request(url, { method: 'POST', agent, headers }, (answer) => {
       answer.resume()
       answer.on('end', () => resolve(answer.statusCode ?? 0))
@@ -70,15 +70,15 @@ test('[WRITE-7] with 32 writers on one board, the other boards keep at least hal
   const PAIRS = 12
   const WINDOW_MS = 400
   const others = [quiet, ...(await Promise.all([service.board(), service.board(), service.board()]))]
-  let hot_writes = 0
+  let hotWrites = 0
   /** Writes to the other boards in one window, alone or beside the hot board. */
   const measure = async (kind: 'alone' | 'beside') => {
     const stopHot = startWriters(kind === 'beside' ? 32 : 0, [hot])
     const stop = startWriters(8, others)
     await new Promise((resolve) => setTimeout(resolve, WINDOW_MS))
-    const [{ written, refused }, on_hot] = await Promise.all([stop(), stopHot()])
-    hot_writes += on_hot.written
-    expect([...refused, ...on_hot.refused]).toEqual([])
+    const [{ written, refused }, onHot] = await Promise.all([stop(), stopHot()])
+    hotWrites += onHot.written
+    expect([...refused, ...onHot.refused]).toEqual([])
     return written
   }
   // Warm-up: opens connections and prepares statements.
@@ -97,8 +97,8 @@ test('[WRITE-7] with 32 writers on one board, the other boards keep at least hal
   console.log(
     `writes to other boards in ${WINDOW_MS} ms: alone ${alone.join(' ')}, beside a hot board ${beside.join(' ')}`,
   )
-  console.log(`medians ${median(alone)} and ${median(beside)}; writes to the hot board: ${hot_writes}`)
-  expect(hot_writes).toBeGreaterThan(0)
+  console.log(`medians ${median(alone)} and ${median(beside)}; writes to the hot board: ${hotWrites}`)
+  expect(hotWrites).toBeGreaterThan(0)
   expect(median(beside)).toBeGreaterThanOrEqual(median(alone) / 2)
 })
 

@@ -42,7 +42,7 @@ describe('a slow authorization check', () => {
   async function callEverything(sight: typeof person | undefined) {
     const reached = new Set<string>()
     let current = ''
-    const { base_url, close } = await serveBehindSlowGuards(sight, () => {
+    const { baseUrl, close } = await serveBehindSlowGuards(sight, () => {
       reached.add(current)
       throw new Error('A handler was reached')
     })
@@ -52,7 +52,7 @@ describe('a slow authorization check', () => {
     for (const [name, operation] of all.filter(([, { access }]) => access !== 'public')) {
       const { path, body } = validInput(name, operation, known)
       current = name
-      statuses[name] = (await call(base_url + path, operation, body)).status
+      statuses[name] = (await call(baseUrl + path, operation, body)).status
       // Waits for checks that were not awaited.
       await slowly(undefined)
     }
@@ -258,7 +258,7 @@ describe('names in a request', () => {
 describe('headers', () => {
   /** Sends a request as bytes, with header names that client libraries do not allow. */
   async function sendBytes(lines: string[]): Promise<string> {
-    const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+    const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
     socket.on('error', () => {})
     socket.write(`${[...lines, 'Host: x', 'Connection: close'].join('\r\n')}\r\n\r\n`)
     return textOf(socket)
@@ -372,9 +372,9 @@ describe('the source', () => {
 
 describe('the configuration of the service', () => {
   /** Values that must not appear in any page, document or error: settings and store addresses. */
-  const secrets = ({ database_url }: { database_url: string }) => [
+  const secrets = ({ databaseUrl }: { databaseUrl: string }) => [
     MARK,
-    new URL(database_url).pathname.slice(1),
+    new URL(databaseUrl).pathname.slice(1),
     'postgres:',
     'redis:',
   ]
@@ -406,11 +406,11 @@ describe('the configuration of the service', () => {
       REDIS_URL: `redis://:${MARK}@127.0.0.1:${await freePort()}`,
     })
     try {
-      const api = new Client(lost.base_url, owner.api.token)
+      const api = new Client(lost.baseUrl, owner.api.token)
       const answers = [await api.send('getHealth', {}), await api.send('listBoards', {})]
       expect(answers.map(({ status }) => status)).toEqual([503, 503])
       for (const { text, headers } of answers)
-        for (const secret of [...secrets({ database_url: nowhere }), 'ECONNREFUSED', '127.0.0.1'])
+        for (const secret of [...secrets({ databaseUrl: nowhere }), 'ECONNREFUSED', '127.0.0.1'])
           expect(text + JSON.stringify([...headers])).not.toContain(secret)
     } finally {
       await lost.stop()

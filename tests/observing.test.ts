@@ -59,10 +59,10 @@ describe('Prometheus', () => {
     const settings = { DATABASE_URL: databaseUrl(name), REDIS_URL: REDIS, METRICS_TOKEN, JWT_SECRET: randomUUID() }
     const first = await startServiceProcess(settings)
     services = [first, await startServiceProcess({ ...settings, METRICS_PORT: metricsPort })]
-    targets.push(new URL(first.base_url).host, `127.0.0.1:${metricsPort}`)
+    targets.push(new URL(first.baseUrl).host, `127.0.0.1:${metricsPort}`)
     prometheus = await startPrometheus(targets)
-    const base_urls = services.map(({ base_url }) => base_url)
-    traffic = makeTraffic(base_urls, () => isOver)
+    const baseUrls = services.map(({ baseUrl }) => baseUrl)
+    traffic = makeTraffic(baseUrls, () => isOver)
     traffic.catch(() => {})
   }, 180_000)
   afterAll(async () => {

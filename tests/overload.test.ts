@@ -46,22 +46,22 @@ describe('under several times the load that the service can handle', () => {
   test('[LOAD-8] accepted requests get correct responses, others get 503 with Retry-After, and no event is lost', {
     timeout: 180_000,
   }, async () => {
-    await viewers.open(service.base_url, workload.sockets, 200)
+    await viewers.open(service.baseUrl, workload.sockets, 200)
     await viewers.until('all sockets are open', ({ hellos }) => hellos === workload.sockets.length)
     // A cold service would be slower than its peak rate.
-    const warmUp = await load.run('mixed', service.base_url, { connections: 8, ms: SIZE.warmUpMs })
-    const peak = await load.run('mixed', service.base_url, { connections: 8, ms: SIZE.peakMs })
+    const warmUp = await load.run('mixed', service.baseUrl, { connections: 8, ms: SIZE.warmUpMs })
+    const peak = await load.run('mixed', service.baseUrl, { connections: 8, ms: SIZE.peakMs })
     const rate = (peak.inTime + peak.late) / (SIZE.peakMs / 1_000)
     for (const { rejected, wrong } of [warmUp, peak]) expect([rejected, wrong]).toEqual([0, {}])
 
-    using client = new HttpClient(service.base_url, '')
+    using client = new HttpClient(service.baseUrl, '')
     const health: number[] = []
     let isOver = false
     const watch = (async () => {
       while (!isOver) health.push((await client.request('GET', '/health')).status)
     })()
     const { connections } = SIZE
-    const overload = await load.run('mixed', service.base_url, {
+    const overload = await load.run('mixed', service.baseUrl, {
       connections,
       phases: [{ rate: rate * SIZE.times, ms: SIZE.overloadMs }],
     })
@@ -77,7 +77,7 @@ describe('under several times the load that the service can handle', () => {
     await expect
       .poll(
         async () => {
-          const calm = await load.run('mixed', service.base_url, {
+          const calm = await load.run('mixed', service.baseUrl, {
             connections,
             phases: [{ rate: rate / 4, ms: 1_000 }],
           })

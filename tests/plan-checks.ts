@@ -151,14 +151,14 @@ export const OPERATIONS = Object.keys(actions)
  * Starts the service on a database with auto_explain, runs each operation several times, and returns their costs. The
  * plans are those of the service's prepared statements.
  */
-export async function watchPlans(sql: pg.Pool, database_url: string, seeded: Seeded, mode: Mode, names = OPERATIONS) {
+export async function watchPlans(sql: pg.Pool, databaseUrl: string, seeded: Seeded, mode: Mode, names = OPERATIONS) {
   await mkdir(OUTPUT, { recursive: true })
   await using _ = await explainEverything(sql, mode)
   const notes: string[] = []
-  const proxy = await startProxy(database_url, { hear: (note) => void notes.push(note) })
+  const proxy = await startProxy(databaseUrl, { hear: (note) => void notes.push(note) })
   const service = await startServiceProcess(instanceSettings(proxy.url, ''))
   try {
-    const world = await createPlanData(service.base_url, seeded)
+    const world = await createPlanData(service.baseUrl, seeded)
     const sights: PlanSample[] = []
     for (const operation of names) {
       const times: PlanSample[] = []
@@ -195,10 +195,10 @@ async function explainEverything(sql: pg.Pool, mode: Mode) {
   return { [Symbol.asyncDispose]: async () => void (await sql.query(`alter database ${rows[0]?.name} reset all`)) }
 }
 
-async function createPlanData(base_url: string, { user, board_ids }: Seeded): Promise<World> {
+async function createPlanData(baseUrl: string, { user, board_ids }: Seeded): Promise<World> {
   const { email: username, password } = user
-  const { access_token } = await new Client(base_url).call('login', { body: { username, password } })
-  const api = new Client(base_url, access_token)
+  const { access_token } = await new Client(baseUrl).call('login', { body: { username, password } })
+  const api = new Client(baseUrl, access_token)
   const board = { board_id: board_ids[0] as string }
   const { columns } = await api.call('getBoard', { params: board })
   // One in the middle of all pages.

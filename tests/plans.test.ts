@@ -12,15 +12,15 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 const modes: Mode[] = ['force_generic_plan', 'auto']
 
 const name = `lockstep_test_plans_${process.pid}`
-const database_url = databaseUrl(name)
+const url = databaseUrl(name)
 let sql: pg.Pool
 let seeded: Seeded
 let before: PlanSample[]
 beforeAll(async () => {
-  seeded = await seedBoards({ database_url, boards: FEW, cards: CARDS })
-  sql = openSql(database_url, 2)
-  before = await watchPlans(sql, database_url, seeded, 'force_generic_plan')
-  await seedBoards({ database_url, boards: MORE, cards: CARDS })
+  seeded = await seedBoards({ databaseUrl: url, boards: FEW, cards: CARDS })
+  sql = openSql(url, 2)
+  before = await watchPlans(sql, url, seeded, 'force_generic_plan')
+  await seedBoards({ databaseUrl: url, boards: MORE, cards: CARDS })
 })
 afterAll(async () => {
   await endProcesses()
@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 const watch = async (mode: Mode, names?: string[]) => {
-  const after = await watchPlans(sql, database_url, seeded, mode, names)
+  const after = await watchPlans(sql, url, seeded, mode, names)
   return { after, violations: judge(before, after, await filledTables(sql)) }
 }
 

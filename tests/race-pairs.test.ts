@@ -143,7 +143,7 @@ describe('the checks of a race', () => {
             ? { ...answer, status: 404, content: Buffer.from('{"detail":"x","code":"card_not_found"}') }
             : answer,
     })
-    const spoilt = { ...environment, urls: [proxy.base_url, proxy.base_url] as const }
+    const spoilt = { ...environment, urls: [proxy.baseUrl, proxy.baseUrl] as const }
     const { violations } = await race(
       spoilt,
       [

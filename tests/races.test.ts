@@ -30,7 +30,7 @@ const idOf = (known: Known, kind: string) => known[`${kind}_id`] as string
 const codeOf = ({ body, status }: Answer) => (status < 400 ? status : (body as Failure).code)
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort((a, b) => a - b)
 /** The same user at the other instance, in every second round. */
-const at = (round: number, { api }: TestUser) => new Client((round % 2 ? second : service).base_url, api.token)
+const at = (round: number, { api }: TestUser) => new Client((round % 2 ? second : service).baseUrl, api.token)
 const ROUNDS = Array.from({ length: 8 }, (_, i) => i)
 
 /** All references on a board are valid: assignees are members, and labels exist. */

@@ -15,7 +15,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-const open = (path: string) => openPage(browser, service.base_url, path)
+const open = (path: string) => openPage(browser, service.baseUrl, path)
 
 /** The rows of the table, oldest first: number, type and message. */
 async function rows(page: Page): Promise<[string, string, string][]> {

@@ -54,10 +54,10 @@ describe('failover', () => {
 })
 
 test('[REC-6] a backup of a running service is restored to a moment between two writes, and clients that saw later writes reload', async () => {
-  const size = { boards: 0, cards: 0, writers: 4, archive_timeout: 1, is_judged: false }
-  const { violations, lost, acknowledged, rpo_ms, rto_ms } = await drill(size)
+  const size = { boards: 0, cards: 0, writers: 4, archive_timeout: 1, isJudged: false }
+  const { violations, lost, acknowledged, rpoMs, rtoMs } = await drill(size)
   console.log(
-    `RTO ${rto_ms} ms; RPO ${rpo_ms} ms: ${lost} of ${acknowledged} acknowledged writes were not in the archive`,
+    `RTO ${rtoMs} ms; RPO ${rpoMs} ms: ${lost} of ${acknowledged} acknowledged writes were not in the archive`,
   )
   expect(violations).toEqual([])
 })
@@ -72,11 +72,11 @@ describe('the service', () => {
   const settings = (store: PostgresStore) => ({ DATABASE_URL: databaseOn(store), REDIS_URL: '', JWT_SECRET })
 
   test('[REC-5] returns 503 for every request while its database is a standby, until it is promoted', async () => {
-    const { api } = await newUser(service.base_url)
+    const { api } = await newUser(service.baseUrl)
     const { board_id } = await newBoard(api)
     const standby = await startStandby('server_2', primary.url)
     const misdirected = await startServiceProcess({ ...settings(standby), MIGRATE_ON_START: 'false' })
-    const client = new Client(misdirected.base_url, api.token)
+    const client = new Client(misdirected.baseUrl, api.token)
     const codes = async () => {
       const reads = [client.send('getBoard', { params: { board_id } }), client.send('getHealth', {})]
       const write = client.send('updateBoard', { params: { board_id }, body: { title: 'Next' } })
@@ -88,7 +88,7 @@ describe('the service', () => {
   })
 
   test('[REC-5] returns 503 while its database is read-only, and closes the connection', async () => {
-    const { api } = await newUser(service.base_url)
+    const { api } = await newUser(service.baseUrl)
     const { board_id } = await newBoard(api)
     const write = () => api.send('updateBoard', { params: { board_id }, body: { title: randomUUID() } })
     const readOnly = async (value: string) => {
@@ -134,7 +134,7 @@ describe('the service', () => {
 test('[REC-8] a board created after a new epoch starts in that epoch', async () => {
   const service = await startService()
   const before = await service.board()
-  const output = await startNewEpoch(service.database_url)
+  const output = await startNewEpoch(service.databaseUrl)
   const after = await service.board()
   const epochs = await service.sql.query<{ epoch: number }>('select distinct epoch from board_stream')
   await service.stop()

@@ -35,7 +35,7 @@ async function startAsking() {
   const ports = [String(await freePort()), String(await freePort())]
   const begin = (PORT: string, secrets: Record<string, string>) =>
     startServiceProcess({
-      DATABASE_URL: database.database_url,
+      DATABASE_URL: database.databaseUrl,
       REDIS_URL: REDIS,
       ENVIRONMENT: 'production',
       RATE_LIMITS: 'off',
@@ -55,8 +55,8 @@ async function startAsking() {
   let isOver = false
   const asking = (async () => {
     for (let i = 0; !isOver; i++) {
-      const base_url = `http://127.0.0.1:${ports[i % 2]}`
-      const at = ({ token }: Client) => new Client(base_url, token)
+      const baseUrl = `http://127.0.0.1:${ports[i % 2]}`
+      const at = ({ token }: Client) => new Client(baseUrl, token)
       // An instance that is being replaced refuses the connection, and is skipped.
       try {
         const [kept, ticket] = [await at(patient).send('getMe', {}), await at(patient).send('createTicket', {})]
@@ -68,7 +68,7 @@ async function startAsking() {
         renewing.token = (renewed.body as { access_token?: string }).access_token ?? renewing.token
         // The ticket of one instance opens a socket at the other.
         const { ticket: token = '' } = ticket.body as { ticket?: string }
-        const socket = openSocket({ base_url: `http://127.0.0.1:${ports[(i + 1) % 2]}`, token }, board_id)
+        const socket = openSocket({ baseUrl: `http://127.0.0.1:${ports[(i + 1) % 2]}`, token }, board_id)
         await socket.opened
         await Promise.race([socket.next('user_joined').catch(() => {}), socket.closed])
         if (socket.closing?.code === 1008) seen.refused.sockets++
@@ -99,7 +99,7 @@ async function startAsking() {
     await database.stop()
   }
   await someMore()
-  return { seen, instances, first_token: owner.api.token, replace, logInAgain, stop }
+  return { seen, instances, firstToken: owner.api.token, replace, logInAgain, stop }
 }
 
 let people: Awaited<ReturnType<typeof startAsking>>
@@ -109,7 +109,7 @@ beforeAll(async () => {
 afterAll(() => people.stop())
 
 test('[CONF-5] a secret is rotated on two instances step by step, and no user is logged out', async () => {
-  const { seen, instances, first_token, replace, logInAgain } = people
+  const { seen, instances, firstToken, replace, logInAgain } = people
   for (const [nth, step] of steps.entries()) {
     // The last step waits until no token of the old secret can be valid any more: the patient one logs in again.
     if (nth === 2) logInAgain()
@@ -119,8 +119,8 @@ test('[CONF-5] a secret is rotated on two instances step by step, and no user is
   expect(seen.refused).toEqual({ patient: 0, renewing: 0, sockets: 0 })
   expect(seen.renewals).toBeGreaterThan(20)
   expect(seen.sockets).toBeGreaterThan(20)
-  for (const { base_url, output } of instances) {
-    expect((await new Client(base_url, first_token).send('getMe', {})).status).toBe(401)
+  for (const { baseUrl, output } of instances) {
+    expect((await new Client(baseUrl, firstToken).send('getMe', {})).status).toBe(401)
     expect(output()).not.toContain(MARK)
   }
 })

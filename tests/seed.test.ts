@@ -11,10 +11,10 @@ let first: Seeded
 let api: Client
 beforeAll(async () => {
   service = await startService()
-  first = await seedBoards({ database_url: service.database_url, boards: 3, cards: CARDS })
+  first = await seedBoards({ databaseUrl: service.databaseUrl, boards: 3, cards: CARDS })
   const { email: username, password } = first.user
   const { access_token } = await service.anybody.call('login', { body: { username, password } })
-  api = new Client(service.base_url, access_token)
+  api = new Client(service.baseUrl, access_token)
 })
 afterAll(() => service.stop())
 
@@ -56,7 +56,7 @@ test('[SEED-1] the log ends at the position of the board, and new events continu
 })
 
 test('[SEED-1] a second run adds its own users and boards', async () => {
-  const second = await seedBoards({ database_url: service.database_url, boards: 10, cards: 5 })
+  const second = await seedBoards({ databaseUrl: service.databaseUrl, boards: 10, cards: 5 })
   expect(second.user.id).not.toBe(first.user.id)
   expect(await api.call('listBoards', {})).toHaveLength(3)
   const { rows } = await service.sql.query('select count(*)::int as boards from boards')

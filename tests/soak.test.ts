@@ -15,13 +15,13 @@ const SIZE = {
   people: 6,
   boards: 3,
   rate: 8,
-  live_share: 20,
-  stay_s: 3,
-  think_s: 0.5,
+  liveShare: 20,
+  stayS: 3,
+  thinkS: 0.5,
   seconds: 8,
-  sample_s: 1,
-  collect_every: 3,
-  report_s: 60,
+  sampleS: 1,
+  collectEvery: 3,
+  reportS: 60,
 }
 
 describe('a workload on two instances', () => {
@@ -31,7 +31,7 @@ describe('a workload on two instances', () => {
     database = await createTestDatabase()
     // Rate limits are counted in Redis by address, so the test does not share it with others.
     const redis = await startRedis()
-    result = await soak(SIZE, { database_url: database.url, redis_url: redis.url, pids: [] }, console.log)
+    result = await soak(SIZE, { databaseUrl: database.url, redis_url: redis.url, pids: [] }, console.log)
     const { actions, settled, rejections, compared, unchanged } = result.report
     console.log({ ...actions, settled, rejections, compared, unchanged })
   }, 240_000)
@@ -45,8 +45,8 @@ describe('a workload on two instances', () => {
     expect(Object.keys(result.report.actions)).toHaveLength(14)
     expect(result.report.settled['confirmed']).toBeGreaterThan(0)
     expect(result.report.unchanged).toBeGreaterThan(0)
-    for (const { server_errors, shed, requests, deliveries } of result.totals) {
-      expect({ server_errors, shed }).toEqual({ server_errors: 0, shed: 0 })
+    for (const { serverErrors, shed, requests, deliveries } of result.totals) {
+      expect({ serverErrors, shed }).toEqual({ serverErrors: 0, shed: 0 })
       expect(requests).toBeGreaterThan(100)
       expect(deliveries).toBeGreaterThan(0)
     }
@@ -54,12 +54,12 @@ describe('a workload on two instances', () => {
   test('[SOAK-2] live boards equal the board of the service, also after a lost connection, and no socket or request remains in the end', () => {
     expect(result.report.compared).toBeGreaterThan(0)
     expect(result.report.reconnects).toBeGreaterThan(0)
-    for (const { sockets_left, requests_left } of result.totals)
-      expect({ sockets_left, requests_left }).toEqual({ sockets_left: 0, requests_left: 0 })
+    for (const { socketsLeft, requestsLeft } of result.totals)
+      expect({ socketsLeft, requestsLeft }).toEqual({ socketsLeft: 0, requestsLeft: 0 })
   })
   test('[SOAK-3] every sample contains memory, lag, waits, files, sockets, latency and stores', () => {
     expect(result.samples.length).toBeGreaterThanOrEqual(5)
-    expect(result.samples.filter(({ is_collected }) => is_collected).length).toBeGreaterThanOrEqual(2)
+    expect(result.samples.filter(({ isCollected }) => isCollected).length).toBeGreaterThanOrEqual(2)
     for (const { instances, stores } of result.samples) {
       expect(instances).toHaveLength(2)
       for (const figures of [...instances, stores])
@@ -91,7 +91,7 @@ const noise = (seed: number) => {
   const random = seeded(seed)
   return (nth: number) => ((nth * 7) % 41) - 20 + 16 * (random.next() - 0.5) + (random.below(50) === 0 ? 60 : 0)
 }
-const MEMORY = { share: 0.02, per_hour: 10 }
+const MEMORY = { share: 0.02, perHour: 10 }
 const LAG = { ratio: 1.25, floor: 30 }
 
 describe('the evaluation', () => {
@@ -103,36 +103,36 @@ describe('the evaluation', () => {
           looks((_, nth) => 180 + rough(nth)),
           MEMORY,
         ),
-      ).toMatchObject({ is_flat: true })
+      ).toMatchObject({ isFlat: true })
       const warm = looks((minutes, nth) => 180 - 60 * Math.exp(-minutes / 4) + rough(nth))
-      expect(measureGrowth(warm, MEMORY)).toMatchObject({ is_flat: true })
+      expect(measureGrowth(warm, MEMORY)).toMatchObject({ isFlat: true })
       const collected = looks((_, nth) => 180 + rough(nth) / 4).filter((_, nth) => nth % 12 === 0)
-      expect(measureGrowth(collected, MEMORY)).toMatchObject({ is_flat: true })
+      expect(measureGrowth(collected, MEMORY)).toMatchObject({ isFlat: true })
       expect(
         compareLevels(
           looks((_, nth) => 60 + rough(nth)),
           LAG,
         ),
-      ).toMatchObject({ is_flat: true })
+      ).toMatchObject({ isFlat: true })
     }
   })
   test.each([
     ['1 KiB for each of 50 requests a second', (50 * 60) / 1_024],
     ['one of 20 MiB in an hour', 20 / 60],
-  ])('[SOAK-3] a leak is found: %s', (_, mib_per_minute) => {
+  ])('[SOAK-3] a leak is found: %s', (_, mibPerMinute) => {
     for (let seed = 1; seed <= 10; seed++) {
       const rough = noise(seed)
-      const leaking = looks((minutes, nth) => 180 + mib_per_minute * minutes + rough(nth))
-      const { is_flat, per_hour } = measureGrowth(leaking, MEMORY)
-      expect(is_flat).toBe(false)
-      expect(per_hour / (mib_per_minute * 60)).toBeCloseTo(1, 0)
+      const leaking = looks((minutes, nth) => 180 + mibPerMinute * minutes + rough(nth))
+      const { isFlat, perHour } = measureGrowth(leaking, MEMORY)
+      expect(isFlat).toBe(false)
+      expect(perHour / (mibPerMinute * 60)).toBeCloseTo(1, 0)
     }
   })
   test('[SOAK-3] growing lag and waits are found, unless they are below the floor', () => {
     const growing = (from: number) => looks((minutes, nth) => from * (1 + minutes / 30) + noise(1)(nth) / 100)
-    expect(compareLevels(growing(60), LAG)).toMatchObject({ is_flat: false })
-    expect(compareLevels(growing(2), { ratio: 1.25, floor: 1 })).toMatchObject({ is_flat: false })
-    expect(compareLevels(growing(10), LAG)).toMatchObject({ is_flat: true })
+    expect(compareLevels(growing(60), LAG)).toMatchObject({ isFlat: false })
+    expect(compareLevels(growing(2), { ratio: 1.25, floor: 1 })).toMatchObject({ isFlat: false })
+    expect(compareLevels(growing(10), LAG)).toMatchObject({ isFlat: true })
   })
 })
 
@@ -155,9 +155,9 @@ describe('the verdict', () => {
   }
   const stores = { content_mib: 30, kept_mib: 50, connections: 20, redis_mib: 2 }
   const hour = (change: (minutes: number) => Partial<InstanceSample>, others: (minutes: number) => number = () => 0) =>
-    looks((minutes) => minutes).map(([at_s, minutes], nth): Sample => {
+    looks((minutes) => minutes).map(([atS, minutes], nth): Sample => {
       const instances = [{ ...calm }, { ...calm, ...change(minutes) }]
-      return { at_s, is_collected: nth % 12 === 0, other_cores: others(minutes), instances, stores }
+      return { atS, isCollected: nth % 12 === 0, otherCores: others(minutes), instances, stores }
     })
   const missed = (samples: Sample[]) => verdict(samples).filter(({ met }) => met === false)
 

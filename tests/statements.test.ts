@@ -16,7 +16,7 @@ let counted: TestService
 let proxy: TcpProxy
 beforeAll(async () => {
   service = await startService()
-  proxy = await startProxy(service.database_url)
+  proxy = await startProxy(service.databaseUrl)
   // A second instance, which reaches the database of the first one through the proxy.
   counted = await startService({ DATABASE_URL: proxy.url })
 })
@@ -31,24 +31,24 @@ interface Size {
   columns: number
   cards: number
   people: number
-  old_answers: number
+  oldAnswers: number
 }
-const SMALL: Size = { boards: 1, columns: 3, cards: 3, people: 2, old_answers: 0 }
-const LARGE: Size = { boards: 15, columns: 20, cards: 200, people: 20, old_answers: 50 }
+const SMALL: Size = { boards: 1, columns: 3, cards: 3, people: 2, oldAnswers: 0 }
+const LARGE: Size = { boards: 15, columns: 20, cards: 200, people: 20, oldAnswers: 50 }
 
 type Ids = [string, string, string, ...string[]]
 /** A board of some size, and its owner with a client through the proxy. */
 interface World {
   api: Client
   board: { board_id: string }
-  empty_column: { column_id: string }
-  full_column: { column_id: string }
+  emptyColumn: { column_id: string }
+  fullColumn: { column_id: string }
   cards: Ids
   /** The first card of the full column. */
   card: { card_id: string }
   /** A label on every card, one on none, and the first card's checklists with their items. */
   label: { label_id: string }
-  new_label: { label_id: string }
+  newLabel: { label_id: string }
   checklist: { checklist_id: string }
   item: { item_id: string }
   rule: { rule_id: string }
@@ -72,14 +72,14 @@ async function makeWorld(size: Size): Promise<World> {
     [size.people],
   )
   await run(`insert into board_members select $1, unnest($2::uuid[]), 'member'`, [board_id, people])
-  const [empty_id, full_id] = await run(
+  const [emptyId, fullId] = await run(
     `insert into columns select $1, gen_random_uuid(), 'Column', '', false, n from generate_series(1, $2) n returning id`,
     [board_id, size.columns],
   )
   const cards = await run(
     `insert into cards select $1, gen_random_uuid(), $2, 'Card', null, n, now(), now() from generate_series(1, $3) n
     returning id`,
-    [board_id, full_id, size.cards],
+    [board_id, fullId, size.cards],
   )
   await run('insert into card_assignees select $1, unnest($2::uuid[]), $3', [board_id, cards, people[0]])
   const labels = await run(
@@ -110,17 +110,17 @@ async function makeWorld(size: Size): Promise<World> {
   await run(
     `insert into stored_responses select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
-    [owner.id, board_id, size.old_answers],
+    [owner.id, board_id, size.oldAnswers],
   )
   return {
-    api: new Client(counted.base_url, owner.api.token),
+    api: new Client(counted.baseUrl, owner.api.token),
     board: { board_id },
-    empty_column: { column_id: empty_id },
-    full_column: { column_id: full_id },
+    emptyColumn: { column_id: emptyId },
+    fullColumn: { column_id: fullId },
     cards,
     card: { card_id: cards[0] },
     label: { label_id: labels[0] },
-    new_label: { label_id: labels[1] },
+    newLabel: { label_id: labels[1] },
     checklist: { checklist_id: checklists[0] },
     item: { item_id: items[0] },
     rule: { rule_id: rules[0] },
@@ -161,9 +161,9 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['getPresence', '', (w) => w.api.call('getPresence', { params: w.board })],
   ['createColumn', '', (w) => createColumn(w, {})],
   ['createColumn', NO_ROOM, (w) => createColumn(w, { position: 1 })],
-  ['updateColumn', '', (w) => w.api.call('updateColumn', { params: w.full_column, body: { title: 'Next' } })],
-  ['moveColumn', '', (w) => w.api.call('moveColumn', { params: w.full_column, body: { position: 0 } })],
-  ['moveColumn', NO_ROOM, (w) => w.api.call('moveColumn', { params: w.full_column, body: { position: 1 } })],
+  ['updateColumn', '', (w) => w.api.call('updateColumn', { params: w.fullColumn, body: { title: 'Next' } })],
+  ['moveColumn', '', (w) => w.api.call('moveColumn', { params: w.fullColumn, body: { position: 0 } })],
+  ['moveColumn', NO_ROOM, (w) => w.api.call('moveColumn', { params: w.fullColumn, body: { position: 1 } })],
   ['getCard', '', (w) => w.api.call('getCard', { params: w.card })],
   ['findCards', '', (w) => w.api.call('findCards', { params: w.board })],
   ['findCards', 'by everything', findByEverything],
@@ -174,7 +174,7 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['assignCard', '', (w) => w.api.call('assignCard', { params: w.card, body: { user_ids: w.people } })],
   ['moveCard', '', (w) => w.api.call('moveCard', { params: w.card, body: {} })],
   ['moveCard', NO_ROOM, (w) => w.api.call('moveCard', { params: w.card, body: { position: 1 } })],
-  ['moveCard', 'to another column', (w) => w.api.call('moveCard', { params: w.card, body: w.empty_column })],
+  ['moveCard', 'to another column', (w) => w.api.call('moveCard', { params: w.card, body: w.emptyColumn })],
   ['listLabels', '', (w) => w.api.call('listLabels', { params: w.board })],
   ['countLabels', '', (w) => w.api.call('countLabels', { params: w.board })],
   ['createRule', '', (w) => w.api.call('createRule', { params: w.board, body: { ...rule(w), is_enabled: false } })],
@@ -183,8 +183,8 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['listRuns', '', (w) => w.api.call('listRuns', { params: w.board })],
   ['createLabel', '', (w) => w.api.call('createLabel', { params: w.board, body: { name: 'New' } })],
   ['updateLabel', '', (w) => w.api.call('updateLabel', { params: w.label, body: { name: 'Next' } })],
-  ['addCardLabel', '', (w) => w.api.call('addCardLabel', { params: { ...w.card, ...w.new_label } })],
-  ['removeCardLabel', '', (w) => w.api.call('removeCardLabel', { params: { ...w.card, ...w.new_label } })],
+  ['addCardLabel', '', (w) => w.api.call('addCardLabel', { params: { ...w.card, ...w.newLabel } })],
+  ['removeCardLabel', '', (w) => w.api.call('removeCardLabel', { params: { ...w.card, ...w.newLabel } })],
   ['deleteLabel', '', (w) => w.api.call('deleteLabel', { params: w.label })],
   ['createChecklist', '', (w) => w.api.call('createChecklist', { params: w.card, body: { title: 'New' } })],
   ['updateChecklist', '', (w) => w.api.call('updateChecklist', { params: w.checklist, body: { title: 'Next' } })],
@@ -207,20 +207,20 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['deleteChecklist', '', (w) => w.api.call('deleteChecklist', { params: w.checklist })],
   ['deleteRule', '', (w) => w.api.call('deleteRule', { params: w.rule })],
   ['deleteCard', '', (w) => w.api.call('deleteCard', { params: w.card })],
-  ['deleteColumn', '', (w) => w.api.call('deleteColumn', { params: w.full_column })],
+  ['deleteColumn', '', (w) => w.api.call('deleteColumn', { params: w.fullColumn })],
   ['deleteBoard', '', (w) => w.api.call('deleteBoard', { params: w.board })],
 ]
 const rule = ({ people }: Pick<World, 'people'>) =>
   ({ name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: people[0] }) as const
-function findByEverything({ api, board, full_column, label, people }: World) {
-  const query = { search: 'card', column: full_column.column_id, label: label.label_id, assignee: people[0] }
+function findByEverything({ api, board, fullColumn, label, people }: World) {
+  const query = { search: 'card', column: fullColumn.column_id, label: label.label_id, assignee: people[0] }
   return api.call('findCards', { params: board, query })
 }
 const newcomer = ({ board, newcomer: user_id }: World) => ({ ...board, user_id })
 const createColumn = ({ api, board }: World, place: { position?: number }) =>
   api.call('createColumn', { params: board, body: { title: 'New', ...place } })
-const createCard = ({ api, board, full_column }: World, place: { after_id?: string }, headers = {}) =>
-  api.call('createCard', { params: { ...board, ...full_column }, body: { title: 'New', ...place }, headers })
+const createCard = ({ api, board, fullColumn }: World, place: { after_id?: string }, headers = {}) =>
+  api.call('createCard', { params: { ...board, ...fullColumn }, body: { title: 'New', ...place }, headers })
 
 test('[WRITE-8] no operation on a board needs more statements or round trips when there is more data', async () => {
   const worlds = { small: await makeWorld(SMALL), large: await makeWorld(LARGE) }
@@ -242,14 +242,14 @@ test('[WRITE-8] no operation on a board needs more statements or round trips whe
 })
 
 const asLine = ({ operation, large }: { operation: string; large: Traffic }) =>
-  `${String(large.statements).padStart(10)}, ${String(large.round_trips).padStart(11)}  ${operation}`
+  `${String(large.statements).padStart(10)}, ${String(large.roundTrips).padStart(11)}  ${operation}`
 
 test('[READ-3] an unchanged board needs one statement, for 200 and for 304', async () => {
   const { api, board: params } = await makeWorld(SMALL)
   const { headers } = await api.send('getBoard', { params })
   const known = { params, headers: { 'if-none-match': headers.get('etag') ?? '' } }
   for (const inputs of [{ params }, known])
-    expect(await proxy.during(() => api.send('getBoard', inputs))).toEqual({ statements: 1, round_trips: 1 })
+    expect(await proxy.during(() => api.send('getBoard', inputs))).toEqual({ statements: 1, roundTrips: 1 })
 })
 
 test('[WRITE-8] every operation on boards is counted', () => {
@@ -264,7 +264,7 @@ test('[WRITE-8] every statement and round trip is counted', async () => {
   const flights = new PipelinedConnection(client)
   const ask = () => flights.run({ name: 'one', text: 'select 1', values: [] })
 
-  const one_by_one = await proxy.during(async () => {
+  const oneByOne = await proxy.during(async () => {
     await ask()
     await ask()
     await client.query('select 1')
@@ -277,7 +277,7 @@ test('[WRITE-8] every statement and round trip is counted', async () => {
   client.release()
   await database.close()
 
-  expect(one_by_one).toEqual({ statements: 3, round_trips: 3 })
-  expect(together).toEqual({ statements: 3, round_trips: 1 })
-  expect(mixed).toEqual({ statements: 3, round_trips: 2 })
+  expect(oneByOne).toEqual({ statements: 3, roundTrips: 3 })
+  expect(together).toEqual({ statements: 3, roundTrips: 1 })
+  expect(mixed).toEqual({ statements: 3, roundTrips: 2 })
 })

@@ -22,15 +22,15 @@ describe('the checks of the upgrade workload', () => {
     tampering: Tampering,
     { sockets = 1, tamper }: { sockets?: number; tamper?: (board_id: string) => Promise<unknown> } = {},
   ) {
-    const [board] = await makeBoards(service.base_url, service.sql, 1)
+    const [board] = await makeBoards(service.baseUrl, service.sql, 1)
     if (!board) throw new Error('There is no board')
-    await using proxy = await startTamperingProxy(service.base_url, tampering)
+    await using proxy = await startTamperingProxy(service.baseUrl, tampering)
     // The workload only uses these members of an instance.
-    const instance = { base_url: proxy.base_url, version: 'new' } as Instance
+    const instance = { baseUrl: proxy.baseUrl, version: 'new' } as Instance
     const load = new UpgradeWorkload([board])
     load.beginPhase('the mistake')
     load.addInstance(instance)
-    load.start({ boards: 1, writers: 1, readers: 1, sockets, thinking_ms: 5 })
+    load.start({ boards: 1, writers: 1, readers: 1, sockets, thinkingMs: 5 })
     await eventually('something was written', () => load.answered > 40)
     await load.stop()
     await tamper?.(board.created.id)

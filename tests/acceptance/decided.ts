@@ -15,7 +15,7 @@ const statusOf = async (who: Caller, ...request: Parameters<Caller['send']>) => 
 decided('U1-prefix', 'Every path also answers under /api, the socket too.', async (service) => {
   const { owner, board_id, at } = await newStage(service)
   same('the board', ((await owner.get(`/api${at()}`)) as Board).id, board_id)
-  using listener = await owner.follow(board_id, { at: `${service.base_url}/api` })
+  using listener = await owner.follow(board_id, { at: `${service.baseUrl}/api` })
   await owner.patch(`/api${at()}`, { title: 'New' })
   await listener.event('board.updated')
 })

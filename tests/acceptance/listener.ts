@@ -21,26 +21,26 @@ const PATIENCE_MS = 5_000
 
 /** A WebSocket client that records every message and its time. */
 export class Listener {
-  readonly received: { message: Message; at_ms: number }[] = []
+  readonly received: { message: Message; atMs: number }[] = []
   /** How it ended; `code` 1006 also when it never opened. */
-  readonly closed: Promise<{ code: number; at_ms: number }>
+  readonly closed: Promise<{ code: number; atMs: number }>
   private readonly ws: WebSocket
   private hasClosed = false
 
-  constructor(service: Service, board_id: string, { token, pongs = true, at = service.base_url }: Opening) {
+  constructor(service: Service, board_id: string, { token, pongs = true, at = service.baseUrl }: Opening) {
     const query = token === undefined ? '' : `?token=${encodeURIComponent(token)}`
     this.ws = new WebSocket(`${at.replace(/^http/, 'ws')}/ws/boards/${board_id}${query}`)
     this.ws.on('error', () => {})
     this.closed = new Promise((resolve) => {
       this.ws.once('close', (code) => {
         this.hasClosed = true
-        resolve({ code, at_ms: performance.now() })
+        resolve({ code, atMs: performance.now() })
       })
     })
     this.ws.on('message', (data: Buffer) => {
       const message = JSON.parse(data.toString()) as Message
       service.overhear(`the message ${message.type}`, message)
-      this.received.push({ message, at_ms: performance.now() })
+      this.received.push({ message, atMs: performance.now() })
       if (pongs && message.type === 'ping') this.say({ type: 'pong' })
     })
   }
@@ -61,15 +61,15 @@ export class Listener {
   }
 
   /** The first message that fits, now or later. */
-  async next(isIt: (message: Message) => boolean, what: string, patience_ms = PATIENCE_MS): Promise<Message> {
-    const deadline = performance.now() + patience_ms
+  async next(isIt: (message: Message) => boolean, what: string, patienceMs = PATIENCE_MS): Promise<Message> {
+    const deadline = performance.now() + patienceMs
     for (;;) {
       const found = this.messages.find(isIt)
       if (found) return found
       if (this.hasClosed) throw new Broken(`The socket was closed with ${(await this.closed).code} before ${what} came`)
       if (performance.now() > deadline) {
         const types = this.messages.map(({ type }) => type)
-        throw new Broken(`No ${what} came within ${patience_ms / 1_000} s; what came: ${show(types)}`)
+        throw new Broken(`No ${what} came within ${patienceMs / 1_000} s; what came: ${show(types)}`)
       }
       await pause(10)
     }
@@ -79,14 +79,14 @@ export class Listener {
     this.next((message) => message.type === type && isIt(message), `event ${type}`)
 
   /** How the socket is closed, if it is within the time. */
-  async end(patience_ms = PATIENCE_MS): Promise<{ code: number; at_ms: number }> {
+  async end(patienceMs = PATIENCE_MS): Promise<{ code: number; atMs: number }> {
     const late = new AbortController()
     const ended = await Promise.race([
       this.closed,
-      pause(patience_ms, undefined, { signal: late.signal }).catch(() => undefined),
+      pause(patienceMs, undefined, { signal: late.signal }).catch(() => undefined),
     ])
     late.abort()
-    if (!ended) throw new Broken(`The socket was not closed within ${patience_ms / 1_000} s`)
+    if (!ended) throw new Broken(`The socket was not closed within ${patienceMs / 1_000} s`)
     return ended
   }
 

@@ -31,14 +31,14 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: 'boolean', default: false }, beside: { type: 'string' }, json: { type: 'string' } },
 })
-const [base_url] = positionals
-if (base_url === undefined || !URL.canParse(base_url)) {
+const [baseUrl] = positionals
+if (baseUrl === undefined || !URL.canParse(baseUrl)) {
   console.error(USAGE)
   process.exit(2)
 }
 const started = performance.now()
-const results = await runRows(new Service(base_url, values.beside), values)
+const results = await runRows(new Service(baseUrl, values.beside), values)
 console.log(table(results))
-console.log(`${base_url}, ${((performance.now() - started) / 1_000).toFixed(1)} s`)
+console.log(`${baseUrl}, ${((performance.now() - started) / 1_000).toFixed(1)} s`)
 if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`)
 process.exit(count(results).failed === 0 ? 0 : 1)

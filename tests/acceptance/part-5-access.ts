@@ -35,7 +35,7 @@ const operations: Operation[] = [
   op('member', 'GET', '/boards/{board_id}'),
   op('owner', 'PATCH', '/boards/{board_id}', title),
   op('owner', 'DELETE', '/boards/{board_id}'),
-  op('owner', 'POST', '/boards/{board_id}/invite', ({ stranger_id }) => ({ user_id: stranger_id })),
+  op('owner', 'POST', '/boards/{board_id}/invite', ({ strangerId }) => ({ user_id: strangerId })),
   op('member', 'GET', '/boards/{board_id}/labels'),
   op('member', 'GET', '/boards/{board_id}/labels/stats'),
   op('member', 'POST', '/boards/{board_id}/columns', title),
@@ -91,7 +91,7 @@ async function aim(service: Service, { path, content }: Operation, replaced: Ids
     item_id: item.id,
     rule_id: rule.id,
     user_id: member.id,
-    stranger_id: nonMember.id,
+    strangerId: nonMember.id,
     trigger_type: rule.trigger_type,
     action_type: rule.action_type,
     ...(path.includes('{attachment_id}') &&

@@ -35,14 +35,14 @@ row(
   '6.1-1-instances',
   'Clients attached to other service instances receive the event too, in both directions.',
   async (service) => {
-    const { beside_url } = service
-    if (beside_url === undefined) throw new NotRun('it needs a second instance: --beside <base URL>')
+    const { besideUrl } = service
+    if (besideUrl === undefined) throw new NotRun('it needs a second instance: --beside <base URL>')
     const { owner, member, board_id, at } = await newStage(service)
-    using there = await member.follow(board_id, { at: beside_url })
+    using there = await member.follow(board_id, { at: besideUrl })
     using here = await owner.follow(board_id)
     await owner.patch(at(), { title: 'New' })
     await there.event('board.updated')
-    const response = await fetch(`${beside_url}${at('/labels')}`, {
+    const response = await fetch(`${besideUrl}${at('/labels')}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${member.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Urgent', color: '#aa0000' }),

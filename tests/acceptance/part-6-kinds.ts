@@ -320,9 +320,9 @@ async function recordEvents(service: Service, name: string, { prepare }: Kind) {
   using other = await member.follow(board_id)
   await act()
   await Promise.all([one.event(name), other.event(name)])
-  const as_read = await resource()
+  const asRead = await resource()
   await pause(SETTLING_MS)
-  return { by, as_read, received: [one.events, other.events] }
+  return { by, asRead, received: [one.events, other.events] }
 }
 
 for (const [name, kind] of Object.entries(kinds)) {
@@ -331,14 +331,14 @@ for (const [name, kind] of Object.entries(kinds)) {
   const add = isOpen ? decided : row
   const sentence = `${name} reaches every client of the board: exactly the fields of an event, the acting user, and in data the full resource as GET shows it.`
   add(`6.2-${name}`, sentence, async (service) => {
-    const { by, as_read, received } = await service.once(happening)
+    const { by, asRead, received } = await service.once(happening)
     for (const event of received.flatMap((events) => events.filter(({ type }) => type === name))) {
       fitsEnvelope(event)
       same('user_id', event['user_id'], by.id)
-      const age_ms = Date.now() - Date.parse(String(event['timestamp']))
-      demand(Math.abs(age_ms) < CLOCKS_MS, `timestamp ${String(event['timestamp'])} is not the time of the change`)
+      const ageMs = Date.now() - Date.parse(String(event['timestamp']))
+      demand(Math.abs(ageMs) < CLOCKS_MS, `timestamp ${String(event['timestamp'])} is not the time of the change`)
       fits(shape, event.data, 'data')
-      agree(shape, 'data', event.data, as_read)
+      agree(shape, 'data', event.data, asRead)
     }
   })
   if (operation === undefined) continue

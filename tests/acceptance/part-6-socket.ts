@@ -10,13 +10,13 @@ import { newStage, type Person, type Service } from './service.ts'
 const isOnline = async (who: Person, board_id: string, of: Person = who) =>
   (await who.get<Presence>(`/ws/boards/${board_id}/presence`)).online_users.some(({ user_id }) => user_id === of.id)
 /** Seconds until something is so, by asking again and again. */
-async function secondsUntil(isSo: () => Promise<boolean>, patience_s: number, otherwise: string): Promise<number> {
+async function secondsUntil(isSo: () => Promise<boolean>, patienceS: number, otherwise: string): Promise<number> {
   const started = performance.now()
   for (;;) {
     const seconds = (performance.now() - started) / 1_000
     if (await isSo()) return seconds
-    demand(seconds < patience_s, `${otherwise} after ${seconds.toFixed(0)} s`)
-    await pause(patience_s > 10 ? 1_000 : 20)
+    demand(seconds < patienceS, `${otherwise} after ${seconds.toFixed(0)} s`)
+    await pause(patienceS > 10 ? 1_000 : 20)
   }
 }
 
@@ -117,7 +117,7 @@ export async function heartbeat(service: Service) {
   return {
     board_id,
     first: first.message,
-    seconds: (second.at_ms - first.at_ms) / 1_000,
+    seconds: (second.atMs - first.atMs) / 1_000,
     isOpen: listener.isOpen,
     isPresent: await isOnline(owner, board_id, member),
   }
@@ -127,14 +127,14 @@ export async function silence(service: Service) {
   const { owner, member, board_id } = await newStage(service)
   using listener = await member.follow(board_id, { pongs: false })
   const ping = await listener.next(({ type }) => type === 'ping', 'ping', 45_000)
-  const at_ms = listener.received.find(({ message }) => message === ping)?.at_ms ?? 0
+  const atMs = listener.received.find(({ message }) => message === ping)?.atMs ?? 0
   const ended = await listener.end(20_000)
-  const seconds_until_gone = await secondsUntil(
+  const secondsUntilGone = await secondsUntil(
     async () => !(await isOnline(owner, board_id, member)),
     65,
     'still present',
   )
-  return { seconds_until_closed: (ended.at_ms - at_ms) / 1_000, seconds_until_gone }
+  return { secondsUntilClosed: (ended.atMs - atMs) / 1_000, secondsUntilGone }
 }
 /** Tolerance for the clocks of two machines and periodic checks of the server. */
 const LEEWAY_S = 3
@@ -164,7 +164,7 @@ row(
   '6.4-3-no-pong',
   'When no pong arrives within 10 seconds, the server closes the connection.',
   async (service) => {
-    isAbout_s('the time from ping to close', (await service.once(silence)).seconds_until_closed, 10)
+    isAbout_s('the time from ping to close', (await service.once(silence)).secondsUntilClosed, 10)
   },
   waits,
 )
@@ -192,8 +192,8 @@ row(
   '6.4-4-silent',
   'A connection that falls silent disappears from presence too.',
   async (service) => {
-    const { seconds_until_gone } = await service.once(silence)
-    demand(seconds_until_gone <= 60 + LEEWAY_S, `it took ${seconds_until_gone} s after the close`)
+    const { secondsUntilGone } = await service.once(silence)
+    demand(secondsUntilGone <= 60 + LEEWAY_S, `it took ${secondsUntilGone} s after the close`)
   },
   waits,
 )

@@ -28,7 +28,7 @@ row(
   '8-pong-timeout',
   'pong timeout: 10 seconds.',
   async (service) => {
-    isAbout_s('the timeout', (await service.once(silence)).seconds_until_closed, 10)
+    isAbout_s('the timeout', (await service.once(silence)).secondsUntilClosed, 10)
   },
   { waits: true },
 )

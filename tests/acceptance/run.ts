@@ -32,10 +32,10 @@ async function tryRow(row: Row, service: Service, quick: boolean): Promise<Resul
   const result = { id, sentence, standing }
   if (!check) return { ...result, outcome: 'not visible', reason: why }
   if (quick && row.waits) return { ...result, outcome: 'not run', reason: 'it waits: run without --quick' }
-  const patience_ms = row.waits ? LONG_PATIENCE_MS : PATIENCE_MS
+  const patienceMs = row.waits ? LONG_PATIENCE_MS : PATIENCE_MS
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It took longer than ${patience_ms / 1_000} s`)), patience_ms)
+    timer = setTimeout(() => reject(new Error(`It took longer than ${patienceMs / 1_000} s`)), patienceMs)
   })
   try {
     await Promise.race([check(service), late])

@@ -28,17 +28,17 @@ const HASH = /^\$argon2/
 
 /** The service that is judged, seen from outside: an address, and nothing more. */
 export class Service {
-  readonly base_url: string
+  readonly baseUrl: string
   /** A second instance of the same service, if there is one. */
-  readonly beside_url: string | undefined
+  readonly besideUrl: string | undefined
   /** Where something was said that must never be said. */
   readonly leaks: { what: string; where: string }[] = []
   readonly anybody: Caller
   private readonly made = new Map<unknown, Promise<unknown>>()
 
-  constructor(base_url: string, beside_url?: string) {
-    this.base_url = base_url.replace(/\/$/, '')
-    this.beside_url = beside_url?.replace(/\/$/, '')
+  constructor(baseUrl: string, besideUrl?: string) {
+    this.baseUrl = baseUrl.replace(/\/$/, '')
+    this.besideUrl = besideUrl?.replace(/\/$/, '')
     this.anybody = new Caller(this, undefined)
   }
 
@@ -87,7 +87,7 @@ export class Caller {
   /** Sends a request and returns any response. Form and multipart bodies set their own content type. */
   async send(method: Method, path: string, content?: Content, headers: Record<string, string> = {}): Promise<Answer> {
     const isForm = content instanceof FormData || content instanceof URLSearchParams
-    const response = await fetch(this.service.base_url + path, {
+    const response = await fetch(this.service.baseUrl + path, {
       method,
       redirect: 'manual',
       headers: {
@@ -99,9 +99,9 @@ export class Caller {
     })
     const bytes = Buffer.from(await response.arrayBuffer())
     // The specification has no rate limits; a service with rate limits sends Retry-After.
-    const retry_after_s = Number(response.headers.get('retry-after'))
-    if (response.status === 429 && retry_after_s > 0) {
-      await pause(retry_after_s * 1_000)
+    const retryAfterS = Number(response.headers.get('retry-after'))
+    if (response.status === 429 && retryAfterS > 0) {
+      await pause(retryAfterS * 1_000)
       return this.send(method, path, content, headers)
     }
     const isJson = response.headers.get('content-type')?.includes('json') ?? false

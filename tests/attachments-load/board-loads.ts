@@ -26,7 +26,7 @@ export interface LoadTimes {
 
 /** Loads a large board after a change, without a change, and with its ETag, alternately. */
 export async function loadByTurns(
-  { base_url }: { base_url: string },
+  { baseUrl }: { baseUrl: string },
   sql: pg.Pool,
   { ids, tokens }: Audience,
   { cards, rounds }: { cards: number; rounds: number },
@@ -34,7 +34,7 @@ export async function loadByTurns(
   const board_id = await makeLargeBoard(sql, ids, cards)
   await sql.query('analyze')
   const { rows } = await sql.query<{ id: string }>('select id from cards where board_id = $1 limit 1', [board_id])
-  const client = new HttpClient(base_url, tokens[0] as string)
+  const client = new HttpClient(baseUrl, tokens[0] as string)
   const load = (headers: Record<string, string> = {}) =>
     client.request('GET', `/boards/${board_id}`, { 'accept-encoding': 'gzip', ...headers })
   const times = { built: [] as number[], unchanged: [] as number[] }
@@ -69,28 +69,28 @@ export async function loadByTurns(
 }
 
 export interface CacheUse {
-  most_bytes: number
+  mostBytes: number
   reads: number
   builds: number
   /** Size of all boards in the cache format. */
-  all_bytes: number
+  allBytes: number
   /** Loads that returned an older version than requested. */
   stale: number
 }
 
 /** Concurrent random reads of changing boards of different sizes, through a cache that cannot hold them all. */
 export async function readAtRandom(
-  database_url: string,
+  databaseUrl: string,
   sql: pg.Pool,
   { ids }: Audience,
-  size: { boards: number; readers: number; reads: number; bound_bytes: number; seed: number },
+  size: { boards: number; readers: number; reads: number; boundBytes: number; seed: number },
 ): Promise<CacheUse> {
   const random = seeded(size.seed)
   const boards: string[] = []
   for (let i = 0; i < size.boards; i++) boards.push(await makeLargeBoard(sql, ids, Math.floor(100 ** random.next())))
-  const database = new Database({ url: database_url, size: 4, onError: () => {} })
-  const cache = new BoardCache(size.bound_bytes, 5)
-  const found: CacheUse = { most_bytes: 0, reads: 0, builds: 0, all_bytes: 0, stale: 0 }
+  const database = new Database({ url: databaseUrl, size: 4, onError: () => {} })
+  const cache = new BoardCache(size.boundBytes, 5)
+  const found: CacheUse = { mostBytes: 0, reads: 0, builds: 0, allBytes: 0, stale: 0 }
   const db: typeof database = Object.create(database, {
     run: {
       value: (statement: { name: string }, args: never) => {
@@ -110,7 +110,7 @@ export async function readAtRandom(
       const version = await readBoardVersion(db, id)
       if (!version) throw new Error('A board is gone')
       const kept = await cache.get(db, id, version)
-      found.most_bytes = Math.max(found.most_bytes, cache.sizeBytes)
+      found.mostBytes = Math.max(found.mostBytes, cache.sizeBytes)
       sizes.set(id, kept.bytes.length)
       const seqOf = ({ position }: { position: string }) => Number(position.split('.')[1])
       if (seqOf(kept) < seqOf(version)) found.stale++
@@ -121,6 +121,6 @@ export async function readAtRandom(
   } finally {
     await database.close()
   }
-  found.all_bytes = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+  found.allBytes = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
   return found
 }

@@ -38,7 +38,7 @@ const mutations: Record<string, (form: Buffer, random: Random) => Buffer> = {
 const ways = ['whole', 'in chunks', 'in broken chunks', 'and nothing more', 'and cut'] as const
 
 export interface BrokenForms {
-  server_errors: string[]
+  serverErrors: string[]
   hangs: string[]
   /** Complete forms without a response. */
   silent: string[]
@@ -50,13 +50,13 @@ export interface BrokenForms {
 /** Sends forms with seeded damage, and checks the responses and the stored files. */
 export async function sendBrokenForms(
   environment: FilesEnvironment,
-  { forms, at_once, seed }: { forms: number; at_once: number; seed: number },
+  { forms, atOnce, seed }: { forms: number; atOnce: number; seed: number },
 ): Promise<BrokenForms> {
   const random = seeded(seed)
   const source = seededBytes(seed, 300_000)
   const before = await countLeftovers(environment.sql)
   const found: BrokenForms = {
-    server_errors: [],
+    serverErrors: [],
     hangs: [],
     silent: [],
     incomplete: 0,
@@ -69,7 +69,7 @@ export async function sendBrokenForms(
     const way = random.pick(ways)
     return { form, way, name: `form ${nth} ${name}, ${way}`, pieces: cutUp(form, random), end: random.pick([1, 5]) }
   })
-  await inParallel(cases, at_once, async ({ form, way, name, pieces, end }) => {
+  await inParallel(cases, atOnce, async ({ form, way, name, pieces, end }) => {
     const socket = openSocket(environment)
     const isChunked = way === 'in chunks' || way === 'in broken chunks'
     const promised = way === 'and nothing more' || way === 'and cut' ? form.length + 1_000 : form.length
@@ -87,7 +87,7 @@ export async function sendBrokenForms(
     }
     const status = await statusOf(socket, PATIENCE_MS)
     if (status === undefined) found.hangs.push(name)
-    else if (status >= 500) found.server_errors.push(`${name}: ${status}`)
+    else if (status >= 500) found.serverErrors.push(`${name}: ${status}`)
     else if (status === 0 && (way === 'whole' || way === 'in chunks')) found.silent.push(name)
   })
   await eventually('nothing is left', async () => (await countLeftovers(environment.sql)) === before).catch(() => {})
@@ -126,7 +126,7 @@ export async function sendByteByByte(
   const content = seededBytes(11).subarray(0, bytes)
   const form = Buffer.concat(formOf(content))
   const chunks = Array.from(form, (byte) => Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]))
-  const kept_before = await retainedBytes(environment.service)
+  const keptBefore = await retainedBytes(environment.service)
   const sockets = Array.from({ length: clients }, () => openSocket(environment))
   for (const socket of sockets) socket.write(uploadHead(environment, undefined))
   // All except the last byte, so that retained memory can be measured. Each chunk is sent separately.
@@ -137,7 +137,7 @@ export async function sendByteByByte(
   await environment.service.look()
   await eventually('everything was read', async () => {
     await pause(300)
-    return (await environment.service.look()).cpu_ms < 100
+    return (await environment.service.look()).cpuMs < 100
   })
   const kept = await retainedBytes(environment.service)
   const statuses = await Promise.all(
@@ -151,5 +151,5 @@ export async function sendByteByByte(
     [Buffer.from(hashOf(content), 'hex').toString('base64url')],
   )
   const isSame = await isUnchanged(environment, `/attachments/${rows[0]?.id}`, content)
-  return { accepted: statuses.filter((status) => status === 201).length, growth: kept - kept_before, isSame }
+  return { accepted: statuses.filter((status) => status === 201).length, growth: kept - keptBefore, isSame }
 }

@@ -29,8 +29,8 @@ export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`
 export interface FilesEnvironment {
   service: ProbedService
   sql: pg.Pool
-  card_path: string
-  upload_path: string
+  cardPath: string
+  uploadPath: string
   token: string
   client: HttpClient
   otherUser: { path: string; token: string }
@@ -44,7 +44,7 @@ export async function makeFilesEnvironment(
 ): Promise<FilesEnvironment> {
   const cards = await Promise.all(
     tokens.slice(0, 2).map(async (token) => {
-      const api = new Client(service.base_url, token)
+      const api = new Client(service.baseUrl, token)
       const { id: board_id } = await api.call('createBoard', { body: { title: 'Files' } })
       const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
       const { id } = await api.call('createCard', { params: { board_id, column_id }, body: { title: 'Card' } })
@@ -52,13 +52,13 @@ export async function makeFilesEnvironment(
     }),
   )
   const [{ path, token }, otherUser] = cards as [FilesEnvironment['otherUser'], FilesEnvironment['otherUser']]
-  const client = new HttpClient(service.base_url, token)
-  return { service, sql, card_path: path, upload_path: `${path}/attachments`, token, client, otherUser }
+  const client = new HttpClient(service.baseUrl, token)
+  return { service, sql, cardPath: path, uploadPath: `${path}/attachments`, token, client, otherUser }
 }
 
 /** Uploads a file. Returns its path. */
-export async function upload({ client, upload_path }: FilesEnvironment, content: Buffer): Promise<string> {
-  const { status, bytes } = await client.request('POST', upload_path, { 'content-type': FORM_TYPE }, formOf(content))
+export async function upload({ client, uploadPath }: FilesEnvironment, content: Buffer): Promise<string> {
+  const { status, bytes } = await client.request('POST', uploadPath, { 'content-type': FORM_TYPE }, formOf(content))
   if (status !== 201) throw new Error(`An upload returned ${status}: ${bytes.toString()}`)
   return `/attachments/${(JSON.parse(bytes.toString()) as { id: string }).id}`
 }

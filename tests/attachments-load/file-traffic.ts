@@ -15,7 +15,7 @@ function sample(service: ProbedService) {
     while (!isOver) {
       const seen = await service.look()
       rss.push(seen.rss)
-      held.push(seen.held_max)
+      held.push(seen.heldMax)
       await pause(SAMPLE_MS)
     }
   })()
@@ -23,7 +23,7 @@ function sample(service: ProbedService) {
     async stop() {
       isOver = true
       await sampling
-      return { most_rss: Math.max(...rss), held_max: Math.max(...held) }
+      return { mostRss: Math.max(...rss), heldMax: Math.max(...held) }
     },
   }
 }
@@ -31,16 +31,16 @@ function sample(service: ProbedService) {
 export interface Traffic {
   /** Files that were downloaded with a difference. */
   broken: number
-  idle_rss: number
-  most_rss: number
+  idleRss: number
+  mostRss: number
   /** CPU time of the longest event-loop iteration. */
-  held_max: number
+  heldMax: number
 }
 
 /** Files of all sizes, from empty to the largest, each uploaded and downloaded again, `at_once` at a time. */
 export async function sendMixedFiles(
   environment: FilesEnvironment,
-  { files, at_once, seed }: { files: number; at_once: number; seed: number },
+  { files, atOnce, seed }: { files: number; atOnce: number; seed: number },
 ): Promise<Traffic> {
   const random = seeded(seed)
   const source = seededBytes(seed)
@@ -51,13 +51,13 @@ export async function sendMixedFiles(
     return source.subarray(start, start + size)
   })
   let broken = 0
-  const { rss: idle_rss } = await environment.service.weigh()
+  const { rss: idleRss } = await environment.service.weigh()
   const sampler = sample(environment.service)
-  await inParallel(contents, at_once, async (content) => {
+  await inParallel(contents, atOnce, async (content) => {
     const path = await upload(environment, content)
     if (!(await isUnchanged(environment, path, content))) broken++
   })
-  return { broken, idle_rss, ...(await sampler.stop()) }
+  return { broken, idleRss, ...(await sampler.stop()) }
 }
 
 /** Large files, all uploaded at the same time. */
@@ -67,7 +67,7 @@ export async function sendAtOnce(
 ): Promise<Traffic> {
   const source = seededBytes(seed)
   const contents = Array.from({ length: files }, (_, i) => source.subarray(i, i + bytes))
-  const { rss: idle_rss } = await environment.service.weigh()
+  const { rss: idleRss } = await environment.service.weigh()
   const sampler = sample(environment.service)
   const paths = await Promise.all(contents.map((content) => upload(environment, content)))
   const seen = await sampler.stop()
@@ -75,5 +75,5 @@ export async function sendAtOnce(
   await inParallel([...paths.entries()], 8, async ([i, path]) => {
     if (!(await isUnchanged(environment, path, contents[i] as Buffer))) broken++
   })
-  return { broken, idle_rss, ...seen }
+  return { broken, idleRss, ...seen }
 }

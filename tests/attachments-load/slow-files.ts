@@ -20,7 +20,7 @@ export interface SlowFiles {
   /** How many slow clients lost their connection, and whether one that continued in the end completed its upload. */
   lost: number
   hasFinished: boolean
-  kept_growth: number
+  keptGrowth: number
   leftovers: number
 }
 export interface SlowSize {
@@ -28,8 +28,8 @@ export interface SlowSize {
   clients: number
   rate: number
   bytes: number
-  measure_ms: number
-  still_ms: number
+  measureMs: number
+  stillMs: number
 }
 
 /**
@@ -43,10 +43,10 @@ export async function watchSlowFiles(
 ): Promise<SlowFiles> {
   const content = seededBytes(7).subarray(0, size.bytes)
   const path = await upload(environment, content)
-  const leftovers_before = await countLeftovers(environment.sql)
+  const leftoversBefore = await countLeftovers(environment.sql)
   const environments = [environment, { ...environment, service: other }] as const
   const otherUsers = await Promise.all(environments.map((each) => startOtherUser(each)))
-  let [ratio, lost, kept_growth] = [1, 0, 0]
+  let [ratio, lost, keptGrowth] = [1, 0, 0]
   let slowClients: SlowClients | undefined
   try {
     for (const [i, attacked] of environments.entries()) {
@@ -55,22 +55,22 @@ export async function watchSlowFiles(
       slowClients = new SlowClients(attacked, path, content, size)
       await settle(attacked.service)
       await Promise.all(otherUsers.map((user) => user.takeTimes()))
-      await pause(size.measure_ms)
+      await pause(size.measureMs)
       const times = await Promise.all(otherUsers.map((user) => user.takeTimes()))
       ratio *= Math.sqrt(median(times[i] ?? []) / median(times[1 - i] ?? []))
-      kept_growth = Math.max(kept_growth, (await retainedBytes(attacked.service)) - before)
+      keptGrowth = Math.max(keptGrowth, (await retainedBytes(attacked.service)) - before)
       lost += slowClients.lost
     }
     for (const user of otherUsers) await user.end()
     slowClients?.stop()
-    const { busy, in_transaction } = await watchConnections(environment, size.still_ms)
+    const { busy, in_transaction } = await watchConnections(environment, size.stillMs)
     const hasFinished = (await slowClients?.finish()) ?? false
     slowClients?.cut()
-    await eventually('nothing is left', async () => (await countLeftovers(environment.sql)) === leftovers_before).catch(
+    await eventually('nothing is left', async () => (await countLeftovers(environment.sql)) === leftoversBefore).catch(
       () => {},
     )
-    const leftovers = (await countLeftovers(environment.sql)) - leftovers_before
-    return { ratio, busy, in_transaction, lost, hasFinished, kept_growth, leftovers }
+    const leftovers = (await countLeftovers(environment.sql)) - leftoversBefore
+    return { ratio, busy, in_transaction, lost, hasFinished, keptGrowth, leftovers }
   } finally {
     for (const user of otherUsers) await user.end()
     slowClients?.cut()
@@ -82,17 +82,17 @@ async function settle(service: ProbedService) {
   await service.look()
   for (const deadline = performance.now() + 60_000; performance.now() < deadline; ) {
     await pause(1_000)
-    if ((await service.look()).cpu_ms < BUSY_CPU_MS) return
+    if ((await service.look()).cpuMs < BUSY_CPU_MS) return
   }
   throw new Error('The slow clients are still being served')
 }
 
 /** State of the service's database connections while no client makes progress. */
-async function watchConnections({ sql }: FilesEnvironment, for_ms: number) {
+async function watchConnections({ sql }: FilesEnvironment, forMs: number) {
   // Bytes that were received before are still being written.
   await pause(500)
   const found = { busy: 0, in_transaction: 0 }
-  for (const end = performance.now() + for_ms; performance.now() < end; ) {
+  for (const end = performance.now() + forMs; performance.now() < end; ) {
     const { rows } = await sql.query<{ busy: number; in_transaction: number }>(
       `select count(*) filter (where state <> 'idle')::int as busy, count(xact_start)::int as in_transaction
        from pg_stat_activity where datname = current_database() and application_name = 'lockstep'`,

@@ -9,45 +9,45 @@ import { startServiceProcess } from '@lockstep/testing/processes'
 interface Size {
   runs: number
   changes: number
-  pause_ms: number
+  pauseMs: number
   /** How often the service is killed. */
   kills: number
 }
 
 /** Two live clients on a real service, while connections are cut, delayed and stalled, and Redis and the service are killed. */
 export async function runLiveClients(size: Size): Promise<LiveOutcome[]> {
-  const { runs, changes, pause_ms, kills } = size
+  const { runs, changes, pauseMs, kills } = size
   await using stores = await startStores()
   const { redis } = stores
   const settings = stores.settings()
   let service = await startServiceProcess(settings)
-  const line = await startFaultyConnection(service.base_url)
+  const line = await startFaultyConnection(service.baseUrl)
   const outcomes: LiveOutcome[] = []
   for (let seed = 1; seed <= runs; seed++) {
-    const { board_id, users } = await newBoard(service.base_url, seed)
+    const { board_id, users } = await newBoard(service.baseUrl, seed)
     const faults = async () => {
       for (let i = 0; i < kills; i++) {
-        await pause(pause_ms * 8)
+        await pause(pauseMs * 8)
         line.cut()
-        await pause(pause_ms * 5)
+        await pause(pauseMs * 5)
         line.delay(40)
         line.blackhole()
-        await pause(pause_ms * 5)
+        await pause(pauseMs * 5)
         line.delay(0)
         redis.process().signal('SIGKILL')
-        await pause(pause_ms * 5)
+        await pause(pauseMs * 5)
         await service.end('SIGKILL')
         line.cut()
-        await Promise.all([pause(pause_ms * 5), redis.start()])
+        await Promise.all([pause(pauseMs * 5), redis.start()])
         service = await startServiceProcess(settings)
-        line.setTarget(service.base_url)
-        await pause(pause_ms * 10)
+        line.setTarget(service.baseUrl)
+        await pause(pauseMs * 10)
       }
       // Nothing cuts these connections any more: the clients must detect that they are dead.
       if (seed > 1) line.blackhole()
     }
-    const baseUrl = () => service.base_url
-    const run = { baseUrl, connection: line, board_id, users, seed, changes, pauseMs: pause_ms, faults }
+    const baseUrl = () => service.baseUrl
+    const run = { baseUrl, connection: line, board_id, users, seed, changes, pauseMs: pauseMs, faults }
     const outcome = await runLive(run)
     outcomes.push(outcome)
   }
@@ -56,9 +56,9 @@ export async function runLiveClients(size: Size): Promise<LiveOutcome[]> {
 }
 
 /** Two members, three columns, and a rule that moves cards on from the second column. */
-async function newBoard(base_url: string, seed: number) {
-  const [owner, member] = [await newAccount(base_url, `ada-${seed}`), await newAccount(base_url, `grace-${seed}`)]
-  const api = new Client(base_url, owner.token)
+async function newBoard(baseUrl: string, seed: number) {
+  const [owner, member] = [await newAccount(baseUrl, `ada-${seed}`), await newAccount(baseUrl, `grace-${seed}`)]
+  const api = new Client(baseUrl, owner.token)
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
   const params = { board_id }
   await api.call('inviteMember', { params, body: { user_id: member.id } })

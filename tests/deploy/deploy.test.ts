@@ -46,12 +46,12 @@ afterAll(async () => {
 
 /** Registers and logs in a new user through the proxy. */
 async function newUser() {
-  const anonymous = new Client(proxy.base_url)
+  const anonymous = new Client(proxy.baseUrl)
   const username = `user-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
   const { id } = await anonymous.call('register', { body: { email, username, password: PASSWORD } })
   const { access_token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })
-  return { id, email, username, api: new Client(proxy.base_url, access_token) }
+  return { id, email, username, api: new Client(proxy.baseUrl, access_token) }
 }
 
 describe('the image', () => {
@@ -85,7 +85,7 @@ describe('the image', () => {
 
   test('[SHIP-2] serves the web client and the API documentation, and its health check works', async () => {
     for (const path of ['/app', '/docs/', '/redoc', '/redoc/redoc.standalone.js', '/docs/realtime', '/health', '/live'])
-      expect([path, (await fetch(instances[0].base_url + path)).status]).toEqual([path, 200])
+      expect([path, (await fetch(instances[0].baseUrl + path)).status]).toEqual([path, 200])
     expect(await instances[0].checkHealth()).toBe(0)
     expect(await runInImage(image, image.healthcheck, { PORT: '1' }).ended).toBe(1)
   })
@@ -131,16 +131,16 @@ describe('the image', () => {
 
 describe('two instances behind HAProxy', () => {
   test('[SHIP-9] pass the acceptance suite', { timeout: TIMEOUT_MS }, async () => {
-    const { results, exit_code, seconds } = await runAcceptance(
-      proxy.base_url,
+    const { results, exitCode, seconds } = await runAcceptance(
+      proxy.baseUrl,
       '--quick',
       '--beside',
-      instances[1].base_url,
+      instances[1].baseUrl,
     )
     const unsuccessful = results.filter(({ outcome }) => outcome === 'failed')
     console.log(`${results.length} checks through the proxy in ${seconds.toFixed(1)} s`)
     expect(unsuccessful.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([])
-    expect(exit_code).toBe(0)
+    expect(exitCode).toBe(0)
   })
 
   test('[SHIP-10] each serve some of the boards, with all requests and sockets of a board on one instance', async () => {
@@ -171,18 +171,18 @@ describe('two instances behind HAProxy', () => {
     const nginx = await startNginx([instances[0].port, instances[1].port])
     const { api } = await newUser()
     const { id } = await api.call('createBoard', { body: { title: 'Plan' } })
-    for (const { base_url } of [proxy, nginx]) {
-      const socket = openSocket({ base_url, token: api.token }, id)
+    for (const { baseUrl } of [proxy, nginx]) {
+      const socket = openSocket({ baseUrl, token: api.token }, id)
       await socket.opened
       socket.ws.close()
       await socket.closed
       await nginx.leaving(0)
-      const response = await fetch(`${base_url}/nowhere?token=${api.token}`)
+      const response = await fetch(`${baseUrl}/nowhere?token=${api.token}`)
       expect(response.status).toBe(404)
     }
     const dead = await startNginx([instances[0].port, 1])
     await dead.leaving(0)
-    expect((await fetch(`${dead.base_url}/ws/boards/${id}?token=${api.token}`)).status).toBe(502)
+    expect((await fetch(`${dead.baseUrl}/ws/boards/${id}?token=${api.token}`)).status).toBe(502)
     for (const each of [proxy, nginx, dead]) {
       await eventually('the request is logged', async () => (await each.log()).includes(`/ws/boards/${id}`))
       expect(await each.log()).not.toContain(api.token)
@@ -193,7 +193,7 @@ describe('two instances behind HAProxy', () => {
   test('[SHIP-12] do not trust an address that a client claims', async () => {
     const nginx = await startNginx([instances[0].port, instances[1].port])
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }
-    for (const { base_url } of [proxy, nginx]) await fetch(`${base_url}/nowhere`, { headers })
+    for (const { baseUrl } of [proxy, nginx]) await fetch(`${baseUrl}/nowhere`, { headers })
     const logs = () => instances.map((instance) => instance.output()).join('\n')
     await eventually('both requests are logged', () => (logs().match(/"status":404/g) ?? []).length >= 2)
     expect(logs()).not.toContain('203.0.113.7')
@@ -208,9 +208,9 @@ describe('two instances behind HAProxy', () => {
     await ada.api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
     const browser = await openBrowser()
     try {
-      const openBoard = async ({ email }: { email: string }, base_url: string) => {
-        const page = await openRecordedPage(await logIn(browser, base_url, { email, password: PASSWORD }), base_url)
-        await page.goto(`${base_url}/app/b/${board_id}`)
+      const openBoard = async ({ email }: { email: string }, baseUrl: string) => {
+        const page = await openRecordedPage(await logIn(browser, baseUrl, { email, password: PASSWORD }), baseUrl)
+        await page.goto(`${baseUrl}/app/b/${board_id}`)
         await page.locator('main.board').waitFor()
         return page
       }
@@ -218,8 +218,8 @@ describe('two instances behind HAProxy', () => {
       const isOnFirst = (await proxy.log()).includes(` one `) && isServedBy(await proxy.log(), 'one', board_id)
       const other = await startNginx([instances[0].port, instances[1].port])
       await other.leaving(isOnFirst ? 0 : 1)
-      const a = await openBoard(ada, proxy.base_url)
-      const b = await openBoard(grace, other.base_url)
+      const a = await openBoard(ada, proxy.baseUrl)
+      const b = await openBoard(grace, other.baseUrl)
       const add = async (page: typeof a, title: string) => {
         await page.getByRole('button', { name: 'New card' }).click()
         await page.getByLabel('Card title').fill(title)
@@ -242,14 +242,14 @@ describe('two instances behind HAProxy', () => {
     const stopping = await startInstance(image, { ...settings, UNREADY_SECONDS: '4', DRAIN_SECONDS: '0' })
     stopping.signal('SIGTERM')
     const ready = await eventually('/ready returns 503', async () => {
-      const response = await fetch(`${stopping.base_url}/ready`)
+      const response = await fetch(`${stopping.baseUrl}/ready`)
       const body = (await response.json()) as { code?: string; detail?: string }
       return response.status === 503 && { body, retry: response.headers.get('retry-after') }
     })
     expect(ready).toEqual({ body: { code: 'unavailable', detail: 'This instance is shutting down.' }, retry: '1' })
-    const { status, headers } = await fetch(`${stopping.base_url}/health`)
+    const { status, headers } = await fetch(`${stopping.baseUrl}/health`)
     expect([status, headers.get('connection')]).toEqual([200, 'close'])
-    expect((await fetch(`${stopping.base_url}/live`)).status).toBe(200)
+    expect((await fetch(`${stopping.baseUrl}/live`)).status).toBe(200)
     expect(await stopping.ended).toBe(0)
   }, 60_000)
 })

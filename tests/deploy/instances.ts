@@ -11,7 +11,7 @@ import { buildImage, type Image } from '../../scripts/image.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Instance extends RunningProcess {
-  base_url: string
+  baseUrl: string
   port: number
   /** Runs the health check of the image. Returns its exit code. */
   checkHealth: () => Promise<number | null>
@@ -82,13 +82,13 @@ export async function startInstance(image: Image, settings: Record<string, strin
   const port = await freePort()
   const env = { ...settings, HOST: '127.0.0.1', PORT: String(port) }
   const running = runInImage(image, image.command, env)
-  const base_url = `http://127.0.0.1:${port}`
+  const baseUrl = `http://127.0.0.1:${port}`
   const isReady = () =>
-    fetch(`${base_url}/ready`).then(
+    fetch(`${baseUrl}/ready`).then(
       ({ ok }) => ok,
       () => false,
     )
   await eventually('the instance is ready', async () => running.hasEnded() || (await isReady()))
   if (running.hasEnded()) throw new Error(`The image does not start: ${running.output()}`)
-  return { ...running, base_url, port, checkHealth: () => runInImage(image, image.healthcheck, env).ended }
+  return { ...running, baseUrl, port, checkHealth: () => runInImage(image, image.healthcheck, env).ended }
 }

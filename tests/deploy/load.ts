@@ -33,7 +33,7 @@ export interface Outcome {
 
 /** Clients that write, read and subscribe through a proxy, and record all responses and events. */
 export class Clients {
-  private readonly base_url: string
+  private readonly baseUrl: string
   private readonly load: Load
   private token = ''
   private boards: Board[] = []
@@ -41,8 +41,8 @@ export class Clients {
   private isOver = false
   private work: Promise<void>[] = []
   private readonly outcome: Outcome
-  constructor(base_url: string, load: Load) {
-    this.base_url = base_url
+  constructor(baseUrl: string, load: Load) {
+    this.baseUrl = baseUrl
     this.load = load
     const counts = { requests: 0, longestMs: 0, opened: 0, reconnects: 0, events: 0 }
     this.outcome = { ...counts, failed: [], closes: {}, lost: [] }
@@ -84,7 +84,7 @@ export class Clients {
     return this.outcome.failed
   }
   get connection() {
-    return { base_url: this.base_url, token: this.token }
+    return { baseUrl: this.baseUrl, token: this.token }
   }
 
   /** Stops the load, and compares responses and events with the database. */
@@ -120,7 +120,7 @@ export class Clients {
     const began = performance.now()
     this.outcome.requests++
     try {
-      const response = await fetch(this.base_url + path, {
+      const response = await fetch(this.baseUrl + path, {
         method,
         headers: {
           ...(this.token !== '' && { authorization: `Bearer ${this.token}` }),
@@ -171,10 +171,10 @@ class Subscriber {
 
   /** Opens a connection. Resolves with the close code. */
   private connect() {
-    const { base_url, token } = this.clients.connection
+    const { baseUrl, token } = this.clients.connection
     const query = new URLSearchParams({ token, seq: '1' })
     if (this.first !== undefined) query.set('since', `${String(this.epoch)}.${this.seqs.at(-1) ?? this.first}`)
-    const socket = new WebSocket(`${base_url.replace('http', 'ws')}/ws/boards/${this.board.id}?${query.toString()}`)
+    const socket = new WebSocket(`${baseUrl.replace('http', 'ws')}/ws/boards/${this.board.id}?${query.toString()}`)
     this.socket = socket
     socket.on('open', () => this.outcome.opened++)
     socket.on('unexpected-response', (_, { statusCode }) => this.outcome.failed.push(`socket: HTTP ${statusCode}`))

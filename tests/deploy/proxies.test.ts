@@ -38,11 +38,11 @@ const unfinished = new Set<ReturnType<typeof request>>()
 
 /** Sends a request without normalizing its path, on a new connection, from a local address. */
 function send(
-  base_url: string,
+  baseUrl: string,
   path: string,
   { from = OTHER_CLIENT, method, headers, body, isUnfinished }: RequestOptions = {},
 ) {
-  const sending = request(base_url, { path, method: method ?? 'GET', headers, localAddress: from, agent: false })
+  const sending = request(baseUrl, { path, method: method ?? 'GET', headers, localAddress: from, agent: false })
   const response = new Promise<Response>((resolve, reject) => {
     sending.on('error', reject)
     sending.on('response', (incoming: IncomingMessage) => {
@@ -59,8 +59,8 @@ function send(
   return { sending, response }
 }
 /** Sends a request whose body does not arrive completely. */
-const sendSlowly = (base_url: string, path: string, body: string | Buffer = 'u', length = 100) =>
-  send(base_url, path, {
+const sendSlowly = (baseUrl: string, path: string, body: string | Buffer = 'u', length = 100) =>
+  send(baseUrl, path, {
     from: ATTACKER,
     method: 'POST',
     headers: { ...FORM, 'content-length': length },
@@ -91,7 +91,7 @@ beforeAll(async () => {
   // Few slots, so that a small attack could occupy them all, and no other protection of the service.
   const unprotected = { MAX_REQUESTS_AT_ONCE: '2', FAIR_SHARES: 'off', RATE_LIMITS: 'off' }
   service = await startService({ TRUST_PROXY: '1', METRICS_TOKEN, ...unprotected })
-  const port = Number(new URL(service.base_url).port)
+  const port = Number(new URL(service.baseUrl).port)
   const both = async (start: typeof startHaproxy) => ({
     stub: await start([stubPort, stubPort], { connections: CONNECTIONS }),
     service: await start([port, port]),
@@ -113,9 +113,9 @@ afterAll(async () => {
 
 describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
   test('[SHIP-21] a request is forwarded only when its body is complete', async () => {
-    const { base_url } = proxies[kind].stub
-    const slow = sendSlowly(base_url, '/auth/login', 'u', 16_384)
-    const { status } = await send(base_url, '/auth/login', { method: 'POST', headers: FORM, body: 'username=ada' })
+    const { baseUrl } = proxies[kind].stub
+    const slow = sendSlowly(baseUrl, '/auth/login', 'u', 16_384)
+    const { status } = await send(baseUrl, '/auth/login', { method: 'POST', headers: FORM, body: 'username=ada' })
       .response
     expect(status).toBe(200)
     expect(reached).toEqual([{ url: '/auth/login', isComplete: true }])
@@ -125,10 +125,10 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
   })
 
   test('[SHIP-21] a file is streamed', async () => {
-    const { base_url } = proxies[kind].stub
+    const { baseUrl } = proxies[kind].stub
     for (const prefix of ['', '/api']) {
       const path = `${prefix}/cards/00000000-0000-4000-8000-000000000001/attachments`
-      sendSlowly(base_url, path, Buffer.alloc(100_000), 1_000_000)
+      sendSlowly(baseUrl, path, Buffer.alloc(100_000), 1_000_000)
       await eventually('the request reaches the instance', () =>
         reached.some(({ url, isComplete }) => url === path && !isComplete),
       )
@@ -142,44 +142,44 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
     const file = Buffer.alloc(10_485_760, 'lockstep')
     const form = new FormData()
     form.append('file', new Blob([file]), 'plan.bin')
-    const { base_url } = proxies[kind].service
+    const { baseUrl } = proxies[kind].service
     const headers = { authorization: `Bearer ${board.owner.api.token}` }
-    const attached = await fetch(`${base_url}/cards/${card_id}/attachments`, { method: 'POST', headers, body: form })
+    const attached = await fetch(`${baseUrl}/cards/${card_id}/attachments`, { method: 'POST', headers, body: form })
     expect(attached.status).toBe(201)
     const { id } = (await attached.json()) as { id: string }
-    const loaded = await fetch(`${base_url}/attachments/${id}`, { headers })
+    const loaded = await fetch(`${baseUrl}/attachments/${id}`, { headers })
     expect(file.equals(Buffer.from(await loaded.arrayBuffer()))).toBe(true)
   }, 60_000)
 
   test('[SHIP-21] slow logins of one client do not block logins of others', async () => {
     const { email } = await service.user()
-    const { base_url } = proxies[kind].service
-    for (let i = 0; i < 150; i++) sendSlowly(base_url, '/auth/login')
+    const { baseUrl } = proxies[kind].service
+    for (let i = 0; i < 150; i++) sendSlowly(baseUrl, '/auth/login')
     const body = String(new URLSearchParams({ username: email, password: PASSWORD }))
     const statuses: number[] = []
     for (let i = 0; i < 5; i++)
-      statuses.push((await send(base_url, '/auth/login', { method: 'POST', headers: FORM, body }).response).status)
+      statuses.push((await send(baseUrl, '/auth/login', { method: 'POST', headers: FORM, body }).response).status)
     expect(statuses).toEqual([200, 200, 200, 200, 200])
   }, 60_000)
 
   test('[SHIP-22] the number of connections per address is limited, without affecting other addresses', async () => {
-    const { base_url, log } = proxies[kind].stub
+    const { baseUrl, log } = proxies[kind].stub
     const waiting = Array.from({ length: CONNECTIONS }, () =>
-      send(base_url, '/silence', { from: ATTACKER, isUnfinished: true }),
+      send(baseUrl, '/silence', { from: ATTACKER, isUnfinished: true }),
     )
     for (const { sending } of waiting) sending.end()
     await eventually('all requests wait', () => reached.length === CONNECTIONS)
-    const result = await send(base_url, '/ready?token=hush-hush', { from: ATTACKER }).response.then(
+    const result = await send(baseUrl, '/ready?token=hush-hush', { from: ATTACKER }).response.then(
       ({ status }) => status,
       () => 'closed',
     )
     expect(result).toBe(kind === 'nginx' ? 429 : 'closed')
-    expect((await send(base_url, '/ready').response).status).toBe(200)
+    expect((await send(baseUrl, '/ready').response).status).toBe(200)
     for (const response of pending) response.end()
     await Promise.all(waiting.map(({ response }) => response))
     for (const { sending } of waiting) sending.destroy()
     await eventually('the address can connect again', () =>
-      send(base_url, '/ready', { from: ATTACKER }).response.then(
+      send(baseUrl, '/ready', { from: ATTACKER }).response.then(
         ({ status }) => status === 200,
         () => false,
       ),
@@ -188,7 +188,7 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
   })
 
   test('[SHIP-23] /metrics is not reachable, however the path is spelled', async () => {
-    const { base_url } = proxies[kind].service
+    const { baseUrl } = proxies[kind].service
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
     const get = (at: string, path: string) => send(at, path, { headers }).response
     const spellings = [
@@ -209,16 +209,16 @@ describe.each(['HAProxy', 'nginx'] as const)('%s', (kind) => {
       '/metrics;x=1',
       '/metrics%3Fx',
     ]
-    expect((await get(service.base_url, '/%6detrics')).status).toBe(200)
+    expect((await get(service.baseUrl, '/%6detrics')).status).toBe(200)
     for (const path of [...spellings, ...variants]) {
-      const { status, body } = await get(base_url, path)
+      const { status, body } = await get(baseUrl, path)
       expect([path, status >= 400, body.includes('lockstep_')]).toEqual([path, true, false])
     }
   })
 
   test('[SHIP-12] a host that a client claims is not forwarded', async () => {
     const headers = { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example', host: 'boards.example' }
-    const { body } = await send(proxies[kind].stub.base_url, '/', { headers }).response
+    const { body } = await send(proxies[kind].stub.baseUrl, '/', { headers }).response
     const got = JSON.parse(body) as IncomingHttpHeaders
     expect([got.host, got['x-forwarded-host'], got.forwarded]).toEqual(['boards.example', undefined, undefined])
   })

@@ -8,7 +8,7 @@ const read = (path: string) => readFile(new URL(path, DEPLOY), 'utf8')
 
 /** A real proxy in front of two instances, with the configuration in deploy/ and other addresses and paths. */
 export interface BoardProxy {
-  base_url: string
+  baseUrl: string
   process: RunningProcess
   /** Its access and error logs. */
   log: () => Promise<string>
@@ -41,14 +41,14 @@ export async function startHaproxy(ports: [number, number], { connections }: Lim
   const process = launch('haproxy', ['-db', '-f', new URL('haproxy/haproxy.cfg', DEPLOY).pathname], {
     env: { ...env, PATH },
   })
-  const base_url = `http://127.0.0.1:${port}`
-  await eventually('HAProxy responds', async () => process.hasEnded() || (await responds(`${base_url}/ready`)))
+  const baseUrl = `http://127.0.0.1:${port}`
+  await eventually('HAProxy responds', async () => process.hasEnded() || (await responds(`${baseUrl}/ready`)))
   if (process.hasEnded()) throw new Error(process.output())
   const ups = (instance: 0 | 1) =>
     process.output().split(`Server instances/${['one', 'two'][instance]} is UP`).length - 1
   const seen = [0, 0]
   return {
-    base_url,
+    baseUrl,
     process,
     log: async () => process.output(),
     leaving: async (instance) => {
@@ -71,8 +71,8 @@ export async function startNginx(ports: [number, number], { connections }: Limit
   await writeFile(join(folder, 'lockstep.conf'), config)
   await writeFile(join(folder, 'nginx.conf'), nginxMainConfig(folder, process.getuid?.() === 0))
   const running = launch('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { env: { PATH } })
-  const base_url = `http://127.0.0.1:${port}`
-  await eventually('nginx responds', async () => running.hasEnded() || (await responds(`${base_url}/ready`)))
+  const baseUrl = `http://127.0.0.1:${port}`
+  await eventually('nginx responds', async () => running.hasEnded() || (await responds(`${baseUrl}/ready`)))
   if (running.hasEnded()) throw new Error(running.output())
   const file = (instance: 0 | 1) => join(folder, `${[8001, 8002][instance]}.leaving`)
   const readLogs = async () => {
@@ -80,7 +80,7 @@ export async function startNginx(ports: [number, number], { connections }: Limit
     return [running.output(), ...(await Promise.all(logs))].join('\n')
   }
   return {
-    base_url,
+    baseUrl,
     process: running,
     log: readLogs,
     leaving: (instance) => writeFile(file(instance), ''),

@@ -46,7 +46,7 @@ export async function restartUnderLoad(kind: Kind, load: Load): Promise<RestartO
     const start = (instance: 0 | 1) => startServiceProcess({ ...settings, PORT: String(ports[instance]) })
     const instances: [ServiceProcess, ServiceProcess] = [await start(0), await start(1)]
     const proxy = await proxies[kind](ports)
-    const clients = new Clients(proxy.base_url, load)
+    const clients = new Clients(proxy.baseUrl, load)
     await clients.start()
 
     const exitCodes: (number | null)[] = []
@@ -55,7 +55,7 @@ export async function restartUnderLoad(kind: Kind, load: Load): Promise<RestartO
       exitCodes.push(await instances[instance].end('SIGTERM'))
       instances[instance] = await start(instance)
       await eventually('the new instance is ready', () =>
-        fetch(`${instances[instance].base_url}/ready`).then(({ ok }) => ok),
+        fetch(`${instances[instance].baseUrl}/ready`).then(({ ok }) => ok),
       )
       await proxy.back(instance)
     }

@@ -60,12 +60,12 @@ export function delaysOf(history: History, dump: Dump): Delay[] {
   const excuses = new Map<number, Span[]>()
   const boundAt = boundsOf(history)
   return history.connections.flatMap((connection) => {
-    const { kind, opened, instance, closed, since, hello_seq } = connection
+    const { kind, opened, instance, closed, since, helloSeq } = connection
     if (kind === 'slow' || opened === undefined) return []
     const excused = excuses.get(instance) ?? excusesOf(history, instance)
     excuses.set(instance, excused)
     const times = new Map(seqsOf(connection, places).map((seq, i) => [seq, connection.receipts[i]?.at]))
-    const first = connection.resync_seq ?? since ?? hello_seq ?? ([...times.keys()][0] ?? Infinity) - 1
+    const first = connection.resyncSeq ?? since ?? helloSeq ?? ([...times.keys()][0] ?? Infinity) - 1
     const end = closed ?? history.ended
     // The start of a connection without numbers is unknown, but it must receive everything committed after it was
     // accepted.
@@ -115,11 +115,11 @@ export const checkRemoval: Checker = (history, dump) => {
   const places = seqsByBody(dump)
   return history.removals.flatMap((removal) =>
     history.connections
-      .filter((c) => c.board_id === removal.board_id && c.user_id === removal.user_id && c.hello_seq !== undefined)
+      .filter((c) => c.board_id === removal.board_id && c.user_id === removal.user_id && c.helloSeq !== undefined)
       .flatMap((connection) => {
-        const { id, instance, hello_seq = 0, closed = history.ended } = connection
-        if (hello_seq >= removal.back_seq) return []
-        if (hello_seq >= removal.seq) return [`C9: connection ${id} was accepted after the removal at ${removal.seq}`]
+        const { id, instance, helloSeq = 0, closed = history.ended } = connection
+        if (helloSeq >= removal.backSeq) return []
+        if (helloSeq >= removal.seq) return [`C9: connection ${id} was accepted after the removal at ${removal.seq}`]
         const leaked = seqsOf(connection, places).find((seq) => seq > removal.seq)
         const isAlone = !history.faults.some(
           (f) => f.kind !== 'remove member' && touches(f, removal.at - AFTERMATH_MS, closed),
@@ -148,9 +148,9 @@ export const checkCodes: Checker = (history) =>
 function isExplained({ faults, removals }: History, connection: Connection): boolean {
   const { kind, code, instance, endedByHarness, board_id, user_id } = connection
   const closed = connection.closed as Millis
-  const had = (what: FaultKind, after_ms: number) =>
+  const had = (what: FaultKind, afterMs: number) =>
     faults.some(
-      (f) => f.kind === what && (f.instance ?? instance) === instance && touches(f, closed - after_ms, closed + 100),
+      (f) => f.kind === what && (f.instance ?? instance) === instance && touches(f, closed - afterMs, closed + 100),
     )
   if (endedByHarness) return true
   switch (code) {
@@ -159,7 +159,7 @@ function isExplained({ faults, removals }: History, connection: Connection): boo
     case 1008:
       return removals.some(
         (r) =>
-          r.board_id === board_id && r.user_id === user_id && closed > r.at - STALE_MS && closed < r.back_at + STALE_MS,
+          r.board_id === board_id && r.user_id === user_id && closed > r.at - STALE_MS && closed < r.backAt + STALE_MS,
       )
     case 1012:
       return had('drain instance', 1_000)

@@ -95,7 +95,7 @@ export const checkOrder: Checker = ({ connections }, dump) => {
     const numbers = seqsOf(connection, places)
     // After a resync, events continue from its position.
     const wrong = numbers.findIndex(
-      (seq, i) => i > 0 && seq !== (numbers[i - 1] ?? 0) + 1 && seq !== (connection.resync_seq ?? -2) + 1,
+      (seq, i) => i > 0 && seq !== (numbers[i - 1] ?? 0) + 1 && seq !== (connection.resyncSeq ?? -2) + 1,
     )
     return wrong === -1
       ? []
@@ -105,10 +105,10 @@ export const checkOrder: Checker = ({ connections }, dump) => {
 
 /** C7: a client that resumes with `since` first receives the event after it, or a resync. */
 export const checkResume: Checker = ({ connections }) =>
-  connections.flatMap(({ id, since, hello_seq, resync_seq, receipts }) => {
+  connections.flatMap(({ id, since, helloSeq, resyncSeq, receipts }) => {
     const [first] = receipts
-    const from = since ?? hello_seq
-    if (!first || from === undefined || first.seq === undefined || resync_seq !== undefined) return []
+    const from = since ?? helloSeq
+    if (!first || from === undefined || first.seq === undefined || resyncSeq !== undefined) return []
     return first.seq === from + 1 ? [] : [`C7: connection ${id} resumed after ${from}, and got ${first.seq}`]
   })
 
@@ -144,11 +144,11 @@ function checkClient(
   start: FullBoard,
   rows: LogRow[],
   end: FullBoard,
-  end_seq: number,
+  endSeq: number,
 ): string[] {
   if (!followed) return []
   const heard = new Map(followed.connections.flatMap((c) => c.receipts.map((r) => [r.seq, r.body])))
-  const events = rows.slice(0, end_seq).map((row) => (row.seq <= followed.from ? row.body : heard.get(row.seq)))
+  const events = rows.slice(0, endSeq).map((row) => (row.seq <= followed.from ? row.body : heard.get(row.seq)))
   const missing = events.indexOf(undefined)
   if (missing !== -1) return [`C8: a client of ${board_id} never received ${missing + 1}`]
   const board = foldBoard(
@@ -161,10 +161,10 @@ function checkClient(
 /** A listener with numbers that was connected from the start and never got a resync. */
 function followOne(board_id: string, connections: Connection[]): Followed | undefined {
   const numbered = connections.filter((c) => c.board_id === board_id && c.kind === 'numbered')
-  const [first] = numbered.filter((c) => c.hello_seq !== undefined)
+  const [first] = numbered.filter((c) => c.helloSeq !== undefined)
   if (!first) return undefined
   const own = numbered.filter((c) => c.listener === first.listener)
-  return { connections: own, from: first.since ?? (first.hello_seq as number) }
+  return { connections: own, from: first.since ?? (first.helloSeq as number) }
 }
 
 const parsed = (row: LogRow) => JSON.parse(row.body) as { type: string; data: unknown }

@@ -63,11 +63,11 @@ export async function startFaultEnvironment(redis: RedisSetup, boardCount: numbe
   }
   const sql = openSql(settings.DATABASE_URL)
   const api = ({ token }: Account) =>
-    new Client((instances.find((i) => i.isInRotation) as Instance).process.base_url, token)
-  const base_url = (instances[0] as Instance).process.base_url
-  const owner = await newAccount(base_url, 'owner')
-  const viewers = [await newAccount(base_url, 'viewer-1'), await newAccount(base_url, 'viewer-2')]
-  const guest = await newAccount(base_url, 'guest')
+    new Client((instances.find((i) => i.isInRotation) as Instance).process.baseUrl, token)
+  const baseUrl = (instances[0] as Instance).process.baseUrl
+  const owner = await newAccount(baseUrl, 'owner')
+  const viewers = [await newAccount(baseUrl, 'viewer-1'), await newAccount(baseUrl, 'viewer-2')]
+  const guest = await newAccount(baseUrl, 'guest')
   const boards: HarnessBoard[] = []
   for (let i = 0; i < boardCount; i++) boards.push(await newBoard(api(owner), [...viewers, guest]))
 

@@ -113,12 +113,12 @@ async function removeGuest({ environment, history, random }: FaultContext) {
   const owner = () => environment.api(environment.owner)
   await until([204, 404], () => owner().send('removeMember', { params: { board_id, user_id } }))
   const removed = await last('board.member_removed')
-  const removal = { board_id, user_id, ...removed, back_seq: Infinity, back_at: Infinity }
+  const removal = { board_id, user_id, ...removed, backSeq: Infinity, backAt: Infinity }
   history.removals.push(removal)
   await pause(1_500)
   await until([200, 201, 409], () => owner().send('inviteMember', { params: { board_id }, body: { user_id } }))
   const back = await last('board.member_added')
-  Object.assign(removal, { back_seq: back.seq, back_at: back.at })
+  Object.assign(removal, { backSeq: back.seq, backAt: back.at })
 }
 
 /** Injects one fault and waits until it is over. */

@@ -43,8 +43,8 @@ export interface Connection {
   since: number | undefined
   /** Time of the first message. */
   opened: Millis | undefined
-  hello_seq: number | undefined
-  resync_seq: number | undefined
+  helloSeq: number | undefined
+  resyncSeq: number | undefined
   receipts: Receipt[]
   /** Presence messages. */
   presence: { at: Millis; type: string; user_id: string }[]
@@ -83,8 +83,8 @@ export interface Removal {
   user_id: string
   seq: number
   at: Millis
-  back_seq: number
-  back_at: Millis
+  backSeq: number
+  backAt: Millis
 }
 
 /** A board from GET, with its position. */

@@ -16,7 +16,7 @@ export interface Latency {
   violations: string[]
   rate: number
   /** The time from the commit to a client of the other instance, and its parts, in milliseconds. */
-  hops: { hop: string; p50_ms: number; p99_ms: number; share: number }[]
+  hops: { hop: string; p50Ms: number; p99Ms: number; share: number }[]
 }
 
 /** Measures the time from the commit on one instance to a client of another, and its parts. */
@@ -80,8 +80,8 @@ function hopsOf({ connections, began }: History, dump: Dump, heard: Map<string, 
     const times = rows.map(of)
     return {
       hop,
-      p50_ms: percentile(times, 50),
-      p99_ms: percentile(times, 99),
+      p50Ms: percentile(times, 50),
+      p99Ms: percentile(times, 99),
       share: times.reduce((sum, time) => sum + time, 0) / total,
     }
   }

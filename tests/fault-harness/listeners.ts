@@ -48,7 +48,7 @@ export class Listener {
     if (open.length === 0) return this.reconnectAfter(100)
     const { index: instance, process } = this.random.pick(open) as Instance
     const numbers = this.kind === 'plain' ? '' : this.position === undefined ? '&seq=1' : `&since=1.${this.position}`
-    const url = `${process.base_url.replace('http', 'ws')}/ws/boards/${this.board.id}?token=${this.user.token}${numbers}`
+    const url = `${process.baseUrl.replace('http', 'ws')}/ws/boards/${this.board.id}?token=${this.user.token}${numbers}`
     const socket = new WebSocket(url, { handshakeTimeout: 2_000, perMessageDeflate: false })
     this.socket = socket
     const connection: Connection = {
@@ -60,8 +60,8 @@ export class Listener {
       instance,
       since: this.position,
       opened: undefined,
-      hello_seq: undefined,
-      resync_seq: undefined,
+      helloSeq: undefined,
+      resyncSeq: undefined,
       receipts: [],
       presence: [],
       closed: undefined,
@@ -134,11 +134,11 @@ export class Listener {
     } else if (type === 'ping') {
       this.socket?.send('{"type":"pong"}')
     } else if (type === 'hello') {
-      connection.hello_seq = Number((JSON.parse(text) as { seq: number }).seq)
-      this.position ??= connection.hello_seq
+      connection.helloSeq = Number((JSON.parse(text) as { seq: number }).seq)
+      this.position ??= connection.helloSeq
     } else if (type === 'resync') {
-      connection.resync_seq = Number((JSON.parse(text) as { seq: number }).seq)
-      this.position = connection.resync_seq
+      connection.resyncSeq = Number((JSON.parse(text) as { seq: number }).seq)
+      this.position = connection.resyncSeq
     }
   }
 }

@@ -19,7 +19,7 @@ interface Presence {
 
 /** A socket that records presence messages. */
 async function watch({ process }: Instance, board: HarnessBoard, { token }: Account) {
-  const socket = new WebSocket(`${process.base_url.replace('http', 'ws')}/ws/boards/${board.id}?token=${token}`)
+  const socket = new WebSocket(`${process.baseUrl.replace('http', 'ws')}/ws/boards/${board.id}?token=${token}`)
   const presence: Presence[] = []
   socket.on('error', () => {})
   socket.on('message', (data: Buffer) => {
@@ -33,7 +33,7 @@ async function watch({ process }: Instance, board: HarnessBoard, { token }: Acco
 
 async function newMember(environment: FaultEnvironment, board: HarnessBoard, name: string): Promise<Account> {
   const api = environment.api(environment.owner)
-  const user = await newAccount(api.base_url, name)
+  const user = await newAccount(api.baseUrl, name)
   await api.call('inviteMember', { params: { board_id: board.id }, body: { user_id: user.id } })
   return user
 }
@@ -41,7 +41,7 @@ async function newMember(environment: FaultEnvironment, board: HarnessBoard, nam
 /** Drains an instance with connected users, who reconnect to another instance. They must not be announced as gone. */
 export async function drainWithoutFlapping(
   environment: FaultEnvironment,
-  { seed, watch_ms }: { seed: number; watch_ms: number },
+  { seed, watchMs }: { seed: number; watchMs: number },
 ) {
   const random = seeded(seed)
   const history = newHistory(environment, seed)
@@ -60,11 +60,11 @@ export async function drainWithoutFlapping(
   await eventually('the users are seen', () => users.every((user) => hasReceived('user_joined', user)))
 
   going.isInRotation = false
-  const exit_code = await going.process.end('SIGTERM')
+  const exitCode = await going.process.end('SIGTERM')
   await eventually('they are back', () =>
     listeners.every(({ connection }) => connection?.instance !== going.index && connection?.opened !== undefined),
   )
-  await pause(watch_ms)
+  await pause(watchMs)
   const codes = history.connections.filter((c) => c.closed !== undefined).map((c) => c.code)
   const flapped = users.filter((user) => hasReceived('user_left', user))
   for (const listener of listeners) listener.close()
@@ -74,10 +74,10 @@ export async function drainWithoutFlapping(
     violations: [
       ...flapped.map(({ id }) => `${id} was announced as gone during a drain`),
       ...codes.filter((code) => code !== 1012).map((code) => `a drain closed with ${code}`),
-      ...(exit_code === 0 ? [] : [`a drained instance ended with ${exit_code}`]),
+      ...(exitCode === 0 ? [] : [`a drained instance ended with ${exitCode}`]),
     ],
     users: users.length,
-    watched_ms: watch_ms,
+    watched_ms: watchMs,
   }
 }
 
@@ -103,6 +103,6 @@ export async function crashPresence(environment: FaultEnvironment, { seed }: { s
   const left = users.map((user) => (seen('user_left', user)?.at ?? Infinity) - killed)
   return {
     violations: left.filter((ms) => ms > LEFT_MS).map((ms) => `a user of a killed instance left after ${ms} ms`),
-    left_after_ms: Math.max(...left),
+    leftAfterMs: Math.max(...left),
   }
 }

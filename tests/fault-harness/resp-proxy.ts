@@ -11,7 +11,7 @@ export interface RespProxy {
 }
 
 export async function startRespProxy(target: string, random: () => number): Promise<RespProxy> {
-  const { hostname, port: target_port } = new URL(target)
+  const { hostname, port: targetPort } = new URL(target)
   const sockets = new Set<Socket>()
   let share = 0
   let lost = 0
@@ -21,7 +21,7 @@ export async function startRespProxy(target: string, random: () => number): Prom
     return true
   }
   const server = createServer((near) => {
-    const far = connect(Number(target_port), hostname)
+    const far = connect(Number(targetPort), hostname)
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.setNoDelay()

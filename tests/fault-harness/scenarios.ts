@@ -18,9 +18,9 @@ export interface Figures {
   writes: number
   failed: number
   events: number
-  p50_ms: number
-  p99_ms: number
-  worst_ms: number
+  p50Ms: number
+  p99Ms: number
+  worstMs: number
 }
 
 /** Runs `work` under load with listeners, waits for delivery, and runs the checkers. */
@@ -68,9 +68,9 @@ function figuresOf({ history, dump, violations }: Outcome, spans: Fault[], bound
     writes: writes.length,
     failed: failed.length,
     events: delays.length,
-    p50_ms: percentile(times, 50),
-    p99_ms: percentile(times, 99),
-    worst_ms: Math.max(0, ...times),
+    p50Ms: percentile(times, 50),
+    p99Ms: percentile(times, 99),
+    worstMs: Math.max(0, ...times),
   }
 }
 const lateness = ({ connection, seq, ms }: Delay, bound: number) =>
@@ -83,20 +83,20 @@ const lateness = ({ connection, seq, ms }: Delay, bound: number) =>
 export async function stopRedis(
   environment: FaultEnvironment,
   how: 'kill' | 'freeze',
-  { rounds, round_ms, ...load }: { seed: number; rate: number; rounds: number; round_ms: number },
-): Promise<Figures & { well_ms: number; away_ms: number; ratio: number }> {
+  { rounds, roundMs, ...load }: { seed: number; rate: number; rounds: number; roundMs: number },
+): Promise<Figures & { wellMs: number; awayMs: number; ratio: number }> {
   const away: Fault[] = []
   const well: [number, number][] = []
-  const said_before = environment.instances.map(countRedisErrors)
+  const saidBefore = environment.instances.map(countRedisErrors)
   const outcome = await underLoad(environment, load, async (history) => {
     for (let i = 0; i < rounds; i++) {
       const from = now()
-      if (rounds > 1) await pause(round_ms)
+      if (rounds > 1) await pause(roundMs)
       well.push([from, now()])
       away.push(
         await recordFault(history, how === 'kill' ? 'kill Redis' : 'freeze Redis', async () => {
           const back = await environment.redis[how]()
-          await pause(round_ms)
+          await pause(roundMs)
           await back()
         }),
       )
@@ -106,18 +106,18 @@ export async function stopRedis(
   })
   const medians = (spans: [number, number][]) =>
     spans.map(([from, to]) => medianTime(outcome.history.writes.filter((w) => w.began >= from && w.ended <= to)))
-  const well_times = medians(well)
-  const away_times = medians(away.map(({ began, ended }) => [began, ended]))
+  const wellTimes = medians(well)
+  const awayTimes = medians(away.map(({ began, ended }) => [began, ended]))
   // Each period without Redis is compared with the one right before it, so that other load on the machine cancels out.
-  const ratios = away_times.map((time, i) => time / (well_times[i] ?? time))
+  const ratios = awayTimes.map((time, i) => time / (wellTimes[i] ?? time))
   const figures = figuresOf(outcome, away, WITHOUT_REDIS_MS)
   const ratio = rounds > 1 ? median(ratios) : 0
   for (const instance of environment.instances) {
-    const detail = countRedisErrors(instance) - (said_before[instance.index] ?? 0)
+    const detail = countRedisErrors(instance) - (saidBefore[instance.index] ?? 0)
     if (detail > rounds) figures.violations.push(`instance ${instance.index} detail ${detail} times that Redis is away`)
   }
   if (ratio > SLOWER) figures.violations.push(`writes took ${ratio.toFixed(2)} times as long without Redis`)
-  return { ...figures, well_ms: median(well_times), away_ms: median(away_times), ratio }
+  return { ...figures, wellMs: median(wellTimes), awayMs: median(awayTimes), ratio }
 }
 const countRedisErrors = ({ process }: Instance) => process.output().split('Redis cannot be reached').length - 1
 const medianTime = (writes: Write[]) => median(writes.map(({ began, ended }) => ended - began))

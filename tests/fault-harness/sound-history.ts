@@ -63,8 +63,8 @@ function connect(id: number, kind: Connection['kind'], events: LogRow[]): Connec
     instance: id,
     since: undefined,
     opened: 10,
-    hello_seq: kind === 'plain' ? undefined : 0,
-    resync_seq: undefined,
+    helloSeq: kind === 'plain' ? undefined : 0,
+    resyncSeq: undefined,
     receipts: events.map(({ type, seq, body, committed }) => ({
       at: committed + 20,
       type,
@@ -92,11 +92,11 @@ export function endAt(connection: Connection, at: number, code: number) {
 }
 
 /** The removal of the guest at one event, and the invitation at another. */
-export const removal = (seq: number, back_seq: number) => ({
+export const removal = (seq: number, backSeq: number) => ({
   board_id: BOARD,
   user_id: GUEST,
   seq,
   at: committedAt(seq),
-  back_seq,
-  back_at: committedAt(back_seq),
+  backSeq,
+  backAt: committedAt(backSeq),
 })

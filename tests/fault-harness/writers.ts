@@ -84,7 +84,7 @@ async function write(
   history.writes.push(record)
   const [method, path, body] = requestOf(record, board.columns[card.column])
   try {
-    const response = await fetch(instance.process.base_url + path, {
+    const response = await fetch(instance.process.baseUrl + path, {
       method,
       headers: {
         authorization: `Bearer ${environment.owner.token}`,

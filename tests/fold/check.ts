@@ -84,7 +84,7 @@ const withoutNumber = (event: Logged) => {
 function checkReceived({ log, received }: RecordedBoard): string[] {
   const expected = {
     numbered: log,
-    plain: log.slice(received.plain_from).map(withoutNumber),
+    plain: log.slice(received.plainFrom).map(withoutNumber),
   }
   return (['numbered', 'plain'] as const).flatMap((which) => {
     const at = Array.from({ length: Math.max(expected[which].length, received[which].length) }, (_, i) => i).find(

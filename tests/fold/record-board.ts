@@ -48,7 +48,7 @@ export interface RecordedBoard {
   /**
    * All events that a socket with numbers received, and those that a plain one received after the event `plain_from`.
    */
-  received: { numbered: Message[]; plain: Message[]; plain_from: number }
+  received: { numbered: Message[]; plain: Message[]; plainFrom: number }
   /** Problem codes and their counts. */
   rejections: Record<string, number>
   /** Invalid responses. */
@@ -115,10 +115,10 @@ export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: Bo
     { name: 'Back', ...onLabel, action_type: 'MOVE_TO_COLUMN', action_column_id: one } as const,
   ])
     await send(founder, urls[0], 'createRule', { params, body: rule })
-  const plain_from = Math.max(...recorded.done.map(({ seq }) => seq))
+  const plainFrom = Math.max(...recorded.done.map(({ seq }) => seq))
 
-  using numbered = openSocket({ base_url: urls[0], token: watcher.token }, board_id, { since: '1.0' })
-  using plain = openSocket({ base_url: urls[1], token: watcher.token }, board_id)
+  using numbered = openSocket({ baseUrl: urls[0], token: watcher.token }, board_id, { since: '1.0' })
+  using plain = openSocket({ baseUrl: urls[1], token: watcher.token }, board_id)
   await Promise.all([numbered.next('user_joined'), plain.next('user_joined')])
 
   const reader = new Client(urls[1], watcher.token)
@@ -138,8 +138,8 @@ export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: Bo
   const { rowCount } = await sql.query(`${miscounted} and board_id = $1`, [board_id])
   if (rowCount) recorded.violations.push('the counters of the board differ from what it holds')
   await numbered.upTo(log.length)
-  if (log.length > plain_from) await plain.next(() => plain.events.length >= log.length - plain_from)
-  return { ...recorded, created, log, end, received: { numbered: numbered.events, plain: plain.events, plain_from } }
+  if (log.length > plainFrom) await plain.next(() => plain.events.length >= log.length - plainFrom)
+  return { ...recorded, created, log, end, received: { numbered: numbered.events, plain: plain.events, plainFrom } }
 }
 
 const ids = (users: readonly FoldUser[]) => users.map(({ id }) => id)

@@ -15,11 +15,11 @@ export type Outcome = Reply | 'closed' | 'silent' | 'garbled'
 export interface Dispatch {
   pieces: readonly Buffer[]
   /** A response to HEAD has no body, whatever its Content-Length is. */
-  is_head?: boolean
+  isHead?: boolean
   /** The client half-closes the connection after the last chunk. */
-  is_ended?: boolean
+  isEnded?: boolean
   /** Data after the response cannot be assigned, so the connection is closed. */
-  is_last?: boolean
+  isLast?: boolean
 }
 
 /** Slightly more than the timeout of a request body. */
@@ -34,23 +34,23 @@ export class Connection {
   private settle: ((outcome: Outcome) => void) | undefined
   private isHead = false
 
-  constructor(base_url: string) {
-    this.port = Number(new URL(base_url).port)
+  constructor(baseUrl: string) {
+    this.port = Number(new URL(baseUrl).port)
   }
 
-  async ask({ pieces, is_head = false, is_ended = false, is_last = false }: Dispatch): Promise<Outcome> {
+  async ask({ pieces, isHead = false, isEnded = false, isLast = false }: Dispatch): Promise<Outcome> {
     const socket = this.open()
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     const timer = setTimeout(() => resolve('silent'), PATIENCE_MS)
     this.settle = resolve
-    this.isHead = is_head
+    this.isHead = isHead
     for (const piece of pieces) socket.write(piece)
-    if (is_ended) socket.end()
+    if (isEnded) socket.end()
     const outcome = await promise
     clearTimeout(timer)
     this.settle = undefined
     const isReusable = typeof outcome === 'object' && outcome.headers.get('connection') !== 'close'
-    if (is_last || is_ended || !isReusable) this.close()
+    if (isLast || isEnded || !isReusable) this.close()
     else if (this.rest.length > 0) {
       this.close()
       return 'garbled'

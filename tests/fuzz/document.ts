@@ -37,7 +37,7 @@ export interface Published {
 export interface Field {
   name: string
   schema: Schema
-  is_required: boolean
+  isRequired: boolean
   isValid: (value: unknown) => boolean
 }
 /** A documented response. */
@@ -60,12 +60,12 @@ export interface DocumentedOperation {
   path: string
   /** A pattern of its addresses, with a group for each path parameter. */
   address: RegExp
-  path_fields: Field[]
-  query_fields: Field[]
-  header_fields: Field[]
+  pathFields: Field[]
+  queryFields: Field[]
+  headerFields: Field[]
   body: { type: string; schema: Schema; isValid: (value: unknown) => boolean } | undefined
-  is_write: boolean
-  needs_credential: boolean
+  isWrite: boolean
+  needsCredential: boolean
   answers: Map<number, DocumentedAnswer>
 }
 
@@ -104,7 +104,7 @@ function operationOf(
       .filter((parameter) => parameter.in === place)
       .map(({ name, schema: published, required = false }) => {
         const schema = resolved(published, schemas)
-        return { name, schema, is_required: required, isValid: openCheck(schema) }
+        return { name, schema, isRequired: required, isValid: openCheck(schema) }
       })
   const [content] = Object.entries(requestBody?.content ?? {})
   const body = content && { type: content[0], schema: resolved(content[1].schema, schemas) }
@@ -123,12 +123,12 @@ function operationOf(
     method: method.toUpperCase(),
     path,
     address: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
-    path_fields: fieldsIn('path'),
-    query_fields: fieldsIn('query'),
-    header_fields: fieldsIn('header'),
+    pathFields: fieldsIn('path'),
+    queryFields: fieldsIn('query'),
+    headerFields: fieldsIn('header'),
     body: body && { ...body, isValid: openCheck(body.schema) },
-    is_write: emits !== undefined,
-    needs_credential: security.length > 0,
+    isWrite: emits !== undefined,
+    needsCredential: security.length > 0,
     answers: new Map(answers),
   }
 }

@@ -56,7 +56,7 @@ export async function fuzzFrames(
     const random = seeded(Math.imul(seed, 0x85ebca6b) ^ nth)
     const odd = random.below(6) === 0 ? unusualHandshake(target, board_id, random) : undefined
     const handshake = odd ?? handshakeTo(target + random.pick(['', '&seq=1', '&since=1.0', '&since=x', '&since=9.9']))
-    const client = new FrameSession(api.base_url, handshake)
+    const client = new FrameSession(api.baseUrl, handshake)
     const sent: FuzzFrame[] = []
     await Promise.race([client.begun, pause(PATIENCE_MS)])
     const most = random.below(10) === 0 ? 40 : 1 + random.below(18)
@@ -80,7 +80,7 @@ export async function fuzzFrames(
     for (const { what } of sent) count(found.kinds, what)
     count(found.ends, ending.refusal ? String(ending.refusal.status) : String(ending.code))
     const complaints = [
-      ...(odd ? checkHandshake(ending, odd.is_bad) : checkClose(ending, sent)),
+      ...(odd ? checkHandshake(ending, odd.isBad) : checkClose(ending, sent)),
       ...ending.garbled,
       ...ending.messages.flatMap((message) => checkMessage(documented, message)),
     ]

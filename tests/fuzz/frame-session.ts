@@ -43,13 +43,13 @@ export class FrameSession {
   private begin: () => void
   private finish: (ending: Ending) => void
 
-  constructor(base_url: string, { method, target, headers }: Handshake) {
+  constructor(baseUrl: string, { method, target, headers }: Handshake) {
     const [start, end] = [Promise.withResolvers<void>(), Promise.withResolvers<Ending>()]
     this.begun = start.promise
     this.ended = end.promise
     this.begin = start.resolve
     this.finish = end.resolve
-    this.socket = connect({ port: Number(new URL(base_url).port), host: '127.0.0.1', noDelay: true })
+    this.socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1', noDelay: true })
     this.socket.on('error', () => {})
     this.socket.on('data', (chunk: Buffer) => this.take(chunk))
     this.socket.on('close', () => {

@@ -55,9 +55,9 @@ export function dispatchOf({ method, target, headers, body, framing }: FuzzReque
   const head = Buffer.from([...lines, '', ''].join(framing === 'bare' ? '\n' : CRLF), 'latin1')
   return {
     pieces: piecesOf(head, body ?? Buffer.alloc(0), framing),
-    is_head: method === 'HEAD',
-    is_ended: framing === 'short' || framing === 'cut',
-    is_last: isUnframed(framing),
+    isHead: method === 'HEAD',
+    isEnded: framing === 'short' || framing === 'cut',
+    isLast: isUnframed(framing),
   }
 }
 

@@ -15,7 +15,7 @@ export function operationAt(
   const path = pathOf(target)
   return operations.find((operation) => {
     const named = operation.method === wanted ? operation.address.exec(path) : null
-    return named !== null && fitsAll(operation.path_fields, (name) => decoded(named.groups?.[name]))
+    return named !== null && fitsAll(operation.pathFields, (name) => decoded(named.groups?.[name]))
   })
 }
 
@@ -33,8 +33,8 @@ export function mismatchOf(
   request: FuzzRequest,
 ): 'query' | 'header' | 'body' | undefined {
   const query = fieldsOf(/[?#](.*)$/s.exec(request.target)?.[1] ?? '')
-  if (!fitsAll(operation.query_fields, (name) => query[name])) return 'query'
-  if (!fitsAll(operation.header_fields, (name) => headerOf(request, name))) return 'header'
+  if (!fitsAll(operation.queryFields, (name) => query[name])) return 'query'
+  if (!fitsAll(operation.headerFields, (name) => headerOf(request, name))) return 'header'
   // With another content type, the bytes are not checked.
   if (operation.body && !request.mutations.has('type') && !fitsBody(operation.body, request)) return 'body'
   return undefined
@@ -42,9 +42,9 @@ export function mismatchOf(
 
 /** Whether all required fields are present and valid. Values are text, which may spell an integer. */
 function fitsAll(fields: readonly Field[], given: (name: string) => string | string[] | undefined): boolean {
-  return fields.every(({ name, schema, is_required, isValid }) => {
+  return fields.every(({ name, schema, isRequired, isValid }) => {
     const text = given(name)
-    if (text === undefined) return !is_required
+    if (text === undefined) return !isRequired
     const isInteger = schema.type === 'integer' && /^-?\d+$/.test(String(text))
     return isValid(isInteger ? Number(text) : text)
   })

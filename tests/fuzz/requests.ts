@@ -38,20 +38,20 @@ export function makeRequest(
     if (isIt) mutations.add(mutation)
     return isIt
   }
-  const board = known.boardFor(operation.path_fields, random)
+  const board = known.boardFor(operation.pathFields, random)
   const place = { known, board, random }
   const params: Record<string, string> = {}
-  for (const { name } of operation.path_fields) params[name] = known.idFor(name, board, random)
+  for (const { name } of operation.pathFields) params[name] = known.idFor(name, board, random)
   const bent = isBent('path') ? random.pick([...Object.keys(params), undefined]) : undefined
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const id = params[name] as string
     return name === bent ? oddId(id, random) : id
   })
   const path = mutations.has('path') && bent === undefined ? oddPath(filled, random) : filled
-  const queries = operation.query_fields
-    .filter(({ is_required }) => is_required || random.below(3) === 0)
+  const queries = operation.queryFields
+    .filter(({ isRequired }) => isRequired || random.below(3) === 0)
     .map(({ name, schema }) => `${name}=${encodeURIComponent(asText(validValue(name, schema, place)))}`)
-  if (isBent('query')) queries.push(oddQuery(random.pick(operation.query_fields)?.name ?? 'limit', random))
+  if (isBent('query')) queries.push(oddQuery(random.pick(operation.queryFields)?.name ?? 'limit', random))
   const method = isBent('method')
     ? random.pick(['GET', 'HEAD', 'OPTIONS', 'PUT', 'POST', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])
     : operation.method
@@ -81,8 +81,8 @@ function whoAsks(known: KnownResources, board: KnownBoard | undefined, random: R
   return random.pick(random.below(3) === 0 ? board.members.slice(0, 1) : board.members)
 }
 
-function documentedHeaders({ header_fields }: DocumentedOperation, known: KnownResources, random: Random): Header[] {
-  return header_fields.flatMap(({ name }): Header[] => {
+function documentedHeaders({ headerFields }: DocumentedOperation, known: KnownResources, random: Random): Header[] {
+  return headerFields.flatMap(({ name }): Header[] => {
     if (random.below(6) > 0) return []
     if (name === 'Range') return [[name, random.pick(['bytes=0-', 'bytes=0-1', 'bytes=-2'])]]
     if (name !== 'Idempotency-Key') return [[name, random.pick(known.tags)]]

@@ -50,7 +50,7 @@ const SHOWN = 40
 
 /** Calls every operation of a document with random valid and broken requests, and checks every response. */
 export async function fuzz(
-  base_url: string,
+  baseUrl: string,
   operations: readonly DocumentedOperation[],
   { seed, requests, concurrency, isValidOnly = false }: FuzzSize,
   progress: (done: number, violations: number) => void = () => {},
@@ -142,14 +142,14 @@ export async function fuzz(
     }
   }
 
-  const first = new Connection(base_url)
-  for (let i = 0; i < PEOPLE; i++) known.users.push(await newAccount(base_url))
+  const first = new Connection(baseUrl)
+  for (let i = 0; i < PEOPLE; i++) known.users.push(await newAccount(baseUrl))
   for (let i = 0; i < 4; i++) await createBoard(first, seed + i)
   first.close()
 
   let next = 0
   const worker = async () => {
-    const connection = new Connection(base_url)
+    const connection = new Connection(baseUrl)
     while (next < requests) {
       const nth = next++
       const random = seeded(Math.imul(seed, 0x9e3779b1) ^ nth)
@@ -161,7 +161,7 @@ export async function fuzz(
       let operation = random.pick(operations)
       while (random.below(oneIn(operation.id)) > 0) operation = random.pick(operations)
       // A new user, so that no other one is logged out.
-      const who = operation.id === 'logoutEverywhere' ? await newAccount(base_url) : undefined
+      const who = operation.id === 'logoutEverywhere' ? await newAccount(baseUrl) : undefined
       await ask(connection, nth, makeRequest(operation, known, random, { isValidOnly, who }))
       if (nth % 5_000 === 0) progress(nth, found.violations.length)
       if (nth % 64 === 0) await nextTurn()

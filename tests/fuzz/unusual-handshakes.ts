@@ -4,7 +4,7 @@ import { CANARY } from './values.ts'
 
 interface OddHandshake extends Handshake {
   /** It must be rejected. */
-  is_bad: boolean
+  isBad: boolean
 }
 
 /** Invalid or unusual handshakes. */
@@ -54,5 +54,5 @@ export function unusualHandshake(target: string, board_id: string, random: Rando
     () => withHeader('Content-Length', '5'),
   ]
   const isBad = random.below(2) === 0
-  return { ...random.pick(isBad ? bad : strange)(), is_bad: isBad }
+  return { ...random.pick(isBad ? bad : strange)(), isBad: isBad }
 }

@@ -121,7 +121,7 @@ export class AttackEnvironment {
   private async prepareAt(service: Service, address: string, preparation: Preparation): Promise<Prepared> {
     const unpaced = await this.startInstance(service, { FAIR_SHARES: 'off' })
     try {
-      return await prepare([unpaced.base_url], address, preparation)
+      return await prepare([unpaced.baseUrl], address, preparation)
     } finally {
       await unpaced.end('SIGKILL')
     }
@@ -174,7 +174,7 @@ export class AttackEnvironment {
   }
 }
 
-const urlsOf = ({ instances }: Service) => instances.map(({ base_url }) => base_url)
+const urlsOf = ({ instances }: Service) => instances.map(({ baseUrl }) => baseUrl)
 
 function lastError(instance: ServiceProcess, isKilled: boolean): string {
   if (isKilled) return 'killed at the memory limit'

@@ -54,13 +54,13 @@ export async function startPrometheus(targets: string[]): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-prometheus-'))
   const config = parse(await readFile(join(DEPLOY, 'prometheus.yml'), 'utf8')) as {
     global: Record<string, string>
-    rule_files: string[]
+    ruleFiles: string[]
     scrape_configs: { authorization?: object; static_configs: { targets: string[] }[] }[]
   }
   const [job] = config.scrape_configs
   if (!job) throw new Error('prometheus.yml has no job')
   config.global = { scrape_interval: '1s', evaluation_interval: '1s' }
-  config.rule_files = config.rule_files.map((name) => join(DEPLOY, name))
+  config.ruleFiles = config.ruleFiles.map((name) => join(DEPLOY, name))
   job.authorization = { credentials: METRICS_TOKEN }
   job.static_configs = [{ targets }]
   const file = join(folder, 'prometheus.yml')
@@ -114,13 +114,13 @@ export const promtool = (args: string[], input?: string) =>
  * Mixed traffic until `isOver`: logins, boards, changes, a rule, files, sockets that resume, and rejected requests.
  * The writer uses the first instance, the viewers use all of them.
  */
-export async function makeTraffic(base_urls: string[], isOver: () => boolean): Promise<void> {
-  const anonymous = new Client(base_urls[0] as string)
+export async function makeTraffic(baseUrls: string[], isOver: () => boolean): Promise<void> {
+  const anonymous = new Client(baseUrls[0] as string)
   const username = `user-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
   await anonymous.call('register', { body: { email, username, password: PASSWORD } })
   const { access_token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })
-  const api = new Client(base_urls[0] as string, access_token)
+  const api = new Client(baseUrls[0] as string, access_token)
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
   const columns = await Promise.all(
     ['To do', 'Done'].map((title) => api.call('createColumn', { params: { board_id }, body: { title } })),
@@ -130,7 +130,7 @@ export async function makeTraffic(base_urls: string[], isOver: () => boolean): P
   const rule = { trigger_type: 'LABEL_ADDED', trigger_label_id: label.id, action_type: 'MOVE_TO_COLUMN' } as const
   const body = { name: 'Labelled cards are done', ...rule, action_column_id: done }
   await api.call('createRule', { params: { board_id }, body })
-  const viewers = base_urls.map((base_url) => openSocket({ base_url, token: access_token }, board_id, { seq: true }))
+  const viewers = baseUrls.map((baseUrl) => openSocket({ baseUrl, token: access_token }, board_id, { seq: true }))
   const [hello] = await Promise.all(viewers.map((viewer) => viewer.next('hello')))
   const epoch = String(hello?.message['epoch'])
   try {

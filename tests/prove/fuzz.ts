@@ -32,35 +32,35 @@ export async function prove(progress: Progress): Promise<Report> {
     BOARD_CACHE_BYTES: '4194304',
   })
   const operations = operationsOf(readOpenApi())
-  const requests_watch = monitor([service])
+  const requestsWatch = monitor([service])
   const size = { seed: SEED, requests: REQUESTS, concurrency: REQUESTS_AT_ONCE }
-  const fuzzed = await fuzz(service.base_url, operations, size, (done, found) => {
+  const fuzzed = await fuzz(service.baseUrl, operations, size, (done, found) => {
     if (done % 10_000 === 0) progress(`fuzz: ${done} of ${REQUESTS} requests, ${found} violations`)
   })
-  const requests_end = requests_watch.end()
+  const requestsEnd = requestsWatch.end()
   if (service.hasEnded()) throw new Error(`The service has ended: ${service.output().slice(-3_000)}`)
 
-  const { token } = await newAccount(service.base_url)
-  const frames_watch = monitor([service])
-  const frame_size = { seed: SEED, frames: FRAMES, concurrency: FRAMES_AT_ONCE }
-  const framed = await fuzzFrames(new Client(service.base_url, token), frame_size, (done, found) => {
+  const { token } = await newAccount(service.baseUrl)
+  const framesWatch = monitor([service])
+  const frameSize = { seed: SEED, frames: FRAMES, concurrency: FRAMES_AT_ONCE }
+  const framed = await fuzzFrames(new Client(service.baseUrl, token), frameSize, (done, found) => {
     progress(`fuzz: ${done} of ${FRAMES} frames, ${found} violations`)
   })
-  const frames_end = frames_watch.end()
+  const framesEnd = framesWatch.end()
   const isUp = !service.hasEnded()
   if (!isUp) progress(service.output().slice(-3_000))
   await service.end()
   const deadlocks = await countDeadlocks(stores.pool('lockstep'))
 
   violations.push(...fuzzed.violations, ...framed.violations)
-  const complaints = [...requests_end.complaints, ...frames_end.complaints]
+  const complaints = [...requestsEnd.complaints, ...framesEnd.complaints]
   violations.push(...new Set(complaints))
   const sumOf = (isCounted: (met: string) => boolean) =>
     [...fuzzed.outcomes].filter(([met]) => isCounted(met)).reduce((sum, [, times]) => sum + times, 0)
   const administration = operations.filter(isAdministration)
   const succeeded = operations.filter(({ id }) => (fuzzed.operations.get(id)?.succeeded ?? 0) > 0)
   const abused = succeeded.filter(isAdministration).length
-  const growth = ([memory]: typeof requests_end.growth) => (memory ? (memory.growth / memory.early) * 100 : Number.NaN)
+  const growth = ([memory]: typeof requestsEnd.growth) => (memory ? (memory.growth / memory.early) * 100 : Number.NaN)
   add(
     info('seed', SEED),
     atLeast('requests', fuzzed.requests, REQUESTS),
@@ -82,14 +82,14 @@ export async function prove(progress: Progress): Promise<Report> {
       sumOf((met) => met.startsWith('503')),
     ),
     equals('responses that contradict the document', fuzzed.violations.length, 0),
-    atMost('memory growth during the requests', growth(requests_end.growth), GROWTH_PERCENT, '%'),
+    atMost('memory growth during the requests', growth(requestsEnd.growth), GROWTH_PERCENT, '%'),
     atLeast('frames', framed.frames, FRAMES),
     info('frames per second', framed.frames / framed.seconds),
     info('kinds of frames', framed.kinds.size),
     info('connections', framed.sessions),
     equals('connections that ended with a wrong code', framed.violations.length, 0),
     info('events that another client received meanwhile, without a gap', framed.eventsReceived),
-    atMost('memory growth during the frames', growth(frames_end.growth), GROWTH_PERCENT, '%'),
+    atMost('memory growth during the frames', growth(framesEnd.growth), GROWTH_PERCENT, '%'),
     isTrue('the process was still running', isUp),
     equals('errors and unhandled rejections in its log', complaints.length, 0),
     equals('deadlocks counted by PostgreSQL', deadlocks, 0),

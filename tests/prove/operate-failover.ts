@@ -28,7 +28,7 @@ export interface Failover {
   acknowledged: number
   refusals: number
   /** Time from the failure of the primary to the next acknowledged write, without the detection of the failure. */
-  recovery_ms: number
+  recoveryMs: number
   /** Writes that a frozen primary acknowledged after it resumed. There must be none. */
   split: number
 }
@@ -49,9 +49,9 @@ export async function failOverSynchronously(size: Size, progress: Progress): Pro
       hung = kind === 'frozen' ? cluster.primary() : undefined
       const outcome = await failOverOnce({ cluster, address, service, size, seed: i + 1 }, kind)
       outcomes.push(outcome)
-      const { acknowledged, recovery_ms, violations } = outcome
+      const { acknowledged, recoveryMs, violations } = outcome
       progress(
-        `failover ${i + 1} of ${kinds.length}, primary ${kind}: ${acknowledged} acknowledged, writes again after ${recovery_ms} ms, ${violations.length} violations`,
+        `failover ${i + 1} of ${kinds.length}, primary ${kind}: ${acknowledged} acknowledged, writes again after ${recoveryMs} ms, ${violations.length} violations`,
       )
     }
     await address.close()
@@ -73,8 +73,8 @@ interface FailoverEnvironment {
 
 async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']): Promise<Failover> {
   const { cluster, address, service, size, seed } = stage
-  const { base_url } = service
-  const [owner, member] = [await newUser(base_url), await newUser(base_url)]
+  const { baseUrl } = service
+  const [owner, member] = [await newUser(baseUrl), await newUser(baseUrl)]
   const places = await Promise.all(Array.from({ length: 4 }, () => newBoard(owner.api)))
   const shown = await newBoard(owner.api)
   const params = { board_id: shown.board_id, user_id: member.id }
@@ -83,22 +83,22 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
   // An instance with the old address, which still reaches the old primary.
   const old = { DATABASE_URL: databaseOn(cluster.primary()), REDIS_URL: '', JWT_SECRET, LOG_LEVEL: 'warn' }
   const astray = kind === 'frozen' ? await startServiceProcess(old) : undefined
-  const line = await startFaultyConnection(base_url)
+  const line = await startFaultyConnection(baseUrl)
   const writers = startWriters(owner.api, places, size.writers)
-  let [gone_at, moved_at, split] = [0, 0, 0]
+  let [goneAt, movedAt, split] = [0, 0, 0]
 
   const faults = async () => {
     await writers.more(3 * size.writers)
-    gone_at = performance.now()
+    goneAt = performance.now()
     if (kind === 'killed') kill(cluster.primary())
     else freeze(cluster.primary())
     const gone = await cluster.failOver()
-    moved_at = performance.now()
+    movedAt = performance.now()
     address.leadTo(databaseOn(cluster.primary()))
     await writers.more(3 * size.writers)
     if (astray) {
       thaw(gone)
-      split = await writeAstray(new Client(astray.base_url, owner.token), shown)
+      split = await writeAstray(new Client(astray.baseUrl, owner.token), shown)
       kill(gone)
       await astray.end('SIGKILL')
     }
@@ -108,7 +108,7 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
   const users = [owner, member]
   const { board_id } = shown
   const live = await runLive({
-    ...{ baseUrl: () => base_url, connection: line, board_id, users, seed, changes, pauseMs: 40, faults },
+    ...{ baseUrl: () => baseUrl, connection: line, board_id, users, seed, changes, pauseMs: 40, faults },
   })
   await writers.stop()
   await line.close()
@@ -123,7 +123,7 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
   ]
   return {
     ...{ kind, violations, split, acknowledged: acknowledged.length, refusals: writers.refusals() },
-    recovery_ms: Math.round(writers.firstAfter(moved_at, gone_at)),
+    recoveryMs: Math.round(writers.firstAfter(movedAt, goneAt)),
   }
 }
 
@@ -147,7 +147,7 @@ export async function prove(progress: Progress): Promise<Report> {
   for (const violation of outcomes.flatMap((outcome) => outcome.violations)) fail(violation)
   for (const kind of ['killed', 'frozen'] as const) {
     const those = outcomes.filter((outcome) => outcome.kind === kind)
-    const times = those.map((each) => each.recovery_ms).toSorted((a, b) => a - b)
+    const times = those.map((each) => each.recoveryMs).toSorted((a, b) => a - b)
     const sum = (of: (each: Failover) => number) => those.reduce((all, each) => all + of(each), 0)
     add(
       equals(`failovers, primary ${kind}`, those.length, kind === 'killed' ? size.kills : size.freezes),

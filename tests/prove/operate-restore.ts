@@ -31,16 +31,16 @@ export interface Size {
   /** As in the settings of the server; the page says 60. */
   archive_timeout: number
   /** Whether the acceptance suite judges the restored service. */
-  is_judged: boolean
+  isJudged: boolean
 }
 export interface Drill {
   violations: string[]
   acknowledged: number
   /** Acknowledged writes that are missing in the archive, and the age of the oldest one. */
   lost: number
-  rpo_ms: number
+  rpoMs: number
   /** Time from the disaster to the first response of the restored service. */
-  rto_ms: number
+  rtoMs: number
   smoke: string[]
 }
 
@@ -56,11 +56,11 @@ export async function drill(size: Size): Promise<Drill> {
     ]
     const primary = { name: 'server_1', ...(await startPostgres({ settings })) }
     const redis = await startRedis()
-    if (size.boards > 0) await seedBoards({ ...size, database_url: databaseOn(primary) })
+    if (size.boards > 0) await seedBoards({ ...size, databaseUrl: databaseOn(primary) })
     const environment = (url: string) => ({ DATABASE_URL: url, REDIS_URL: redis.url, JWT_SECRET, LOG_LEVEL: 'warn' })
     const service = await startServiceProcess(environment(databaseOn(primary)))
-    const { base_url } = service
-    const { api, token } = await newUser(base_url)
+    const { baseUrl } = service
+    const { api, token } = await newUser(baseUrl)
     const places = await Promise.all(Array.from({ length: 4 }, () => newBoard(api)))
     const watched = await newBoard(api)
 
@@ -75,7 +75,7 @@ export async function drill(size: Size): Promise<Drill> {
     // The clock of PostgreSQL counts microseconds; a commit takes many.
     await pause(20)
     await createCard(api, watched, second)
-    const watchers = await openWatchers(base_url, token, watched.board_id)
+    const watchers = await openWatchers(baseUrl, token, watched.board_id)
     const hadSecond = watchers.show(second)
     await writers.more()
     await archived(primary)
@@ -89,9 +89,9 @@ export async function drill(size: Size): Promise<Drill> {
     const url = databaseOn(restored)
     const invariants = await query<{ wrong: string; count: string }>(url, blockOf('invariants'))
     await startNewEpoch(url)
-    const again = await startServiceProcess({ ...environment(url), PORT: new URL(base_url).port })
+    const again = await startServiceProcess({ ...environment(url), PORT: new URL(baseUrl).port })
     await api.call('getBoard', { params: watched })
-    const rto_ms = Math.round(performance.now() - disaster)
+    const rtoMs = Math.round(performance.now() - disaster)
     await writers.stop()
 
     const titles = await titlesOn(url, watched.board_id)
@@ -109,7 +109,7 @@ export async function drill(size: Size): Promise<Drill> {
       )),
     ]
     await watchers.close()
-    const smoke = size.is_judged ? await runAcceptance(base_url, '--quick') : undefined
+    const smoke = size.isJudged ? await runAcceptance(baseUrl, '--quick') : undefined
     if (smoke) violations.push(...failed(smoke.results).map((row) => `the smoke suite fails: ${row}`))
     await again.end()
 
@@ -119,10 +119,10 @@ export async function drill(size: Size): Promise<Drill> {
       (await query<{ title: string }>(databaseOn(whole), 'select title from cards')).map((c) => c.title),
     )
     const lost = acknowledged.filter(({ title }) => !kept.has(title))
-    const oldest = Math.min(disaster, ...lost.map(({ acknowledged_at = disaster }) => acknowledged_at))
+    const oldest = Math.min(disaster, ...lost.map(({ acknowledgedAt = disaster }) => acknowledgedAt))
     return {
-      ...{ violations, acknowledged: acknowledged.length, lost: lost.length, rto_ms },
-      ...{ rpo_ms: Math.round(disaster - oldest), smoke: smoke?.summary ?? [] },
+      ...{ violations, acknowledged: acknowledged.length, lost: lost.length, rtoMs },
+      ...{ rpoMs: Math.round(disaster - oldest), smoke: smoke?.summary ?? [] },
     }
   } finally {
     await endProcesses()
@@ -156,7 +156,7 @@ async function titlesOn(url: string, board_id: string) {
 }
 
 export async function prove(progress: Progress): Promise<Report> {
-  const size = { boards: 200, cards: 100, writers: 8, archive_timeout: 5, is_judged: true }
+  const size = { boards: 200, cards: 100, writers: 8, archive_timeout: 5, isJudged: true }
   const { figures, violations, add, fail } = collectFigures(progress)
   const drills: Drill[] = []
   while (drills.length < DRILLS) {
@@ -180,7 +180,7 @@ export async function prove(progress: Progress): Promise<Report> {
     ),
     info(
       'RTO: from the disaster to the first response, longest',
-      longest(({ rto_ms }) => rto_ms),
+      longest(({ rtoMs }) => rtoMs),
       'ms',
     ),
     info(
@@ -189,7 +189,7 @@ export async function prove(progress: Progress): Promise<Report> {
     ),
     info(
       `RPO: age of the oldest of these with archive_timeout = ${size.archive_timeout} s, longest`,
-      longest(({ rpo_ms }) => rpo_ms),
+      longest(({ rpoMs }) => rpoMs),
       'ms',
     ),
   )

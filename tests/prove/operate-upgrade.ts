@@ -19,10 +19,10 @@ const OLD = '71b48433ba6c8942d2191190db0dd5a07f755861'
 
 export interface UpgradeSize extends WorkloadSize {
   /** Duration of the phase with both versions, and of the other phases. */
-  together_seconds: number
-  stage_seconds: number
+  togetherSeconds: number
+  stageSeconds: number
   /** How long another transaction locks a table that the migration changes. */
-  blocked_seconds: number
+  blockedSeconds: number
   /** Rows that the migration changes in batches, and rows that it indexes. */
   rows: number
 }
@@ -32,10 +32,10 @@ const FULL: UpgradeSize = {
   writers: 16,
   readers: 4,
   sockets: 50,
-  thinking_ms: 300,
-  together_seconds: 120,
-  stage_seconds: 10,
-  blocked_seconds: 3,
+  thinkingMs: 300,
+  togetherSeconds: 120,
+  stageSeconds: 10,
+  blockedSeconds: 3,
   rows: 50_000,
 }
 
@@ -48,8 +48,8 @@ export interface Upgrade {
   retries: number
   batches: number
   /** Requests that were answered while the migration was blocked, and the slowest of them. */
-  blocked: { requests: number; slowest_ms: number }
-  rows_left: number
+  blocked: { requests: number; slowestMs: number }
+  rowsLeft: number
   events: number
   deliveries: number
   resumes: number
@@ -70,7 +70,7 @@ export async function upgradeUnderLoad(size: UpgradeSize, progress: Progress): P
   })
   const [first, second] = await Promise.all([start('old'), start('old')])
   const sql = stores.pool('lockstep')
-  const boards = await makeBoards(first.base_url, sql, size.boards)
+  const boards = await makeBoards(first.baseUrl, sql, size.boards)
   await addRows(sql, size.rows)
   return await rollOver({ size, progress, settings, sql, boards, start, first, second })
 }
@@ -101,7 +101,7 @@ async function rollOver({
     load.beginPhase(name)
     progress(`${name} (${load.answered} requests so far, ${load.failures.length} failures)`)
   }
-  const rest = (seconds = size.stage_seconds) => pause(seconds * 1_000)
+  const rest = (seconds = size.stageSeconds) => pause(seconds * 1_000)
   /** The new instance is added before the old one is removed. */
   const replace = async (leaving: Instance, version: Instance['version']) => {
     const coming = await start(version)
@@ -115,12 +115,12 @@ async function rollOver({
   load.start(size)
   await rest()
   stage('migrating below them')
-  const { output, retries, blocked } = await migrateBlocked(load, sql, settings, size.blocked_seconds)
+  const { output, retries, blocked } = await migrateBlocked(load, sql, settings, size.blockedSeconds)
   const migrated = [...output.matchAll(/^migrated \{"name":"(\w+)"/gm)].map(([, name]) => name as string)
   await rest()
   stage('one old, one new')
   const third = await replace(first, 'new')
-  await rest(size.together_seconds)
+  await rest(size.togetherSeconds)
   stage('two new')
   const fourth = await replace(second, 'new')
   await rest()
@@ -141,7 +141,7 @@ async function rollOver({
     retries,
     batches: output.match(/^migrated a batch/gm)?.length ?? 0,
     blocked,
-    rows_left: rowCount ?? 0,
+    rowsLeft: rowCount ?? 0,
     ...found,
     resumes: load.watchers.reduce((sum, { resumes }) => sum + resumes, 0),
   }
@@ -158,24 +158,24 @@ async function migrateBlocked(load: UpgradeWorkload, sql: pg.Pool, settings: Rec
     const before = load.answered
     await pause(seconds * 1_000)
     const requests = load.answered - before
-    const slowest_ms = load.phases.at(-1)?.slowest_ms ?? 0
+    const slowestMs = load.phases.at(-1)?.slowestMs ?? 0
     if (migrating.hasEnded()) throw new Error(`The migration did not wait: ${migrating.output()}`)
     await holder.query('commit')
     const code = await migrating.ended
     if (code !== 0) throw new Error(`The migration failed: ${migrating.output()}`)
     const output = migrating.output()
-    return { output, retries: output.match(/timed out on a lock/g)?.length ?? 0, blocked: { requests, slowest_ms } }
+    return { output, retries: output.match(/timed out on a lock/g)?.length ?? 0, blocked: { requests, slowestMs } }
   } finally {
     holder.release()
   }
 }
 
 /** Creates boards with one owner, two columns and a label each. */
-export async function makeBoards(base_url: string, sql: pg.Pool, count: number): Promise<LoadedBoard[]> {
+export async function makeBoards(baseUrl: string, sql: pg.Pool, count: number): Promise<LoadedBoard[]> {
   const { tokens } = await makeAudience(sql, count)
   return Promise.all(
     tokens.map(async (token) => {
-      const api = new Client(base_url, token)
+      const api = new Client(baseUrl, token)
       const created = await api.call('createBoard', { body: { title: 'Under load' } })
       const params = { board_id: created.id }
       const todo = await api.call('createColumn', { params, body: { title: 'To do' } })
@@ -262,11 +262,11 @@ export async function prove(progress: Progress, size = FULL): Promise<Report> {
     atLeast('sockets that resumed at another instance', upgrade.resumes, size.sockets),
     info('migrations', upgrade.migrated.length),
     atLeast('batches of the data migration', upgrade.batches, Math.ceil(size.rows / 1_000)),
-    equals('rows that it did not migrate', upgrade.rows_left, 0),
+    equals('rows that it did not migrate', upgrade.rowsLeft, 0),
     atLeast('attempts in which the migration released its lock and tried again', upgrade.retries, 1),
-    atLeast(`requests answered while it was blocked for ${size.blocked_seconds} s`, upgrade.blocked.requests, 1),
-    info('slowest of these', upgrade.blocked.slowest_ms, 'ms'),
-    info('slowest request of all', Math.max(...upgrade.stages.map(({ slowest_ms }) => slowest_ms)), 'ms'),
+    atLeast(`requests answered while it was blocked for ${size.blockedSeconds} s`, upgrade.blocked.requests, 1),
+    info('slowest of these', upgrade.blocked.slowestMs, 'ms'),
+    info('slowest request of all', Math.max(...upgrade.stages.map(({ slowestMs }) => slowestMs)), 'ms'),
   )
   return { figures, violations }
 }

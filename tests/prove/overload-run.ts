@@ -52,7 +52,7 @@ export async function runOverload(size: OverloadSize, progress: Progress) {
     const sql = stores.pool('lockstep')
     const workload = await seedWorkload(sql, size)
     await Promise.all([load, otherLoad].map((each) => each.prepare('mixed', workload.requests)))
-    await viewers.open(service.base_url, workload.sockets, 200)
+    await viewers.open(service.baseUrl, workload.sockets, 200)
     await viewers.until('all sockets are open', ({ hellos }) => hellos === workload.sockets.length)
     const { connections } = size
     const warmUp: Schedule = { connections: Math.max(...size.concurrency), ms: size.warmUpSeconds * 1_000 }
@@ -61,7 +61,7 @@ export async function runOverload(size: OverloadSize, progress: Progress) {
     const run = async (schedule: Schedule) => {
       // Everything of this suite: this process with its children, and the backends of PostgreSQL.
       const measured = await withFreeCores([process.pid, pids.postgres], () =>
-        withCpu(pids, () => load.run('mixed', service.base_url, schedule)),
+        withCpu(pids, () => load.run('mixed', service.baseUrl, schedule)),
       )
       const { result, cpu } = measured.result
       results.push(result)
@@ -121,8 +121,8 @@ export async function runOverload(size: OverloadSize, progress: Progress) {
 
     progress('the same without admission control')
     const unlimited = await startBare({ ...settings, MAX_REQUESTS_AT_ONCE: '1000000' })
-    await otherLoad.run('mixed', unlimited.base_url, warmUp)
-    const unguarded = await otherLoad.run('mixed', unlimited.base_url, {
+    await otherLoad.run('mixed', unlimited.baseUrl, warmUp)
+    const unguarded = await otherLoad.run('mixed', unlimited.baseUrl, {
       connections,
       phases: [{ rate, ms: size.withoutSeconds * 1_000 }],
     })
@@ -161,7 +161,7 @@ async function measureCosts(load: LoadWorker, { sql, settings, size, concurrency
   // One second before the measurement, until the rate is steady, and one after it.
   const ms = (1 + costSeconds + 1) * 1_000
   const costOf = async (what: 'inTime' | 'rejected', schedule: Schedule) => {
-    const running = load.run('mixed', service.base_url, schedule)
+    const running = load.run('mixed', service.baseUrl, schedule)
     await pause(1_000)
     const { cpu } = await withCpu({ service: service.pid }, () => pause(costSeconds * 1_000))
     const { seconds } = await running
@@ -169,7 +169,7 @@ async function measureCosts(load: LoadWorker, { sql, settings, size, concurrency
     return (cpu.service * 1_000) / count
   }
   // An overload warms up both kinds of responses.
-  await load.run('mixed', service.base_url, { connections, phases: [{ rate, ms: size.warmUpSeconds * 1_000 }] })
+  await load.run('mixed', service.baseUrl, { connections, phases: [{ rate, ms: size.warmUpSeconds * 1_000 }] })
   const responseMicros = await costOf('inTime', { connections: concurrency, ms })
   await using _ = await lockUsers(sql)
   return { responseMicros, rejectionMicros: await costOf('rejected', { connections, phases: [{ rate, ms }] }) }
@@ -200,7 +200,7 @@ function startWatch(service: ProbedService) {
     for (let next = startedAt; !isOver; next += 100) {
       const second = Math.floor((performance.now() - startedAt) / 1_000)
       // A new connection each time, like the health check of a load balancer.
-      using client = new HttpClient(service.base_url, '')
+      using client = new HttpClient(service.baseUrl, '')
       const { status, ms } = await client.request('GET', '/health')
       if (status !== 200) unhealthy++
       healthMs.push(ms)
@@ -212,7 +212,7 @@ function startWatch(service: ProbedService) {
     await service.look()
     for (let next = startedAt + 1_000; !isOver; next += 1_000) {
       await pause(Math.max(0, next - performance.now()))
-      loopMs.push((await service.look()).wall_max)
+      loopMs.push((await service.look()).wallMax)
     }
   }
   const done = Promise.all([watchHealth(), watchLoop()])

@@ -20,7 +20,7 @@ export async function prove(progress: Progress): Promise<Report> {
   )
   const errors = environment.services.flatMap(({ output }) => errorsIn(output()))
   violations.push(...results.violations, ...(await checkDatabase(environment.sql)), ...errors)
-  const server_errors = [...results.rejections]
+  const serverErrors = [...results.rejections]
     .filter(([met]) => met.startsWith('5'))
     .reduce((sum, [, n]) => sum + n, 0)
   // PostgreSQL updates its counter when a connection ends.
@@ -43,7 +43,7 @@ export async function prove(progress: Progress): Promise<Report> {
       'rejections of the second request',
       [...results.rejections.values()].reduce((sum, times) => sum + times, 0),
     ),
-    equals('responses with 5xx', server_errors, 0),
+    equals('responses with 5xx', serverErrors, 0),
     equals('deadlocks counted by PostgreSQL', deadlocks, 0),
     equals('deadlocks in its log', logged.length, 0),
     equals('errors in the log of the service', errors.length, 0),

@@ -116,27 +116,27 @@ async function runScenarios(
     progress(`${what}: ${found.length} violations`)
     for (const sentence of found) fail(`${what}: ${sentence}`)
   }
-  const killed = await stopRedis(environment, 'kill', { seed: 21, rate: 100, rounds: 1, round_ms: 60_000 })
+  const killed = await stopRedis(environment, 'kill', { seed: 21, rate: 100, rounds: 1, roundMs: 60_000 })
   note('Redis killed for a minute', killed.violations)
-  const frozen = await stopRedis(environment, 'freeze', { seed: 22, rate: 100, rounds: 10, round_ms: 1_500 })
+  const frozen = await stopRedis(environment, 'freeze', { seed: 22, rate: 100, rounds: 10, roundMs: 1_500 })
   note('Redis frozen', frozen.violations)
   const lossy = await loseMessages(environment, { seed: 23, rate: 100, ms: 20_000, share: 0.1 })
   note('a tenth of the messages lost', lossy.violations)
   add(
     equals('failed writes without Redis or with lost messages', killed.failed + frozen.failed + lossy.failed, 0),
-    atMost('longest delay, Redis killed for 60 s', killed.worst_ms, 1_000, 'ms'),
-    atMost('longest delay, Redis frozen 10 times for 1.5 s', frozen.worst_ms, 1_000, 'ms'),
-    atMost(`longest delay, ${lossy.lost} messages (10 %) lost`, lossy.worst_ms, 2_500, 'ms'),
+    atMost('longest delay, Redis killed for 60 s', killed.worstMs, 1_000, 'ms'),
+    atMost('longest delay, Redis frozen 10 times for 1.5 s', frozen.worstMs, 1_000, 'ms'),
+    atMost(`longest delay, ${lossy.lost} messages (10 %) lost`, lossy.worstMs, 2_500, 'ms'),
     atMost('duration of a write with Redis frozen, relative to before', frozen.ratio * 100, 120, '%'),
   )
   const latency = await measureLatency(environment, directUrl, { seed: 24, rate: 200, ms: 20_000 })
   note('latency', latency.violations)
   const [here, , , there] = latency.hops
-  for (const { hop, p50_ms, p99_ms } of [here, there].filter((each) => each !== undefined))
-    add(info(`${hop}, p50`, p50_ms, 'ms'), info(`${hop}, p99`, p99_ms, 'ms'))
-  const drained = await drainWithoutFlapping(environment, { seed: 25, watch_ms: 12_000 })
+  for (const { hop, p50Ms, p99Ms } of [here, there].filter((each) => each !== undefined))
+    add(info(`${hop}, p50`, p50Ms, 'ms'), info(`${hop}, p99`, p99Ms, 'ms'))
+  const drained = await drainWithoutFlapping(environment, { seed: 25, watchMs: 12_000 })
   note('a drain', drained.violations)
   const crashed = await crashPresence(environment, { seed: 26 })
   note('a crash', crashed.violations)
-  add(atMost('users of a killed instance are shown as gone after', crashed.left_after_ms / 1_000, 65, 's'))
+  add(atMost('users of a killed instance are shown as gone after', crashed.leftAfterMs / 1_000, 65, 's'))
 }

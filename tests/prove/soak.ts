@@ -13,13 +13,13 @@ const SIZE = {
   people: 12,
   boards: 12,
   rate: Number(process.env['RATE'] ?? 30),
-  live_share: 5,
-  stay_s: 45,
-  think_s: 5,
+  liveShare: 5,
+  stayS: 45,
+  thinkS: 5,
   seconds: MINUTES * 60,
-  sample_s: 5,
-  collect_every: 6,
-  report_s: 30,
+  sampleS: 5,
+  collectEvery: 6,
+  reportS: 30,
 }
 
 /** An hour of realistic client behaviour on two instances: memory, lag, waits and open files must stay level. */
@@ -28,7 +28,7 @@ export async function prove(progress: Progress): Promise<Report> {
   await using stores = await startStores({ postgres: { shared_buffers: '128MB' } })
   const { redis, postgres } = stores
   await stores.createDatabase('lockstep')
-  const target = { database_url: stores.url('lockstep'), redis_url: redis.url, pids: [postgres.process().pid] }
+  const target = { databaseUrl: stores.url('lockstep'), redis_url: redis.url, pids: [postgres.process().pid] }
   const result = await soak(SIZE, target, progress, fileURLToPath(new URL('soak-samples.jsonl', OUTPUT)))
   for (const sentence of result.violations.slice(0, 50)) fail(sentence)
   add(...figuresOf(result), ...verdict(result.samples))
@@ -63,13 +63,13 @@ function figuresOf({ report, totals, violations }: SoakResult): Figure[] {
     ),
     equals(
       'responses with another 5xx',
-      sum(({ server_errors }) => server_errors),
+      sum(({ serverErrors }) => serverErrors),
       0,
     ),
     equals('client failures, wrong live boards, logged errors and gaps in the log', violations.length, 0),
     equals(
       'sockets and requests left in the end',
-      sum(({ sockets_left, requests_left }) => sockets_left + requests_left),
+      sum(({ socketsLeft, requestsLeft }) => socketsLeft + requestsLeft),
       0,
     ),
   ]

@@ -28,8 +28,8 @@ export class Watcher {
 
   private open(): WebSocket {
     const { created, token } = this.board
-    const { base_url, version } = this.next()
-    const address = `${base_url.replace('http', 'ws')}/ws/boards/${created.id}?token=${token}&since=1.${this.seq}`
+    const { baseUrl, version } = this.next()
+    const address = `${baseUrl.replace('http', 'ws')}/ws/boards/${created.id}?token=${token}&since=1.${this.seq}`
     const ws = new WebSocket(address)
     ws.on('error', (error) => this.fail(`a socket to the ${version} version failed: ${error.message}`))
     ws.on('message', (data: Buffer) => this.onMessage(data.toString()))

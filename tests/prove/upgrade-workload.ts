@@ -16,12 +16,12 @@ export interface WorkloadSize {
   readers: number
   sockets: number
   /** Maximum pause of a client between two requests. */
-  thinking_ms: number
+  thinkingMs: number
 }
 interface WorkloadPhase {
   name: string
   requests: { old: number; new: number }
-  slowest_ms: number
+  slowestMs: number
 }
 /** A board under load: its creation, and the events that its sockets received, by number. */
 export interface LoadedBoard {
@@ -57,7 +57,7 @@ export class UpgradeWorkload {
 
   /** Starts a phase. Requests are counted by phase. */
   beginPhase(name: string) {
-    this.phases.push({ name, requests: { old: 0, new: 0 }, slowest_ms: 0 })
+    this.phases.push({ name, requests: { old: 0, new: 0 }, slowestMs: 0 })
   }
 
   get answered(): number {
@@ -81,12 +81,12 @@ export class UpgradeWorkload {
     return instance
   }
 
-  start({ writers, readers, sockets, thinking_ms }: WorkloadSize) {
+  start({ writers, readers, sockets, thinkingMs }: WorkloadSize) {
     const boardOf = (i: number) => this.boards[i % this.boards.length] as LoadedBoard
     const complain = (sentence: string) => void this.failures.push(sentence)
     for (let i = 0; i < sockets; i++) this.watchers.push(new Watcher(boardOf(i), this.next, complain))
-    for (let i = 0; i < writers; i++) this.clients.push(this.repeat(this.writer(boardOf(i)), thinking_ms))
-    for (let i = 0; i < readers; i++) this.clients.push(this.repeat(this.reader(boardOf(i)), thinking_ms))
+    for (let i = 0; i < writers; i++) this.clients.push(this.repeat(this.writer(boardOf(i)), thinkingMs))
+    for (let i = 0; i < readers; i++) this.clients.push(this.repeat(this.reader(boardOf(i)), thinkingMs))
   }
 
   /** Waits for pending requests. The sockets stay open until they have received all events. */
@@ -97,7 +97,7 @@ export class UpgradeWorkload {
 
   async send(board: LoadedBoard, name: Name, { params, body, query = '' }: Inputs, to = this.next()): Promise<unknown> {
     const { method, path, returns } = operations[name] as Operation
-    const url = to.base_url + path.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string) + query
+    const url = to.baseUrl + path.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string) + query
     const began = performance.now()
     this.inFlight.set(to, (this.inFlight.get(to) ?? 0) + 1)
     try {
@@ -123,14 +123,14 @@ export class UpgradeWorkload {
       this.inFlight.set(to, (this.inFlight.get(to) ?? 0) - 1)
       const stage = this.phases.at(-1)
       if (stage) stage.requests[to.version]++
-      if (stage) stage.slowest_ms = Math.max(stage.slowest_ms, performance.now() - began)
+      if (stage) stage.slowestMs = Math.max(stage.slowestMs, performance.now() - began)
     }
   }
 
-  private async repeat(act: () => Promise<unknown>, thinking_ms: number) {
+  private async repeat(act: () => Promise<unknown>, thinkingMs: number) {
     while (!this.isOver) {
       await act()
-      await pause(Math.random() * thinking_ms)
+      await pause(Math.random() * thinkingMs)
     }
   }
 

@@ -14,23 +14,23 @@ const FIRST_SEED = Number(process.env['WALK_SEED'] ?? 1)
 export async function prove(progress: Progress): Promise<Report> {
   await buildWebIfOld()
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-  const outcomes: [has_page_cache: boolean, WalkOutcome][] = []
+  const outcomes: [hasPageCache: boolean, WalkOutcome][] = []
   try {
-    const { base_url } = await startBare({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    const { baseUrl } = await startBare({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     const walker = async (username: string) => {
-      const person = await join(base_url, username)
-      return { ...person, api: new Client(base_url, person.token) }
+      const person = await join(baseUrl, username)
+      return { ...person, api: new Client(baseUrl, person.token) }
     }
     const people = { ada: await walker('ada'), grace: await walker('grace') }
-    const walkAll = async (has_page_cache: boolean) => {
-      const browser = await openBrowser({ has_page_cache })
-      const { walk } = await openRandomWalk({ base_url, browser, has_page_cache, ...people })
+    const walkAll = async (hasPageCache: boolean) => {
+      const browser = await openBrowser({ hasPageCache })
+      const { walk } = await openRandomWalk({ baseUrl, browser, hasPageCache, ...people })
       for (let n = 1; n <= WALKS; n++) {
         const outcome = await walk(FIRST_SEED + n - 1)
-        outcomes.push([has_page_cache, outcome])
+        outcomes.push([hasPageCache, outcome])
         for (const violation of outcome.violations) progress(violation)
         if (n % 10 === 0)
-          progress(`walks ${has_page_cache ? 'with' : 'without'} the back/forward cache: ${n} of ${WALKS}`)
+          progress(`walks ${hasPageCache ? 'with' : 'without'} the back/forward cache: ${n} of ${WALKS}`)
       }
       await browser.close()
     }
@@ -41,8 +41,8 @@ export async function prove(progress: Progress): Promise<Report> {
   const sum = (key: Exclude<keyof WalkOutcome, 'violations'>) =>
     outcomes.reduce((total, [, outcome]) => total + outcome[key], 0)
   return {
-    violations: outcomes.flatMap(([has_page_cache, { violations }]) =>
-      violations.map((each) => `${has_page_cache ? 'with' : 'without'} the back/forward cache, ${each}`),
+    violations: outcomes.flatMap(([hasPageCache, { violations }]) =>
+      violations.map((each) => `${hasPageCache ? 'with' : 'without'} the back/forward cache, ${each}`),
     ),
     figures: [
       info('walks', outcomes.length),

@@ -14,7 +14,7 @@ export async function startRaceEnvironment(
     // On a busy machine writes may be slow, but must not fail because of that.
     BOARD_WAIT_MS: '12000',
   })
-  const urls = services.map(({ base_url }) => base_url) as [string, string]
+  const urls = services.map(({ baseUrl }) => baseUrl) as [string, string]
   const [one, two, member, nonMember] = await Promise.all([1, 2, 3, 4].map(() => newAccount(urls[0])))
   const users = { racers: [one, two], member, nonMember } as RaceEnvironment['users']
   return { urls, sql: openSql(databaseUrl), users, services }

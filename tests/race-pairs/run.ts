@@ -132,13 +132,13 @@ class RaceTrack {
       this.roundsOnBoard = 0
       this.state = await this.read()
     }
-    const shared_id = randomUUID()
+    const sharedId = randomUUID()
     const [racer, rival] = this.board.users.racers
     // The same request twice with one idempotency key: both must get the same response.
     const isRepeated = pair[0] === pair[1] && round % 4 === 3
-    const first = await writeOf(pair[0], { board: this.board, side: 0, round, shared_id })
-    const second = isRepeated ? first : await writeOf(pair[1], { board: this.board, side: 1, round, shared_id })
-    const key = isRepeated ? shared_id : undefined
+    const first = await writeOf(pair[0], { board: this.board, side: 0, round, sharedId })
+    const second = isRepeated ? first : await writeOf(pair[1], { board: this.board, side: 1, round, sharedId })
+    const key = isRepeated ? sharedId : undefined
     const line = round % 3 === 2 ? 2 : 1
     if (line === 2) this.found.atOneInstance++
     const start = () => this.send(0, racer, pair[0], first, key)

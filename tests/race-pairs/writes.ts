@@ -8,7 +8,7 @@ export interface RaceContext {
   side: 0 | 1
   round: number
   /** An id that both users share in this round. */
-  shared_id: string
+  sharedId: string
 }
 type Make = (start: RaceContext) => Promise<Write>
 
@@ -31,7 +31,7 @@ function targetUser({ board: { users }, side, round }: RaceContext): string {
 const place = ({ side, round }: RaceContext) => ({ position: round % 2 === 0 ? 0 : side * 5 })
 /** In every fifth round both create a resource with the same id. */
 export const isSharedId = (round: number) => round % 5 === 4
-const ownId = ({ round, shared_id }: RaceContext) => (isSharedId(round) ? { id: shared_id } : {})
+const ownId = ({ round, sharedId }: RaceContext) => (isSharedId(round) ? { id: sharedId } : {})
 const title = ({ side, round }: RaceContext) => `Written by ${side} in ${round}`
 const people = (start: RaceContext) => ({ user_ids: [start.board.users.member.id, targetUser(start)] })
 const withPerson =

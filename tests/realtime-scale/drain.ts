@@ -24,18 +24,18 @@ export async function drainUnderLoad(
   audience: Audience,
   { clients, rate }: { clients: number; rate: number },
 ): Promise<DrainResult> {
-  const board = await makeBoard(leaving.base_url, sql, audience)
+  const board = await makeBoard(leaving.baseUrl, sql, audience)
   const load = new LoadClients()
   try {
     const paths = Array.from({ length: clients }, (_, i) => board.paths[i % board.paths.length] as string)
-    await load.open(leaving.base_url, paths, rate)
+    await load.open(leaving.baseUrl, paths, rate)
     await load.until('all are connected', ({ hellos }) => hellos === clients)
-    await load.comeBackTo(staying.base_url)
+    await load.comeBackTo(staying.baseUrl)
     await load.forget()
     let [isOver, written, failedWrites] = [false, 0, 0]
     const writing = (async () => {
       while (!isOver) {
-        await board.addCard('', staying.base_url).then(
+        await board.addCard('', staying.baseUrl).then(
           () => written++,
           () => failedWrites++,
         )
@@ -47,7 +47,7 @@ export async function drainUnderLoad(
     isOver = true
     await writing
     const counts = await load.until('all have every event', ({ events }) => events >= written * clients)
-    const times = counts.closed_at.toSorted((a, b) => a - b)
+    const times = counts.closedAt.toSorted((a, b) => a - b)
     const [start = 0, end = 0] = [times[0], times.at(-1)]
     const tenth = (end - start) / 10
     const maxInTenth = Math.max(...times.map((from) => times.filter((t) => t >= from && t < from + tenth).length))

@@ -31,7 +31,7 @@ export const attacks: Record<string, { code: number; bytes: (many: number) => Bu
 
 /** Runs one attack with one client, and returns how it was closed. */
 async function attack(
-  base_url: string,
+  baseUrl: string,
   path: string,
   name: string,
   many: number,
@@ -39,7 +39,7 @@ async function attack(
 ): Promise<CloseResult> {
   const kind = attacks[name]
   if (!kind) throw new Error(`There is no attack named ${name}`)
-  const client = new RawClient(base_url, path, address)
+  const client = new RawClient(baseUrl, path, address)
   // The service reads frames only after the access check in the database.
   if (!kind.isNotReading) client.readAll()
   await (kind.isNotReading ? pause(500) : client.joined)
@@ -69,13 +69,13 @@ export async function attackWithAll(
   audience: Audience,
   size: { healthy: number; attackers: number; many: number; rush: number; rushRate: number },
 ): Promise<AttackResult> {
-  const { base_url } = service
-  const board = await makeBoard(base_url, sql, audience)
-  const target = await makeBoard(base_url, sql, audience)
+  const { baseUrl } = service
+  const board = await makeBoard(baseUrl, sql, audience)
+  const target = await makeBoard(baseUrl, sql, audience)
   const [healthy, rushing] = [new LoadClients(), new LoadClients()]
   let [isOver, written] = [false, 0]
   try {
-    await healthy.open(base_url, board.paths.slice(0, size.healthy), 40)
+    await healthy.open(baseUrl, board.paths.slice(0, size.healthy), 40)
     await healthy.until('the healthy clients are connected', (counts) => counts.hellos === size.healthy)
     const writing = (async () => {
       while (!isOver) {
@@ -89,7 +89,7 @@ export async function attackWithAll(
     for (const [i, name] of Object.keys(attacks).entries()) {
       const all = await Promise.all(
         Array.from({ length: size.attackers }, (_, k) =>
-          attack(base_url, target.paths[k] as string, name, size.many, `10.0.${i}.${k}`),
+          attack(baseUrl, target.paths[k] as string, name, size.many, `10.0.${i}.${k}`),
         ),
       )
       const codes: Record<string, number> = {}
@@ -97,7 +97,7 @@ export async function attackWithAll(
       ends.push({ name, expected: attacks[name]?.code ?? 0, codes })
     }
     const rushPaths = Array.from({ length: size.rush }, (_, i) => target.paths[i % target.paths.length] as string)
-    await rushing.open(base_url, rushPaths, size.rushRate)
+    await rushing.open(baseUrl, rushPaths, size.rushRate)
     const rushed = await rushing.until('the rush is over', ({ hellos, closes, broken }) => {
       return hellos + (closes['1013'] ?? 0) + broken >= size.rush
     })

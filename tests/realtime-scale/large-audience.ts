@@ -15,11 +15,11 @@ export async function measureLargeAudience(
   size: { clients: number; rate: number; events: number },
 ): Promise<LargeAudienceResult> {
   const { clients } = size
-  const board = await makeBoard(service.base_url, sql, audience)
+  const board = await makeBoard(service.baseUrl, sql, audience)
   const load = new LoadClients(clients > 1_000 ? 2 : 1)
   try {
     await service.look()
-    await load.open(service.base_url, board.paths.slice(0, clients), size.rate)
+    await load.open(service.baseUrl, board.paths.slice(0, clients), size.rate)
     const { broken } = await load.until('all are connected', ({ hellos }) => hellos === clients, 120_000)
     const joining = { loop: await service.look(), broken }
     // Each client receives user_joined for itself and for all that connect later.

@@ -41,8 +41,8 @@ export class RawClient {
   private timer: NodeJS.Timeout | undefined
   private onJoined: () => void
 
-  constructor(base_url: string, path: string, address?: string) {
-    this.socket = connect({ port: Number(new URL(base_url).port), host: '127.0.0.1', noDelay: true })
+  constructor(baseUrl: string, path: string, address?: string) {
+    this.socket = connect({ port: Number(new URL(baseUrl).port), host: '127.0.0.1', noDelay: true })
     this.socket.on('error', () => {})
     this.socket.write(handshake(path, address))
     const { promise, resolve: onJoined } = Promise.withResolvers<void>()

@@ -30,15 +30,15 @@ export async function measureSlowReaders(
   audience: Audience,
   { slow, healthy, rate, timeoutSeconds }: { slow: number; healthy: number; rate: number; timeoutSeconds: number },
 ): Promise<SlowReaderResult> {
-  const board = await makeBoard(service.base_url, sql, audience)
+  const board = await makeBoard(service.baseUrl, sql, audience)
   const others = new LoadClients()
   try {
-    await others.open(service.base_url, board.paths.slice(0, healthy), 200)
+    await others.open(service.baseUrl, board.paths.slice(0, healthy), 200)
     await others.until('the healthy clients are connected', (counts) => counts.hellos === healthy)
     await others.forget()
     const paths = board.paths.slice(healthy, healthy + slow)
-    const clients = paths.map((path) => new RawClient(service.base_url, `${path}&seq=1`).readSlowly(1_024))
-    const sleeper = new RawClient(service.base_url, `${board.paths[healthy + slow]}&seq=1`)
+    const clients = paths.map((path) => new RawClient(service.baseUrl, `${path}&seq=1`).readSlowly(1_024))
+    const sleeper = new RawClient(service.baseUrl, `${board.paths[healthy + slow]}&seq=1`)
     await others.until('the slow clients are connected', ({ joined }) => joined >= healthy * (slow + 1))
     await others.forget()
 
@@ -75,7 +75,7 @@ export async function measureSlowReaders(
 
     // They resume, and read at full speed.
     const again = got.map(({ epoch, position }, i) =>
-      new RawClient(service.base_url, `${paths[i]}&since=${epoch}.${position}`).readAll(),
+      new RawClient(service.baseUrl, `${paths[i]}&since=${epoch}.${position}`).readAll(),
     )
     await others.until('the healthy clients have every event', (counts) => counts.events >= events * healthy)
     const deadline = performance.now() + 20_000

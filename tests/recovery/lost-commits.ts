@@ -41,9 +41,9 @@ export async function loseCommits({ writes }: { writes: number }): Promise<LostC
     const address = await startProxy(databaseOn(primary))
     const settings = { DATABASE_URL: address.url, REDIS_URL: redis.url, JWT_SECRET, LOG_LEVEL: 'warn' }
     const service = await startServiceProcess(settings)
-    const { api, token } = await newUser(service.base_url)
+    const { api, token } = await newUser(service.baseUrl)
     const column = await newBoard(api)
-    const watchers = await openWatchers(service.base_url, token, column.board_id)
+    const watchers = await openWatchers(service.baseUrl, token, column.board_id)
 
     const replicated = await writeSome(api, column, writes)
     const [at] = await query<{ lsn: string }>(primary.url, 'select pg_current_wal_flush_lsn() as lsn')

@@ -3,8 +3,8 @@ import { fetchApi } from '@lockstep/testing/client/fetch-api'
 import { type LiveBoard, openBoard } from '../../packages/client/src/live/live-board.ts'
 
 /** Two live clients that show a board throughout a test. */
-export async function openWatchers(base_url: string, token: string, board_id: string) {
-  const api = fetchApi(base_url, token)
+export async function openWatchers(baseUrl: string, token: string, board_id: string) {
+  const api = fetchApi(baseUrl, token)
   const boards = await Promise.all([1, 2].map(() => openBoard(api, board_id)))
   const read = async () => {
     const { data, position } = await api.request(

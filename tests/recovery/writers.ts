@@ -7,13 +7,13 @@ import { query } from './cluster.ts'
 const PASSWORD = 'hush-hush correct horse'
 
 /** Registers and logs in a new user. */
-export async function newUser(base_url: string) {
-  const anonymous = new Client(base_url)
+export async function newUser(baseUrl: string) {
+  const anonymous = new Client(baseUrl)
   const username = `user-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
   const { id } = await anonymous.call('register', { body: { email, username, password: PASSWORD } })
   const { access_token: token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })
-  return { id, token, api: new Client(base_url, token) }
+  return { id, token, api: new Client(baseUrl, token) }
 }
 
 /** Creates a board with a column. */
@@ -29,7 +29,7 @@ export interface Write {
   title: string
   board_id: string
   /** When it was acknowledged (`performance.now()`); undefined until then. */
-  acknowledged_at?: number
+  acknowledgedAt?: number
 }
 
 /** Creates a card with its title as idempotency key, so that a second call is a retry. */
@@ -64,11 +64,11 @@ export function startWriters(api: Client, columns: ColumnIds[], count: number) {
       const write: Write = { title: randomUUID(), board_id: params.board_id }
       writes.push(write)
       while (!(await send(params, write.title))) await pause(30)
-      write.acknowledged_at = performance.now()
+      write.acknowledgedAt = performance.now()
       await pause(5)
     }
   })
-  const acknowledged = () => writes.filter((write) => write.acknowledged_at !== undefined)
+  const acknowledged = () => writes.filter((write) => write.acknowledgedAt !== undefined)
   return {
     writes,
     strange,
@@ -80,7 +80,7 @@ export function startWriters(api: Client, columns: ColumnIds[], count: number) {
     },
     /** The time from `since` to the first write acknowledged after `movedAt`. */
     firstAfter: (movedAt: number, since: number) =>
-      Math.min(...acknowledged().flatMap(({ acknowledged_at: at = 0 }) => (at > movedAt ? [at - since] : []))),
+      Math.min(...acknowledged().flatMap(({ acknowledgedAt: at = 0 }) => (at > movedAt ? [at - since] : []))),
     stop: async () => {
       isOver = true
       await Promise.all(writers)

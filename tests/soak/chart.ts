@@ -26,7 +26,7 @@ function ofStore(name: keyof StoreSample) {
 export function chartOf(samples: readonly Sample[], title: string): string {
   return plot({
     title,
-    duration: `${((samples.at(-1)?.at_s ?? 0) / 60).toFixed(0)} min`,
+    duration: `${((samples.at(-1)?.atS ?? 0) / 60).toFixed(0)} min`,
     columns: 2,
     bands: [{ from: 0, to: 1 / 3, color: '#9ca3af' }],
     panels: panels.map(([name, of]) => {

@@ -12,7 +12,7 @@ const METRICS_TOKEN = `${MARK}-token-of-the-metrics-endpoint`
 export const BOARD_CACHE_BYTES = 2 ** 20
 
 export interface Instance extends ServiceProcess {
-  metrics_token: string
+  metricsToken: string
   /** The errors in its log so far. */
   errors: () => Promise<string[]>
 }
@@ -36,9 +36,9 @@ export async function startInstances(databaseUrl: string, redisUrl: string): Pro
   const start = async (nth: number): Promise<Instance> => {
     const log = join(folder, `instance-${nth}.jsonl`)
     const service = await startServiceProcess(settings, undefined, log)
-    const isReady = () => fetch(`${service.base_url}/ready`).then(({ ok }) => ok)
+    const isReady = () => fetch(`${service.baseUrl}/ready`).then(({ ok }) => ok)
     await eventually('the service is ready', () => isReady().catch(() => false))
-    return { ...service, metrics_token: METRICS_TOKEN, errors: () => errorsOf(log) }
+    return { ...service, metricsToken: METRICS_TOKEN, errors: () => errorsOf(log) }
   }
   // The first one migrates the database.
   return [await start(1), await start(2)]

@@ -1,56 +1,56 @@
 import { median } from '@lockstep/testing/statistics'
 
 /** A time series: seconds since the start, and the value. */
-export type Series = readonly (readonly [at_s: number, value: number])[]
+export type Series = readonly (readonly [atS: number, value: number])[]
 
 export interface Growth {
   median: number
   /** Growth over the measured time, from the slope. */
   growth: number
-  per_hour: number
+  perHour: number
   /** The maximum growth in that time. */
   most: number
-  is_flat: boolean
+  isFlat: boolean
 }
 export interface Levels {
   /** The medians of the second and of the last third. */
   early: number
   late: number
   most: number
-  is_flat: boolean
+  isFlat: boolean
 }
 
 /** A third of the time. The first one is the warm-up, in which caches fill and code is compiled. */
-const third = (series: Series, end_s: number, nth: 1 | 2) =>
-  series.filter(([at]) => at >= (end_s * nth) / 3 && (nth === 2 || at < (end_s * (nth + 1)) / 3))
+const third = (series: Series, endS: number, nth: 1 | 2) =>
+  series.filter(([at]) => at >= (endS * nth) / 3 && (nth === 2 || at < (endS * (nth + 1)) / 3))
 
 /**
  * Growth by the Theil–Sen slope, which is robust against outliers and the sawtooth of garbage collection. It is
  * bounded by a share of the value, or by an amount per hour.
  */
-export function measureGrowth(series: Series, { share, per_hour }: { share: number; per_hour: number }): Growth {
-  const end_s = endOf(series)
-  const measured = [...third(series, end_s, 1), ...third(series, end_s, 2)]
-  const seconds = (end_s * 2) / 3
+export function measureGrowth(series: Series, { share, perHour }: { share: number; perHour: number }): Growth {
+  const endS = endOf(series)
+  const measured = [...third(series, endS, 1), ...third(series, endS, 2)]
+  const seconds = (endS * 2) / 3
   const middle = median(measured.map(([, value]) => value))
   const slope = slopeOf(measured)
   const growth = slope * seconds
-  const most = Math.max(share * middle, (per_hour * seconds) / 3_600)
-  return { median: middle, growth, per_hour: slope * 3_600, most, is_flat: growth <= most }
+  const most = Math.max(share * middle, (perHour * seconds) / 3_600)
+  return { median: middle, growth, perHour: slope * 3_600, most, isFlat: growth <= most }
 }
 
 /** Compares the last third of the time with the one before. Values below the floor always pass. */
 export function compareLevels(
   series: Series,
   { ratio, floor }: { ratio: number; floor: number },
-  end_s = endOf(series),
+  endS = endOf(series),
 ): Levels {
-  const [early, late] = ([1, 2] as const).map((nth) => median(third(series, end_s, nth).map(([, value]) => value))) as [
+  const [early, late] = ([1, 2] as const).map((nth) => median(third(series, endS, nth).map(([, value]) => value))) as [
     number,
     number,
   ]
   const most = Math.max(floor, early * ratio)
-  return { early, late, most, is_flat: late <= most }
+  return { early, late, most, isFlat: late <= most }
 }
 
 /** The median of the slopes between all pairs of points. */

@@ -16,22 +16,22 @@ export interface SoakSize extends WorkloadSize {
   workloads: number
   seconds: number
   /** Seconds between samples, how many samples there are for each garbage collection, and seconds between progress lines. */
-  sample_s: number
-  collect_every: number
-  report_s: number
+  sampleS: number
+  collectEvery: number
+  reportS: number
 }
 /** Totals of an instance, and the sockets and requests that remained after all clients had left. */
 interface InstanceTotals {
   requests: number
   /** Responses with 503 and Retry-After, and with any other 5xx. */
   shed: number
-  server_errors: number
+  serverErrors: number
   resumes: number
   events: number
   deliveries: number
-  rule_runs: number
-  sockets_left: number
-  requests_left: number
+  ruleRuns: number
+  socketsLeft: number
+  requestsLeft: number
 }
 export interface SoakResult {
   report: WorkloadReport
@@ -42,7 +42,7 @@ export interface SoakResult {
 }
 /** The stores, and the processes with children that belong to the run, such as its own PostgreSQL. */
 export interface Stores {
-  database_url: string
+  databaseUrl: string
   redis_url: string
   pids: number[]
 }
@@ -50,31 +50,31 @@ const LEFT_MS = 60_000
 
 /** Runs two instances under a mixed load of real clients, and samples them. */
 export async function soak(
-  { seed, workloads: workloadCount, seconds, sample_s, collect_every, report_s, ...size }: SoakSize,
+  { seed, workloads: workloadCount, seconds, sampleS, collectEvery, reportS, ...size }: SoakSize,
   stores: Stores,
   progress: (line: string) => void,
   file?: string,
 ): Promise<SoakResult> {
-  const sql = openSql(stores.database_url)
+  const sql = openSql(stores.databaseUrl)
   const redis = await createClient({ url: stores.redis_url }).connect()
   if (file) rmSync(file, { force: true })
   let workloads: Workloads | undefined
   try {
-    const instances = await startInstances(stores.database_url, stores.redis_url)
-    const base_urls = instances.map(({ base_url }) => base_url)
+    const instances = await startInstances(stores.databaseUrl, stores.redis_url)
+    const baseUrls = instances.map(({ baseUrl }) => baseUrl)
     workloads = new Workloads(workloadCount)
     await workloads.start(
-      Array.from({ length: workloadCount }, (_, i) => ({ ...size, seed: seed * 1_000 + i, base_urls })),
+      Array.from({ length: workloadCount }, (_, i) => ({ ...size, seed: seed * 1_000 + i, baseUrls })),
     )
     const sampler = new Sampler(instances, { sql, redis, parents: [process.pid, ...stores.pids] }, file)
     const endsAt = performance.now() + seconds * 1_000
     let count = 0
-    let reportAt = performance.now() + report_s * 1_000
-    for (let at = performance.now(); at < endsAt && workloads.exits.length === 0; at += sample_s * 1_000) {
+    let reportAt = performance.now() + reportS * 1_000
+    for (let at = performance.now(); at < endsAt && workloads.exits.length === 0; at += sampleS * 1_000) {
       await pause(Math.max(0, at - performance.now()))
-      await sampler.sample(++count % collect_every === 0)
+      await sampler.sample(++count % collectEvery === 0)
       if (performance.now() < reportAt) continue
-      reportAt += report_s * 1_000
+      reportAt += reportS * 1_000
       progress(lineOf(sampler, await workloads.report(), seconds))
     }
     progress('stopping the workloads, and comparing every live board with the service')
@@ -100,8 +100,8 @@ export async function soak(
 }
 
 /** Reads the totals after all clients have left. Broken connections are detected by the next heartbeat. */
-async function readTotals({ base_url, metrics_token }: Instance): Promise<InstanceTotals> {
-  const read = () => scrape(base_url, metrics_token)
+async function readTotals({ baseUrl, metricsToken }: Instance): Promise<InstanceTotals> {
+  const read = () => scrape(baseUrl, metricsToken)
   const isEmpty = async () => (await read()).sum('lockstep_sockets') === 0
   await eventually('all sockets are gone', isEmpty, LEFT_MS).catch(() => {})
   const found = await read()
@@ -112,24 +112,24 @@ async function readTotals({ base_url, metrics_token }: Instance): Promise<Instan
   return {
     requests: answered(/./),
     shed: answered(/status="503"/),
-    server_errors: answered(/status="5(?!03)/),
+    serverErrors: answered(/status="5(?!03)/),
     resumes: found.sum('lockstep_socket_resumes_total'),
     events: found.sum('lockstep_events_committed_total'),
     deliveries: found.sum('lockstep_deliveries_total'),
-    rule_runs: found.sum('lockstep_rule_runs_total'),
-    sockets_left: found.sum('lockstep_sockets'),
+    ruleRuns: found.sum('lockstep_rule_runs_total'),
+    socketsLeft: found.sum('lockstep_sockets'),
     // The scrape itself is one request.
-    requests_left: Math.max(0, found.sum('lockstep_http_requests_in_flight') - 1),
+    requestsLeft: Math.max(0, found.sum('lockstep_http_requests_in_flight') - 1),
   }
 }
 
 function lineOf({ samples }: Sampler, { live, failures }: WorkloadReport, seconds: number) {
-  const { at_s, instances = [] } = samples.at(-1) ?? { at_s: 0 }
+  const { atS, instances = [] } = samples.at(-1) ?? { atS: 0 }
   const each = (name: keyof (typeof instances)[number], digits = 0) =>
     instances.map((one) => one[name].toFixed(digits)).join(' + ')
   const lag = median(samples.slice(-6).flatMap((sample) => sample.instances.map((one) => one.lag_p99_ms)))
   return [
-    `${(at_s / 60).toFixed(1)} of ${(seconds / 60).toFixed(0)} min: ${each('requests_per_second')} requests/s`,
+    `${(atS / 60).toFixed(1)} of ${(seconds / 60).toFixed(0)} min: ${each('requests_per_second')} requests/s`,
     `RSS ${each('rss_mib')} MiB, ${each('cpu_cores', 2)} cores, lag p99 ${lag.toFixed(1)} ms, pool wait ${each('pool_wait_ms', 2)} ms`,
     `p99 ${each('latency_p99_ms')} ms, ${each('files')} files, ${live} live boards, ${failures.length} failures${failures[0] ? `: ${failures[0]}` : ''}`,
   ].join(', ')

@@ -36,11 +36,11 @@ export interface StoreSample {
   redis_mib: number
 }
 export interface Sample {
-  at_s: number
+  atS: number
   /** Whether there was a garbage collection before, so that the memory is what is retained. */
-  is_collected: boolean
+  isCollected: boolean
   /** Cores used by other processes on the machine. */
-  other_cores: number
+  otherCores: number
   instances: InstanceSample[]
   stores: StoreSample
 }
@@ -60,11 +60,11 @@ export class Sampler {
   readonly samples: Sample[] = []
   /** The reasons of failed samples. */
   readonly missed: string[] = []
-  private readonly before: { at: number; scrape: Scrape; cpu_ms: number }[]
+  private readonly before: { at: number; scrape: Scrape; cpuMs: number }[]
   private readonly began = performance.now()
   private readonly instances: readonly Instance[]
   private readonly stores: MeasuredStores
-  private machine: { at: number; busy_ms: number; own_ms: number }
+  private machine: { at: number; busyMs: number; ownMs: number }
   private readonly file: string | undefined
   private count = 0
 
@@ -72,26 +72,26 @@ export class Sampler {
     this.instances = instances
     this.stores = around
     this.file = file
-    this.before = instances.map(({ pid }) => ({ at: this.began, scrape: new Scrape(''), cpu_ms: cpuOf(pid) }))
+    this.before = instances.map(({ pid }) => ({ at: this.began, scrape: new Scrape(''), cpuMs: cpuOf(pid) }))
     this.machine = this.readMachine()
   }
 
-  async sample(is_collected = false) {
-    const at_s = (performance.now() - this.began) / 1_000
+  async sample(isCollected = false) {
+    const atS = (performance.now() - this.began) / 1_000
     try {
-      if (is_collected) await this.collect()
+      if (isCollected) await this.collect()
       const [stores, ...instances] = await Promise.all([
         readStores(this.stores),
         ...this.instances.map((instance, i) => this.readInstance(instance, i)),
       ])
-      const sample = { at_s, is_collected, other_cores: this.otherCores(), instances, stores }
+      const sample = { atS, isCollected, otherCores: this.otherCores(), instances, stores }
       this.count++
       // The first sample covers the time since the start of the process, so it is skipped.
       if (this.count === 1) return
       this.samples.push(sample)
       if (this.file) appendFileSync(this.file, `${JSON.stringify(sample)}\n`)
     } catch (error) {
-      this.missed.push(`after ${at_s.toFixed(0)} s: ${(error as Error).message}`)
+      this.missed.push(`after ${atS.toFixed(0)} s: ${(error as Error).message}`)
     }
   }
 
@@ -102,22 +102,22 @@ export class Sampler {
   }
 
   private readMachine() {
-    const own_ms = this.stores.parents.reduce((sum, pid) => sum + cpuOf(pid), 0)
-    return { at: performance.now(), busy_ms: busyOf(readFileSync('/proc/stat', 'utf8')), own_ms }
+    const ownMs = this.stores.parents.reduce((sum, pid) => sum + cpuOf(pid), 0)
+    return { at: performance.now(), busyMs: busyOf(readFileSync('/proc/stat', 'utf8')), ownMs }
   }
 
   private otherCores(): number {
     const [before, now] = [this.machine, this.readMachine()]
     this.machine = now
-    const other_ms = now.busy_ms - before.busy_ms - (now.own_ms - before.own_ms)
-    return Math.max(0, other_ms / (now.at - before.at))
+    const otherMs = now.busyMs - before.busyMs - (now.ownMs - before.ownMs)
+    return Math.max(0, otherMs / (now.at - before.at))
   }
 
-  private async readInstance({ pid, base_url, metrics_token }: Instance, nth: number): Promise<InstanceSample> {
-    const now = await scrape(base_url, metrics_token)
-    const [at, cpu_ms] = [performance.now(), cpuOf(pid)]
+  private async readInstance({ pid, baseUrl, metricsToken }: Instance, nth: number): Promise<InstanceSample> {
+    const now = await scrape(baseUrl, metricsToken)
+    const [at, cpuMs] = [performance.now(), cpuOf(pid)]
     const before = this.before[nth] as (typeof this.before)[number]
-    this.before[nth] = { at, scrape: now, cpu_ms }
+    this.before[nth] = { at, scrape: now, cpuMs }
     const since = (name: string) => now.sum(name) - before.scrape.sum(name)
     const seconds = (at - before.at) / 1_000
     const quantiles = (name: string) => quantilesOf(bucketsOf(now, name), bucketsOf(before.scrape, name))
@@ -137,7 +137,7 @@ export class Sampler {
       requests_per_second: since('lockstep_http_requests_total') / seconds,
       latency_p50_ms: latency(0.5) * 1_000,
       latency_p99_ms: latency(0.99) * 1_000,
-      cpu_cores: (cpu_ms - before.cpu_ms) / (at - before.at),
+      cpu_cores: (cpuMs - before.cpuMs) / (at - before.at),
     }
   }
 }

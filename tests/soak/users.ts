@@ -21,10 +21,10 @@ export interface SharedBoard {
   known?: { etag: string | undefined; data: FullBoard }
 }
 
-export async function register(base_url: string): Promise<SoakUser> {
+export async function register(baseUrl: string): Promise<SoakUser> {
   const username = `soak-${randomUUID().slice(0, 13)}`
   const email = `${username}@example.com`
-  const client = createClient({ baseUrl: base_url })
+  const client = createClient({ baseUrl: baseUrl })
   const { id } = await client.register({ email, username, password: PASSWORD })
   await client.login({ username: email, password: PASSWORD })
   return { id, email, client }

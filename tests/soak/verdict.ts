@@ -10,12 +10,12 @@ const rounded = (value: number) => Math.round(value * 10) / 10
  */
 interface GrowthBound {
   share: number
-  per_hour: number
+  perHour: number
 }
 const GROWTH = {
-  kept: { share: 0.02, per_hour: 10 },
-  resident: { share: 0.04, per_hour: 10 },
-  redis: { share: 0.1, per_hour: 1 },
+  kept: { share: 0.02, perHour: 10 },
+  resident: { share: 0.04, perHour: 10 },
+  redis: { share: 0.1, perHour: 1 },
 }
 const MEMORY: [name: keyof InstanceSample, what: string, bound: GrowthBound][] = [
   ['rss_mib', 'resident memory after a garbage collection', GROWTH.resident],
@@ -47,10 +47,10 @@ const POOLS = 24
 
 /** Samples without other load on the machine and without a forced garbage collection; all samples, if too few of a third remain. */
 export function undisturbed(samples: readonly Sample[]): readonly Sample[] {
-  const quiet = samples.filter(({ other_cores, is_collected }) => other_cores < BUSY_CORES && !is_collected)
-  const last = samples.at(-1)?.at_s ?? 0
+  const quiet = samples.filter(({ otherCores, isCollected }) => otherCores < BUSY_CORES && !isCollected)
+  const last = samples.at(-1)?.atS ?? 0
   const thirdOf = (all: readonly Sample[], nth: number) =>
-    all.filter(({ at_s }) => at_s > (last * nth) / 3 && at_s <= (last * (nth + 1)) / 3).length
+    all.filter(({ atS }) => atS > (last * nth) / 3 && atS <= (last * (nth + 1)) / 3).length
   return [1, 2].every((nth) => thirdOf(quiet, nth) >= ENOUGH * thirdOf(samples, nth)) ? quiet : samples
 }
 
@@ -70,12 +70,12 @@ const worstOf = (judged: Judged[]) => judged.reduce((worst, each) => (each.used 
 export function verdict(samples: readonly Sample[]): Figure[] {
   const instances = [...(samples[0]?.instances.keys() ?? [])]
   const quiet = undisturbed(samples)
-  const collected = samples.filter(({ is_collected }) => is_collected)
+  const collected = samples.filter(({ isCollected }) => isCollected)
   const ofInstance = (nth: number, name: keyof InstanceSample, among = samples): Series =>
-    among.map(({ at_s, instances: all }) => [at_s, all[nth]?.[name] ?? Number.NaN])
-  const ofStore = (name: keyof StoreSample): Series => samples.map(({ at_s, stores }) => [at_s, stores[name]])
+    among.map(({ atS, instances: all }) => [atS, all[nth]?.[name] ?? Number.NaN])
+  const ofStore = (name: keyof StoreSample): Series => samples.map(({ atS, stores }) => [atS, stores[name]])
   const level = (what: string, series: Series, unit: string, floor: number): Judged => {
-    const { early, late, most } = compareLevels(series, { ratio: RATIO, floor }, samples.at(-1)?.at_s)
+    const { early, late, most } = compareLevels(series, { ratio: RATIO, floor }, samples.at(-1)?.atS)
     const figure = atMost(`${what}, last third (${rounded(early)} before)`, late, rounded(most), unit)
     return judged(figure, late / most)
   }

@@ -16,14 +16,14 @@ export interface WorkloadSize {
   /** Actions started per second, whether or not earlier ones have finished (open loop). */
   rate: number
   /** Percentage of actions that open a live board. */
-  live_share: number
+  liveShare: number
   /** Mean duration of a visit to a live board, and mean time between changes. */
-  stay_s: number
-  think_s: number
+  stayS: number
+  thinkS: number
 }
 export interface WorkloadOptions extends WorkloadSize {
   seed: number
-  base_urls: string[]
+  baseUrls: string[]
 }
 /** The actions of the workload and their results so far. */
 export interface WorkloadReport {
@@ -64,7 +64,7 @@ interface Visit {
   live: LiveBoard
   socket: ClientSocket
 }
-const MAX = { cards: 40, columns: 6, labels: 8, rules: 3, files: 2, file_bytes: 200_000, at_once: 300 }
+const MAX = { cards: 40, columns: 6, labels: 8, rules: 3, files: 2, file_bytes: 200_000, atOnce: 300 }
 /** Statuses that concurrent changes of other users can cause. */
 const REFUSALS = [403, 404, 409, 410, 412]
 /** One in this many changes on a live board is followed by this. */
@@ -92,7 +92,7 @@ export class Workload {
     this.actions = {
       'look at a board': [30, () => this.readBoard(this.randomBoard())],
       'change a board by a call': [25, () => this.change()],
-      'follow a live board': [options.live_share, () => this.visitLiveBoard()],
+      'follow a live board': [options.liveShare, () => this.visitLiveBoard()],
       'search cards': [8, () => this.search()],
       'list boards and labels': [6, () => this.list()],
       'read the history': [4, () => this.readHistory()],
@@ -108,8 +108,8 @@ export class Workload {
   }
 
   async start() {
-    const { people, boards, base_urls } = this.options
-    for (let i = 0; i < people; i++) this.users.push(await register(base_urls[i % base_urls.length] as string))
+    const { people, boards, baseUrls } = this.options
+    for (let i = 0; i < people; i++) this.users.push(await register(baseUrls[i % baseUrls.length] as string))
     for (let i = 0; i < boards; i++) this.boards.push(await createSharedBoard(this.users, this.random))
     this.running = this.runActions()
   }
@@ -139,8 +139,8 @@ export class Workload {
   private startAction(name: string) {
     const { actions, failures } = this.report
     // Visits are long, so they are not counted.
-    if (this.inFlight.size - this.visits.size > MAX.at_once) {
-      failures.push(`${name} was not begun: ${MAX.at_once} things are under way`)
+    if (this.inFlight.size - this.visits.size > MAX.atOnce) {
+      failures.push(`${name} was not begun: ${MAX.atOnce} things are under way`)
       return
     }
     const [, act] = this.actions[name] as [number, () => Promise<unknown>]
@@ -320,9 +320,9 @@ export class Workload {
     const visit = { person, board, live, socket }
     this.visits.add(visit)
     this.report.live++
-    const until = performance.now() + this.exponential(this.options.stay_s * 1_000)
+    const until = performance.now() + this.exponential(this.options.stayS * 1_000)
     for (;;) {
-      await this.wait(this.exponential(this.options.think_s * 1_000))
+      await this.wait(this.exponential(this.options.thinkS * 1_000))
       // Open visits are compared by `stop`.
       if (this.over.signal.aborted) return
       if (performance.now() > until || live.status.phase === 'closed') break

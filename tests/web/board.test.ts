@@ -227,7 +227,7 @@ test('[WEB-97] undo and redo say what they did, offer the reverse, and show the 
     a.evaluate(`new Promise((resolve) => new IntersectionObserver(([{ isIntersecting }]) => resolve(isIntersecting)).observe(
       document.querySelector('[data-card-id="${board.cards[title]}"]')))`)
   // Check an item of a card at the end of a long column, close the card, and move another card.
-  await a.goto(`${env.service.base_url}/app${board.path}/c/${board.cards['card 70']}`)
+  await a.goto(`${env.service.baseUrl}/app${board.path}/c/${board.cards['card 70']}`)
   await a.getByRole('checkbox', { name: 'Failing test' }).click()
   await a.keyboard.press('Escape')
   await focus(a, 'one')
@@ -404,10 +404,10 @@ test('[WEB-100] the same for all other names: in the card, in a rule, on the boa
   const card = await storedCard(board, 'one')
   expect(card.checklists.map(({ items }) => items)).toEqual([[]])
 
-  await page.goto(`${env.service.base_url}/app${board.path}/automations`)
+  await page.goto(`${env.service.baseUrl}/app${board.path}/automations`)
   await page.getByRole('button', { name: 'New rule' }).first().click()
   await isKept(page.getByLabel('Name', { exact: true }), long)
-  await page.goto(`${env.service.base_url}/app/boards`)
+  await page.goto(`${env.service.baseUrl}/app/boards`)
   await isKept(page.getByLabel('Board name'), long)
   await checkAndClose(page)
 })

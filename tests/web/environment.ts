@@ -38,16 +38,16 @@ export async function openEnvironment(
 ): Promise<TestEnvironment> {
   const service = await startService({ LOG_LEVEL: 'info', ...settings })
   const browser = await openBrowser(...browserOptions)
-  const { base_url } = service
+  const { baseUrl } = service
 
   const openIn = async (context: BrowserContext, path: string) => {
-    const page = await openRecordedPage(context, base_url)
-    await page.goto(`${base_url}/app${path}`)
+    const page = await openRecordedPage(context, baseUrl)
+    await page.goto(`${baseUrl}/app${path}`)
     if (path.startsWith('/b/')) await page.locator('main.board').waitFor()
     return page
   }
   const openPage: TestEnvironment['openPage'] = async (user, path, options) =>
-    openIn(await logIn(browser, base_url, user && { email: user.email, password: PASSWORD }, options), path)
+    openIn(await logIn(browser, baseUrl, user && { email: user.email, password: PASSWORD }, options), path)
 
   const createBoard: TestEnvironment['createBoard'] = async (titles) => {
     const [ada, grace] = await Promise.all([service.user(), service.user()])

@@ -34,7 +34,7 @@ describe('a board URL', () => {
     const requested: string[] = []
     page.on('request', (request) => requested.push(request.url()))
     const wrong = change(board.id)
-    await page.goto(`${env.service.base_url}/app/b/${wrong}`)
+    await page.goto(`${env.service.baseUrl}/app/b/${wrong}`)
     await page.getByRole('heading', { name: 'Board not found' }).waitFor()
     await page.getByRole('button', { name: 'Account' }).waitFor()
     // The request is not retried.

@@ -238,7 +238,7 @@ describe('previewing a file', () => {
     const tab = await page.context().newPage()
     const [opened] = await Promise.all([
       tab.waitForEvent('download'),
-      tab.goto(`${env.service.base_url}/attachments/${id}`).catch(() => undefined),
+      tab.goto(`${env.service.baseUrl}/attachments/${id}`).catch(() => undefined),
     ])
     expect(opened.suggestedFilename()).toBe('page.html')
     await tab.close()

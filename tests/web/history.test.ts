@@ -21,11 +21,11 @@ const waitForOfflineSupport = async (page: Page) => {
 describe.each([
   ['without', false],
   ['with', true],
-])('%s the back/forward cache', (_, has_page_cache) => {
+])('%s the back/forward cache', (_, hasPageCache) => {
   let env: TestEnvironment
   let board: TestBoard
   beforeAll(async () => {
-    env = await openEnvironment({}, { has_page_cache })
+    env = await openEnvironment({}, { hasPageCache })
   })
   afterAll(() => env.close())
 
@@ -60,11 +60,11 @@ describe.each([
   }
   /** Navigates to another page and back. */
   async function leaveAndReturn(page: Page) {
-    await page.goto(`${env.service.base_url}/app/accessibility`)
+    await page.goto(`${env.service.baseUrl}/app/accessibility`)
     await page.goBack({ waitUntil: 'commit' })
     await page.locator('main.board').waitFor()
     const restored = await page.evaluate('window.restored ?? false')
-    expect(restored).toBe(has_page_cache)
+    expect(restored).toBe(hasPageCache)
   }
   const byGrace = (title: string) =>
     board.grace.api.call('createCard', {
@@ -117,7 +117,7 @@ describe.each([
   /** The same after a reload, which removes the `restored` flag. */
   async function leaveAndReturnOffline(page: Page) {
     const shown = await shownOrder(page)
-    await page.goto(`${env.service.base_url}/app/accessibility`)
+    await page.goto(`${env.service.baseUrl}/app/accessibility`)
     await page.goBack({ waitUntil: 'commit' })
     await expect.poll(() => shownOrder(page)).toEqual(shown)
   }
@@ -127,16 +127,16 @@ describe.each([
     await page.context().setOffline(true)
     await moveAndRename(page)
     const shown = await shownOrder(page)
-    const again = await openRecordedPage(page.context(), env.service.base_url)
+    const again = await openRecordedPage(page.context(), env.service.baseUrl)
     await page.close()
-    await again.goto(`${env.service.base_url}/app${board.path}`)
+    await again.goto(`${env.service.baseUrl}/app${board.path}`)
     await expect.poll(() => shownOrder(again)).toEqual(shown)
     // Change something on a second visit in the same tab, and go back to the first one.
-    await again.goto(`${env.service.base_url}/app${board.path}/activity`)
-    await again.goto(`${env.service.base_url}/app${board.path}?q=`)
+    await again.goto(`${env.service.baseUrl}/app${board.path}/activity`)
+    await again.goto(`${env.service.baseUrl}/app${board.path}?q=`)
     await add(again, 'second visit')
     await again.goBack({ waitUntil: 'commit' })
-    if (!has_page_cache) await again.waitForLoadState()
+    if (!hasPageCache) await again.waitForLoadState()
     await again.goBack({ waitUntil: 'commit' })
     await again.context().setOffline(false)
     expect(await env.waitForSync(board, again, other)).toEqual([
@@ -148,9 +148,9 @@ describe.each([
 
   test('[WEB-131] [SYNC-32] no change is lost in a random walk', async () => {
     const [ada, grace] = await Promise.all([env.service.user(), env.service.user()])
-    const { base_url } = env.service
+    const { baseUrl } = env.service
     const people = { ada: { ...ada, password: PASSWORD }, grace: { ...grace, password: PASSWORD } }
-    const { walk, close } = await openRandomWalk({ base_url, browser: env.browser, has_page_cache, ...people })
+    const { walk, close } = await openRandomWalk({ baseUrl, browser: env.browser, hasPageCache, ...people })
     // One walk; `npm run prove -- web-walks` runs 200.
     expect((await walk(1)).violations).toEqual([])
     await close()
@@ -243,15 +243,15 @@ describe('connection', () => {
 
   test('[WEB-133] a slow first connection is shown as connecting, not as reconnecting', async () => {
     const board = await env.createBoard({ 'To do': ['one'] })
-    const { base_url } = env.service
-    const context = await logIn(env.browser, base_url, { email: board.ada.email, password: PASSWORD })
-    const page = await openRecordedPage(context, base_url)
+    const { baseUrl } = env.service
+    const context = await logIn(env.browser, baseUrl, { email: board.ada.email, password: PASSWORD })
+    const page = await openRecordedPage(context, baseUrl)
     const { promise, resolve } = Promise.withResolvers<void>()
     await page.route('**/auth/ticket', async (route) => {
       await promise
       await route.continue()
     })
-    await page.goto(`${base_url}/app${board.path}`)
+    await page.goto(`${baseUrl}/app${board.path}`)
     await page.getByText('Connecting…').waitFor()
     resolve()
     await page.getByText('Live').waitFor()

@@ -39,7 +39,7 @@ function useScreens(options: BrowserContextOptions) {
   afterAll(() => Promise.all(pages.map((page) => page.context().close())))
   return async (screen: Screen): Promise<Page> => {
     const page = pages[screen.isPublic ? 1 : 0] as Page
-    await openScreen(page, env.service.base_url, screen, { board: board.id, card })
+    await openScreen(page, env.service.baseUrl, screen, { board: board.id, card })
     return page
   }
 }

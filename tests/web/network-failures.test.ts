@@ -97,8 +97,8 @@ describe('offline', () => {
 
 test('[WEB-53] a dead socket is detected, and missed changes are loaded', async () => {
   const board = await env.createBoard({ 'To do': ['one'], Doing: [] })
-  const context = await logIn(env.browser, env.service.base_url, { email: board.ada.email, password: PASSWORD })
-  const page = await openRecordedPage(context, env.service.base_url)
+  const context = await logIn(env.browser, env.service.baseUrl, { email: board.ada.email, password: PASSWORD })
+  const page = await openRecordedPage(context, env.service.baseUrl)
   await page.clock.install()
   let isDead = false
   let sockets = 0
@@ -109,7 +109,7 @@ test('[WEB-53] a dead socket is detected, and missed changes are loaded', async 
     service.onMessage((message) => passes() && socket.send(message))
     socket.onMessage((message) => passes() && service.send(message))
   })
-  await page.goto(`${env.service.base_url}/app${board.path}`)
+  await page.goto(`${env.service.baseUrl}/app${board.path}`)
   await page.getByText('Live').waitFor()
   isDead = true
   await board.grace.api.call('createCard', {
@@ -127,12 +127,12 @@ test('[WEB-53] a dead socket is detected, and missed changes are loaded', async 
 
 test('[WEB-54] a server restart during a drag loses and duplicates no change', async () => {
   const board = await env.createBoard({ 'To do': ['dragged', 'one'], Doing: ['two'] })
-  const settings = { DATABASE_URL: env.service.database_url, JWT_SECRET: 'killed-and-started-again-0123456789' }
+  const settings = { DATABASE_URL: env.service.databaseUrl, JWT_SECRET: 'killed-and-started-again-0123456789' }
   let service = await startServiceProcess({ ...settings, LOG_LEVEL: 'warn' })
-  const { base_url } = service
-  const context = await logIn(env.browser, base_url, { email: board.ada.email, password: PASSWORD })
-  const page = await openRecordedPage(context, base_url)
-  await page.goto(`${base_url}/app${board.path}`)
+  const { baseUrl } = service
+  const context = await logIn(env.browser, baseUrl, { email: board.ada.email, password: PASSWORD })
+  const page = await openRecordedPage(context, baseUrl)
+  await page.goto(`${baseUrl}/app${board.path}`)
   await page.getByText('Live').waitFor()
 
   await startDrag(page, 'dragged')
@@ -145,7 +145,7 @@ test('[WEB-54] a server restart during a drag loses and duplicates no change', a
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')
   await page.getByText('Reconnecting…').waitFor()
-  service = await startServiceProcess({ ...settings, LOG_LEVEL: 'warn', PORT: new URL(base_url).port })
+  service = await startServiceProcess({ ...settings, LOG_LEVEL: 'warn', PORT: new URL(baseUrl).port })
   expect(await env.waitForSync(board, page)).toEqual([
     ['To do', ['one']],
     ['Doing', ['two', 'dragged', 'while it was down']],
@@ -163,14 +163,14 @@ test('[WEB-55] without Redis, changes on one instance reach pages of the other',
   const first = await startService({ REDIS_URL: redis.url })
   const board = await first.board()
   const second = await startServiceProcess({
-    DATABASE_URL: first.database_url,
+    DATABASE_URL: first.databaseUrl,
     REDIS_URL: redis.url,
     JWT_SECRET: 'another-instance-0123456789-0123456789',
     LOG_LEVEL: 'warn',
   })
-  const context = await logIn(env.browser, second.base_url, { email: board.member.email, password: PASSWORD })
-  const page = await openRecordedPage(context, second.base_url)
-  await page.goto(`${second.base_url}/app/b/${board.id}`)
+  const context = await logIn(env.browser, second.baseUrl, { email: board.member.email, password: PASSWORD })
+  const page = await openRecordedPage(context, second.baseUrl)
+  await page.goto(`${second.baseUrl}/app/b/${board.id}`)
   await page.getByText('Live').waitFor()
   await redis.process().end('SIGKILL')
   const params = { board_id: board.id, column_id: board.columns[0].id }

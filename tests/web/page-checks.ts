@@ -34,25 +34,25 @@ const RECORDER = `
 /** Opens a browser context, logged in through the session cookie if there are credentials. */
 export async function logIn(
   browser: Browser,
-  base_url: string,
+  baseUrl: string,
   credentials?: Credentials,
   options: BrowserContextOptions = {},
 ) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
   if (credentials) {
     const form = { username: credentials.email, password: credentials.password, cookie: 'true' }
-    const response = await context.request.post(`${base_url}/auth/login`, { form, headers: { origin: base_url } })
+    const response = await context.request.post(`${baseUrl}/auth/login`, { form, headers: { origin: baseUrl } })
     assert.equal(response.status(), 200, await response.text())
   }
   return context
 }
 
 /** Opens a page that records errors, requests to other origins, policy violations and announcements. */
-export async function openRecordedPage(context: BrowserContext, base_url: string): Promise<Page> {
+export async function openRecordedPage(context: BrowserContext, baseUrl: string): Promise<Page> {
   const page = await context.newPage()
   const record: PageRecord = { problems: [], announcements: [] }
   records.set(page, record)
-  const own = [`${base_url}/`, `${base_url.replace('http', 'ws')}/`]
+  const own = [`${baseUrl}/`, `${baseUrl.replace('http', 'ws')}/`]
   const checkOrigin = (url: string) => {
     // PDFs are shown by the browser's viewer, an extension.
     const isOwn = /^(data|blob|chrome|chrome-extension):/.test(url) || own.some((start) => url.startsWith(start))

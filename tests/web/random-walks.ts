@@ -12,10 +12,10 @@ interface WalkUser extends Credentials {
   api: Client
 }
 export interface WalkSetup {
-  base_url: string
+  baseUrl: string
   browser: Browser
   /** Whether the browser keeps pages in its back/forward cache. */
-  has_page_cache: boolean
+  hasPageCache: boolean
   ada: WalkUser
   grace: WalkUser
 }
@@ -49,8 +49,8 @@ const RECORD_QUEUE = `
 
 /** Opens a browser context for random walks: changes, navigation and network failures in random order. */
 export async function openRandomWalk(setup: WalkSetup) {
-  const { browser, base_url, ada } = setup
-  const context = await logIn(browser, base_url, ada)
+  const { browser, baseUrl, ada } = setup
+  const context = await logIn(browser, baseUrl, ada)
   const queued = new Map<string, QueuedChange>()
   const seen = { restored: 0 }
   await context.exposeBinding('queued', (_, text: string) => {
@@ -65,7 +65,7 @@ export async function openRandomWalk(setup: WalkSetup) {
   await context.addInitScript(RECORD_QUEUE)
   // Load a page once, so that the service worker can serve it offline.
   const page = await context.newPage()
-  await page.goto(`${base_url}/app/boards`)
+  await page.goto(`${baseUrl}/app/boards`)
   await eventually('the service worker is active', () => page.evaluate('navigator.serviceWorker.controller !== null'))
   await page.close()
   return {
@@ -146,7 +146,7 @@ class RandomWalk {
   }
 
   private get url() {
-    return `${this.setup.base_url}/app/b/${this.board_id}`
+    return `${this.setup.baseUrl}/app/b/${this.board_id}`
   }
 
   private async begin() {
@@ -254,7 +254,7 @@ class RandomWalk {
     if (isHere && this.shown.length > 0) this.shown.push(await this.text())
     switch (kind) {
       case 14:
-        await page.goto(`${this.setup.base_url}/app/settings`)
+        await page.goto(`${this.setup.baseUrl}/app/settings`)
         break
       case 15:
         await page.reload()
@@ -275,7 +275,7 @@ class RandomWalk {
     }
     // A new tab has no history.
     if (this.page.url() === 'about:blank') await this.page.goto(this.url)
-    if (!this.setup.has_page_cache) await this.page.waitForLoadState()
+    if (!this.setup.hasPageCache) await this.page.waitForLoadState()
     if (this.page.url() !== this.url) return
     await this.page.locator('main.board').waitFor()
     // A restored page has reported it when this call returns.

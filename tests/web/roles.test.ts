@@ -77,7 +77,7 @@ async function openControls(page: Page, board: BoardWithRule, at: OwnerControl['
     await page.getByRole('button', { name: 'Board menu' }).click()
     await page.getByRole('menuitem', { name: 'Members' }).waitFor()
   } else {
-    await page.goto(`${env.service.base_url}/app${board.path}/${at}`)
+    await page.goto(`${env.service.baseUrl}/app${board.path}/${at}`)
     await page.getByText(at === 'members' ? `@${board.grace.username}` : 'History').waitFor()
     if (at === 'automations') await page.getByRole('list', { name: 'Rules' }).waitFor()
   }

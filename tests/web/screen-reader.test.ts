@@ -76,7 +76,7 @@ test('[WEB-72] every screen has one h1 and skips no heading level', async () => 
   const outside = await env.openPage(undefined, '/login')
   for (const screen of screens) {
     const page = screen.isPublic ? outside : inside
-    await openScreen(page, env.service.base_url, screen, ids)
+    await openScreen(page, env.service.baseUrl, screen, ids)
     const levels = (await page.evaluate(
       `[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((each) => Number(each.tagName[1]))`,
     )) as number[]

@@ -31,9 +31,9 @@ export const screens: Screen[] = [
 ]
 
 /** Opens a screen and waits until it is loaded. */
-export async function openScreen(page: Page, base_url: string, screen: Screen, ids: { board: string; card: string }) {
+export async function openScreen(page: Page, baseUrl: string, screen: Screen, ids: { board: string; card: string }) {
   const path = screen.path.replace('{board}', ids.board).replace('{card}', ids.card)
-  await page.goto(`${base_url}/app${path}`)
+  await page.goto(`${baseUrl}/app${path}`)
   if (screen.keys) await page.locator('.card-title').first().waitFor()
   for (const key of screen.keys ?? []) await page.keyboard.press(key)
   await page.locator(screen.ready).first().waitFor()

@@ -18,7 +18,7 @@ interface Scene {
 }
 /** The service, the user and the boards of the screenshots. */
 export interface ScreenshotSetup {
-  base_url: string
+  baseUrl: string
   credentials: Credentials
   /** The demo board, an empty board, and a board of a thousand cards. */
   board_id: string
@@ -144,9 +144,9 @@ export async function takeScreenshots(
         const name = `${scene.name}-${viewport}-${colorScheme}`
         log(name)
         const credentials = scene.isPublic ? undefined : setup.credentials
-        const context = await logIn(browser, setup.base_url, credentials, { ...options, colorScheme })
-        const page = await openRecordedPage(context, setup.base_url)
-        await page.goto(`${setup.base_url}/app${scene.path}`)
+        const context = await logIn(browser, setup.baseUrl, credentials, { ...options, colorScheme })
+        const page = await openRecordedPage(context, setup.baseUrl)
+        await page.goto(`${setup.baseUrl}/app${scene.path}`)
         await page.locator('#main:not([aria-busy])').waitFor()
         await scene.act?.(page)
         // Wait for late content and animations.
@@ -166,15 +166,15 @@ const WINDOW = { width: 960, height: 720 }
 /** The pages of two users side by side, right after one of them has moved a card. */
 export async function screenshotTwoUsers(
   browser: Browser,
-  base_url: string,
+  baseUrl: string,
   board_id: string,
   password: string,
   file: string,
 ) {
   const open = async (name: string) => {
-    const context = await logIn(browser, base_url, { email: `${name}@example.com`, password }, { viewport: WINDOW })
-    const page = await openRecordedPage(context, base_url)
-    await page.goto(`${base_url}/app/b/${board_id}`)
+    const context = await logIn(browser, baseUrl, { email: `${name}@example.com`, password }, { viewport: WINDOW })
+    const page = await openRecordedPage(context, baseUrl)
+    await page.goto(`${baseUrl}/app/b/${board_id}`)
     await page.getByText('Live').waitFor()
     return page
   }

@@ -7,7 +7,7 @@ import { checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
 beforeAll(async () => {
-  env = await openEnvironment({}, { is_whole: true })
+  env = await openEnvironment({}, { isWhole: true })
 })
 afterAll(() => env.close())
 
@@ -22,7 +22,7 @@ test('[WEB-15] [SEC-4] the Content-Security-Policy of every page forbids inline 
       }),
     )
     expect(policy.get('default-src'), path).toEqual(["'none'"])
-    const files = `${new URL(env.service.base_url).host}/app/`
+    const files = `${new URL(env.service.baseUrl).host}/app/`
     for (const name of ['script-src', 'style-src', 'font-src', 'worker-src'])
       expect(policy.get(name), `${path} ${name}`).toEqual([files])
     expect(policy.get('connect-src')).toEqual(["'self'"])
@@ -109,7 +109,7 @@ describe('an SVG file with scripts', () => {
   test('[WEB-110] [V41] is only downloaded: the page makes no document of it that could be opened', async () => {
     const board = await env.createBoard({ 'To do': ['card'] })
     const script = await attach(board, 'a.js', 'text/javascript', leave('svg-external'))
-    const external = `<script href="${env.service.base_url}/attachments/${script.id}"/>`
+    const external = `<script href="${env.service.baseUrl}/attachments/${script.id}"/>`
     await attach(board, 'pic.svg', 'image/svg+xml', svg(`<script>${leave('svg-inline')}</script>${external}`))
     const page = await env.openPage(board.ada, board.path)
     await page.evaluate(`globalThis.blobs = []; const make = URL.createObjectURL
@@ -129,7 +129,7 @@ describe('an SVG file with scripts', () => {
     const board = await env.createBoard({ 'To do': ['card'] })
     const script = await attach(board, 'a.js', 'text/javascript', leave('svg-external'))
     const page = await env.openPage(board.ada, board.path)
-    const content = svg(`<script href="${env.service.base_url}/attachments/${script.id}"/>`)
+    const content = svg(`<script href="${env.service.baseUrl}/attachments/${script.id}"/>`)
     const url = (await page.evaluate(
       `URL.createObjectURL(new Blob([${JSON.stringify(content)}], { type: 'image/svg+xml' }))`,
     )) as string

@@ -19,7 +19,7 @@ export interface Person extends Credentials {
 }
 /** A service, a browser, and two users. */
 export interface SpeedEnvironment {
-  base_url: string
+  baseUrl: string
   sql: pg.Pool
   browser: Browser
   viewer: Person
@@ -28,8 +28,8 @@ export interface SpeedEnvironment {
 
 const PASSWORD = 'hush-hush correct horse'
 
-export async function join(base_url: string, username: string): Promise<Person> {
-  const anybody = new Client(base_url)
+export async function join(baseUrl: string, username: string): Promise<Person> {
+  const anybody = new Client(baseUrl)
   const email = `${username}@example.com`
   const { id } = await anybody.call('register', { body: { email, username, password: PASSWORD } })
   const { access_token: token } = await anybody.call('login', { body: { username: email, password: PASSWORD } })
@@ -71,11 +71,11 @@ async function until(page: Page, condition: string) {
 }
 
 /** Opens a board in a new browser context, measured from the start. */
-export async function openMeasured({ browser, base_url, viewer }: SpeedEnvironment, board_id: string): Promise<Page> {
-  const context = await logIn(browser, base_url, viewer)
+export async function openMeasured({ browser, baseUrl, viewer }: SpeedEnvironment, board_id: string): Promise<Page> {
+  const context = await logIn(browser, baseUrl, viewer)
   const page = await context.newPage()
   await page.addInitScript(MEASURE)
-  await page.goto(`${base_url}/app/b/${board_id}`)
+  await page.goto(`${baseUrl}/app/b/${board_id}`)
   await until(page, 'measured.interactive !== undefined')
   return page
 }
@@ -117,10 +117,10 @@ export async function measureDrops(page: Page, count: number): Promise<number[]>
 /** Time from a change sent by another client until it is painted. */
 export async function measureEcho(
   page: Page,
-  { base_url, writer }: SpeedEnvironment,
+  { baseUrl, writer }: SpeedEnvironment,
   count: number,
 ): Promise<number[]> {
-  const connection = new HttpClient(base_url, writer.token)
+  const connection = new HttpClient(baseUrl, writer.token)
   const card_id = (await page.evaluate(`document.querySelector('[data-card-id]').dataset.cardId`)) as string
   await page.evaluate(`measured.listenTo('${card_id}')`)
   for (let i = 0; i < count; i++) {
@@ -137,11 +137,11 @@ export async function measureEcho(
 /** Time from a key press in the filter until the letter is painted, and until the filtered cards are. */
 export async function measureFilter(
   page: Page,
-  { base_url, viewer }: SpeedEnvironment,
+  { baseUrl, viewer }: SpeedEnvironment,
   board_id: string,
   rounds: number,
 ) {
-  const { columns } = await new Client(base_url, viewer.token).call('getBoard', { params: { board_id } })
+  const { columns } = await new Client(baseUrl, viewer.token).call('getBoard', { params: { board_id } })
   const texts = columns.flatMap(({ cards }) => cards.map((card) => `${card.title} ${card.description}`.toLowerCase()))
   const countOf = (typed: string) => {
     const words = typed.toLowerCase().split(' ').filter(Boolean)
@@ -165,8 +165,8 @@ export async function measureFilter(
 }
 
 /** Sends changes to visible cards at a given rate: titles, and every fifth time a move. */
-export async function measureBurst(page: Page, { base_url, writer }: SpeedEnvironment, seconds: number, rate: number) {
-  const connection = new HttpClient(base_url, writer.token)
+export async function measureBurst(page: Page, { baseUrl, writer }: SpeedEnvironment, seconds: number, rate: number) {
+  const connection = new HttpClient(baseUrl, writer.token)
   const ids = (await page.evaluate(
     `[...document.querySelectorAll('.column')].flatMap((column) => [...column.querySelectorAll('[data-card-id]')].slice(0, 6).map((card) => card.dataset.cardId))`,
   )) as string[]
@@ -212,20 +212,20 @@ export async function layoutShift(page: Page): Promise<number> {
 
 /** Bytes after gzip that the first visit of a board loads, by type, including the API responses. */
 export async function measureBytes(env: SpeedEnvironment, board_id: string) {
-  const { browser, base_url, viewer } = env
-  const context = await logIn(browser, base_url, viewer)
+  const { browser, baseUrl, viewer } = env
+  const context = await logIn(browser, baseUrl, viewer)
   const page = await context.newPage()
   const urls = new Set<string>()
   page.on('request', (request) => urls.add(request.url()))
-  await page.goto(`${base_url}/app/b/${board_id}`)
+  await page.goto(`${baseUrl}/app/b/${board_id}`)
   await page.locator('.card-title').first().waitFor()
   // Later requests are prefetches.
   const needed = [...urls]
   await context.close()
-  const connection = new HttpClient(base_url, viewer.token)
+  const connection = new HttpClient(baseUrl, viewer.token)
   const sizes = { script: 0, style: 0, font: 0, rest: 0 }
   for (const url of needed) {
-    const { bytes, headers } = await connection.request('GET', url.slice(base_url.length), {
+    const { bytes, headers } = await connection.request('GET', url.slice(baseUrl.length), {
       'accept-encoding': 'gzip',
     })
     const type = headers['content-type'] ?? ''

@@ -35,9 +35,9 @@ let speed: SpeedEnvironment
 let board_id: string
 beforeAll(async () => {
   env = await openEnvironment({ LOG_LEVEL: 'warn' })
-  const { base_url, sql } = env.service
-  const [viewer, writer] = [await join(base_url, 'viewer'), await join(base_url, 'writer')]
-  speed = { base_url, sql, browser: env.browser, viewer, writer }
+  const { baseUrl, sql } = env.service
+  const [viewer, writer] = [await join(baseUrl, 'viewer'), await join(baseUrl, 'writer')]
+  speed = { baseUrl, sql, browser: env.browser, viewer, writer }
   board_id = await largeBoard(speed, 1_000)
 })
 afterAll(() => env.close())

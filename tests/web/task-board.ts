@@ -80,7 +80,7 @@ export async function createTaskBoard(
       ),
     members: async () => (await read()).members.map(({ user_id }) => ({ id: user_id })),
     loggedInUser: async () => {
-      const response = await page.context().request.get(`${ada.api.base_url}/auth/me`)
+      const response = await page.context().request.get(`${ada.api.baseUrl}/auth/me`)
       return response.ok() ? (await response.json()).id : 'none'
     },
     url: async () => page.url(),

@@ -25,7 +25,7 @@ afterAll(() => console.table(effort))
 async function begin(page: Page, task: Task): Promise<TaskBoard> {
   const board = await createTaskBoard(page, users, columns)
   if (task.from === '/login') await page.context().clearCookies()
-  await page.goto(`${env.service.base_url}/app${task.from ?? `/b/${board.id}`}`)
+  await page.goto(`${env.service.baseUrl}/app${task.from ?? `/b/${board.id}`}`)
   await page.locator('h1').waitFor()
   if (!task.from) await page.locator('main.board').waitFor()
   return board

@@ -199,7 +199,7 @@ describe('unsaved text', () => {
     await descriptionField(page).fill(text)
     await leave(page)
     if ((await page.getByRole('button', { name: 'Restore' }).count()) === 0) {
-      await page.goto(`${env.service.base_url}/app${board.path}/c/${board.cards['card']}`)
+      await page.goto(`${env.service.baseUrl}/app${board.path}/c/${board.cards['card']}`)
     }
     await page.getByText('Unsaved draft from').waitFor()
     expect(await storedDescription(board, 'card')).toBe('as it was')

@@ -43,7 +43,7 @@ test('[WEB-78] Escape closes every dialog and menu of a board and returns the fo
 test('[WEB-84] the skip link leads past the header of every page', async () => {
   const page = await env.openPage(board.ada, '/boards')
   for (const screen of screens.filter(({ isPublic, keys, path }) => !isPublic && !keys && !/}\//.test(path))) {
-    await openScreen(page, env.service.base_url, screen, { board: board.id, card: '' })
+    await openScreen(page, env.service.baseUrl, screen, { board: board.id, card: '' })
     const user = new KeyboardUser(page)
     await user.press('Tab')
     await user.expectFocus('Skip to content')
@@ -100,7 +100,7 @@ const menuOf = async (page: Page) => {
 test('[WEB-87] help is in the same place on every page: the last menu of the header, with the same entries', async () => {
   const page = await env.openPage(board.ada, '/boards')
   for (const path of ['/boards', board.path, '/settings', '/accessibility']) {
-    await page.goto(`${env.service.base_url}/app${path}`)
+    await page.goto(`${env.service.baseUrl}/app${path}`)
     expect(await menuOf(page), path).toEqual(['Settings', 'Keyboard shortcuts?', 'Accessibility', 'Log out'])
     expect(await page.locator('header [aria-haspopup]').last().getAttribute('aria-label'), path).toMatch(/account of/)
   }
@@ -114,7 +114,7 @@ test('[WEB-89] form errors are shown as text at their field, which takes the foc
   await out.keyboard.press('Enter')
   await out.getByRole('alert').and(out.locator(':focus')).waitFor()
   expect(await out.getByLabel('Password', { exact: true }).inputValue()).toBe('wrong and long enough')
-  await out.goto(`${env.service.base_url}/app/register`)
+  await out.goto(`${env.service.baseUrl}/app/register`)
   await out.getByLabel('Email').fill('nobody')
   await out.getByLabel('Username').fill(board.ada.username)
   await out.getByLabel('Password').fill('short')
@@ -151,7 +151,7 @@ test('[WEB-90] fields have autocomplete attributes, and passwords can be pasted 
   await page.getByLabel('Show password').check()
   expect(await password.getAttribute('type')).toBe('text')
   expect(await password.inputValue()).toBe(PASSWORD)
-  await page.goto(`${env.service.base_url}/app/register`)
+  await page.goto(`${env.service.baseUrl}/app/register`)
   await page.getByLabel('Username').waitFor()
   expect(await purposes()).toEqual(['username', 'nickname', 'new-password', 'given-name', 'family-name'])
   await checkAndClose(page, ignoreErrors)

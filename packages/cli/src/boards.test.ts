@@ -8,7 +8,7 @@ const user = new CliUser()
 beforeAll(async () => {
   service = await startService()
   board = await service.board()
-  await user.login(service.base_url, board.owner.email)
+  await user.login(service.baseUrl, board.owner.email)
 })
 afterAll(async () => {
   user.dispose()
@@ -105,7 +105,7 @@ describe('output', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(/^lockstep: .+title.+ \(request [\w-]+\)\n$/)
     const nonMember = new CliUser()
-    await nonMember.login(service.base_url, (await service.user()).email)
+    await nonMember.login(service.baseUrl, (await service.user()).email)
     const rejected = await nonMember.run(['show', board.id])
     expect(rejected).toMatchObject({
       code: 1,
@@ -168,7 +168,7 @@ describe('for scripts', () => {
   test('[CLI-11] with --json every command prints only JSON', async () => {
     const other = new CliUser()
     const input = `${PASSWORD}\n`
-    const url = service.base_url
+    const url = service.baseUrl
     const { email, id } = board.owner
     expect(await other.json(['login', '--url', url, '--email', email], { input })).toMatchObject({ url, user: { id } })
     expect(await other.json(['boards'])).toContainEqual(expect.objectContaining({ id: board.id }))

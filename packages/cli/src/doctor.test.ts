@@ -41,7 +41,7 @@ const wrong = (detail: RegExp, remedy: RegExp) => ({
 })
 /** Runs `work` through a proxy with these faults. */
 async function throughProxy(faults: Parameters<typeof startWebProxy>[1], work: (url: string) => Promise<void>) {
-  const proxy = await startWebProxy(service.base_url, faults)
+  const proxy = await startWebProxy(service.baseUrl, faults)
   try {
     await work(proxy.baseUrl)
   } finally {
@@ -50,10 +50,10 @@ async function throughProxy(faults: Parameters<typeof startWebProxy>[1], work: (
 }
 
 test('[CLI-14] on a healthy deployment every check passes, and an event arrives within a second', async () => {
-  await user.login(service.base_url, board.owner.email)
+  await user.login(service.baseUrl, board.owner.email)
   const before = await board.owner.api.call('getBoard', { params: { board_id: board.id } })
   const { code, out } = await user.run(['doctor', '--board', 'Plan'])
-  expect(out.replaceAll(/\d+ (ms|min)/g, 'n $1')).toBe(`✓ address     ${service.base_url} responds
+  expect(out.replaceAll(/\d+ (ms|min)/g, 'n $1')).toBe(`✓ address     ${service.baseUrl} responds
 ✓ service     Lockstep 0.1.0
 ✓ database    connected
 ✓ redis       connected
@@ -69,7 +69,7 @@ test('[CLI-14] on a healthy deployment every check passes, and an event arrives 
 })
 
 test('[CLI-14] without a login the other checks still run', async () => {
-  expect(await runDoctor(service.base_url, '--board', 'Plan')).toMatchObject({
+  expect(await runDoctor(service.baseUrl, '--board', 'Plan')).toMatchObject({
     is_ok: true,
     login: { state: 'skipped' },
     websocket: { state: 'ok' },
@@ -83,7 +83,7 @@ test('[CLI-14] distinguishes an unreachable address, an unknown host name, TLS o
   expect(unreachable['address']).toMatchObject(wrong(/ECONNREFUSED/, /Start the service/))
   const unknownHost = await runDoctor('http://no-such-machine.invalid')
   expect(unknownHost['address']).toMatchObject(wrong(/ENOTFOUND|EAI_AGAIN/, /name/))
-  const tls = await runDoctor(service.base_url.replace('http:', 'https:'))
+  const tls = await runDoctor(service.baseUrl.replace('http:', 'https:'))
   expect(tls['address']).toMatchObject(wrong(/SSL|EPROTO/, /http:\/\//))
   const port = await freePort()
   const other = createServer((_, response) => void response.end('<h1>It works!</h1>')).listen(port, '127.0.0.1')
@@ -94,17 +94,17 @@ test('[CLI-14] distinguishes an unreachable address, an unknown host name, TLS o
 test('[CLI-14] a redirect is reported', async () => {
   const port = await freePort()
   const redirect = createServer(({ url }, response) => {
-    response.writeHead(301, { location: service.base_url + url }).end()
+    response.writeHead(301, { location: service.baseUrl + url }).end()
   }).listen(port, '127.0.0.1')
   const { service: found } = await runDoctor(`http://127.0.0.1:${port}`)
-  expect(found).toMatchObject(wrong(/redirect/, new RegExp(`--url ${service.base_url}`)))
+  expect(found).toMatchObject(wrong(/redirect/, new RegExp(`--url ${service.baseUrl}`)))
   redirect.close()
 })
 
 test('[CLI-14] a missing Redis or database is reported with a remedy', async () => {
   const nowhere = async (scheme: string) => `${scheme}://127.0.0.1:${await freePort()}`
   const degraded = await startService({ REDIS_URL: await nowhere('redis') }, { beside: service })
-  expect(await runDoctor(degraded.base_url)).toMatchObject({
+  expect(await runDoctor(degraded.baseUrl)).toMatchObject({
     is_ok: false,
     database: { state: 'ok' },
     redis: wrong(/not connected/, /REDIS_URL/),
@@ -112,10 +112,10 @@ test('[CLI-14] a missing Redis or database is reported with a remedy', async () 
   })
   await degraded.stop()
   const single = await startService({ REDIS_URL: '' }, { beside: service })
-  expect(await runDoctor(single.base_url)).toMatchObject({ is_ok: true, redis: { state: 'ok' } })
+  expect(await runDoctor(single.baseUrl)).toMatchObject({ is_ok: true, redis: { state: 'ok' } })
   await single.stop()
   const failing = await startService({ DATABASE_URL: `${await nowhere('postgres')}/lost` }, { beside: service })
-  expect(await runDoctor(failing.base_url)).toMatchObject({
+  expect(await runDoctor(failing.baseUrl)).toMatchObject({
     is_ok: false,
     database: wrong(/not connected/, /DATABASE_URL/),
     redis: { state: 'skipped' },
@@ -133,7 +133,7 @@ test('[CLI-14] clock differences in both directions are reported', async () => {
 })
 
 test('[CLI-14] a login file readable by others and an invalid token are reported', async () => {
-  await user.login(service.base_url, board.owner.email)
+  await user.login(service.baseUrl, board.owner.email)
   chmodSync(user.loginFile, 0o644)
   expect((await runDoctor())['login']).toMatchObject(wrong(/other users/, /chmod 600/))
   user.env['LOCKSTEP_TOKEN'] = 'none'

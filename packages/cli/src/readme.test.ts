@@ -30,11 +30,11 @@ test('[CLI-7] the session in the README has the documented output', { timeout: 6
   for (const step of steps) {
     const [line = '', ...shown] = step.split('\n')
     const words = [...line.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
-    const args = words.map((word) => word.replace('http://127.0.0.1:8000', service.base_url))
+    const args = words.map((word) => word.replace('http://127.0.0.1:8000', service.baseUrl))
     const { code, out, err } = await user.run(args, { input: `${PASSWORD}\n` })
     expect({ line, code, err }).toEqual({ line, code: 0, err: '' })
     const expected = masked(shown.join('\n'))
-    const printed = masked(out.replaceAll(service.base_url, 'http://127.0.0.1:8000'))
+    const printed = masked(out.replaceAll(service.baseUrl, 'http://127.0.0.1:8000'))
     // The README shortens long output.
     if (expected.endsWith('\n…')) expect(printed).toContain(expected.slice(0, -1))
     else expect(printed).toBe(expected)

@@ -27,7 +27,7 @@ const add = (board: TestBoard, title: string) =>
 test('[CLI-9] every event is a line with time, user and change', async () => {
   const board = await service.board()
   const { member, columns } = board
-  await user.login(service.base_url, board.owner.email)
+  await user.login(service.baseUrl, board.owner.email)
   const running = user.start(['watch', board.id])
   await until('it is watching', () => running.err().includes('Watching Plan'))
   const card = await add(board, 'Write')
@@ -64,9 +64,9 @@ test('[CLI-9] every event is a line with time, user and change', async () => {
 
 test('[CLI-9] [CLI-11] it continues without gaps when the service is killed and restarted', async () => {
   const board = await service.board()
-  const settings = { DATABASE_URL: service.database_url, REDIS_URL: REDIS }
+  const settings = { DATABASE_URL: service.databaseUrl, REDIS_URL: REDIS }
   const first = await startServiceProcess(settings)
-  const proxy = await startWebProxy(first.base_url)
+  const proxy = await startWebProxy(first.baseUrl)
   await user.login(proxy.baseUrl, board.owner.email)
   const running = user.start(['watch', board.id, '--json'])
   const text = user.start(['watch', board.id])
@@ -81,7 +81,7 @@ test('[CLI-9] [CLI-11] it continues without gaps when the service is killed and 
   await add(board, 'meanwhile')
   await until('it detects the outage', () => /lost|cannot be reached/.test(text.err()))
   const second = await startServiceProcess(settings)
-  proxy.setTarget(second.base_url)
+  proxy.setTarget(second.baseUrl)
   await add(board, 'after')
   await until('the last comes', () => seen().includes('after') && text.out().includes('“after”'))
   expect(seen().filter((title) => title !== 'warm')).toEqual(['before', 'meanwhile', 'after'])
@@ -97,8 +97,8 @@ test('[CLI-9] [CLI-11] it continues without gaps when the service is killed and 
 test('[CLI-9] it stops when the board is deleted or the user is removed', async () => {
   const board = await service.board()
   const other = new CliUser()
-  await user.login(service.base_url, board.owner.email)
-  await other.login(service.base_url, board.member.email)
+  await user.login(service.baseUrl, board.owner.email)
+  await other.login(service.baseUrl, board.member.email)
   const [owner, member] = [user.start(['watch', board.id]), other.start(['watch', board.id])]
   await until('both are watching', () => [owner, member].every(({ err }) => err().includes('Watching')))
   const params = { board_id: board.id }
@@ -113,7 +113,7 @@ test('[CLI-4] [CLI-9] it exits with code 3 when the login expires', async () => 
   const board = await service.board()
   // Two logins within one second get the same token, and the token that changes the password stays valid.
   await pause(1_100)
-  await user.login(service.base_url, board.owner.email)
+  await user.login(service.baseUrl, board.owner.email)
   const running = user.start(['watch', board.id])
   await until('it is watching', () => running.err().includes('Watching'))
   // A token issued in the same second as the change would stay valid.
@@ -125,7 +125,7 @@ test('[CLI-4] [CLI-9] it exits with code 3 when the login expires', async () => 
 
 test('[CLI-9] behind a proxy that blocks WebSockets it polls and says so', { timeout: 60_000 }, async () => {
   const board = await service.board()
-  const proxy = await startWebProxy(service.base_url, { rejectsUpgrades: true })
+  const proxy = await startWebProxy(service.baseUrl, { rejectsUpgrades: true })
   await user.login(proxy.baseUrl, board.owner.email)
   const running = user.start(['watch', board.id])
   await until('it polls', () => running.err().includes('WebSockets are blocked'), 40_000)

@@ -53,7 +53,7 @@ describe('in chromium', () => {
   }
 
   test('[SDK-8] with cookie authentication, the page has no token, the session survives a reload, and its end is reported', async () => {
-    await run(await open(`${environment.service.base_url}/docs`), 'cookieScenario', context)
+    await run(await open(`${environment.service.baseUrl}/docs`), 'cookieScenario', context)
   })
 
   test('[SYNC-11] a dead connection is replaced immediately when the network is back or the page becomes visible', async () => {

@@ -34,11 +34,11 @@ beforeAll(async () => {
   browser = await openBrowser()
   mkdirSync(folder, { recursive: true })
   for (const [name, code] of programs)
-    writeFileSync(folder + name, code.replace('http://127.0.0.1:8000', service.base_url))
+    writeFileSync(folder + name, code.replace('http://127.0.0.1:8000', service.baseUrl))
   const { stdout, stderr } = await inNode('first-call.ts')
   expect(stderr).toBe('')
   board_id = stdout.trim()
-  ada = createClient({ baseUrl: service.base_url })
+  ada = createClient({ baseUrl: service.baseUrl })
   await ada.login({ username: 'ada@example.com', password: PASSWORD })
 }, 60_000)
 afterAll(async () => {

@@ -51,7 +51,7 @@ test('[SDK-1] the first code block in the README runs as it stands', async () =>
   const { email } = await service.user()
   const [first = ''] = blocks
   const code = first
-    .replace('http://127.0.0.1:8000', service.base_url)
+    .replace('http://127.0.0.1:8000', service.baseUrl)
     .replace('ada@example.com', email)
     .replace('correct horse', PASSWORD)
   writeFileSync(`${folder}first.ts`, code)

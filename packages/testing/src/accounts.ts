@@ -12,10 +12,10 @@ export interface Account {
 
 /** Registers a user and logs in. */
 export async function newAccount(
-  base_url: string,
+  baseUrl: string,
   username = `user-${randomBytes(6).toString('hex')}`,
 ): Promise<Account> {
-  const anonymous = new Client(base_url)
+  const anonymous = new Client(baseUrl)
   const email = `${username}@example.com`
   const { id } = await anonymous.call('register', { body: { email, username, password: PASSWORD } })
   const { access_token: token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })

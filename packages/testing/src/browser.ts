@@ -4,10 +4,10 @@ import { type Browser, chromium } from 'playwright-core'
  * Debian's Chromium, which makes no requests on its own. The headless build uses a third less CPU time than the full
  * browser, but has no back/forward cache, and does not open downloads as new tabs.
  */
-export const openBrowser = ({ has_page_cache = false, is_whole = false } = {}) =>
+export const openBrowser = ({ hasPageCache = false, isWhole = false } = {}) =>
   chromium.launch({
-    executablePath: is_whole || has_page_cache ? '/usr/bin/chromium' : '/usr/bin/chromium-headless-shell',
-    ...(has_page_cache && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
+    executablePath: isWhole || hasPageCache ? '/usr/bin/chromium' : '/usr/bin/chromium-headless-shell',
+    ...(hasPageCache && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -18,11 +18,11 @@ export const openBrowser = ({ has_page_cache = false, is_whole = false } = {}) =
   })
 
 /** Opens a page, and records its errors and its requests to other hosts. */
-export async function openPage(browser: Browser, base_url: string, path: string) {
+export async function openPage(browser: Browser, baseUrl: string, path: string) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
   const foreign: string[] = []
   const errors: string[] = []
-  const own = [base_url, base_url.replace('http', 'ws')]
+  const own = [baseUrl, baseUrl.replace('http', 'ws')]
   const note = (url: string) => {
     if (!/^(data|blob):/.test(url) && !own.some((start) => url.startsWith(`${start}/`))) foreign.push(url)
   }
@@ -35,6 +35,6 @@ export async function openPage(browser: Browser, base_url: string, path: string)
     // Redoc's own logo is on another host, and is blocked by the policy.
     if (/Security.Policy|Permissions.Policy/.test(text) && !text.includes('cdn.redoc.ly')) errors.push(text)
   })
-  await page.goto(base_url + path)
+  await page.goto(baseUrl + path)
   return { page, foreign, errors }
 }

@@ -39,11 +39,11 @@ export type Inputs<O extends Operation> = (keyof Params<O> extends never
 
 /** An HTTP client of the service, with or without a token. It validates every response against the contract. */
 export class Client {
-  readonly base_url: string
+  readonly baseUrl: string
   token: string | undefined
 
-  constructor(base_url: string, token?: string) {
-    this.base_url = base_url
+  constructor(baseUrl: string, token?: string) {
+    this.baseUrl = baseUrl
     this.token = token
   }
 
@@ -51,7 +51,7 @@ export class Client {
   async request(method: string, path: string, { json, raw, headers = {} }: Sending = {}): Promise<Answer> {
     const content = raw?.content ?? (json === undefined ? undefined : JSON.stringify(json))
     const type = raw ? raw.type : json === undefined ? undefined : 'application/json'
-    const response = await fetch(this.base_url + path, {
+    const response = await fetch(this.baseUrl + path, {
       method,
       redirect: 'manual',
       headers: {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /** Inserts a board with many cards, each with two labels, an assignee and a checklist of three items. */
-export async function makeLargeBoard(sql: pg.Pool, member_ids: string[], cards: number): Promise<string> {
+export async function makeLargeBoard(sql: pg.Pool, memberIds: string[], cards: number): Promise<string> {
   const { rows } = await sql.query<{ id: string }>(
     `with board as (
       insert into boards (id, title, created_by, updated_by) values (gen_random_uuid(), 'Large', $1, $1) returning id
@@ -9,7 +9,7 @@ export async function makeLargeBoard(sql: pg.Pool, member_ids: string[], cards: 
     members as (
       insert into board_members (board_id, user_id, role) select board.id, unnest($2::uuid[]), 'owner' from board
     ) select id from board`,
-    [member_ids[0], member_ids],
+    [memberIds[0], memberIds],
   )
   const { id } = rows[0] as { id: string }
   await sql.query(
@@ -36,7 +36,7 @@ export async function makeLargeBoard(sql: pg.Pool, member_ids: string[], cards: 
     )
     insert into checklist_items (board_id, id, checklist_id, content, rank)
     select $1, gen_random_uuid(), made_lists.id, 'Step ' || n, n from made_lists, generate_series(1, 3) n`,
-    [id, cards, member_ids],
+    [id, cards, memberIds],
   )
   return id
 }

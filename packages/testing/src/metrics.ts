@@ -21,9 +21,9 @@ export class Scrape {
 }
 
 /** Scrapes `/metrics` like Prometheus. */
-export async function scrape(base_url: string, token?: string): Promise<Scrape> {
+export async function scrape(baseUrl: string, token?: string): Promise<Scrape> {
   const headers = token ? { authorization: `Bearer ${token}` } : {}
-  const response = await fetch(`${base_url}/metrics`, { headers })
+  const response = await fetch(`${baseUrl}/metrics`, { headers })
   if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`)
   return new Scrape(await response.text())
 }

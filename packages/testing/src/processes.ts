@@ -24,7 +24,7 @@ export interface RunningProcess {
   end: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 export interface ServiceProcess extends RunningProcess {
-  base_url: string
+  baseUrl: string
 }
 export interface Store {
   url: string
@@ -91,11 +91,11 @@ export async function startServiceProcess(
     const port = settings['PORT'] ?? String(await freePort())
     const env = { ...inherited, LOG_LEVEL: 'debug', ...settings, PORT: port }
     const service = launch(process.execPath, [main], { env, ...(logFile && { logFile }) })
-    const base_url = `http://127.0.0.1:${port}`
-    const isUp = async () => service.hasEnded() || (await answers(`${base_url}/health`))
+    const baseUrl = `http://127.0.0.1:${port}`
+    const isUp = async () => service.hasEnded() || (await answers(`${baseUrl}/health`))
     await eventually('the service listens', isUp, START_MS)
     void service.ended.then(() => keepOutput(service))
-    if (!service.hasEnded()) return { ...service, base_url }
+    if (!service.hasEnded()) return { ...service, baseUrl }
     if (!service.output().includes('EADDRINUSE')) throw new Error(`The service did not start: ${service.output()}`)
   }
 }

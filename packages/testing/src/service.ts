@@ -24,8 +24,8 @@ export interface TestUser {
 }
 
 export interface TestService {
-  base_url: string
-  database_url: string
+  baseUrl: string
+  databaseUrl: string
   /** The file with its log. */
   logFile: string
   /** Connections of the test to the database. */
@@ -70,9 +70,9 @@ export async function startService(
   { beside, hashCost = CHEAP_HASH, ...options }: ServiceOptions = {},
 ): Promise<TestService> {
   const own = beside ? undefined : await createTestDatabase()
-  const database_url = beside?.database_url ?? (own?.url as string)
+  const databaseUrl = beside?.databaseUrl ?? (own?.url as string)
   const config = readConfig({
-    DATABASE_URL: database_url,
+    DATABASE_URL: databaseUrl,
     REDIS_URL: REDIS,
     JWT_SECRET,
     // All tests register from one address.
@@ -84,13 +84,13 @@ export async function startService(
   const logFile = fileURLToPath(new URL(`log-${randomBytes(6).toString('hex')}.jsonl`, OUTPUT))
   const log = createLogger({ level: config.log.level, file: logFile })
   const app = await buildApp(config, log, { ...options, hashCost })
-  const base_url = await listen(app)
-  const sql = own?.sql ?? openSql(database_url)
-  const anybody = new Client(base_url)
+  const baseUrl = await listen(app)
+  const sql = own?.sql ?? openSql(databaseUrl)
+  const anybody = new Client(baseUrl)
 
   const user = async (name?: string): Promise<TestUser> => {
-    const { token, ...account } = await newAccount(base_url, name)
-    return { ...account, api: new Client(base_url, token) }
+    const { token, ...account } = await newAccount(baseUrl, name)
+    return { ...account, api: new Client(baseUrl, token) }
   }
 
   const board = async (): Promise<TestBoard> => {
@@ -118,7 +118,7 @@ export async function startService(
     if (own) await own.drop()
     else await sql.end()
   }
-  return { base_url, database_url, logFile, sql, anybody, user, board, stop }
+  return { baseUrl, databaseUrl, logFile, sql, anybody, user, board, stop }
 }
 
 async function listen(app: Awaited<ReturnType<typeof buildApp>>): Promise<string> {

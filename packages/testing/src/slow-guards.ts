@@ -37,6 +37,6 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
     operations,
     handlers as never,
   )
-  const base_url = await app.listen({ host: '127.0.0.1', port: await freePort() })
-  return { base_url, close: () => app.close() }
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: await freePort() })
+  return { baseUrl, close: () => app.close() }
 }

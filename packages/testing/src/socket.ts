@@ -14,7 +14,7 @@ export interface SocketClose {
 }
 /** A client that opens a socket: anything with an address and a token. */
 export interface SocketOwner {
-  base_url: string
+  baseUrl: string
   token: string | undefined
 }
 export interface SocketOptions {
@@ -50,14 +50,14 @@ export class TestSocket {
   private read = 0
   private readonly waiting = new Set<() => void>()
 
-  constructor({ base_url, token }: SocketOwner, board_id: string, options: SocketOptions) {
+  constructor({ baseUrl, token }: SocketOwner, board_id: string, options: SocketOptions) {
     const { seq, since, prefix = '', headers, pongs = true, ws } = options
     const query = new URLSearchParams()
     const sentToken = options.token ?? token
     if (sentToken !== undefined) query.set('token', sentToken)
     if (seq) query.set('seq', '1')
     if (since !== undefined) query.set('since', since)
-    const address = `${base_url.replace('http', 'ws')}${prefix}/ws/boards/${board_id}?${query.toString()}`
+    const address = `${baseUrl.replace('http', 'ws')}${prefix}/ws/boards/${board_id}?${query.toString()}`
     this.ws = new WebSocket(address, { ...ws, ...(headers && { headers }) })
     this.ws.on('error', () => {})
     this.opened = new Promise((resolve, reject) => {

@@ -17,14 +17,14 @@ export interface Tampering {
 }
 
 /** A proxy for HTTP and WebSocket that tampers with the service's output, so that checkers can be tested without hooks in the service. */
-export async function startTamperingProxy(base_url: string, { replaceResponse, replaceMessage }: Tampering) {
+export async function startTamperingProxy(baseUrl: string, { replaceResponse, replaceMessage }: Tampering) {
   const agent = new Agent({ keepAlive: true })
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request
     const forward = async () => {
       const body = await buffer(request)
       const received = await new Promise<IncomingMessage>((resolve, reject) => {
-        send(base_url + url, { method, headers, agent }, resolve)
+        send(baseUrl + url, { method, headers, agent }, resolve)
           .once('error', reject)
           .end(body)
       })
@@ -46,13 +46,13 @@ export async function startTamperingProxy(base_url: string, { replaceResponse, r
   const sockets = new WebSocketServer({ noServer: true })
   server.on('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (client) => {
-      relay(client, new WebSocket(base_url.replace('http', 'ws') + request.url), replaceMessage)
+      relay(client, new WebSocket(baseUrl.replace('http', 'ws') + request.url), replaceMessage)
     })
   })
   const port = await freePort()
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   return {
-    base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       for (const client of sockets.clients) client.terminate()
       server.closeAllConnections()

@@ -7,7 +7,7 @@ import { freePort } from './ports.ts'
  */
 export interface Traffic {
   statements: number
-  round_trips: number
+  roundTrips: number
 }
 
 export interface TcpProxy {
@@ -44,8 +44,8 @@ export async function startProxy(
   target: string,
   { hear, askDelayMs = 0 }: { hear?: (note: string) => void; askDelayMs?: number } = {},
 ): Promise<TcpProxy> {
-  let { hostname, port: target_port } = new URL(target)
-  const traffic: Traffic = { statements: 0, round_trips: 0 }
+  let { hostname, port: targetPort } = new URL(target)
+  const traffic: Traffic = { statements: 0, roundTrips: 0 }
   const sockets = new Set<Socket>()
   let sent_bytes = 0
   let isFrozen = false
@@ -59,7 +59,7 @@ export async function startProxy(
     socket.on('close', () => sockets.delete(socket))
   }
   const server = createServer((client) => {
-    const store = connect(Number(target_port), hostname)
+    const store = connect(Number(targetPort), hostname)
     keep(client)
     keep(store)
     // Whether the client got a response since its last request: then its next request is a new round trip.
@@ -72,7 +72,7 @@ export async function startProxy(
       if (isClock) return
       if (type === 'E' || type === 'Q') traffic.statements++
       if (type !== 'S' && type !== 'Q') return
-      if (hasHeard) traffic.round_trips++
+      if (hasHeard) traffic.roundTrips++
       hasHeard = false
     })
     const answered = messageReader({ hasPreamble: false }, (type, content) => {
@@ -109,7 +109,7 @@ export async function startProxy(
       await work()
       return {
         statements: traffic.statements - before.statements,
-        round_trips: traffic.round_trips - before.round_trips,
+        roundTrips: traffic.roundTrips - before.roundTrips,
       }
     },
     sentBytes: () => sent_bytes,
@@ -124,7 +124,7 @@ export async function startProxy(
       for (const socket of sockets) socket.resume()
     },
     leadTo: (url) => {
-      ;({ hostname, port: target_port } = new URL(url))
+      ;({ hostname, port: targetPort } = new URL(url))
       cut()
     },
     close: () => {

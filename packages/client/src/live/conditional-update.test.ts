@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 function clientOf({ api }: TestUser): Client {
-  const client = createClient({ baseUrl: service.base_url, token: api.token })
+  const client = createClient({ baseUrl: service.baseUrl, token: api.token })
   clients.push(client)
   return client
 }

@@ -33,7 +33,7 @@ afterAll(async () => {
 /** Opens the page of `react-page.ts` as a user. */
 async function open({ api }: TestUser, board: TestBoard, more: Partial<ReactPage.PageOptions> = {}) {
   const app = await openApp(browser, pages.url)
-  const given = { baseUrl: service.base_url, token: api.token, board_id: board.id, ...more }
+  const given = { baseUrl: service.baseUrl, token: api.token, board_id: board.id, ...more }
   const mount = async () => {
     await app.page.evaluate(script)
     await app.page.evaluate(`lockstep.mount(${JSON.stringify(given)})`)

@@ -25,7 +25,7 @@ const script = fileURLToPath(new URL('admin.ts', import.meta.url))
 async function admin(args: string[], typed = '', settings: Record<string, string> = {}, cwd = '.') {
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
-    env: { ...inherited, DATABASE_URL: service.database_url, ...settings },
+    env: { ...inherited, DATABASE_URL: service.databaseUrl, ...settings },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   // A command that reads no input may end before this is written.
@@ -59,7 +59,7 @@ describe('create-superuser', () => {
     const { code, stdout } = await create(email, username, PASSWORD + end)
     expect([code, stdout]).toEqual([0, `${email}: created\n`])
     const { body } = await logIn(email.toLowerCase())
-    const api = new Client(service.base_url, (body as { access_token: string }).access_token)
+    const api = new Client(service.baseUrl, (body as { access_token: string }).access_token)
     expect(await api.call('getMe', {})).toMatchObject({ email, username, is_superuser: true, is_active: true })
   })
 

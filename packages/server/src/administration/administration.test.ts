@@ -167,7 +167,7 @@ describe('a password that is reset', () => {
     expect((await logIn(member.email, PASSWORD)).status).toBe(401)
     const { body } = await logIn(member.email, NEW)
     const { access_token } = body as { access_token: string }
-    const fresh = new Client(service.base_url, access_token)
+    const fresh = new Client(service.baseUrl, access_token)
     expect((await fresh.send('getMe', {})).status).toBe(200)
     fresh.token = (await fresh.call('refresh', {})).access_token
     expect((await fresh.send('getMe', {})).status).toBe(200)
@@ -236,7 +236,7 @@ describe('the audit log', () => {
     )
     try {
       // Without the test client, which fails on a 500.
-      const answer = await fetch(`${service.base_url}/admin/users/${person.id}`, {
+      const answer = await fetch(`${service.baseUrl}/admin/users/${person.id}`, {
         method: 'PATCH',
         headers: { authorization: `Bearer ${root.api.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ is_active: false }),

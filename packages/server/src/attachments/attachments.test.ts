@@ -114,7 +114,7 @@ describe('uploading', () => {
   })
 
   test('[ATT-2] a client that writes 60 MB before it reads gets its 400', async () => {
-    const { hostname, port } = new URL(service.base_url)
+    const { hostname, port } = new URL(service.baseUrl)
     const head = part('Content-Disposition: form-data; name="file"; filename="big"', '')
     const size = head.length + 60_000_000
     const socket = createConnection(Number(port), hostname)
@@ -170,7 +170,7 @@ describe('uploading', () => {
       for (let i = 0; i < 20; i++) yield Buffer.alloc(50_000)
       yield Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
     }
-    const answer = await fetch(`${service.base_url}/cards/${card.id}/attachments`, {
+    const answer = await fetch(`${service.baseUrl}/cards/${card.id}/attachments`, {
       method: 'POST',
       headers: { authorization: `Bearer ${api.token}`, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
       body: ReadableStream.from(endless()),
@@ -386,7 +386,7 @@ describe('downloading', () => {
 })
 
 test('[LOAD-11] chunks that wait for a connection are served fairly by user', async () => {
-  const db = new Database({ url: service.database_url, size: 1, isFair: true, onError: () => {} })
+  const db = new Database({ url: service.databaseUrl, size: 1, isFair: true, onError: () => {} })
   const files = new ChunkStore(db, 8)
   const other = await service.board()
   const stored: string[] = []
@@ -415,7 +415,7 @@ test('[LOAD-11] chunks that wait for a connection are served fairly by user', as
 
 describe('removing', () => {
   const sweep = async () => {
-    const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
+    const db = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
     const removed = await deleteUnclaimedFiles(db, new ChunkStore(db, 2))
     await db.close()
     return removed
@@ -510,7 +510,7 @@ describe('removing', () => {
 
   test('[ATT-9] an aborted upload leaves nothing', async () => {
     const before = await kept()
-    const { hostname, port } = new URL(service.base_url)
+    const { hostname, port } = new URL(service.baseUrl)
     const socket = createConnection(Number(port), hostname)
     socket.write(
       `POST /cards/${card.id}/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\n` +
@@ -524,7 +524,7 @@ describe('removing', () => {
 
   test('[ATT-9] an upload that is aborted after its form leaves nothing either', async () => {
     const before = await kept()
-    const { hostname, port } = new URL(service.base_url)
+    const { hostname, port } = new URL(service.baseUrl)
     const form = formOf(filePart('a', Buffer.alloc(150_000)))
     const socket = createConnection(Number(port), hostname)
     socket.write(
@@ -540,7 +540,7 @@ describe('removing', () => {
   test('[ATT-9] [CARD-4] an upload to a card that is deleted meanwhile is 404, and leaves nothing', async () => {
     const doomed = await newCard()
     const before = await kept()
-    const { hostname, port } = new URL(service.base_url)
+    const { hostname, port } = new URL(service.baseUrl)
     const form = formOf(filePart('a', Buffer.alloc(150_000)))
     const socket = createConnection(Number(port), hostname)
     socket.write(
@@ -572,7 +572,7 @@ describe('removing', () => {
       yield Buffer.from(`--${BOUNDARY}--\r\n`)
     }
     const before = await kept()
-    const uploading = fetch(`${service.base_url}/cards/${card.id}/attachments`, {
+    const uploading = fetch(`${service.baseUrl}/cards/${card.id}/attachments`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${guest.api.token}`,

@@ -23,7 +23,7 @@ beforeAll(async () => {
     startService({ CORS_ORIGINS: '*' }),
   ])
   user = await service.user()
-  own = service.base_url
+  own = service.baseUrl
 })
 afterAll(() => Promise.all([service, production, open].map((it) => it.stop())))
 
@@ -238,7 +238,7 @@ describe('requests that another site makes a browser send', () => {
     const visitor = await proxied.user()
     const write = async (said: Record<string, string>) =>
       (await proxied.anybody.send('updateMe', { body: {}, headers: browser(visitor, said) })).status
-    const { host } = new URL(proxied.base_url)
+    const { host } = new URL(proxied.baseUrl)
     const forged = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-host': 'evil.example', origin: EVIL }
     expect(await write(forged)).toBe(403)
     expect((await logIn(proxied, visitor, forged, asking)).status).toBe(403)
@@ -334,7 +334,7 @@ describe('pages of other sites', () => {
         const after = await fetch(`${at}/auth/me`, { credentials })
         return { firstname, statuses: [login, write, logout, after].map(({ status }) => status) }
       },
-      { at: open.base_url, email: visitor.email, password: PASSWORD },
+      { at: open.baseUrl, email: visitor.email, password: PASSWORD },
     )
     expect(seen).toEqual({ firstname: 'Ada', statuses: [200, 200, 200, 401] })
     await browser.close()

@@ -231,7 +231,7 @@ describe('the queue', () => {
     expect([one?.status, two?.status]).toEqual(['fulfilled', 'fulfilled'])
     for (const result of waited) {
       expect(result).toMatchObject({ status: 'rejected', reason: { code: 'passwords_busy', status: 503 } })
-      expect((result as { reason: Problem }).reason.retry_after_seconds).toBeGreaterThan(0)
+      expect((result as { reason: Problem }).reason.retryAfterSeconds).toBeGreaterThan(0)
     }
   })
 
@@ -276,17 +276,17 @@ describe('the queue', () => {
 
   test('[AUTH-21] other requests are handled while twenty users log in', async () => {
     const { email, api } = await service.user()
-    let under_way = 0
+    let underWay = 0
     const logIn = async () => {
-      under_way++
+      underWay++
       await service.anybody.call('login', { body: { username: email, password: PASSWORD } })
-      under_way--
+      underWay--
     }
     const logins = Array.from({ length: 20 }, logIn)
     await Promise.race(logins)
     await api.call('getMe', {})
     await service.anybody.call('getHealth', {})
-    expect(under_way).toBeGreaterThan(0)
+    expect(underWay).toBeGreaterThan(0)
     await Promise.all(logins)
   })
 })

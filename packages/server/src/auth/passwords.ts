@@ -49,7 +49,7 @@ export class Passwords {
     this.rules = rules
     this.cost = cost
     this.decoy = hash('an unknown user has no password', cost)
-    const reject = () => new Problem('passwords_busy', { retry_after_seconds: 5 })
+    const reject = () => new Problem('passwords_busy', { retryAfterSeconds: 5 })
     this.semaphore = new Semaphore(MAX_CONCURRENT, { maxWaiting: MAX_WAITING, waitMs: WAIT_MS, reject }, onWait)
   }
 

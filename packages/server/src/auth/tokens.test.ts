@@ -33,7 +33,7 @@ function forge(payload: Json, { header = {}, secret = SECRET, hash = 'sha256' } 
   const signed = `${encoded({ alg: 'HS256', typ: 'JWT', ...header })}.${encoded(payload)}`
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }
-const me = (token: string) => new Client(service.base_url, token).send('getMe', {})
+const me = (token: string) => new Client(service.baseUrl, token).send('getMe', {})
 const withCookie = (token: string) =>
   service.anybody.request('GET', '/auth/me', { headers: { cookie: `svc_auth=${encodeURIComponent(token)}` } })
 const statusOf = async (token: string) => (await me(token)).status
@@ -291,7 +291,7 @@ describe('a change of the password', () => {
   beforeEach(async () => {
     user = await service.user()
     const { iat, ...claims } = claimsOf(user.api.token)
-    elsewhere = new Client(service.base_url, forge({ ...claims, iat: iat - 10 }))
+    elsewhere = new Client(service.baseUrl, forge({ ...claims, iat: iat - 10 }))
   })
   const change = (api: Client, current_password: string, new_password: string) =>
     api.send('changePassword', { body: { current_password, new_password } })
@@ -368,7 +368,7 @@ describe('a change of the password', () => {
   })
 
   test('[AUTH-19] the next change revokes the token that survived the previous one', async () => {
-    const survivor = new Client(service.base_url, forge({ ...claimsOf(user.api.token), iat: now() - 20 }))
+    const survivor = new Client(service.baseUrl, forge({ ...claimsOf(user.api.token), iat: now() - 20 }))
     await change(survivor, PASSWORD, NEW)
     await survivor.call('getMe', {})
     // The earlier token may have been issued in an earlier second.
@@ -398,7 +398,7 @@ describe('a second secret', () => {
 
   test('[CONF-4] is accepted for requests, refreshes, tickets and sockets, and signs nothing', async () => {
     const { id: board_id, owner } = await service.board()
-    const old = new Client(both.base_url, owner.api.token)
+    const old = new Client(both.baseUrl, owner.api.token)
     expect(isSignedWith(old.token ?? '', SECRET)).toBe(true)
     expect((await old.send('getMe', {})).status).toBe(200)
     const { access_token } = await old.call('refresh', {})
@@ -418,7 +418,7 @@ describe('a second secret', () => {
   test('[CONF-4] [AUTH-11] follows the same rules', async () => {
     const { api } = await service.user()
     const claims = claimsOf(api.token)
-    const statusAt = async (token: string) => (await new Client(both.base_url, token).send('getMe', {})).status
+    const statusAt = async (token: string) => (await new Client(both.baseUrl, token).send('getMe', {})).status
     expect(await statusAt(forge(claims))).toBe(200)
     const forged = [
       forge(claims, { header: { alg: 'none' } }),

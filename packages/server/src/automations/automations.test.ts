@@ -179,13 +179,13 @@ test('[AUTO-10] a board has at most 100 rules, also when several are created con
 
 test('[AUTO-14] the card is read for rules that change it, and not for those that do nothing or exceed a quota', async () => {
   const CARD_BYTES = 50_000
-  const proxy = await startProxy(service.database_url)
+  const proxy = await startProxy(service.databaseUrl)
   const quotas = { QUOTAS: 'on', MAX_BOARD_TEXT_BYTES: '100000', MAX_BOARD_LOG_BYTES_PER_MINUTE: '250000' }
   const counted = await startService({ DATABASE_URL: proxy.url, ...quotas }, { beside: service })
   /** How many times the database returned the card when a move triggered 50 rules, and the outcome of each rule. */
   const moveWith = async (actions: (s: Awaited<ReturnType<typeof scene>>) => object[], filled = 0) => {
     const s = await scene()
-    const api = new Client(counted.base_url, s.member.api.token as string)
+    const api = new Client(counted.baseUrl, s.member.api.token as string)
     const params = { card_id: s.card.id }
     await s.owner.api.call('updateCard', { params, body: { description: 'x'.repeat(CARD_BYTES) } })
     await s.owner.api.call('assignCard', { params, body: { user_ids: [s.member.id] } })
@@ -376,7 +376,7 @@ test('[AUTO-11] runs are deleted with the events of their time', async () => {
     `update automation_runs set created_at = now() - interval '31 days' where board_id = $1 and id <> $2`,
     [s.params.board_id, youngest?.id],
   )
-  const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
+  const db = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
   expect(await deleteExpiredRuns(db, 32)).toBe(0)
   expect(await deleteExpiredRuns(db, 30)).toBe(2)
   await db.close()

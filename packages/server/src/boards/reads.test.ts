@@ -107,7 +107,7 @@ describe('the board cache', () => {
   test('[READ-3] the cache never exceeds its limit, keeps the most recently used boards, and builds no board twice', async () => {
     const boards = await Promise.all(Array.from({ length: 8 }, () => service.board()))
     for (const own of boards) for (let i = 0; i < 5; i++) await newCard(own, randomUUID())
-    const database = new Database({ url: service.database_url, size: 2, onError: () => {} })
+    const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
     let built = 0
     const db: typeof database = Object.create(database, {
       run: {
@@ -152,7 +152,7 @@ describe('the board cache', () => {
       await owner.api.call('createCard', { params: { board_id: id, column_id: column.id }, body })
     }
     for (const large of boards) for (let i = 0; i < 5; i++) await grow(large)
-    const database = new Database({ url: service.database_url, size: 4, onError: () => {} })
+    const database = new Database({ url: service.databaseUrl, size: 4, onError: () => {} })
     let [running, most, done] = [0, 0, 0]
     const db: typeof database = Object.create(database, {
       run: {
@@ -181,7 +181,7 @@ describe('the board cache', () => {
   })
 
   test('[LOAD-5] a request that waits for a large board to be built holds no slot', async () => {
-    const database = new Database({ url: service.database_url, size: 2, onError: () => {} })
+    const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
     const [one, other] = await Promise.all([service.board(), service.board()])
     const admission = new AdmissionController({ slots: 3, now: () => performance.now() })
     const admitted: Slot[] = []
@@ -210,7 +210,7 @@ describe('the board cache', () => {
   })
 
   test('[LOAD-6] a board of unknown size counts twice its text, and one that was too large to build is built alone', async () => {
-    const database = new Database({ url: service.database_url, size: 4, onError: () => {} })
+    const database = new Database({ url: service.databaseUrl, size: 4, onError: () => {} })
     const boards = await Promise.all(Array.from({ length: 2 }, () => service.board()))
     let [running, most, isTooLarge] = [0, 0, false]
     const db: typeof database = Object.create(database, {
@@ -276,7 +276,7 @@ describe('the board cache', () => {
     const own = await service.board()
     for (let i = 0; i < 20; i++) await newCard(own)
     const accepts = async (encoding: string) => {
-      const response = await fetch(`${service.base_url}/boards/${own.id}`, {
+      const response = await fetch(`${service.baseUrl}/boards/${own.id}`, {
         headers: { authorization: `Bearer ${own.member.api.token}`, 'accept-encoding': encoding },
       })
       return {
@@ -291,7 +291,7 @@ describe('the board cache', () => {
       expect(await accepts(encoding)).toEqual({ ...plain, encoding: 'gzip' })
     }
     for (const encoding of ['br', 'gzip;q=0', 'gzip;q=0.0', '']) expect(await accepts(encoding)).toEqual(plain)
-    const small = await fetch(`${service.base_url}/cards/${card.id}`, {
+    const small = await fetch(`${service.baseUrl}/cards/${card.id}`, {
       headers: { authorization: `Bearer ${board.member.api.token}`, 'accept-encoding': 'gzip' },
     })
     expect(small.headers.get('content-encoding')).toBeNull()
@@ -424,7 +424,7 @@ test('[READ-7] a long list of boards is sent page by page, each board once and i
     ids.push((await api.call('createBoard', { body: { title: `Board ${i}`, description } })).id)
   const list = async (encoding: string) => {
     const headers = { authorization: `Bearer ${api.token}`, 'accept-encoding': encoding }
-    const response = await fetch(`${service.base_url}/boards`, { headers })
+    const response = await fetch(`${service.baseUrl}/boards`, { headers })
     expect([response.headers.get('etag'), response.headers.get('content-encoding')]).toEqual([
       null,
       encoding === 'gzip' ? 'gzip' : null,

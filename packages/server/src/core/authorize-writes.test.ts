@@ -50,7 +50,7 @@ test('[ACCESS-8] [REQ-15] [LIMIT-5] authorization precedes 413, 422 and 429', as
   const limited = await startService({ RATE_LIMITS: 'on', MAX_REQUESTS_PER_MINUTE: '5' }, { beside: service })
   try {
     const send = (body: string, type = 'application/json') =>
-      fetch(`${limited.base_url}/cards/${card.card_id}`, {
+      fetch(`${limited.baseUrl}/cards/${card.card_id}`, {
         method: 'PATCH',
         body,
         headers: { authorization: `Bearer ${board.member.api.token}`, 'content-type': type },

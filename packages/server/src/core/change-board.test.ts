@@ -344,7 +344,7 @@ describe('an Idempotency-Key', () => {
     const age = `update stored_responses set created_at = now() - $2::interval where user_id = $1`
     await service.sql.query(age, [owner.id, '23 hours 59 minutes'])
     await service.sql.query(age, [member.id, '24 hours 1 second'])
-    const db = new Database({ url: service.database_url, size: 2, onError: () => {} })
+    const db = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
     expect(await deleteExpiredResponses(db)).toBeGreaterThan(0)
     expect(await deleteExpiredResponses(db)).toBe(0)
     await db.close()

@@ -76,6 +76,6 @@ export class ChangePacer {
 
 async function payOff({ paidAt }: ChangeAccount, slot: ReleasableSlot | undefined) {
   const ms = paidAt - FREE_MS - performance.now()
-  if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retry_after_seconds: Math.ceil(ms / 1_000) })
+  if (ms > MAX_WAIT_MS) throw new Problem('overloaded', { retryAfterSeconds: Math.ceil(ms / 1_000) })
   if (ms > 0) await waitWithout(slot, () => pause(ms))
 }

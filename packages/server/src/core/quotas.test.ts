@@ -35,7 +35,7 @@ afterAll(async () => {
 async function boardAt(instance: TestService) {
   const board = await service.board()
   const { token } = board.owner.api
-  const api = new Client(instance.base_url, token as string)
+  const api = new Client(instance.baseUrl, token as string)
   const params = { board_id: board.id }
   const column = { ...params, column_id: board.columns[0].id }
   return {
@@ -349,7 +349,7 @@ describe('[QUOTA-4] files', () => {
 })
 
 describe('[QUOTA-5] created boards', () => {
-  const atLimited = ({ api }: TestUser) => new Client(fewBoards.base_url, api.token as string)
+  const atLimited = ({ api }: TestUser) => new Client(fewBoards.baseUrl, api.token as string)
   const create = (user: TestUser) => atLimited(user).send('createBoard', { body: { title: 'Mine' } })
 
   test('memberships do not count; at the limit the next board is 409 owned_board_limit; a deletion frees space', async () => {

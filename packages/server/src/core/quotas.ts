@@ -112,8 +112,8 @@ export class Quotas {
   requireLogQuota(usage: Usage, now: number, full = this.logBytesPerMinute) {
     const excess = this.logLevel(usage, now) - full
     if (!this.isOn || excess < 0) return
-    const retry_after_seconds = Math.min(60, Math.floor((excess / this.logBytesPerMinute) * 60) + 1)
-    throw new Problem('board_log_limit', { retry_after_seconds })
+    const retryAfterSeconds = Math.min(60, Math.floor((excess / this.logBytesPerMinute) * 60) + 1)
+    throw new Problem('board_log_limit', { retryAfterSeconds })
   }
 
   /** Rejects a change that alone writes more than the quota of a minute: one request can log a large card a hundred times. */

@@ -40,7 +40,7 @@ async function startWithClock(offset: string) {
   assert(library, 'apt-get install faketime')
   await setClock(offset)
   return startServiceProcess({
-    DATABASE_URL: service.database_url,
+    DATABASE_URL: service.databaseUrl,
     REDIS_URL: '',
     JWT_SECRET: SECRET,
     METRICS_TOKEN,
@@ -50,8 +50,8 @@ async function startWithClock(offset: string) {
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   })
 }
-async function skewOf({ base_url }: ServiceProcess) {
-  const answer = await fetch(`${base_url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+async function skewOf({ baseUrl }: ServiceProcess) {
+  const answer = await fetch(`${baseUrl}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
   return Number(/^lockstep_clock_skew_seconds (\S+)$/m.exec(await answer.text())?.[1])
 }
 const linesAbout = ({ output }: ServiceProcess, word: string) =>
@@ -65,13 +65,13 @@ test('[AUTH-27] [OBS-14] [OBS-15] tokens and tickets are issued and expire by th
 }, async () => {
   const { member, id } = board
   const wrong = await startWithClock('+35s')
-  const { base_url } = wrong
+  const { baseUrl } = wrong
   expect(await skewOf(wrong)).toBeCloseTo(-35, 0)
   expect(linesAbout(wrong, 'differ')).toHaveLength(1)
   expect(linesAbout(wrong, 'differ')[0]?.skewSeconds).toBeCloseTo(-35, 0)
 
   const goesOn = async () => {
-    const api = new Client(base_url)
+    const api = new Client(baseUrl)
     api.token = (await api.call('login', { body: { username: member.email, password: PASSWORD } })).access_token
     await api.call('getMe', {})
     api.token = (await api.call('refresh', {})).access_token
@@ -82,7 +82,7 @@ test('[AUTH-27] [OBS-14] [OBS-15] tokens and tickets are issued and expire by th
   }
   const ends = async () => {
     const issued_at = nowSeconds()
-    const api = new Client(base_url, await tokensOf(3).issue(member.id, issued_at))
+    const api = new Client(baseUrl, await tokensOf(3).issue(member.id, issued_at))
     await api.call('getMe', {})
     using socket = openSocket(api, id)
     await socket.next('user_joined')

@@ -12,7 +12,7 @@ let client: pg.Client
 let flights: PipelinedConnection
 beforeAll(async () => {
   service = await startService()
-  client = new pg.Client({ connectionString: service.database_url, query_timeout: 500 })
+  client = new pg.Client({ connectionString: service.databaseUrl, query_timeout: 500 })
   await client.connect()
   await client.query('create table marks (n integer primary key)')
 })
@@ -135,7 +135,7 @@ describe('a prepared statement', () => {
 })
 
 test('[RUN-4] a server that does not respond in time is given up, and its connection is closed', async () => {
-  const slow = new pg.Client({ connectionString: service.database_url, query_timeout: 100 })
+  const slow = new pg.Client({ connectionString: service.databaseUrl, query_timeout: 100 })
   slow.on('error', () => {})
   await slow.connect()
   const asked = new PipelinedConnection(slow)
@@ -145,7 +145,7 @@ test('[RUN-4] a server that does not respond in time is given up, and its connec
 })
 
 test('[WRITE-10] an SQL error keeps the connection, and a lost connection leaves the pool', async () => {
-  const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
+  const database = new Database({ url: service.databaseUrl, size: 1, onError: () => {} })
   const me = statement('who_am_i', (_, query) => query.selectNoFrom((e) => e.fn<number>('pg_backend_pid').as('pid')))
   const fail = statement('fail', (args: { n: string }, query) =>
     query.selectNoFrom((e) => e.cast<number>(e.val(args.n), 'integer').as('n')),
@@ -188,7 +188,7 @@ describe('a result that cannot be read', () => {
   )
 
   test('[RUN-7] fails only its own statement, and the pool replaces its connection', async () => {
-    const options = { url: service.database_url, size: 1, onError: () => {}, maxResultBytes: 1_000_000 }
+    const options = { url: service.databaseUrl, size: 1, onError: () => {}, maxResultBytes: 1_000_000 }
     const database = new Database(options)
     const pid = async () => (await database.run(backend, {}))[0]?.pid
     const before = await pid()
@@ -200,8 +200,8 @@ describe('a result that cannot be read', () => {
   })
 
   test('[RUN-7] the same when the parser throws', async () => {
-    const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
-    const failing = new Database({ url: service.database_url, size: 1, onError: () => {} })
+    const database = new Database({ url: service.databaseUrl, size: 1, onError: () => {} })
+    const failing = new Database({ url: service.databaseUrl, size: 1, onError: () => {} })
     failing.pool.on('connect', (client) => {
       const { connection } = client as unknown as { connection: { on: (name: string, listener: () => void) => void } }
       connection.on('dataRow', () => {
@@ -215,7 +215,7 @@ describe('a result that cannot be read', () => {
 })
 
 test('[RUN-8] a statement timeout is reported as such, and its connection is kept', async () => {
-  const database = new Database({ url: service.database_url, size: 1, onError: () => {} })
+  const database = new Database({ url: service.databaseUrl, size: 1, onError: () => {} })
   const pid = async () => (await database.run(backend, {}))[0]?.pid
   const before = await pid()
   const slow = statement('slow', () => sql`select pg_sleep(10)`)

@@ -43,7 +43,7 @@ function recordMethods(app: FastifyInstance) {
 
 export function send(reply: FastifyReply, problem: Problem) {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
-  if (problem.retry_after_seconds !== undefined) reply.header('retry-after', problem.retry_after_seconds)
+  if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', problem.retryAfterSeconds)
   return reply.code(problem.status).type('application/json; charset=utf-8').send(problem.text())
 }
 

@@ -44,7 +44,7 @@ const fill = (to: TestBoard, column_id: string, count: number, character: string
 
 /** A connection that sends the given data, and collects what it receives until it is told to stop reading. */
 function rawConnection() {
-  const { hostname, port } = new URL(service.base_url)
+  const { hostname, port } = new URL(service.baseUrl)
   const socket: Socket = connect(Number(port), hostname)
   socket.on('error', () => {})
   let text = ''
@@ -116,7 +116,7 @@ describe('memory for responses', () => {
     for (let i = 0; i < 60; i++) await newCard(text)
     const { token } = board.owner.api
     const request = `GET /boards/${board.id} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`
-    const plain = await fetch(`${service.base_url}/boards/${board.id}`, {
+    const plain = await fetch(`${service.baseUrl}/boards/${board.id}`, {
       headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' },
     })
     const body = await plain.text()
@@ -243,7 +243,7 @@ describe('responses that the client does not read', () => {
     const list = request('GET /boards', 'Accept-Encoding: identity\r\n')
     expect(await statusesOf(Array.from({ length: 12 }, () => list))).toEqual(new Set(['200', '503']))
     const headers = { authorization: `Bearer ${board.owner.api.token}` }
-    const listed = await fetch(`${service.base_url}/boards`, { headers })
+    const listed = await fetch(`${service.baseUrl}/boards`, { headers })
     expect(((await listed.json()) as unknown[]).length).toBe(21)
   })
 })

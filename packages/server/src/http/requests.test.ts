@@ -89,7 +89,7 @@ describe('the order of checks', () => {
 
   test('[REQ-15] a body without a Content-Length is measured too', async () => {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
-    const sent = httpRequest(`${service.base_url}/auth/register`, { method: 'POST' }, (answer) => {
+    const sent = httpRequest(`${service.baseUrl}/auth/register`, { method: 'POST' }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode))
     })
     sent.on('error', reject)
@@ -258,7 +258,7 @@ describe('invalid and unusual HTTP', () => {
   /** Writes bytes to a connection, and reads until the service closes it. */
   function write(bytes: string): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const { hostname, port } = new URL(service.base_url)
+    const { hostname, port } = new URL(service.baseUrl)
     let answer = ''
     const socket = connect(Number(port), hostname, () => socket.write(bytes))
     socket.on('data', (chunk) => {
@@ -273,7 +273,7 @@ describe('invalid and unusual HTTP', () => {
 
   test('[REQ-20] a body that does not arrive in time is 408, and its connection is closed', async () => {
     const hasty = await startService({}, { beside: service, bodySeconds: 0.2 })
-    const { port, hostname } = new URL(hasty.base_url)
+    const { port, hostname } = new URL(hasty.baseUrl)
     const socket = connect(Number(port), hostname)
     socket.write(
       `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
@@ -289,21 +289,21 @@ describe('invalid and unusual HTTP', () => {
 
   test('[REQ-20] a timeout of a body that was already rejected has no effect, also when responses are not read', async () => {
     const hasty = await startService({}, { beside: service, bodySeconds: 0.2 })
-    const { port, hostname } = new URL(hasty.base_url)
+    const { port, hostname } = new URL(hasty.baseUrl)
     const socket = connect(Number(port), hostname).pause()
     const large = 'GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'
     const login = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded'
     socket.write(`${large.repeat(12)}${login}\r\nContent-Length: 2000000\r\n\r\n`)
     await new Promise((resolve) => setTimeout(resolve, 600))
-    expect((await fetch(`${hasty.base_url}/health`)).status).toBe(200)
+    expect((await fetch(`${hasty.baseUrl}/health`)).status).toBe(200)
     socket.destroy()
     await hasty.stop()
   })
 
   test('[REQ-21] a client that does not read is disconnected after a while', async () => {
     const hasty = await startService({}, { beside: service, stalledSeconds: 0.3 })
-    const { port, hostname } = new URL(hasty.base_url)
-    const large = await (await fetch(`${service.base_url}/redoc/redoc.standalone.js`)).arrayBuffer()
+    const { port, hostname } = new URL(hasty.baseUrl)
+    const large = await (await fetch(`${service.baseUrl}/redoc/redoc.standalone.js`)).arrayBuffer()
     const socket = connect(Number(port), hostname).pause()
     socket.on('error', () => {})
     socket.write('GET /redoc/redoc.standalone.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(12))
@@ -324,7 +324,7 @@ describe('invalid and unusual HTTP', () => {
   ])(
     '[REQ-21] %s that is rejected leaves no connection open, even if the client does not close it',
     async (_, sent, status) => {
-      const { port, hostname } = new URL(service.base_url)
+      const { port, hostname } = new URL(service.baseUrl)
       const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
       socket.write(sent)
       let text = ''
@@ -344,7 +344,7 @@ describe('invalid and unusual HTTP', () => {
   )
 
   test('[FUZZ-5] a client that disconnects while sending its body is not an error of the service', async () => {
-    const { port, hostname } = new URL(service.base_url)
+    const { port, hostname } = new URL(service.baseUrl)
     const socket = connect(Number(port), hostname)
     const head = `POST /boards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${board.owner.api.token}\r\n`
     socket.write(`${head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`)
@@ -352,8 +352,7 @@ describe('invalid and unusual HTTP', () => {
     await moment()
     socket.destroy()
     await moment()
-    const file = new URL(`log-${new URL(service.database_url).pathname.slice(1)}.jsonl`, OUTPUT)
-    expect(await readFile(file, 'utf8')).not.toContain('cannot reach its database')
+    expect(await readFile(service.logFile, 'utf8')).not.toContain('cannot reach its database')
     const hungUp = Object.assign(new Error('aborted'), { code: 'ECONNRESET', statusCode: 400 })
     expect(problemOf(hungUp)).toMatchObject({ code: 'request_incomplete', status: 400 })
     // Without the framework's status it is a lost database connection.
@@ -418,10 +417,7 @@ describe('invalid and unusual HTTP', () => {
 })
 
 describe('the log', () => {
-  const log = () => {
-    const name = new URL(service.database_url).pathname.slice(1)
-    return readFile(new URL(`log-${name}.jsonl`, OUTPUT), 'utf8')
-  }
+  const log = () => readFile(service.logFile, 'utf8')
   const linesAbout = async (request_id: string | null) =>
     (await log())
       .split('\n')
@@ -462,7 +458,7 @@ describe('the log', () => {
     ['an endless id', `/boards/${'x'.repeat(500)}`, {}, [401, 414, 422]],
   ])('[REQ-16] also %s has an id and a log line', async (_, path, options, statuses) => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const sent = httpRequest(service.base_url + path, options, (answer) => resolve(answer.resume()))
+    const sent = httpRequest(service.baseUrl + path, options, (answer) => resolve(answer.resume()))
     sent.on('error', reject)
     sent.end()
     const { statusCode: status, headers } = await promise

@@ -7,7 +7,7 @@ interface ProblemOptions {
   fields?: Record<string, unknown>
   /** With `precondition_failed`: the current resource as JSON text. Never parsed, because it can have megabytes. */
   current?: string
-  retry_after_seconds?: number
+  retryAfterSeconds?: number
 }
 
 /** An error that is returned to the client. Thrown anywhere, rendered by `http/error-handler.ts`. */
@@ -16,16 +16,16 @@ export class Problem extends Error {
   readonly status: number
   readonly fields: Record<string, unknown>
   readonly current: string | undefined
-  readonly retry_after_seconds: number | undefined
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ProblemCode, { detail, fields = {}, current, retry_after_seconds }: ProblemOptions = {}) {
+  constructor(code: ProblemCode, { detail, fields = {}, current, retryAfterSeconds }: ProblemOptions = {}) {
     const { status, detail: defaultDetail } = problems[code]
     super(detail ?? defaultDetail)
     this.code = code
     this.status = status
     this.fields = fields
     this.current = current
-    this.retry_after_seconds = retry_after_seconds ?? (status === 503 ? 1 : undefined)
+    this.retryAfterSeconds = retryAfterSeconds ?? (status === 503 ? 1 : undefined)
   }
 
   /** The body of the response, as JSON. */

@@ -39,7 +39,7 @@ const makeOld = ({ id }: TestBoard, upTo: number, days: number) =>
     'update board_events set created_at = now() - make_interval(days => $3) where board_id = $1 and seq <= $2',
     [id, upTo, days],
   )
-const openDatabase = () => new Database({ url: service.database_url, size: 2, onError: () => {} })
+const openDatabase = () => new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
 
 describe('reading', () => {
   test('[HIST-1] members read the log in order, with the same events that sockets receive', async () => {

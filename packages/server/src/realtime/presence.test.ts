@@ -37,7 +37,7 @@ async function makeBoard(): Promise<PresenceBoard> {
   return { board, users: [board.owner, board.member, guest] }
 }
 async function openAt(at: TestService, { id }: TestBoard, { api }: TestUser): Promise<TestSocket> {
-  const socket = openSocket({ base_url: at.base_url, token: api.token }, id)
+  const socket = openSocket({ baseUrl: at.baseUrl, token: api.token }, id)
   await socket.next('user_joined')
   return socket
 }

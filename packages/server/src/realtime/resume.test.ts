@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 const openAt = (at: TestService, { id, member }: TestBoard, options: SocketOptions = {}) =>
-  openSocket({ base_url: at.base_url, token: member.api.token }, id, options)
+  openSocket({ baseUrl: at.baseUrl, token: member.api.token }, id, options)
 const addColumn = ({ id, owner }: TestBoard, title = 'More') =>
   owner.api.call('createColumn', { params: { board_id: id }, body: { title } })
 async function positionOf({ id, owner }: TestBoard) {
@@ -106,7 +106,7 @@ describe('resuming', () => {
     using plain = openAt(service, board)
     await Promise.all([steady.next('user_joined'), plain.next('user_joined')])
     const write = async (at: TestService) => {
-      const api = new Client(at.base_url, board.owner.api.token)
+      const api = new Client(at.baseUrl, board.owner.api.token)
       for (let i = 0; i < 40; i++)
         await api.call('createColumn', { params: { board_id: board.id }, body: { title: `${i}` } })
     }
@@ -186,7 +186,7 @@ describe('a restore', () => {
     const board = await service.board()
     const before = await positionOf(board)
     const { numbered, plain } = await openAll(board)
-    const env = { ...inherited, DATABASE_URL: service.database_url, REDIS_URL: REDIS }
+    const env = { ...inherited, DATABASE_URL: service.databaseUrl, REDIS_URL: REDIS }
     await promisify(execFile)(process.execPath, [ADMIN, 'new-epoch'], { env })
     const at = performance.now()
     const { epoch, seq, position } = await positionOf(board)

@@ -38,8 +38,8 @@ afterAll(async () => {
 
 /** Sockets of one user to a board, one on each instance. */
 async function openBoth({ api }: TestUser, board_id: string, options: SocketOptions = {}) {
-  const sockets = [service, elsewhere].map(({ base_url }) =>
-    openSocket({ base_url, token: api.token }, board_id, { seq: true, ...options }),
+  const sockets = [service, elsewhere].map(({ baseUrl }) =>
+    openSocket({ baseUrl, token: api.token }, board_id, { seq: true, ...options }),
   )
   await Promise.all(sockets.map((socket) => socket.next('user_joined')))
   return sockets as [TestSocket, TestSocket]
@@ -125,9 +125,9 @@ describe('a removed member', () => {
     const board = await service.board()
     let accepted = 0
     for (let round = 0; round < 30; round++) {
-      const { base_url } = round % 2 ? service : elsewhere
+      const { baseUrl } = round % 2 ? service : elsewhere
       const options = round % 3 ? { seq: true } : {}
-      const socket = openSocket({ base_url, token: board.member.api.token }, board.id, options)
+      const socket = openSocket({ baseUrl, token: board.member.api.token }, board.id, options)
       await pause(Math.random() * 12)
       await removeMember(board)
       const removedAt = performance.now()
@@ -172,7 +172,7 @@ describe('a user whose access was revoked', () => {
     const board = await service.board()
     const ofMember = await openBoth(board.member, board.id)
     const ofOwner = await openBoth(board.owner, board.id)
-    const env = { ...inherited, DATABASE_URL: service.database_url, REDIS_URL: REDIS, JWT_SECRET: SECRET }
+    const env = { ...inherited, DATABASE_URL: service.databaseUrl, REDIS_URL: REDIS, JWT_SECRET: SECRET }
     await promisify(execFile)(process.execPath, [ADMIN, 'deactivate', board.member.email], { env })
     const at = performance.now()
     await expectClosed(ofMember, 1008, at, 1_000)
@@ -212,16 +212,16 @@ describe('a user whose access was revoked', () => {
   })
 
   /** A thief with a copy of a token, who refreshes it every 50 ms and opens a socket with each new one. */
-  function stealToken({ base_url }: TestService, board_id: string, token: string) {
+  function stealToken({ baseUrl }: TestService, board_id: string, token: string) {
     const thief = { held: [token], socket: undefined as TestSocket | undefined, isOver: false }
     const busy = Promise.withResolvers<void>()
     const refresh = async () => {
       for (;;) {
-        const { status, body } = await new Client(base_url, thief.held.at(-1)).send('refresh', {})
+        const { status, body } = await new Client(baseUrl, thief.held.at(-1)).send('refresh', {})
         if (status === 401 || thief.isOver) return status
         thief.held.push((body as { access_token: string }).access_token)
         thief.socket?.terminate()
-        thief.socket = openSocket({ base_url, token: thief.held.at(-1) }, board_id)
+        thief.socket = openSocket({ baseUrl, token: thief.held.at(-1) }, board_id)
         if (thief.held.length === 4) busy.resolve()
         await pause(50)
       }
@@ -240,7 +240,7 @@ describe('a user whose access was revoked', () => {
       board_id,
       id,
     ])
-    const api = new Client(service.base_url, await tokens.issue(id, nowSeconds(), nowSeconds() - 1))
+    const api = new Client(service.baseUrl, await tokens.issue(id, nowSeconds(), nowSeconds() - 1))
     return { ...member, id, api }
   }
   async function stealAndChange(board: TestBoard) {
@@ -260,11 +260,11 @@ describe('a user whose access was revoked', () => {
     const last = thefts.map(({ thief }) => thief.socket as TestSocket)
     const codes = await Promise.all(last.map((socket) => Promise.race([socket.closed, pause(HEARTBEAT_MS)])))
     const held = thefts.map(({ thief }) => thief.held.at(-1))
-    const responses = held.map((token) => new Client(elsewhere.base_url, token).send('getMe', {}))
+    const responses = held.map((token) => new Client(elsewhere.baseUrl, token).send('getMe', {}))
     statuses.push(...(await Promise.all(responses)).map(({ status }) => status))
     // The session that changed the password stays valid, and so do its sockets.
     const { access_token } = await member.api.call('refresh', {})
-    await new Client(elsewhere.base_url, access_token).call('getMe', {})
+    await new Client(elsewhere.baseUrl, access_token).call('getMe', {})
     for (const socket of own) expect(socket.closing).toBeUndefined()
     for (const socket of [...own, ...last]) socket.terminate()
     return { statuses, codes: codes.map((closing) => closing?.code) }
@@ -303,7 +303,7 @@ describe('a user whose access was revoked', () => {
     const { member } = board
     const { access_token } = await short.anybody.call('login', { body: { username: member.email, password: PASSWORD } })
     const { expires_at = 0 } = (await tokens.verify(access_token)) ?? {}
-    using socket = openSocket({ base_url: short.base_url, token: access_token }, board.id)
+    using socket = openSocket({ baseUrl: short.baseUrl, token: access_token }, board.id)
     await socket.next('user_joined')
     const { code } = await socket.closed
     const lateMs = Date.now() - expires_at * 1_000

@@ -78,7 +78,7 @@ describe('opening', () => {
     const byHeader = openSocket(service.anybody, id, { headers: { authorization: `Bearer ${token}` } })
     const byCookie = openSocket(service.anybody, id, { headers: { cookie: `svc_auth=${token}` } })
     expect([(await byHeader.closed).code, (await byCookie.closed).code]).toEqual([1008, 1008])
-    using own = openSocket(member.api, id, { headers: { origin: service.base_url } })
+    using own = openSocket(member.api, id, { headers: { origin: service.baseUrl } })
     await own.next('user_joined')
   })
 
@@ -141,7 +141,7 @@ describe('invalid handshakes', () => {
   test.each(['//', '/ws/boards/', '/boards', '/ws/boards/a/b', 'http://['])(
     '[SOCK-1] an upgrade at %j is 404',
     async (path) => {
-      const { hostname, port } = new URL(service.base_url)
+      const { hostname, port } = new URL(service.baseUrl)
       const socket = connect(Number(port), hostname)
       socket.write(`GET ${path} HTTP/1.1\r\n${upgrade}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`)
       expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 [\s\S]*"code":"not_found"/)
@@ -162,7 +162,7 @@ describe('invalid handshakes', () => {
       'malformed_request',
     ],
   ])('[FUZZ-6] a handshake with %s is rejected with a JSON problem', async (_, method, headers, status, content) => {
-    const { port, hostname } = new URL(service.base_url)
+    const { port, hostname } = new URL(service.baseUrl)
     const socket = connect(Number(port), hostname)
     const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
     socket.write(`${method} /ws/boards/x HTTP/1.1\r\n${upgrade}${headers}\r\n`)

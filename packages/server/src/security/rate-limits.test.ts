@@ -158,7 +158,7 @@ describe('failed logins', () => {
 
   test('[LIMIT-2] no password is verified for a pair over the limit', async () => {
     const passwords = new Passwords({ minLength: 8, maxLength: 128, requires: [] })
-    const refusal = new Problem('too_many_requests', { retry_after_seconds: 1 })
+    const refusal = new Problem('too_many_requests', { retryAfterSeconds: 1 })
     const failures = { require: () => Promise.reject(refusal), report: () => Promise.reject(new Error('it was')) }
     await expect(passwords.isCorrect('no hash at all', PASSWORD, { failures })).rejects.toBe(refusal)
   })
@@ -254,7 +254,7 @@ describe('requests', () => {
     const { id, owner } = await service.board()
     const { api } = await service.user()
     await statuses(10, () => api.send('getMe', {}))
-    expect(await statusOf(new Client(service.base_url, 'none').send('getMe', {}))).toBe(401)
+    expect(await statusOf(new Client(service.baseUrl, 'none').send('getMe', {}))).toBe(401)
     expect(await statusOf(api.request('GET', '/boards/none'))).toBe(422)
     expect(await statusOf(api.send('getBoard', { params: { board_id: NOBODYS_BOARD } }))).toBe(404)
     expect(await statusOf(api.send('getBoard', { params: { board_id: id } }))).toBe(403)
@@ -311,7 +311,7 @@ describe('counts', () => {
     const one = await limited(settings)
     const two = await limited(settings, one)
     const ada = await one.user()
-    const there = { ...ada, api: new Client(two.base_url, ada.api.token) }
+    const there = { ...ada, api: new Client(two.baseUrl, ada.api.token) }
     const failures = await statuses(4, (i) => logIn(i % 2 === 0 ? one : two, ada.email, WRONG))
     expect(failures).toEqual([401, 401, 401, 429])
     expect(await statuses(6, (i) => readMe(i % 2 === 0 ? ada : there))).toEqual([200, 200, 200, 200, 429, 429])
@@ -361,8 +361,8 @@ describe('counts', () => {
 describe('a Redis that fails', () => {
   const asNode = (node: Store) => ({ node, url: node.url })
   /** The log lines about rate limits, in order. */
-  async function said({ database_url }: TestService): Promise<string[]> {
-    const log = await readFile(new URL(`log-${database_url.split('/').at(-1)}.jsonl`, OUTPUT), 'utf8')
+  async function said({ logFile }: TestService): Promise<string[]> {
+    const log = await readFile(logFile, 'utf8')
     return [...log.matchAll(/"msg":"([^"]*rate limits[^"]*)"/g)].map(([, sentence]) => sentence as string)
   }
   /**

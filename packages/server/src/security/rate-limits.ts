@@ -196,7 +196,7 @@ export class RateLimits {
     if (Math.max(0, ...shared) + local.count < allowed + added) return undefined
     this.onRejected(limit)
     const ms = Math.max(local.msLeft, ...counts.map((count) => count?.msBeforeNext ?? 0))
-    return new Problem('too_many_requests', { retry_after_seconds: Math.max(1, Math.ceil(ms / 1_000)) })
+    return new Problem('too_many_requests', { retryAfterSeconds: Math.max(1, Math.ceil(ms / 1_000)) })
   }
 
   /** Whether the process must count, because Redis did not. */

@@ -14,24 +14,24 @@ test('[OBS-11] the log contains no token, no query of a socket and no body, even
   const stage = await startService()
   try {
     const board = await stage.board()
-    const settings = { DATABASE_URL: stage.database_url, REDIS_URL: '', LOG_LEVEL: 'trace' }
+    const settings = { DATABASE_URL: stage.databaseUrl, REDIS_URL: '', LOG_LEVEL: 'trace' }
     const service = await startServiceProcess({
       ...settings,
       JWT_SECRET: `${MARK}-signing-secret-of-the-tests-0123456789`,
     })
-    const opener = { base_url: service.base_url, token: board.owner.api.token }
+    const opener = { baseUrl: service.baseUrl, token: board.owner.api.token }
     const secret = 'a-query-that-nobody-may-read'
     for (const prefix of ['', '/api']) {
       using let_in = openSocket(opener, board.id, { prefix, since: `1.0&x=${secret}` })
       await let_in.next('user_joined')
       using refused = openSocket(opener, board.id, { prefix, token: `${opener.token}${secret}` })
       expect((await refused.closed).code).toBe(1008)
-      const asked = `${service.base_url}${prefix}/ws/boards/${board.id}?token=${opener.token}&x=${secret}`
+      const asked = `${service.baseUrl}${prefix}/ws/boards/${board.id}?token=${opener.token}&x=${secret}`
       // The same URL without an upgrade, and with an unknown board: these are handled as requests.
       expect((await fetch(asked)).status).toBe(404)
       expect((await fetch(asked.replace('/ws/boards/', '/ws/%zz/'))).status).toBe(404)
       const body = JSON.stringify({ title: secret })
-      await fetch(`${service.base_url}${prefix}/boards`, {
+      await fetch(`${service.baseUrl}${prefix}/boards`, {
         method: 'POST',
         body,
         headers: { authorization: 'Bearer x' },

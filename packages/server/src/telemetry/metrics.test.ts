@@ -13,7 +13,7 @@ import { createLogger } from './logger.ts'
 
 const TOKEN = `${MARK}-metrics-token`
 let service: TestService
-const look = () => scrape(service.base_url, TOKEN)
+const look = () => scrape(service.baseUrl, TOKEN)
 /** Requests are counted when their response ends, shortly after the client has received it. */
 const seen = (what: string, isThere: (now: Scrape) => boolean) =>
   eventually(what, async () => {
@@ -38,7 +38,7 @@ describe('who may read the metrics', () => {
   test('[OBS-1] requests with the token, also below /api', async () => {
     const { text } = await look()
     expect(text).toContain('# TYPE lockstep_http_requests_total counter')
-    expect((await scrape(`${service.base_url}/api`, TOKEN)).text).toContain('lockstep_build_info{version=')
+    expect((await scrape(`${service.baseUrl}/api`, TOKEN)).text).toContain('lockstep_build_info{version=')
   })
 
   test.each([
@@ -83,7 +83,7 @@ describe('who may read the metrics', () => {
     const address = `http://127.0.0.1:${port}`
     expect((await fetch(`${address}/metrics`)).status).toBe(404)
     expect((await scrape(address, TOKEN)).series.size).toBeGreaterThan(50)
-    const config = readConfig({ DATABASE_URL: service.database_url, REDIS_URL: '', METRICS_PORT: String(port) })
+    const config = readConfig({ DATABASE_URL: service.databaseUrl, REDIS_URL: '', METRICS_PORT: String(port) })
     const late = await buildApp(config, createLogger({ level: 'silent' }))
     await expect(late.ready()).rejects.toThrow(/EADDRINUSE/)
     await late.close()
@@ -120,7 +120,7 @@ describe('what is counted', () => {
     const { owner, id, columns } = await service.board()
     await using held = await holdBoard(service.sql, id)
     const gone = new AbortController()
-    const write = fetch(`${service.base_url}/boards/${id}/columns/${columns[0].id}/cards`, {
+    const write = fetch(`${service.baseUrl}/boards/${id}/columns/${columns[0].id}/cards`, {
       method: 'POST',
       headers: { authorization: `Bearer ${owner.api.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ title: 'Nobody waits' }),
@@ -248,7 +248,7 @@ test('[OBS-4] a flood of paths, methods, ids and headers creates no new series',
 
 /** A request with a method that `fetch` would not send. */
 function rawMethod(method: string, path: string): Promise<void> {
-  const { hostname, port } = new URL(service.base_url)
+  const { hostname, port } = new URL(service.baseUrl)
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () =>
       socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
@@ -265,10 +265,10 @@ test('[OBS-13] while Redis is down, the metrics show it, and the source of event
   const writing = await startService(settings)
   const watching = await startService(settings, { beside: writing })
   try {
-    const now = () => scrape(watching.base_url, TOKEN)
+    const now = () => scrape(watching.baseUrl, TOKEN)
     await eventually('Redis is heard', async () => (await now()).sum('lockstep_redis_suspect') === 0)
     const { owner, id, columns } = await writing.board()
-    using viewer = openSocket({ base_url: watching.base_url, token: owner.api.token }, id)
+    using viewer = openSocket({ baseUrl: watching.baseUrl, token: owner.api.token }, id)
     await viewer.next('user_joined')
     const before = await now()
     await redis.process().end('SIGKILL')

@@ -13,7 +13,7 @@ import type { ScenarioContext } from './scenarios.ts'
 export async function startScenarioEnvironment() {
   const service = await startService({ CORS_ORIGINS: '*', ADMIN_API: 'on' })
   const short = await startService({ CORS_ORIGINS: '*', TOKEN_LIFETIME_SECONDS: '5' }, { beside: service })
-  const proxy = await startFaultyProxy(service.base_url)
+  const proxy = await startFaultyProxy(service.baseUrl)
   const { email } = await service.user()
 
   /** A valid call of every operation, each on a new board with one of everything. */
@@ -46,9 +46,9 @@ export async function startScenarioEnvironment() {
     return calls
   }
   const newContext = async (): Promise<ScenarioContext> => ({
-    baseUrl: service.base_url,
+    baseUrl: service.baseUrl,
     faultyUrl: proxy.baseUrl,
-    shortSessionUrl: short.base_url,
+    shortSessionUrl: short.baseUrl,
     email,
     password: PASSWORD,
     calls: await newCalls(),

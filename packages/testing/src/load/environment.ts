@@ -14,14 +14,14 @@ const PROBE = new URL('event-loop-probe.ts', import.meta.url).href
 /** Measurements of the probe since the last sample. Times in milliseconds, memory in bytes. */
 export interface ProbeSample {
   nth: number
-  wall_p999: number
-  wall_max: number
-  held_p50: number
-  held_p99: number
-  held_p999: number
-  held_max: number
+  wallP999: number
+  wallMax: number
+  heldP50: number
+  heldP99: number
+  heldP999: number
+  heldMax: number
   samples: number
-  cpu_ms: number
+  cpuMs: number
   rss: number
   heapUsed: number
   external: number
@@ -95,9 +95,9 @@ export function makeTokens(userIds: readonly string[]): Promise<string[]> {
 export const pathOf = (board_id: string, token: string) => `/ws/boards/${board_id}?token=${token}`
 
 /** Creates a board whose members are the audience; the first of them writes on it. */
-export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audience) {
+export async function makeBoard(baseUrl: string, sql: pg.Pool, audience: Audience) {
   const [id, token] = [audience.ids[0] as string, audience.tokens[0] as string]
-  const api = new Client(base_url, token)
+  const api = new Client(baseUrl, token)
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
   const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
   await sql.query(`insert into board_members (board_id, user_id, role) select $1, unnest($2::uuid[]), 'member'`, [
@@ -105,7 +105,7 @@ export async function makeBoard(base_url: string, sql: pg.Pool, audience: Audien
     audience.ids.filter((other) => other !== id),
   ])
   /** Adds a card; returns the number of its event. */
-  const addCard = async (description = '', at = base_url) => {
+  const addCard = async (description = '', at = baseUrl) => {
     const response = await fetch(`${at}/boards/${board_id}/columns/${column_id}/cards`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

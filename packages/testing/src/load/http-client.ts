@@ -11,18 +11,18 @@ export interface HttpResponse {
 /** A minimal HTTP client with keep-alive. To use little CPU time, it neither decompresses nor validates responses. */
 export class HttpClient {
   private readonly agent: Agent
-  private readonly base_url: string
+  private readonly baseUrl: string
   private readonly token: string
   private readonly timeoutMs: number
 
   /** `localAddress` is the source address. A request fails without a response for `timeoutMs`. */
   constructor(
-    base_url: string,
+    baseUrl: string,
     token: string,
     { localAddress, timeoutMs = 0 }: { localAddress?: string; timeoutMs?: number } = {},
   ) {
     this.agent = new Agent({ keepAlive: true, ...(localAddress && { localAddress }) })
-    this.base_url = base_url
+    this.baseUrl = baseUrl
     this.token = token
     this.timeoutMs = timeoutMs
   }
@@ -37,7 +37,7 @@ export class HttpClient {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
     const size = body.reduce((sum, chunk) => sum + chunk.length, 0)
     const startedAt = performance.now()
-    const sent = sendRequest(this.base_url + path, {
+    const sent = sendRequest(this.baseUrl + path, {
       method,
       agent: this.agent,
       timeout: this.timeoutMs,

@@ -20,7 +20,7 @@ export interface Counts {
   /** Close codes, and how many there were of each. */
   closes: Record<string, number>
   /** When they were closed, in milliseconds of the monotonic clock. */
-  closed_at: number[]
+  closedAt: number[]
   events: number
   gaps: number
   repeats: number
@@ -63,7 +63,7 @@ const nothing = (): Counts => ({
   open: 0,
   broken: 0,
   closes: {},
-  closed_at: [],
+  closedAt: [],
   events: 0,
   gaps: 0,
   repeats: 0,
@@ -77,7 +77,7 @@ const nothing = (): Counts => ({
 const viewers: Viewer[] = []
 let counts = nothing()
 let arrivals = new Map<number, number[]>()
-let back_port = 0
+let backPort = 0
 
 const shared = Buffer.allocUnsafe(256 * 1024)
 // Masked with zeros, which leaves the text as it is.
@@ -113,8 +113,8 @@ function open(viewer: Viewer) {
     if (!viewer.isClosed) counts.broken++
     viewer.isOpen = false
     viewer.socket = undefined
-    if (back_port === 0) return
-    viewer.port = back_port
+    if (backPort === 0) return
+    viewer.port = backPort
     setTimeout(() => open(viewer), Math.random() * 1_000)
   })
 }
@@ -151,7 +151,7 @@ function read(viewer: Viewer, data: Buffer, opcode: number, at: number, length: 
   if (opcode === 8) {
     const code = String(length >= 2 ? data.readUInt16BE(at) : 1005)
     counts.closes[code] = (counts.closes[code] ?? 0) + 1
-    counts.closed_at.push(now())
+    counts.closedAt.push(now())
     viewer.isClosed = true
     viewer.socket?.end(CLOSE)
     return
@@ -214,8 +214,8 @@ async function openAll({ port, paths, rate }: Opening) {
 function collect(sent: Map<number, number>): Arrivals {
   const latencies: number[] = []
   const each = [...arrivals].map(([seq, times]) => {
-    const sent_at = sent.get(seq)
-    if (sent_at !== undefined) for (const time of times) latencies.push(time - sent_at)
+    const sentAt = sent.get(seq)
+    if (sentAt !== undefined) for (const time of times) latencies.push(time - sentAt)
     // They are in order of arrival.
     return { seq, count: times.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 }
   })
@@ -235,10 +235,10 @@ async function execute(order: SocketCommand): Promise<unknown> {
     case 'arrivals':
       return collect(order.sent)
     case 'come back':
-      back_port = order.port
+      backPort = order.port
       return undefined
     case 'close':
-      back_port = 0
+      backPort = 0
       for (const { socket } of viewers.splice(0)) socket?.destroy()
       return undefined
   }

@@ -17,8 +17,8 @@ export class LoadClients {
   }
 
   /** Opens connections at a rate. Resolves when all handshakes were sent. */
-  async open(base_url: string, paths: string[], rate: number) {
-    const port = Number(new URL(base_url).port)
+  async open(baseUrl: string, paths: string[], rate: number) {
+    const port = Number(new URL(baseUrl).port)
     const count = this.workers.length
     await Promise.all(
       this.workers.map((worker, nth) => {
@@ -36,7 +36,7 @@ export class LoadClients {
       const sum = Object.fromEntries(
         Object.entries(a).map(([key, value]) => [key, Number(value) + Number(b[key as keyof Counts])]),
       )
-      return { ...sum, closes, closed_at: [...a.closed_at, ...b.closed_at] } as Counts
+      return { ...sum, closes, closedAt: [...a.closedAt, ...b.closedAt] } as Counts
     })
   }
 
@@ -48,7 +48,7 @@ export class LoadClients {
       return isMet(counts) && counts
     }
     return eventually(what, check, timeoutMs).catch((error: Error) => {
-      throw new Error(`${error.message}; ${JSON.stringify({ ...counts, closed_at: [] })}`)
+      throw new Error(`${error.message}; ${JSON.stringify({ ...counts, closedAt: [] })}`)
     })
   }
 
@@ -70,7 +70,7 @@ export class LoadClients {
   }
 
   forget = () => this.runAll({ do: 'forget' })
-  comeBackTo = (base_url: string) => this.runAll({ do: 'come back', port: Number(new URL(base_url).port) })
+  comeBackTo = (baseUrl: string) => this.runAll({ do: 'come back', port: Number(new URL(baseUrl).port) })
   close = () => this.runAll({ do: 'close' })
 
   async end() {

@@ -28,7 +28,7 @@ afterAll(() => service.stop())
 
 /** Sends the beginning of a request from an address, and reads no more than the head of the response. */
 function begin({ api }: TestUser, address: string, line: string, rest = '\r\n') {
-  const { hostname, port } = new URL(service.base_url)
+  const { hostname, port } = new URL(service.baseUrl)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
   let text = ''

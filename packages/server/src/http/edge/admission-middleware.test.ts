@@ -22,13 +22,13 @@ import { HASH_COST } from '../../auth/passwords.ts'
 /** One response on a connection of this agent, and the local port of the connection. */
 const ask = (
   agent: Agent,
-  base_url: string,
+  baseUrl: string,
   path: string,
   options: { method?: string; headers?: object; body?: Buffer } = {},
 ) =>
   new Promise<{ status: number; headers: IncomingHttpHeaders; text: string; port: number }>((resolve, reject) => {
     const { body, ...rest } = options
-    const sent = request(base_url + path, { agent, ...rest } as object, (answer) => {
+    const sent = request(baseUrl + path, { agent, ...rest } as object, (answer) => {
       let text = ''
       answer.setEncoding('utf8')
       answer.on('data', (piece: string) => {
@@ -54,12 +54,12 @@ describe('an overloaded service', () => {
   beforeAll(async () => {
     first = await startService()
     board = await first.board()
-    database = await startProxy(first.database_url)
+    database = await startProxy(first.databaseUrl)
     service = await startService(
       { DATABASE_URL: database.url, MAX_REQUESTS_AT_ONCE: '2', CORS_ORIGINS: ORIGIN, METRICS_TOKEN },
       { beside: first, bodySeconds: 20 },
     )
-    api = new Client(service.base_url, board.owner.api.token)
+    api = new Client(service.baseUrl, board.owner.api.token)
   })
   afterAll(async () => {
     await service.stop()
@@ -77,7 +77,7 @@ describe('an overloaded service', () => {
   async function fill() {
     database.freeze()
     const held = Promise.all(Array.from({ length: 2 }, () => api.send('listBoards', {})))
-    const isFull = async () => (await scrape(service.base_url, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
+    const isFull = async () => (await scrape(service.baseUrl, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
     await expect.poll(isFull).toBeGreaterThanOrEqual(3)
     return {
       /** Lets the database respond, and returns the outcome of the requests with a slot. */
@@ -92,10 +92,10 @@ describe('an overloaded service', () => {
   }
 
   test('[LOAD-2] [REQ-2] a rejected request gets Retry-After, and JSON that pages of allowed origins can read', async () => {
-    const usual = await ask(new Agent(), service.base_url, '/boards', { headers: headers() })
+    const usual = await ask(new Agent(), service.baseUrl, '/boards', { headers: headers() })
     const full = await fill()
-    const answer = await ask(new Agent(), service.base_url, '/boards', { headers: headers() })
-    const foreign = await ask(new Agent(), service.base_url, '/boards', {
+    const answer = await ask(new Agent(), service.baseUrl, '/boards', { headers: headers() })
+    const foreign = await ask(new Agent(), service.baseUrl, '/boards', {
       headers: { origin: 'https://foreign.example' },
     })
     expect(await full.end()).toEqual([200, 200])
@@ -121,9 +121,9 @@ describe('an overloaded service', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const full = await fill()
     const post = { method: 'POST', headers: { ...headers(), 'content-type': 'application/json' }, body }
-    const refused = await ask(agent, service.base_url, '/boards', post)
+    const refused = await ask(agent, service.baseUrl, '/boards', post)
     await full.end()
-    const next = await ask(agent, service.base_url, '/auth/me', { headers: headers() })
+    const next = await ask(agent, service.baseUrl, '/auth/me', { headers: headers() })
     agent.destroy()
     expect([refused.status, next.status]).toEqual([503, 200])
     expect(next.port).toBe(refused.port)
@@ -133,17 +133,17 @@ describe('an overloaded service', () => {
   test('[LOAD-4] health checks are answered within a second', async () => {
     const full = await fill()
     const since = performance.now()
-    expect((await fetch(`${service.base_url}/live`)).status).toBe(200)
-    expect((await fetch(`${service.base_url}/api/live/?a=b`)).status).toBe(200)
-    const health = await fetch(`${service.base_url}/health`)
+    expect((await fetch(`${service.baseUrl}/live`)).status).toBe(200)
+    expect((await fetch(`${service.baseUrl}/api/live/?a=b`)).status).toBe(200)
+    const health = await fetch(`${service.baseUrl}/health`)
     expect(((await health.json()) as { code: string }).code).toBe('unavailable')
-    await scrape(service.base_url, METRICS_TOKEN)
+    await scrape(service.baseUrl, METRICS_TOKEN)
     expect(performance.now() - since).toBeLessThan(2_000)
     await full.end()
   })
 
   test('[LOAD-7] rejected requests are counted, and logged in one line', async () => {
-    const before = await scrape(service.base_url, METRICS_TOKEN)
+    const before = await scrape(service.baseUrl, METRICS_TOKEN)
     const lines = () => {
       const log = readFileSync(service.logFile, 'utf8')
         .split('\n')
@@ -157,7 +157,7 @@ describe('an overloaded service', () => {
     )
     await full.end()
     expect(statuses).toEqual(Array(30).fill(503))
-    const after = await scrape(service.base_url, METRICS_TOKEN)
+    const after = await scrape(service.baseUrl, METRICS_TOKEN)
     const grown = (name: string, labels: Record<string, string>) => after.sum(name, labels) - before.sum(name, labels)
     expect(grown('lockstep_http_shed_total', { code: 'overloaded' })).toBe(30)
     expect(grown('lockstep_http_problems_total', { code: 'overloaded' })).toBe(30)
@@ -175,7 +175,7 @@ describe('an overloaded service', () => {
 
   test('[LOAD-5] requests with slow bodies hold no slot', async () => {
     const slow = Array.from({ length: 6 }, () => {
-      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       const head = `POST /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: application/json`
       socket.write(`${head}\r\nContent-Length: 17\r\n\r\n{"title":`)
       return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
@@ -190,7 +190,7 @@ describe('an overloaded service', () => {
 
   test('[LOAD-5] a request to an unknown path whose body never arrives holds no slot and is answered at once', async () => {
     const nowhere = ['POST /nowhere', 'PUT /boards', 'DELETE /nowhere', 'POST /app/nowhere'].map((start) => {
-      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       socket.write(`${start} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n`)
       return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
     })
@@ -204,7 +204,7 @@ describe('an overloaded service', () => {
     const login = 'POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded'
     const refused: string[] = []
     const sockets = Array.from({ length: 80 }, () => {
-      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       socket.write(`${login}\r\nContent-Length: 17\r\n\r\n`)
       socket.once('data', (answer) => refused.push(String(answer)))
       return socket
@@ -227,7 +227,7 @@ describe('an overloaded service', () => {
       `--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${part}\r\n--x--\r\n`
     const whole = form('content')
     const slow = Array.from({ length: 5 }, () => {
-      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       const head = `POST /cards/${card_id}/attachments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: multipart/form-data; boundary=x`
       socket.write(`${head}\r\nContent-Length: ${whole.length}\r\n\r\n${whole.slice(0, 70)}`)
       return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
@@ -246,7 +246,7 @@ describe('an overloaded service', () => {
     for (let i = 0; i < 20; i++) await api.call('createCard', { params, body: { title: 'Large', description } })
     // Its response is larger than what the network buffers for a client that does not read.
     const slow = Array.from({ length: 4 }, () => {
-      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1').pause()
+      const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1').pause()
       socket.write(
         `GET /boards/${board.id} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\n\r\n`.repeat(2),
       )
@@ -272,7 +272,7 @@ describe('an overloaded service', () => {
   })
 
   test('[LOAD-10] pipelined requests are handled one after the other, in order', async () => {
-    const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+    const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
     const paths = Array.from({ length: 60 }, (_, i) => ['/auth/me', '/nowhere', '/boards', '/health'][i % 4])
     const asked = paths.map(
       (path, i) =>
@@ -287,8 +287,8 @@ describe('an overloaded service', () => {
 
   test('[LOAD-10] until the first is answered no other is started, and a client that pipelines too many is disconnected', async () => {
     const request = `GET /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\n\r\n`
-    const port = Number(new URL(service.base_url).port)
-    const inFlight = async () => (await scrape(service.base_url, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
+    const port = Number(new URL(service.baseUrl).port)
+    const inFlight = async () => (await scrape(service.baseUrl, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
     database.freeze()
     const [patient, greedy] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
     greedy.on('error', () => {})
@@ -317,7 +317,7 @@ describe('an overloaded service', () => {
     ],
   ])('[LOAD-10] a connection that ends with %s after pipelined requests holds nothing', async (_, end) => {
     for (let i = 0; i < 70; i++) {
-      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+      const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       socket.on('error', () => {})
       const before = `GET /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\n\r\n`
       socket.write((end.includes('Expect') ? '' : before.repeat(5)) + end)
@@ -325,7 +325,7 @@ describe('an overloaded service', () => {
       socket.destroy()
     }
     expect((await api.send('listBoards', {})).status).toBe(200)
-    const inFlight = async () => (await scrape(service.base_url, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
+    const inFlight = async () => (await scrape(service.baseUrl, METRICS_TOKEN)).sum('lockstep_http_requests_in_flight')
     await expect.poll(inFlight).toBe(1)
   })
 

@@ -69,7 +69,7 @@ export class AdmissionMiddleware {
     this.headers = {
       'content-type': JSON_TYPE,
       'content-length': String(Buffer.byteLength(this.body)),
-      'retry-after': String(problem.retry_after_seconds),
+      'retry-after': String(problem.retryAfterSeconds),
       'cache-control': 'no-store',
     }
     this.timers = [setInterval(() => this.controller.tick(), TICK_MS), setInterval(() => this.logShed(), LOG_MS)]

@@ -17,7 +17,7 @@ interface Page {
 /** Requests a page under any host, which `fetch` cannot. */
 function ask(path: string, headers: Record<string, string>): Promise<Page> {
   const { promise, resolve, reject } = Promise.withResolvers<Page>()
-  const sent = httpRequest(service.base_url + path, { setHost: false, headers }, (answer) => {
+  const sent = httpRequest(service.baseUrl + path, { setHost: false, headers }, (answer) => {
     text(answer).then((body) => resolve({ status: answer.statusCode, headers: answer.headers, body }), reject)
   })
   sent.on('error', reject).end()
