@@ -29,7 +29,7 @@ beforeAll(() => {
     symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
   }
   mkdirSync(join(copy, 'node_modules/@lockstep'))
-  for (const name of ['contract', 'server'])
+  for (const name of ['contract', 'server', 'client', 'testing'])
     symlinkSync(join(copy, 'packages', name), join(copy, 'node_modules/@lockstep', name))
   // What the walk can break. The rest of the repository would be compiled four times.
   const include = ['packages/server/src/main.ts', cards, 'tests/access.test.ts']
@@ -77,7 +77,7 @@ test('[DOC-5] the walk in CONTRIBUTING adds an operation in four files, and the 
   generate()
 
   edit(`${cards}/card-operations.ts`, intoObject(/export const cardHandlers/, operations?.code ?? ''))
-  edit(`${cards}/card-operations.ts`, (text) => text.replace('  readMove,\n', '  readMove,\n  readOriginal,\n'))
+  edit(`${cards}/card-operations.ts`, (text) => text.replace('  readCardMove,\n', '  readCardMove,\n  readOriginal,\n'))
   expect(compile()).toMatch(/has no exported member (named )?'readOriginal'/)
 
   edit(`${cards}/card-queries.ts`, (text) => `${text}\n${queries?.code}`)
