@@ -35,7 +35,7 @@ describe('documents', () => {
   test('[DOC-25] the document says which placement a column move requires', async () => {
     const { body } = await service.anybody.request('GET', '/openapi.json')
     const { post } = (body as OpenApi).paths['/columns/{column_id}/move'] as { post: Described }
-    expect(post.description).toBe('`position` or `after_id` is required. When both are sent, `after_id` decides.')
+    expect(post.description).toBe('`position` or `after_id` is required. If both are sent, `after_id` has priority.')
     const { owner, columns } = await service.board()
     const move = (sent: object) =>
       owner.api.request('POST', `/columns/${columns[0].id}/move`, { json: sent }).then(({ status }) => status)
@@ -98,7 +98,7 @@ describe('documents', () => {
   test('[DOC-2] /redoc shows every operation, and loads nothing from other hosts', async () => {
     const { page, foreign, errors } = await open('/redoc')
     await page.getByText('cards', { exact: true }).first().click()
-    await page.getByText('Move a card within its column or to another one').first().waitFor()
+    await page.getByText('Move a card within its column or to another column').first().waitFor()
     expect(foreign).toEqual([])
     expect(errors).toEqual([])
   })

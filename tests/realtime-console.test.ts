@@ -37,11 +37,11 @@ describe('the documents of the socket', () => {
   test('[DOC-6] /redoc/realtime shows the messages, and loads nothing from other hosts', async () => {
     const { page, foreign, errors } = await open('/redoc/realtime')
     await page.getByText('One socket for each board').first().waitFor()
-    await page.getByText('No pong came within 10 seconds').first().waitFor()
+    await page.getByText('No pong arrived within 10 seconds').first().waitFor()
     // Messages are rendered when they are scrolled into view.
     await page.getByText('Servers').last().scrollIntoViewIfNeeded()
     await page.mouse.wheel(0, 10_000)
-    await page.getByText('The first message, for who asked for numbers').first().waitFor()
+    await page.getByText('The first message if sequence numbers were requested').first().waitFor()
     expect(foreign).toEqual([])
     expect(errors).toEqual([])
     await page.close()

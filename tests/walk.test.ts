@@ -77,7 +77,7 @@ test('[DOC-5] the steps in CONTRIBUTING add an operation in four files, and the 
   generate()
 
   edit(`${cards}/card-operations.ts`, intoObject(/export const cardHandlers/, operations?.code ?? ''))
-  edit(`${cards}/card-operations.ts`, (text) => text.replace('  readMove,\n', '  readMove,\n  readOriginal,\n'))
+  edit(`${cards}/card-operations.ts`, (text) => text.replace('  readCardMove,\n', '  readCardMove,\n  readOriginal,\n'))
   expect(compile()).toMatch(/has no exported member (named )?'readOriginal'/)
 
   edit(`${cards}/card-queries.ts`, (text) => `${text}\n${queries?.code}`)

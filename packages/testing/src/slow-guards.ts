@@ -17,9 +17,9 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
   const app = Fastify()
   parseBodiesAsBuffers(app)
   installErrorHandler(app)
-  const uploads = { maxBytes: 1_000, minBytesPerSecond: 0, take: reach, drop: reach }
+  const uploads = { maxBytes: 1_000, minBytesPerSecond: 0, store: reach, discard: reach }
   const db = { run: () => slowly([sight]) }
-  const core = { database: { ...db, forKey: () => db }, turns: { take: reach }, uploads }
+  const core = { database: { ...db, forKey: () => db }, boardQueue: { run: reach } }
   const limits = { request: () => slowly(undefined) }
   const tokens = { verify: () => slowly(sight && { user_id: sight.user_id }) }
   const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
@@ -27,6 +27,7 @@ export async function serveBehindSlowGuards(sight: { user_id: string } | undefin
     app,
     {
       core,
+      uploads,
       tokens,
       limits,
       isOwnOrigin: () => true,

@@ -5,7 +5,6 @@ import { endProcesses, eventually, type Store, startRedis } from '@lockstep/test
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
 import { startProxy } from '@lockstep/testing/tcp-proxy'
-import { OUTPUT } from '@lockstep/testing/template-database'
 import { createClient } from '@redis/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Passwords } from '../auth/passwords.ts'
