@@ -39,10 +39,10 @@ describe('a slow authorization check', () => {
     ...{ is_active: true, is_superuser: false, tokens_valid_from: null },
   }
   /** Calls every operation that is not public. Returns the handlers that were reached, and the statuses. */
-  async function callEverything(sight: typeof person | undefined) {
+  async function callEverything(accessRow: typeof person | undefined) {
     const reached = new Set<string>()
     let current = ''
-    const { base_url, close } = await serveBehindSlowGuards(sight, () => {
+    const { base_url, close } = await serveBehindSlowGuards(accessRow, () => {
       reached.add(current)
       throw new Error('A handler was reached')
     })
@@ -365,7 +365,7 @@ describe('the source', () => {
     const known = ['http/edge/listen.ts', 'http/metrics-endpoint.ts', 'platform/client-address.ts'].map(
       (name) => `packages/server/src/${name}`,
     )
-    expect(filesWith(outgoing)).toEqual(known)
+    expect(filesWith(outgoing).sort()).toEqual(known)
     expect(outgoing.test("import { request } from 'node:http'")).toBe(true)
   })
 })
