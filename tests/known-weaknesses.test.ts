@@ -39,10 +39,10 @@ describe('a slow authorization check', () => {
     ...{ is_active: true, is_superuser: false, tokens_valid_from: null },
   }
   /** Calls every operation that is not public. Returns the handlers that were reached, and the statuses. */
-  async function callEverything(sight: typeof person | undefined) {
+  async function callEverything(accessRow: typeof person | undefined) {
     const reached = new Set<string>()
     let current = ''
-    const { baseUrl, close } = await serveBehindSlowGuards(sight, () => {
+    const { baseUrl, close } = await serveBehindSlowGuards(accessRow, () => {
       reached.add(current)
       throw new Error('A handler was reached')
     })

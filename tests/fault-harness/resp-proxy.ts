@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '@lockstep/testing/ports'
+import { listenOnFreePort } from '@lockstep/testing/ports'
 
 /** A proxy in front of Redis that drops single pub/sub messages without closing connections. */
 export interface RespProxy {
@@ -35,7 +35,7 @@ export async function startRespProxy(target: string, random: () => number): Prom
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
   })
-  const port = await listen(server)
+  const port = await listenOnFreePort(server)
   return {
     url: `redis://127.0.0.1:${port}`,
     lose: (next) => {
@@ -94,15 +94,4 @@ function replyEnd(bytes: Buffer, at: number): number {
     if (end === -1) return -1
   }
   return end
-}
-
-async function listen(server: ReturnType<typeof createServer>): Promise<number> {
-  for (;;) {
-    const port = await freePort()
-    const isListening = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (isListening) return port
-  }
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { handleCommands } from '@lockstep/testing/load/worker'
-import { freePort } from '@lockstep/testing/ports'
+import { listenOnFreePort } from '@lockstep/testing/ports'
 
 /**
  * A server process that rejects every request with 503, with the least possible work. Load on it costs the load generator
@@ -16,8 +16,4 @@ const server = createServer((socket) => {
 })
 
 /** Starts to listen, and returns the port. */
-handleCommands<'listen'>(async () => {
-  const port = await freePort()
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  return port
-})
+handleCommands<'listen'>(() => listenOnFreePort(server))

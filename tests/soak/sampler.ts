@@ -1,14 +1,12 @@
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { cpuOf, residentOf } from '@lockstep/testing/load/measure'
+import { cpuOf, machineTime, residentOf } from '@lockstep/testing/load/measure'
 import { Scrape, scrape } from '@lockstep/testing/metrics'
 import type { createClient } from '@redis/client'
 import type pg from 'pg'
 import type { Instance } from './instances.ts'
 
 const MIB = 2 ** 20
-/** Milliseconds in a tick of /proc. */
-const TICK_MS = 10
 const COLLECT_MS = 700
 
 /** The state of an instance, and its activity since the last sample. */
@@ -103,7 +101,7 @@ export class Sampler {
 
   private readMachine() {
     const ownMs = this.stores.parents.reduce((sum, pid) => sum + cpuOf(pid), 0)
-    return { at: performance.now(), busyMs: busyOf(readFileSync('/proc/stat', 'utf8')), ownMs }
+    return { at: performance.now(), busyMs: machineTime().busy, ownMs }
   }
 
   private otherCores(): number {
@@ -140,14 +138,6 @@ export class Sampler {
       cpu_cores: (cpuMs - before.cpuMs) / (at - before.at),
     }
   }
-}
-
-/** CPU time of all cores since boot, without idle time and I/O wait. */
-const busyOf = (stat: string) => {
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (/^cpu +(.*)/.exec(stat)?.[1] ?? '')
-    .split(' ')
-    .map(Number)
-  return (user + nice + system + irq + softirq) * TICK_MS
 }
 
 /** The cumulative counts of a histogram by bucket bound, over all labels. */

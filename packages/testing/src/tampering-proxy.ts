@@ -1,8 +1,7 @@
 import { Agent, createServer, type IncomingMessage, type OutgoingHttpHeaders, request as send } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { WebSocket, WebSocketServer } from 'ws'
-import { freePort } from './ports.ts'
+import { listenOnFreePort } from './ports.ts'
 
 interface ProxiedResponse {
   status: number
@@ -49,10 +48,9 @@ export async function startTamperingProxy(baseUrl: string, { replaceResponse, re
       relay(client, new WebSocket(baseUrl.replace('http', 'ws') + request.url), replaceMessage)
     })
   })
-  const port = await freePort()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  const port = await listenOnFreePort(server)
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       for (const client of sockets.clients) client.terminate()
       server.closeAllConnections()

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from './ports.ts'
+import { listenOnFreePort } from './ports.ts'
 
 /**
  * Statements that were sent to PostgreSQL through the proxy, and round trips. The periodic statement that reads the
@@ -94,7 +94,7 @@ export async function startProxy(
     client.on('close', () => store.destroy())
     store.on('close', () => setTimeout(() => client.destroy(), ANSWER_DELAY_MS))
   })
-  const port = await listen(server)
+  const port = await listenOnFreePort(server)
 
   const cut = () => {
     for (const socket of sockets) socket.destroy()
@@ -157,16 +157,5 @@ function messageReader({ hasPreamble }: { hasPreamble: boolean }, tell: (type: s
       rest = rest.subarray(length)
       typeBytes = 1
     }
-  }
-}
-
-async function listen(server: ReturnType<typeof createServer>): Promise<number> {
-  for (;;) {
-    const port = await freePort()
-    const isOurs = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (isOurs) return port
   }
 }
