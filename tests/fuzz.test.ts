@@ -49,13 +49,7 @@ test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI doc
   timeout: PATIENCE_MS,
 }, async () => {
   const operations = operationsOf(readOpenApi())
-  const {
-    violations,
-    operations: asked,
-    outcomes,
-    mutations,
-    requests,
-  } = await fuzz(service.baseUrl, operations, SIZE)
+  const { violations, operations: asked, outcomes, mutations, requests } = await fuzz(service.baseUrl, operations, SIZE)
   expect(violations).toEqual([])
   expect(requests).toBeGreaterThanOrEqual(SIZE.requests)
   expect([...outcomes.keys()].filter((status) => /^5(?!03)/.test(status))).toEqual([])

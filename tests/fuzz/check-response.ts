@@ -74,8 +74,7 @@ function checkSuccess(
   const { method, mutations, framing } = request
   const { status, headers, bytes } = reply
   if (!operation) return isBeside(request, status) ? [] : [`${status} is of no operation of the document`]
-  if (mutations.has('credentials') && operation.needsCredential)
-    return [`a bad credential was accepted with ${status}`]
+  if (mutations.has('credentials') && operation.needsCredential) return [`a bad credential was accepted with ${status}`]
   if (isUnframed(framing)) return []
   const answer = operation.answers.get(status)
   if (!answer) return [`${status} is not documented`]

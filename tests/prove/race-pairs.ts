@@ -20,9 +20,7 @@ export async function prove(progress: Progress): Promise<Report> {
   )
   const errors = environment.services.flatMap(({ output }) => errorsIn(output()))
   violations.push(...results.violations, ...(await checkDatabase(environment.sql)), ...errors)
-  const serverErrors = [...results.rejections]
-    .filter(([met]) => met.startsWith('5'))
-    .reduce((sum, [, n]) => sum + n, 0)
+  const serverErrors = [...results.rejections].filter(([met]) => met.startsWith('5')).reduce((sum, [, n]) => sum + n, 0)
   // PostgreSQL updates its counter when a connection ends.
   for (const service of environment.services) await service.end()
   const deadlocks = await countDeadlocks(environment.sql)

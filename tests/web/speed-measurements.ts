@@ -115,11 +115,7 @@ export async function measureDrops(page: Page, count: number): Promise<number[]>
 }
 
 /** Time from a change sent by another client until it is painted. */
-export async function measureEcho(
-  page: Page,
-  { baseUrl, writer }: SpeedEnvironment,
-  count: number,
-): Promise<number[]> {
+export async function measureEcho(page: Page, { baseUrl, writer }: SpeedEnvironment, count: number): Promise<number[]> {
   const connection = new HttpClient(baseUrl, writer.token)
   const card_id = (await page.evaluate(`document.querySelector('[data-card-id]').dataset.cardId`)) as string
   await page.evaluate(`measured.listenTo('${card_id}')`)
