@@ -54,13 +54,13 @@ export async function startPrometheus(targets: string[]): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-prometheus-'))
   const config = parse(await readFile(join(DEPLOY, 'prometheus.yml'), 'utf8')) as {
     global: Record<string, string>
-    ruleFiles: string[]
+    rule_files: string[]
     scrape_configs: { authorization?: object; static_configs: { targets: string[] }[] }[]
   }
   const [job] = config.scrape_configs
   if (!job) throw new Error('prometheus.yml has no job')
   config.global = { scrape_interval: '1s', evaluation_interval: '1s' }
-  config.ruleFiles = config.ruleFiles.map((name) => join(DEPLOY, name))
+  config.rule_files = config.rule_files.map((name) => join(DEPLOY, name))
   job.authorization = { credentials: METRICS_TOKEN }
   job.static_configs = [{ targets }]
   const file = join(folder, 'prometheus.yml')
