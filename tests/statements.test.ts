@@ -55,7 +55,7 @@ interface World {
   attachment: { attachment_id: string }
   /** Members of the board; the first one is assigned to every card. */
   people: [string, ...string[]]
-  /** No member yet. */
+  /** Not a member yet. */
   newcomer: string
 }
 

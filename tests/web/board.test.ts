@@ -411,3 +411,20 @@ test('[WEB-100] the same for all other names: in the card, in a rule, on the boa
   await isKept(page.getByLabel('Board name'), long)
   await checkAndClose(page)
 })
+
+test('[WEB-13] a double click on Add card leaves the focus in the field, and the whole composer is visible', async () => {
+  const titles = Array.from({ length: 12 }, (_, i) => `card ${i}`)
+  const board = await env.createBoard({ 'To do': titles })
+  const page = await env.openPage(board.ada, board.path)
+  const column = columnOf(page, 'To do')
+  await column.locator('.column-add').dblclick()
+  await page.getByLabel('Card title').and(page.locator(':focus')).waitFor()
+  const buttonAt = async (name: string) => column.locator('.composer').getByRole('button', { name }).boundingBox()
+  const addAt = async () => (await column.locator('.column-add').boundingBox())?.y ?? 0
+  await expect.poll(async () => ((await buttonAt('Cancel'))?.y ?? 1e9) + 20 < (await addAt())).toBe(true)
+  await page.keyboard.type('made after a double click')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  expect((await env.waitForSync(board, page))[0]?.[1].at(-1)).toBe('made after a double click')
+  await checkAndClose(page)
+})

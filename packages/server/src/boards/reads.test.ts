@@ -84,7 +84,7 @@ describe('conditional reads', () => {
     expect(next.headers.get('board-position')).toBe(`1.${(await own.events()).length}`)
   })
 
-  test('[READ-2] a changed profile of a member is visible on the next load, whoever changed it', async () => {
+  test('[READ-2] a changed profile of a member is visible on the next load, also if someone else changed it', async () => {
     const own = await service.board()
     const load = async () => {
       const { body } = await getBoard(own)

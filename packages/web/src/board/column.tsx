@@ -127,7 +127,7 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
             >
               {row.kind === 'card' && <CardFace card={row.card} isTabStop={row.card.id === tabStopId} />}
               {row.kind === 'placeholder' && <Placeholder />}
-              {row.kind === 'composer' && composing && <Composer {...composing} />}
+              {row.kind === 'composer' && composing && <Composer position={composing} />}
             </li>
           ))}
         </ol>

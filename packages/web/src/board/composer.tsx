@@ -16,13 +16,18 @@ const longest = (lines: readonly string[]) =>
   lines.reduce((one, other) => (other.length > one.length ? other : one), '')
 
 /** The field for new cards. Enter creates a card and keeps the field open; every pasted line becomes a card. */
-export function Composer({ column_id, after_id }: ComposerPosition) {
+export function Composer({ position }: { position: ComposerPosition }) {
+  const { column_id, after_id } = position
   const tools = useTools()
   const draft = `draft/${tools.me.id}/${tools.board_id}/new-card/${column_id}`
   const [text, setText] = useState(() => readStored(draft) ?? '')
   const field = useRef<HTMLTextAreaElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it moves below each new card
-  useEffect(() => field.current?.focus(), [after_id])
+  const root = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every request to add a card is a new position, also a second click on the button
+  useEffect(() => {
+    field.current?.focus({ preventScroll: true })
+    root.current?.scrollIntoView({ block: 'nearest' })
+  }, [position])
 
   const write = (next: string) => {
     setText(next)
@@ -68,7 +73,7 @@ export function Composer({ column_id, after_id }: ComposerPosition) {
     if (lines.length > 1 && create(lines)) event.preventDefault()
   }
   return (
-    <div className="composer">
+    <div ref={root} className="composer">
       <textarea
         ref={field}
         aria-label="Card title"
