@@ -48,11 +48,11 @@ describe('the acceptance suite', () => {
 /** Three defects: a missing event, a wrong status and a leaked field. */
 const broken: Tampering = {
   replaceMessage: ({ type }, text) => (type === 'checklist.created' ? [] : [text]),
-  replaceResponse: ({ method, path }, answer) => {
-    if (path.endsWith('/invite') && answer.status === 409) return { ...answer, status: 400 }
-    if (method !== 'GET' || !/^\/users\/[^/]+$/.test(path) || answer.status !== 200) return answer
-    const user = { ...(JSON.parse(answer.content.toString()) as object), hashed_password: 'hush-hush' }
-    return { ...answer, content: Buffer.from(JSON.stringify(user)) }
+  replaceResponse: ({ method, path }, response) => {
+    if (path.endsWith('/invite') && response.status === 409) return { ...response, status: 400 }
+    if (method !== 'GET' || !/^\/users\/[^/]+$/.test(path) || response.status !== 200) return response
+    const user = { ...(JSON.parse(response.content.toString()) as object), hashed_password: 'hush-hush' }
+    return { ...response, content: Buffer.from(JSON.stringify(user)) }
   },
 }
 /** The rows that must find them. */

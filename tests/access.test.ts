@@ -143,9 +143,9 @@ async function send(operation: Operation, { actor }: Cell, { path, query, body }
   const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString()
   const sending = sendingOf(operation.body_type, body)
   const before = await contentHash(service)
-  const answer = await clients[actor].request(operation.method, path + (search && `?${search}`), sending)
-  const { code } = (answer.status >= 400 ? answer.body : {}) as Partial<Failure>
-  return { status: answer.status, code, isUnchanged: before === (await contentHash(service)) }
+  const response = await clients[actor].request(operation.method, path + (search && `?${search}`), sending)
+  const { code } = (response.status >= 400 ? response.body : {}) as Partial<Failure>
+  return { status: response.status, code, isUnchanged: before === (await contentHash(service)) }
 }
 
 async function logInAgain(actor: Actor) {

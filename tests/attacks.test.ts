@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { BoardAccess, Operation } from '@lockstep/contract/operation'
-import { type Answer, type Failure, sendingOf } from '@lockstep/testing/client'
+import { type ApiResponse, type Failure, sendingOf } from '@lockstep/testing/client'
 import { contentHash, furnish, type Known, propertiesOf, validInput } from '@lockstep/testing/input-generator'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -35,7 +35,7 @@ async function newBoardOf({ api, id }: TestUser, more: Known = {}): Promise<Know
   return known
 }
 const idOf = (known: Known, kind: string) => known[`${kind}_id`] as string
-const codeOf = ({ body, status }: Answer) => (status < 400 ? status : (body as Failure).code)
+const codeOf = ({ body, status }: ApiResponse) => (status < 400 ? status : (body as Failure).code)
 
 /** One hash over all rows of a board in all tables, including its log. */
 async function boardHash(board_id: string): Promise<string> {
@@ -81,15 +81,15 @@ describe('the parent of a resource', () => {
       const json = { ...Object.fromEntries(fields), ...(body as object), ...id }
       const before = await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))
 
-      const answer = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
+      const response = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
 
-      expect(answer.status).toBe(operation.returns.status)
+      expect(response.status).toBe(operation.returns.status)
       expect(await Promise.all([other, foreign].map((known) => boardHash(idOf(known, 'board'))))).toEqual(before)
-      const shown = answer.body as Record<string, unknown>
+      const shown = response.body as Record<string, unknown>
       for (const parent of parents)
         if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, own[parent]])
       expect(shown['rank']).not.toBe(7)
-      if (elsewhere !== sibling) for (const parent of parents) expect(answer.text).not.toContain(elsewhere[parent])
+      if (elsewhere !== sibling) for (const parent of parents) expect(response.text).not.toContain(elsewhere[parent])
     }
   })
 
@@ -105,7 +105,7 @@ describe('the parent of a resource', () => {
 })
 
 describe('rejected without changes', () => {
-  type Refusal = [what: string, code: Failure['code'], send: () => Promise<Answer>]
+  type Refusal = [what: string, code: Failure['code'], send: () => Promise<ApiResponse>]
   const post = (path: string, json?: unknown, api = owner.api) => api.request('POST', path, { json })
   const patch = (path: string, json: unknown, api = owner.api) => api.request('PATCH', path, { json })
   const onBoards = Object.entries<Operation>(operations).filter(([, { access }]) => typeof access === 'object')
@@ -231,8 +231,8 @@ describe('rejected without changes', () => {
         const before = await contentHash(service)
         const { path, body } = validInput(name, operation, here)
         const taken = { ...(body as object), id: place[`${kind}_id`] }
-        const answer = await owner.api.request('POST', path, sendingOf(operation.body_type, taken))
-        expect(codeOf(answer)).toBe('id_taken')
+        const response = await owner.api.request('POST', path, sendingOf(operation.body_type, taken))
+        expect(codeOf(response)).toBe('id_taken')
         expect(await contentHash(service)).toBe(before)
       }
     },

@@ -84,13 +84,13 @@ function sendRaw(
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>()
   const { hostname, port } = new URL(service.baseUrl)
   const headers = { authorization: `Bearer ${token}`, ...more }
-  const sent = httpRequest({ agent, hostname, port, method, path, headers }, (answer) => {
+  const sent = httpRequest({ agent, hostname, port, method, path, headers }, (response) => {
     const chunks: Buffer[] = []
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-    answer.on('end', () => {
-      const entries = Object.entries(answer.headers).map(([key, value]): [string, string] => [key, String(value)])
+    response.on('data', (chunk: Buffer) => chunks.push(chunk))
+    response.on('end', () => {
+      const entries = Object.entries(response.headers).map(([key, value]): [string, string] => [key, String(value)])
       resolve({
-        status: answer.statusCode ?? 0,
+        status: response.statusCode ?? 0,
         headers: new Headers(entries),
         text: Buffer.concat(chunks).toString(),
       })
@@ -132,17 +132,17 @@ async function runAttacks<A extends { label: string }>(
 }
 
 /** Expects one problem code, in an allowed response. */
-const expectCode = (code: string, answer: RawResponse) =>
-  violationOf(answer) ?? (codeOf(answer) === code ? undefined : `${answer.status} ${answer.text}`)
+const expectCode = (code: string, response: RawResponse) =>
+  violationOf(response) ?? (codeOf(response) === code ? undefined : `${response.status} ${response.text}`)
 
 /** An invalid payload must return 422, and a valid one must succeed or return another documented problem. */
 async function attackAs(api: Client, method: string, { path, sending, isValid }: Attack) {
-  const answer = await api.request(method, path, sending)
-  const { code, errors } = (answer.status === 422 ? answer.body : {}) as Partial<Failure>
+  const response = await api.request(method, path, sending)
+  const { code, errors } = (response.status === 422 ? response.body : {}) as Partial<Failure>
   const isRefused = code === 'invalid_input'
-  if (isRefused && !errors?.every(({ field, message }) => field && message)) return `lists no errors: ${answer.text}`
+  if (isRefused && !errors?.every(({ field, message }) => field && message)) return `lists no errors: ${response.text}`
   const isWrong = isValid !== undefined && isRefused === isValid
-  return violationOf(answer) ?? (isWrong ? `${answer.status} ${answer.text}` : undefined)
+  return violationOf(response) ?? (isWrong ? `${response.status} ${response.text}` : undefined)
 }
 
 function attacksOn(name: string, operation: Operation, known: Known): Attack[] {
@@ -190,9 +190,9 @@ describe('payloads', () => {
     const { path, body } = validInput(name, operation, await newBoard())
     const api = await callerOf(operation)
     const replay = () => api.request(operation.method, path, sendingOf(operation.body_type, body))
-    const answers = [...(await Promise.all([replay(), replay()])), await replay()]
-    expect(answers.map(violationOf).filter((wrong) => wrong !== undefined)).toEqual([])
-    const successes = answers.filter(({ status }) => status === operation.returns.status).length
+    const responses = [...(await Promise.all([replay(), replay()])), await replay()]
+    expect(responses.map(violationOf).filter((wrong) => wrong !== undefined)).toEqual([])
+    const successes = responses.filter(({ status }) => status === operation.returns.status).length
     if ('id' in propertiesOf(operation.body)) expect(successes).toBe(1)
     else expect(successes).toBeGreaterThan(0)
   })
@@ -224,8 +224,8 @@ describe('unknown fields', () => {
       const hidden = rows.map(({ column_name, data_type }) => [column_name, stowaway[data_type] ?? 'stowaway'])
       const json = { ...Object.fromEntries(hidden), is_active: false, ...(body as object) }
       const api = await callerOf(operation)
-      const answer = await api.request(operation.method, path, sendingOf(operation.body_type, json))
-      expect(answer.status).toBe(operation.returns.status)
+      const response = await api.request(operation.method, path, sendingOf(operation.body_type, json))
+      expect(response.status).toBe(operation.returns.status)
       expect((await service.sql.query(FOUND)).rows).toEqual([])
     },
   )
@@ -251,8 +251,8 @@ describe('addresses and methods', () => {
     const refusals = ['not_found', 'invalid_input', 'uri_too_long', 'method_not_allowed']
     const api = await callerOf(operation)
     const attack = async (label: string) => {
-      const answer = await sendRaw(operation.method, label, {}, api)
-      return violationOf(answer) ?? (refusals.includes(codeOf(answer) ?? '') ? undefined : `${answer.status}`)
+      const response = await sendRaw(operation.method, label, {}, api)
+      return violationOf(response) ?? (refusals.includes(codeOf(response) ?? '') ? undefined : `${response.status}`)
     }
     const attacks = malformed.map((label) => ({ label }))
     expect(await runAttacks(attacks, ({ label }) => attack(label))).toEqual([])
@@ -273,10 +273,10 @@ describe('addresses and methods', () => {
       const others = every.filter((method) => !allowed.includes(method)).map((label) => ({ label }))
       const hash = await contentHash(service)
       const complaints = await runAttacks(others, async ({ label }) => {
-        const answer = await sendRaw(label, `${path}?_method=${methods[0]}`, overriding(methods[0] as string))
-        const listed = answer.headers.get('allow')?.split(', ').sort().join()
-        const isRight = answer.status === 405 && listed === [...allowed].sort().join()
-        return violationOf(answer) ?? (isRight ? undefined : `${answer.status}, Allow: ${listed}`)
+        const response = await sendRaw(label, `${path}?_method=${methods[0]}`, overriding(methods[0] as string))
+        const listed = response.headers.get('allow')?.split(', ').sort().join()
+        const isRight = response.status === 405 && listed === [...allowed].sort().join()
+        return violationOf(response) ?? (isRight ? undefined : `${response.status}, Allow: ${listed}`)
       })
       expect(complaints).toEqual([])
       expect(await contentHash(service)).toBe(hash)
@@ -353,8 +353,8 @@ describe('the order of checks', () => {
       [bad, good],
       [good, `Bearer ${nonMember.api.token}`],
     ]
-    const answers = await Promise.all(pairs.map((authorization) => sendRaw('GET', '/auth/me', { authorization })))
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
+    const responses = await Promise.all(pairs.map((authorization) => sendRaw('GET', '/auth/me', { authorization })))
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401])
   })
 
   const onBoards = all.filter(([, { access }]) => typeof access !== 'string')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FullBoard } from '@lockstep/contract/boards'
-import { type Answer, Client, type Failure } from '@lockstep/testing/client'
+import { type ApiResponse, Client, type Failure } from '@lockstep/testing/client'
 import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
 import { holdBoard } from '@lockstep/testing/processes'
 import { owners, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
@@ -26,8 +26,9 @@ afterAll(async () => {
 const ROUNDS = Array.from({ length: 20 }, (_, i) => i)
 /** The same user at the other instance, in every second round. */
 const at = (round: number, { api }: TestUser) => new Client((round % 2 ? twin : service).baseUrl, api.token)
-const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort((a, b) => a - b)
-const codes = (answers: Answer[]) => answers.flatMap(({ body }) => (body as Partial<Failure> | undefined)?.code ?? [])
+const statuses = (responses: ApiResponse[]) => responses.map((response) => response.status).sort((a, b) => a - b)
+const codes = (responses: ApiResponse[]) =>
+  responses.flatMap(({ body }) => (body as Partial<Failure> | undefined)?.code ?? [])
 
 async function newBoard(owner: TestUser) {
   const board = await owner.api.call('createBoard', { body: { title: 'Plan' } })
@@ -94,7 +95,7 @@ describe('many writers on one board', () => {
   interface Known {
     columns: string[]
     cards: string[]
-    answers: (Answer & { kind: string })[]
+    responses: (ApiResponse & { kind: string })[]
   }
   const oneOf = (ids: string[]) => ids[Math.floor(Math.random() * ids.length)] ?? ''
   /** Mostly the same position, so that ranks run out there. */
@@ -105,8 +106,8 @@ describe('many writers on one board', () => {
     const card_id = oneOf(known.cards)
     const title = 'Written'
     const dice = Math.random()
-    const keep = (kind: string, answer: Answer) => void known.answers.push({ ...answer, kind })
-    const idOf = ({ status, body }: Answer) => (status === 201 ? [(body as { id: string }).id] : [])
+    const keep = (kind: string, response: ApiResponse) => void known.responses.push({ ...response, kind })
+    const idOf = ({ status, body }: ApiResponse) => (status === 201 ? [(body as { id: string }).id] : [])
     if (dice < 0.35 || known.cards.length < WRITERS) {
       const created = await api.send('createCard', { params: { board_id, column_id }, body: { title, ...somewhere() } })
       known.cards.push(...idOf(created))
@@ -131,7 +132,7 @@ describe('many writers on one board', () => {
     const { board, params, read } = await newBoard(ann)
     await ann.api.call('inviteMember', { params, body: { user_id: bob.id } })
     const { id } = await ann.api.call('createColumn', { params, body: { title: 'First' } })
-    const known: Known = { columns: [id], cards: [], answers: [] }
+    const known: Known = { columns: [id], cards: [], responses: [] }
     const deadlocksBefore = await deadlocks()
     const instances = await Promise.all([1, 2].map(() => startService({ DATABASE_URL: service.databaseUrl })))
     const until = Date.now() + DURATION_MS
@@ -158,11 +159,13 @@ describe('many writers on one board', () => {
 
     const end = await read()
     const log = await readLog(board.id)
-    const done = known.answers.filter((answer) => answer.status < 400)
+    const done = known.responses.filter((response) => response.status < 400)
     const created = done.flatMap(({ kind, body }) => (kind === 'card.created' ? [(body as { id: string }).id] : []))
     console.log(`${WRITERS} writers: ${done.length} changes, ${log.length} events, ${snapshots.length} snapshots`)
     expect(done.length).toBeGreaterThan(WRITERS)
-    expect(codes(known.answers).filter((code) => code !== 'card_not_found' && code !== 'column_not_found')).toEqual([])
+    expect(codes(known.responses).filter((code) => code !== 'card_not_found' && code !== 'column_not_found')).toEqual(
+      [],
+    )
     expect(misplaced(end)).toEqual([])
     expect(breaks(log)).toEqual([])
     expect(lost(created, end, log)).toEqual([])
@@ -171,7 +174,7 @@ describe('many writers on one board', () => {
     for (const { seq, body } of snapshots) expect(foldBoard(emptyBoard(board), log.slice(0, seq))).toEqual(body)
     // Each change has its own position in the log, with its event.
     const places = done.map(({ headers }) => Number(headers.get('board-position')?.split('.')[1]))
-    expect(places.map((seq) => log[seq - 1]?.type)).toEqual(done.map((answer) => answer.kind))
+    expect(places.map((seq) => log[seq - 1]?.type)).toEqual(done.map((response) => response.kind))
     expect(log.filter((event) => event.user_id !== null)).toHaveLength(done.length + 2)
     expect(new Set(places).size).toBe(done.length)
     expect((await deadlocks()) - deadlocksBefore).toBe(0)
@@ -221,10 +224,10 @@ describe('two concurrent requests', () => {
     for (const round of ROUNDS) {
       const { params } = await boardOfTwoOwners()
       const leave = (api: Client, user_id: string) => api.send('removeMember', { params: { ...params, user_id } })
-      const answers = await Promise.all([leave(ann.api, ann.id), leave(at(round, bob), bob.id)])
-      expect(statuses(answers)).toEqual([204, 409])
-      expect(codes(answers)).toEqual(['last_owner'])
-      const stays = answers[0]?.status === 409 ? ann : bob
+      const responses = await Promise.all([leave(ann.api, ann.id), leave(at(round, bob), bob.id)])
+      expect(statuses(responses)).toEqual([204, 409])
+      expect(codes(responses)).toEqual(['last_owner'])
+      const stays = responses[0]?.status === 409 ? ann : bob
       expect(owners((await stays.api.call('getBoard', { params })).members)).toEqual([stays.id])
     }
   })
@@ -234,9 +237,9 @@ describe('two concurrent requests', () => {
       const { params, read } = await boardOfTwoOwners()
       const stepDown = (api: Client, user_id: string) =>
         api.send('updateMember', { params: { ...params, user_id }, body: { role: 'member' } })
-      const answers = await Promise.all([stepDown(ann.api, ann.id), stepDown(at(round, bob), bob.id)])
-      expect(statuses(answers)).toEqual([200, 409])
-      expect(owners((await read()).members)).toEqual([answers[0]?.status === 409 ? ann.id : bob.id])
+      const responses = await Promise.all([stepDown(ann.api, ann.id), stepDown(at(round, bob), bob.id)])
+      expect(statuses(responses)).toEqual([200, 409])
+      expect(owners((await read()).members)).toEqual([responses[0]?.status === 409 ? ann.id : bob.id])
     }
   })
 
@@ -244,8 +247,8 @@ describe('two concurrent requests', () => {
     for (const round of ROUNDS.slice(0, 10)) {
       const { params } = await boardOfTwoOwners()
       const remove = (api: Client, user_id: string) => api.send('removeMember', { params: { ...params, user_id } })
-      const answers = await Promise.all([remove(ann.api, bob.id), remove(at(round, bob), ann.id)])
-      expect(statuses(answers)).toEqual([204, 403])
+      const responses = await Promise.all([remove(ann.api, bob.id), remove(at(round, bob), ann.id)])
+      expect(statuses(responses)).toEqual([204, 403])
       const { rows } = await service.sql.query('select role from board_members where board_id = $1', [params.board_id])
       expect(rows).toEqual([{ role: 'owner' }])
     }
@@ -255,9 +258,9 @@ describe('two concurrent requests', () => {
     for (const round of ROUNDS) {
       const { params, read } = await newBoard(ann)
       const invite = (api: Client) => api.send('inviteMember', { params, body: { user_id: bob.id } })
-      const answers = await Promise.all([invite(ann.api), invite(at(round, ann))])
-      expect(statuses(answers)).toEqual([201, 409])
-      expect(codes(answers)).toEqual(['already_a_member'])
+      const responses = await Promise.all([invite(ann.api), invite(at(round, ann))])
+      expect(statuses(responses)).toEqual([201, 409])
+      expect(codes(responses)).toEqual(['already_a_member'])
       expect((await read()).members).toHaveLength(2)
       expect((await readLog(params.board_id)).map((event) => event.type)).toEqual(['board.member_added'])
     }
@@ -268,12 +271,12 @@ describe('two concurrent requests', () => {
       const name = `twice-${randomUUID()}`
       const register = ({ anybody }: TestService, email: string, username: string) =>
         anybody.send('register', { body: { email, username, password: PASSWORD } })
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         register(service, `${name}@example.com`, name.slice(0, 30)),
         register(instance, `${name}@EXAMPLE.com`, name.slice(0, 31)),
       ])
-      expect(statuses(answers)).toEqual([201, 409])
-      expect(codes(answers)).toEqual(['email_taken'])
+      expect(statuses(responses)).toEqual([201, 409])
+      expect(codes(responses)).toEqual(['email_taken'])
     }
   })
 })
@@ -286,10 +289,10 @@ describe('one Idempotency-Key twice at once', () => {
     const { params, read } = await boardWithColumn()
     for (const round of ROUNDS) {
       const key = randomUUID()
-      const answers = await Promise.all([create(ann.api, params, key), create(at(round, ann), params, key)])
-      expect(statuses(answers)).toEqual([201, 201])
-      expect(answers[0]?.text).toBe(answers[1]?.text)
-      expect(answers.filter((answer) => answer.headers.get('idempotent-replayed') === 'true')).toHaveLength(1)
+      const responses = await Promise.all([create(ann.api, params, key), create(at(round, ann), params, key)])
+      expect(statuses(responses)).toEqual([201, 201])
+      expect(responses[0]?.text).toBe(responses[1]?.text)
+      expect(responses.filter((response) => response.headers.get('idempotent-replayed') === 'true')).toHaveLength(1)
       expect((await read()).columns[0]?.cards).toHaveLength(round + 1)
     }
     expect(await readLog(params.board_id)).toHaveLength(ROUNDS.length + 1)
@@ -301,9 +304,9 @@ describe('one Idempotency-Key twice at once', () => {
       (await Promise.all([one.read(), two.read()])).flatMap((board) => board.columns[0]?.cards ?? []).length
     for (const round of ROUNDS) {
       const key = randomUUID()
-      const answers = await Promise.all([create(ann.api, one.params, key), create(at(round, ann), two.params, key)])
-      expect(statuses(answers)).toEqual([201, 422])
-      expect(codes(answers)).toEqual(['idempotency_key_reused'])
+      const responses = await Promise.all([create(ann.api, one.params, key), create(at(round, ann), two.params, key)])
+      expect(statuses(responses)).toEqual([201, 422])
+      expect(codes(responses)).toEqual(['idempotency_key_reused'])
       expect(await count()).toBe(round + 1)
     }
   })
@@ -312,9 +315,9 @@ describe('one Idempotency-Key twice at once', () => {
     for (const round of ROUNDS) {
       const headers = { 'idempotency-key': randomUUID() }
       const send = (api: Client) => api.send('createBoard', { body: { title: headers['idempotency-key'] }, headers })
-      const answers = await Promise.all([send(ann.api), send(at(round, ann))])
-      expect(statuses(answers)).toEqual([201, 201])
-      expect(answers[0]?.text).toBe(answers[1]?.text)
+      const responses = await Promise.all([send(ann.api), send(at(round, ann))])
+      expect(statuses(responses)).toEqual([201, 201])
+      expect(responses[0]?.text).toBe(responses[1]?.text)
       const { rowCount } = await service.sql.query('select from boards where title = $1', [headers['idempotency-key']])
       expect(rowCount).toBe(1)
     }
@@ -326,19 +329,19 @@ describe('while a change waits for the board', () => {
     const { params } = await boardOfTwoOwners()
     const before = await readLog(params.board_id)
     await using held = await holdBoard(service.sql, params.board_id)
-    const answer = bob.api.fail('createColumn', { params, body: { title: 'Too late' } })
+    const response = bob.api.fail('createColumn', { params, body: { title: 'Too late' } })
     await held.isAwaited()
     await held.query('delete from board_members where board_id = $1 and user_id = $2', [params.board_id, bob.id])
     await held.release()
 
-    expect(await answer).toMatchObject({ status: 403, code: 'not_a_member' })
+    expect(await response).toMatchObject({ status: 403, code: 'not_a_member' })
     expect(await readLog(params.board_id)).toEqual(before)
   })
 
   test('[ACCESS-7] [ACCESS-4] [V12] an owner-only change is rejected if its author is demoted', async () => {
     const { params, read } = await boardOfTwoOwners()
     await using held = await holdBoard(service.sql, params.board_id)
-    const answer = bob.api.fail('updateBoard', { params, body: { title: 'Too late' } })
+    const response = bob.api.fail('updateBoard', { params, body: { title: 'Too late' } })
     await held.isAwaited()
     await held.query(`update board_members set role = 'member' where board_id = $1 and user_id = $2`, [
       params.board_id,
@@ -346,7 +349,7 @@ describe('while a change waits for the board', () => {
     ])
     await held.release()
 
-    expect(await answer).toMatchObject({ status: 403, code: 'role_too_low' })
+    expect(await response).toMatchObject({ status: 403, code: 'role_too_low' })
     expect((await read()).title).toBe('Plan')
   })
 
@@ -354,12 +357,12 @@ describe('while a change waits for the board', () => {
     const { params, read } = await boardWithColumn()
     const { id: card_id } = await ann.api.call('createCard', { params, body: { title: 'Gone' } })
     await using held = await holdBoard(service.sql, params.board_id)
-    const answer = ann.api.fail('moveCard', { params: { card_id }, body: { position: 0 } })
+    const response = ann.api.fail('moveCard', { params: { card_id }, body: { position: 0 } })
     await held.isAwaited()
     await held.query('delete from cards where id = $1', [card_id])
     await held.release()
 
-    expect(await answer).toMatchObject({ status: 404, code: 'card_not_found' })
+    expect(await response).toMatchObject({ status: 404, code: 'card_not_found' })
     expect((await read()).columns[0]?.cards).toEqual([])
   })
 
@@ -368,7 +371,7 @@ describe('while a change waits for the board', () => {
     const there = await boardWithColumn()
     const { id: card_id } = await ann.api.call('createCard', { params: here.params, body: { title: 'Here' } })
     await using held = await holdBoard(service.sql, here.params.board_id)
-    const answer = ann.api.fail('updateCard', { params: { card_id }, body: { title: 'Changed' } })
+    const response = ann.api.fail('updateCard', { params: { card_id }, body: { title: 'Changed' } })
     await held.isAwaited()
     await held.query('update cards set board_id = $2, column_id = $3, title = $4 where id = $1', [
       card_id,
@@ -378,7 +381,7 @@ describe('while a change waits for the board', () => {
     ])
     await held.release()
 
-    expect(await answer).toMatchObject({ status: 404, code: 'card_not_found' })
+    expect(await response).toMatchObject({ status: 404, code: 'card_not_found' })
     expect((await there.read()).columns[0]?.cards.map(({ title }) => title)).toEqual(['There'])
   })
 })

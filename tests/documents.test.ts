@@ -50,11 +50,11 @@ describe('documents', () => {
     const [problem, fields] = get.responses[503]?.content['application/json'].schema.allOf ?? []
     expect(problem).toEqual({ $ref: '#/components/schemas/Problem' })
     const lost = await startService({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/lost' })
-    const answer = await lost.anybody.request('GET', '/health')
+    const response = await lost.anybody.request('GET', '/health')
     await lost.stop()
-    expect(answer.status).toBe(503)
+    expect(response.status).toBe(503)
     const judge = judgeBy({ ...fields, additionalProperties: false })
-    const { detail, code, ...rest } = answer.body as Record<string, unknown>
+    const { detail, code, ...rest } = response.body as Record<string, unknown>
     expect([typeof detail, code]).toEqual(['string', 'unavailable'])
     expect(judge(rest)).toEqual([])
     expect(Object.keys(rest)).toEqual(fields?.required)

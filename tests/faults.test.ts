@@ -67,7 +67,7 @@ type Board = typeof board
 /** Writers to a board, which record acknowledged and rejected writes until they are stopped. */
 function startWriters({ write }: Board) {
   const acknowledged: string[] = []
-  const refused: string[] = []
+  const rejected: string[] = []
   let isOver = false
   const writers = Array.from({ length: 4 }, async () => {
     while (!isOver) {
@@ -77,7 +77,7 @@ function startWriters({ write }: Board) {
         (error: unknown) => String(error),
       )
       if (outcome === undefined) acknowledged.push(id)
-      else await pause(20, refused.push(outcome))
+      else await pause(20, rejected.push(outcome))
     }
   })
   const more = async (list: string[]) => {
@@ -88,7 +88,7 @@ function startWriters({ write }: Board) {
     isOver = true
     await Promise.all(writers)
   }
-  return { acknowledged, refused, more, stop, [Symbol.asyncDispose]: stop }
+  return { acknowledged, rejected, more, stop, [Symbol.asyncDispose]: stop }
 }
 
 async function readCards({ api, params: { board_id } }: Board) {
@@ -111,25 +111,25 @@ describe('PostgreSQL', () => {
     '[RUN-4] [REQ-2] %s and restarted: 503 meanwhile, then recovery, and no acknowledged write is lost',
     async (_, signal) => {
       await using writers = startWriters(board)
-      const { acknowledged, refused, more } = writers
+      const { acknowledged, rejected, more } = writers
       await more(acknowledged)
 
       await postgres.process().end(signal)
-      await more(refused)
+      await more(rejected)
       const anybody = new Client(board.api.baseUrl)
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         board.api.fail('getBoard', { params: board.params }),
         board.api.fail('listBoards', {}),
         anybody.fail('login', { body: { username: board.email, password: PASSWORD } }),
         anybody.fail('getHealth', {}),
       ])
-      expect(answers.map(({ status, code }) => [status, code])).toEqual(Array(4).fill([503, 'unavailable']))
+      expect(responses.map(({ status, code }) => [status, code])).toEqual(Array(4).fill([503, 'unavailable']))
 
       await postgres.start()
       await more(acknowledged)
       await writers.stop()
       expect(service?.hasEnded()).toBe(false)
-      expect(new Set(refused)).toEqual(new Set(['unavailable']))
+      expect(new Set(rejected)).toEqual(new Set(['unavailable']))
       const cards = new Set(await readCards(board))
       expect(acknowledged.filter((id) => !cards.has(id))).toEqual([])
       const log = await readLog(board)
@@ -159,7 +159,7 @@ describe('the connection to PostgreSQL', () => {
 
   test('[RUN-4] hangs: requests get 503, and the service recovers', { timeout: 30_000 }, async () => {
     await using behind = await startBehindProxy()
-    const both = async () => (await Promise.all([behind.read(), behind.rename()])).map((answer) => answer.status)
+    const both = async () => (await Promise.all([behind.read(), behind.rename()])).map((response) => response.status)
     expect(await both()).toEqual([200, 200])
     behind.proxy.freeze()
     expect(await both()).toEqual([503, 503])
@@ -205,14 +205,14 @@ describe('Redis', () => {
       await database.pool.query('drop trigger wait_at_commit on board_events')
     })
     await holder.query('select pg_advisory_lock(1)')
-    const answer = board.write()
+    const response = board.write()
     await eventually('the commit waits', async () => (await lockWaiters(database.pool)) > 0)
     await heard.say('before the commit')
     await eventually('the word is heard', () => heard.messages.length > 0)
     expect(heard.messages).toEqual(['before the commit'])
 
     await holder.query('select pg_advisory_unlock(1)')
-    expect((await answer).status).toBe(201)
+    expect((await response).status).toBe(201)
     await eventually('the event', () => heard.messages.length === 2)
   })
 
@@ -226,7 +226,7 @@ describe('Redis', () => {
     const { length } = heard.messages
     await eventually('events are published again', () => heard.messages.length > length)
     await writers.stop()
-    expect(writers.refused).toEqual([])
+    expect(writers.rejected).toEqual([])
   })
 
   test('[RUN-5] [EVENT-4] frozen: no write waits', async () => {
@@ -236,7 +236,7 @@ describe('Redis', () => {
     await writers.more(writers.acknowledged)
     await writers.stop()
     expect(heard.messages).toEqual([])
-    expect(writers.refused).toEqual([])
+    expect(writers.rejected).toEqual([])
 
     redis.process().signal('SIGCONT')
     // Delayed messages may still arrive; new writes are published as before.
@@ -289,7 +289,7 @@ describe('ending', () => {
     const ending = await startServiceProcess(settings('lockstep'))
     const api = new Client(ending.baseUrl, board.api.token)
     await using held = await holdBoard(database.pool, board.params.board_id)
-    const answer = api.send('createCard', { params: board.params, body: { title: 'Under way' } })
+    const response = api.send('createCard', { params: board.params, body: { title: 'Under way' } })
     await held.isAwaited()
 
     ending.signal('SIGTERM')
@@ -302,7 +302,7 @@ describe('ending', () => {
     expect(ending.hasEnded()).toBe(false)
     await held.release()
 
-    expect((await answer).status).toBe(201)
+    expect((await response).status).toBe(201)
     expect(await ending.ended).toBe(0)
   })
 })

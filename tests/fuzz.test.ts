@@ -119,7 +119,7 @@ describe('the evaluation', () => {
       [/418 has no code/, 'getHealth'],
       [/additionalProp/, 'refresh'],
       [/the body is no JSON/, 'createTicket'],
-      [/refused as invalid/, 'logout'],
+      [/rejected as invalid/, 'logout'],
     ]
     for (const [sentence, id] of expected) expect(idsIn(violations, sentence)).toEqual(new Set([id]))
     expect(idsIn(violations, /./)).toEqual(new Set(expected.map(([, id]) => id)))

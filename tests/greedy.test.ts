@@ -99,11 +99,11 @@ describe('the measurement', () => {
     const pacer = new Pacer()
     const stall = Promise.withResolvers<void>()
     let done = 0
-    let refused = 0
+    let rejected = 0
     pacer.begin()
     pacer.every(10, 'read', () => (++done === 1 ? stall.promise : Promise.resolve()))
     pacer.every(10, 'write', () => {
-      refused++
+      rejected++
       return Promise.reject(new Error('503'))
     })
     setTimeout(stall.resolve, 300)
@@ -114,8 +114,8 @@ describe('the measurement', () => {
     const late = taken.filter(({ kind, ms }) => kind === 'read' && ms > 95)
     // Due from the beginning of the stall to 200 ms after it: 20 of them waited for 100 ms and more.
     expect(late.length).toBeGreaterThanOrEqual(19)
-    expect(refused).toBeGreaterThan(0)
-    expect(taken.filter(({ kind, failure }) => kind === 'write' && failure === '503')).toHaveLength(refused)
+    expect(rejected).toBeGreaterThan(0)
+    expect(taken.filter(({ kind, failure }) => kind === 'write' && failure === '503')).toHaveLength(rejected)
     expect(pacer.take()).toEqual([])
   })
 

@@ -37,9 +37,9 @@ const addCard = ({ id, columns: [column], owner }: TestBoard) =>
   new Promise<number>((resolve, reject) => {
     const headers = { authorization: `Bearer ${owner.api.token}`, 'content-type': 'application/json' }
     const url = `${loaded.baseUrl}/boards/${id}/columns/${column.id}/cards`
-    request(url, { method: 'POST', agent, headers }, (answer) => {
-      answer.resume()
-      answer.on('end', () => resolve(answer.statusCode ?? 0))
+    request(url, { method: 'POST', agent, headers }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode ?? 0))
     })
       .on('error', reject)
       .end('{"title":"Load"}')
@@ -49,18 +49,18 @@ const addCard = ({ id, columns: [column], owner }: TestBoard) =>
 function startWriters(count: number, boards: TestBoard[]) {
   let isOver = false
   let written = 0
-  const refused: number[] = []
+  const rejected: number[] = []
   const writers = Array.from({ length: count }, async (_, i) => {
     while (!isOver) {
       const status = await addCard(boards[i % boards.length] as TestBoard)
-      if (status !== 201) refused.push(status)
+      if (status !== 201) rejected.push(status)
       else if (!isOver) written++
     }
   })
   return async () => {
     isOver = true
     await Promise.all(writers)
-    return { written, refused }
+    return { written, rejected }
   }
 }
 
@@ -76,9 +76,9 @@ test('[WRITE-7] with 32 writers on one board, the other boards keep at least hal
     const stopHot = startWriters(kind === 'beside' ? 32 : 0, [hot])
     const stop = startWriters(8, others)
     await new Promise((resolve) => setTimeout(resolve, WINDOW_MS))
-    const [{ written, refused }, onHot] = await Promise.all([stop(), stopHot()])
+    const [{ written, rejected }, onHot] = await Promise.all([stop(), stopHot()])
     hotWrites += onHot.written
-    expect([...refused, ...onHot.refused]).toEqual([])
+    expect([...rejected, ...onHot.rejected]).toEqual([])
     return written
   }
   // Warm-up: opens connections and prepares statements.
@@ -109,7 +109,7 @@ test('[WRITE-7] [ACCESS-4] a change that waits too long is rejected with board_b
   await using held = await holdBoard(service.sql, hot.id)
   const since = Date.now()
 
-  const refused = Promise.all(
+  const rejected = Promise.all(
     Array.from({ length: 50 }, () => hot.owner.api.send('createCard', { params, body: { title: 'Too many' } })),
   )
   await held.isAwaited()
@@ -119,12 +119,12 @@ test('[WRITE-7] [ACCESS-4] a change that waits too long is rejected with board_b
     await quiet.owner.api.call('createCard', { params: meanwhile, body: { title: 'Meanwhile' } })
     waiters.push(await lockWaiters(service.sql))
   }
-  const answers = await refused
+  const responses = await rejected
 
   // One change at a time waits in PostgreSQL; the others use no connection.
   expect(Math.max(...waiters)).toBeLessThanOrEqual(1)
-  expect(new Set(answers.map(({ body }) => (body as { code: string }).code))).toEqual(new Set(['board_busy']))
-  for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(new Set(responses.map(({ body }) => (body as { code: string }).code))).toEqual(new Set(['board_busy']))
+  for (const { headers } of responses) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
   // Twice the two limits, for a slow machine.
   expect(Date.now() - since).toBeLessThan(2 * (BOARD_WAIT_MS + LOCK_WAIT_MS))
   await held.release()

@@ -170,8 +170,8 @@ describe('claims in a body', () => {
         'caller',
       ]
       const json = { ...Object.fromEntries(names.map((field) => [field, guest.id])), ...(body as object) }
-      const answer = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
-      expect(answer.status).toBe(operation.returns.status)
+      const response = await owner.api.request(operation.method, path, sendingOf(operation.body_type, json))
+      expect(response.status).toBe(operation.returns.status)
       const { rows: boards } = await service.sql.query('select from boards where created_by = $1 or updated_by = $1', [
         guest.id,
       ])
@@ -244,8 +244,8 @@ describe('names in a request', () => {
   test('[REQ-4] [REQ-6] [V27] query operators are not accepted instead of text, in a form or in JSON', async () => {
     const operators = ['username[$ne]=&password[$ne]=', 'username[]=a&password[]=b', 'username[$gt]=&password=x']
     for (const content of operators) {
-      const answer = await service.anybody.request('POST', '/auth/login', { raw: { ...form({}), content } })
-      expect(answer.status).toBe(422)
+      const response = await service.anybody.request('POST', '/auth/login', { raw: { ...form({}), content } })
+      expect(response.status).toBe(422)
     }
     for (const title of [{ $ne: '' }, ['x'], { $where: '1' }, { toString: 'x' }]) {
       expect((await owner.api.request('POST', '/boards', { json: { title } })).status).toBe(422)
@@ -394,8 +394,8 @@ describe('the configuration of the service', () => {
   ]
 
   test('[HEALTH-1] [REQ-2] [V40] does not appear in any response', async () => {
-    const answers = await Promise.all(pages.map((page) => owner.api.request('GET', page)))
-    for (const { text, headers } of answers)
+    const responses = await Promise.all(pages.map((page) => owner.api.request('GET', page)))
+    for (const { text, headers } of responses)
       for (const secret of secrets(service)) expect(text + JSON.stringify([...headers])).not.toContain(secret)
   })
 
@@ -407,9 +407,9 @@ describe('the configuration of the service', () => {
     })
     try {
       const api = new Client(lost.baseUrl, owner.api.token)
-      const answers = [await api.send('getHealth', {}), await api.send('listBoards', {})]
-      expect(answers.map(({ status }) => status)).toEqual([503, 503])
-      for (const { text, headers } of answers)
+      const responses = [await api.send('getHealth', {}), await api.send('listBoards', {})]
+      expect(responses.map(({ status }) => status)).toEqual([503, 503])
+      for (const { text, headers } of responses)
         for (const secret of [...secrets({ databaseUrl: nowhere }), 'ECONNREFUSED', '127.0.0.1'])
           expect(text + JSON.stringify([...headers])).not.toContain(secret)
     } finally {

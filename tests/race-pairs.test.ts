@@ -125,23 +125,23 @@ describe('the checks of a race', () => {
     expect(complaints).toEqual([expect.stringContaining(complaint)])
   })
   test('[RACE-1] accepts a rejection with a reason, and writes that change nothing', () => {
-    const refused = (outcome: string): [RaceResponse, RaceResponse] => [ok(8), { outcome, position: Number.NaN }]
+    const rejected = (outcome: string): [RaceResponse, RaceResponse] => [ok(8), { outcome, position: Number.NaN }]
     expect(checkResponses(usual, [ok(9), ok(8)])).toEqual([])
-    expect(checkResponses({ ...usual, pair: ['deleteCard', 'updateCard'] }, refused('404 card_not_found'))).toEqual([])
-    expect(checkResponses({ ...usual, pair: ['removeMember', 'updateCard'] }, refused('403 not_a_member'))).toEqual([])
+    expect(checkResponses({ ...usual, pair: ['deleteCard', 'updateCard'] }, rejected('404 card_not_found'))).toEqual([])
+    expect(checkResponses({ ...usual, pair: ['removeMember', 'updateCard'] }, rejected('403 not_a_member'))).toEqual([])
     const creates = { ...usual, pair: ['createCard', 'createCard'] as const }
-    expect(checkResponses({ ...creates, isSharedId: true }, refused('409 id_taken'))).toEqual([])
-    expect(checkResponses(creates, refused('409 id_taken'))).toHaveLength(1)
+    expect(checkResponses({ ...creates, isSharedId: true }, rejected('409 id_taken'))).toEqual([])
+    expect(checkResponses(creates, rejected('409 id_taken'))).toHaveLength(1)
     expect(checkResponses({ ...usual, pair: ['moveCard', 'moveCard'] }, [ok(8), ok(8)])).toEqual([])
   })
   test('[RACE-1] finds that both were rejected, and a 5xx', async () => {
     await using proxy = await startTamperingProxy(environment.urls[0], {
-      replaceResponse: ({ method, path }, answer) =>
+      replaceResponse: ({ method, path }, response) =>
         method === 'PATCH' && path.startsWith('/labels')
-          ? { ...answer, status: 500, content: Buffer.from('{"detail":"x","code":"internal"}') }
+          ? { ...response, status: 500, content: Buffer.from('{"detail":"x","code":"internal"}') }
           : method === 'PATCH' && path.startsWith('/cards')
-            ? { ...answer, status: 404, content: Buffer.from('{"detail":"x","code":"card_not_found"}') }
-            : answer,
+            ? { ...response, status: 404, content: Buffer.from('{"detail":"x","code":"card_not_found"}') }
+            : response,
     })
     const spoilt = { ...environment, urls: [proxy.baseUrl, proxy.baseUrl] as const }
     const { violations } = await race(

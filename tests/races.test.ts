@@ -1,4 +1,4 @@
-import { type Answer, Client, type Failure } from '@lockstep/testing/client'
+import { type ApiResponse, Client, type Failure } from '@lockstep/testing/client'
 import { furnish, type Known } from '@lockstep/testing/input-generator'
 import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -27,8 +27,8 @@ async function newBoard(): Promise<Known> {
   return known
 }
 const idOf = (known: Known, kind: string) => known[`${kind}_id`] as string
-const codeOf = ({ body, status }: Answer) => (status < 400 ? status : (body as Failure).code)
-const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort((a, b) => a - b)
+const codeOf = ({ body, status }: ApiResponse) => (status < 400 ? status : (body as Failure).code)
+const statuses = (responses: ApiResponse[]) => responses.map(({ status }) => status).sort((a, b) => a - b)
 /** The same user at the other instance, in every second round. */
 const at = (round: number, { api }: TestUser) => new Client((round % 2 ? second : service).baseUrl, api.token)
 const ROUNDS = Array.from({ length: 8 }, (_, i) => i)
@@ -82,8 +82,8 @@ test('[WRITE-6] [CARD-4] a card is deleted while others change it: they come fir
       guest.api.send('assignCard', { params, body: { user_ids: [owner.id] } }),
       at(round, guest).send('createChecklist', { params, body: { title: 'Late' } }),
     ])
-    expect(codeOf(remove as Answer)).toBe(204)
-    for (const answer of others) expect(codeOf(answer)).toBeOneOf([200, 201, 'card_not_found'])
+    expect(codeOf(remove as ApiResponse)).toBe(204)
+    for (const response of others) expect(codeOf(response)).toBeOneOf([200, 201, 'card_not_found'])
   }
 })
 
@@ -97,8 +97,8 @@ test('[CARD-7] [CHECK-8] [MEMBER-5] a member is assigned while being removed: in
       owner.api.send('assignCard', { params: { card_id: idOf(known, 'card') }, body: people }),
       owner.api.send('assignItem', { params: { item_id: idOf(known, 'item') }, body: people }),
     ])
-    expect(codeOf(remove as Answer)).toBe(204)
-    for (const answer of assigns) expect(codeOf(answer)).toBeOneOf([200, 'user_not_a_member'])
+    expect(codeOf(remove as ApiResponse)).toBe(204)
+    for (const response of assigns) expect(codeOf(response)).toBeOneOf([200, 'user_not_a_member'])
     expect(await hasValidReferences(owner.api, board_id)).toBe(true)
   }
 })
@@ -112,8 +112,8 @@ test('[LABEL-4] [AUTO-3] a label is added several times concurrently: the rule r
     const { id } = await owner.api.call('createRule', { params, body: { ...rule, ...action } })
     const label = { card_id: idOf(known, 'card'), label_id: idOf(known, 'label') }
     const add = (api: Client) => api.send('addCardLabel', { params: label })
-    const answers = await Promise.all([add(owner.api), add(guest.api), add(at(round, owner)), add(at(round, guest))])
-    expect(statuses(answers)).toEqual([200, 200, 200, 200])
+    const responses = await Promise.all([add(owner.api), add(guest.api), add(at(round, owner)), add(at(round, guest))])
+    expect(statuses(responses)).toEqual([200, 200, 200, 200])
     const runs = await owner.api.call('listRuns', { params })
     expect(runs.filter((run) => run.rule_id === id)).toMatchObject([{ outcome: 'assigned' }])
   }
@@ -159,7 +159,7 @@ test('[AUTO-7] [AUTO-8] a rule, its column and its member are removed while it i
       owner.api.send('removeMember', { params: { ...params, user_id: guest.id } }),
     ])
     expect(statuses(others)).toEqual([204, 204, 204])
-    expect(codeOf(move as Answer)).toBe(200)
+    expect(codeOf(move as ApiResponse)).toBe(200)
     expect(await hasValidReferences(owner.api, params.board_id)).toBe(true)
   }
 })
@@ -176,8 +176,8 @@ test('[BOARD-5] [WRITE-6] a board is deleted twice while others write: they come
       write(at(round, guest)),
       owner.api.send('moveCard', { params: { card_id: idOf(known, 'card') }, body: { position: 0 } }),
     ])
-    expect(statuses([first as Answer, second as Answer])).toEqual([204, 404])
-    for (const answer of writes) expect(codeOf(answer)).toBeOneOf([200, 201, 'board_not_found', 'card_not_found'])
+    expect(statuses([first as ApiResponse, second as ApiResponse])).toEqual([204, 404])
+    for (const response of writes) expect(codeOf(response)).toBeOneOf([200, 201, 'board_not_found', 'card_not_found'])
     const { rows } = await service.sql.query('select type from board_events where board_id = $1', [params.board_id])
     expect(rows).toEqual([{ type: 'board.deleted' }])
   }

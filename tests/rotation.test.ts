@@ -21,9 +21,9 @@ const [A, B, C] = ['old', 'new', 'next'].map((which) => `${MARK}-the-${which}-se
 const steps = [{ JWT_SECRET: A, JWT_SECRET_PREVIOUS: B }, { JWT_SECRET: B, JWT_SECRET_PREVIOUS: A }, { JWT_SECRET: B }]
 
 interface Seen {
-  answers: number
+  responses: number
   /** Valid tokens and tickets that were rejected. */
-  refused: { patient: number; renewing: number; sockets: number }
+  rejected: { patient: number; renewing: number; sockets: number }
   renewals: number
   sockets: number
 }
@@ -49,7 +49,7 @@ async function startAsking() {
     ServiceProcess,
   ]
 
-  const seen: Seen = { answers: 0, refused: { patient: 0, renewing: 0, sockets: 0 }, renewals: 0, sockets: 0 }
+  const seen: Seen = { responses: 0, rejected: { patient: 0, renewing: 0, sockets: 0 }, renewals: 0, sockets: 0 }
   const patient = new Client('', owner.api.token)
   const renewing = new Client('', member.api.token)
   let isOver = false
@@ -61,9 +61,9 @@ async function startAsking() {
       try {
         const [kept, ticket] = [await at(patient).send('getMe', {}), await at(patient).send('createTicket', {})]
         const [fresh, renewed] = [await at(renewing).send('getMe', {}), await at(renewing).send('refresh', {})]
-        seen.answers += 4
-        seen.refused.patient += [kept, ticket].filter(({ status }) => status !== 200).length
-        seen.refused.renewing += [fresh, renewed].filter(({ status }) => status !== 200).length
+        seen.responses += 4
+        seen.rejected.patient += [kept, ticket].filter(({ status }) => status !== 200).length
+        seen.rejected.renewing += [fresh, renewed].filter(({ status }) => status !== 200).length
         if (renewed.status === 200) seen.renewals++
         renewing.token = (renewed.body as { access_token?: string }).access_token ?? renewing.token
         // The ticket of one instance opens a socket at the other.
@@ -71,7 +71,7 @@ async function startAsking() {
         const socket = openSocket({ baseUrl: `http://127.0.0.1:${ports[(i + 1) % 2]}`, token }, board_id)
         await socket.opened
         await Promise.race([socket.next('user_joined').catch(() => {}), socket.closed])
-        if (socket.closing?.code === 1008) seen.refused.sockets++
+        if (socket.closing?.code === 1008) seen.rejected.sockets++
         else seen.sockets++
         socket.terminate()
       } catch {
@@ -80,8 +80,8 @@ async function startAsking() {
     }
   })()
   const someMore = async () => {
-    const { answers } = seen
-    await eventually('everybody asks on', () => seen.answers > answers + 20)
+    const { responses } = seen
+    await eventually('everybody asks on', () => seen.responses > responses + 20)
   }
   const replace = async (nth: 0 | 1, secrets: Record<string, string>) => {
     expect(await instances[nth].end('SIGTERM')).toBe(0)
@@ -116,7 +116,7 @@ test('[CONF-5] a secret is rotated on two instances step by step, and no user is
     for (const instance of [0, 1] as const) await replace(instance, step)
   }
   console.log(seen)
-  expect(seen.refused).toEqual({ patient: 0, renewing: 0, sockets: 0 })
+  expect(seen.rejected).toEqual({ patient: 0, renewing: 0, sockets: 0 })
   expect(seen.renewals).toBeGreaterThan(20)
   expect(seen.sockets).toBeGreaterThan(20)
   for (const { baseUrl, output } of instances) {
@@ -129,10 +129,10 @@ test('[CONF-5] if a step is skipped, rejected tokens are counted', async () => {
   const { seen, replace } = people
   // Without the first step the other instance does not know the secret that this one signs with.
   await replace(0, { JWT_SECRET: C, JWT_SECRET_PREVIOUS: B })
-  expect(seen.refused.renewing).toBeGreaterThan(0)
-  expect(seen.refused.sockets).toBeGreaterThan(0)
-  expect(seen.refused.patient).toBe(0)
+  expect(seen.rejected.renewing).toBeGreaterThan(0)
+  expect(seen.rejected.sockets).toBeGreaterThan(0)
+  expect(seen.rejected.patient).toBe(0)
   // Without the previous secret, this instance rejects old tokens.
   await replace(0, { JWT_SECRET: C })
-  expect(seen.refused.patient).toBeGreaterThan(0)
+  expect(seen.rejected.patient).toBeGreaterThan(0)
 })

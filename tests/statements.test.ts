@@ -31,10 +31,10 @@ interface Size {
   columns: number
   cards: number
   people: number
-  oldAnswers: number
+  oldResponses: number
 }
-const SMALL: Size = { boards: 1, columns: 3, cards: 3, people: 2, oldAnswers: 0 }
-const LARGE: Size = { boards: 15, columns: 20, cards: 200, people: 20, oldAnswers: 50 }
+const SMALL: Size = { boards: 1, columns: 3, cards: 3, people: 2, oldResponses: 0 }
+const LARGE: Size = { boards: 15, columns: 20, cards: 200, people: 20, oldResponses: 50 }
 
 type Ids = [string, string, string, ...string[]]
 /** A board of some size, and its owner with a client through the proxy. */
@@ -110,7 +110,7 @@ async function makeWorld(size: Size): Promise<World> {
   await run(
     `insert into stored_responses select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
-    [owner.id, board_id, size.oldAnswers],
+    [owner.id, board_id, size.oldResponses],
   )
   return {
     api: new Client(counted.baseUrl, owner.api.token),

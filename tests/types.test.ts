@@ -39,7 +39,7 @@ const mistakes: Record<string, { code: string; says: RegExp }> = {
     code: "export const handlers = { ...ok, updateCard: async ({ emit }) => { emit('card.updated', {} as Column); return card } } satisfies Handlers<typeof cardOperations>",
     says: /'Column' is not assignable to parameter of type 'Card \| JsonText<Card>'/,
   },
-  'answer-lacking-a-field': {
+  'response-lacking-a-field': {
     code: "export const handlers = { ...ok, getCard: async () => ({ id: 'x' }) } satisfies Handlers<typeof cardOperations>",
     says: /not assignable to type 'Card'|is not assignable to type 'Promise<Card \| JsonText<Card>>'/,
   },

@@ -63,12 +63,12 @@ describe('the checks of the upgrade workload', () => {
     }
   }
   /** Replaces the response to the first move. */
-  const responding = (answer: { status?: number; text: string }): NonNullable<Tampering['replaceResponse']> => {
+  const responding = (response: { status?: number; text: string }): NonNullable<Tampering['replaceResponse']> => {
     let isDone = false
     return ({ path }, given) => {
       if (isDone || !path.endsWith('/move')) return given
       isDone = true
-      return { ...given, status: answer.status ?? given.status, content: Buffer.from(answer.text) }
+      return { ...given, status: response.status ?? given.status, content: Buffer.from(response.text) }
     }
   }
 

@@ -12,18 +12,18 @@ const fresh = () => {
 }
 const statusOf = async (who: Caller, ...request: Parameters<Caller['send']>) => (await who.send(...request)).status
 
-decided('U1-prefix', 'Every path also answers under /api, the socket too.', async (service) => {
+decided('U1-prefix', 'Every path is also served under /api, the socket too.', async (service) => {
   const { owner, board_id, at } = await newStage(service)
   same('the board', ((await owner.get(`/api${at()}`)) as Board).id, board_id)
   using listener = await owner.follow(board_id, { at: `${service.baseUrl}/api` })
   await owner.patch(`/api${at()}`, { title: 'New' })
   await listener.event('board.updated')
 })
-decided('U2-bodies', 'logout and change-password answer 200 with a detail string.', async (service) => {
+decided('U2-bodies', 'logout and change-password return 200 with a detail string.', async (service) => {
   const person = await service.person()
   const change = { current_password: PASSWORD, new_password: `${PASSWORD} new` }
-  fits(object('a message', { detail: text }), await person.post('/auth/change-password', change), 'the answer')
-  fits(object('a message', { detail: text }), await person.post('/auth/logout'), 'the answer')
+  fits(object('a message', { detail: text }), await person.post('/auth/change-password', change), 'the response')
+  fits(object('a message', { detail: text }), await person.post('/auth/logout'), 'the response')
 })
 decided('U2-wrong-password', 'A wrong current_password is 400.', async (service) => {
   const { owner } = await service.once(cast)
@@ -77,7 +77,7 @@ decided('U5-null', 'null clears a field that may be empty, and is 422 for others
   same('the description', (await member.patch<Card>(`/cards/${id}`, { description: null })).description, null)
   await member.rejected(422, 'PATCH', `/cards/${id}`, { title: null })
 })
-decided('U5-nothing', 'A PATCH that changes nothing answers 200 and emits nothing.', async (service) => {
+decided('U5-nothing', 'A PATCH that changes nothing returns 200 and emits nothing.', async (service) => {
   const { owner, at, todo, board_id } = await newStage(service)
   const { id, title } = await owner.newCard(todo)
   using listener = await owner.follow(board_id)
@@ -108,14 +108,14 @@ async function twoChecklists(service: Service) {
 }
 decided(
   '4.8-move-checklist',
-  'POST /checklists/{checklist_id}/move takes {position} and answers the moved checklist.',
+  'POST /checklists/{checklist_id}/move takes {position} and returns the moved checklist.',
   async (service) => {
     const { member, card_id, one, two } = await twoChecklists(service)
     fits(Checklist, await member.post(`/checklists/${two.id}/move`, { position: 0 }), 'the checklist')
     same('the order', byRank((await readCard(member, card_id)).checklists), [two.id, one.id])
   },
 )
-decided('4.8-move-item', 'POST /items/{item_id}/move takes {position} and answers the moved item.', async (service) => {
+decided('4.8-move-item', 'POST /items/{item_id}/move takes {position} and returns the moved item.', async (service) => {
   const { member, one, a, b } = await twoChecklists(service)
   fits(ChecklistItem, await member.post(`/items/${b.id}/move`, { position: 0 }), 'the item')
   same('the order', byRank((await readChecklist(member, one))?.items ?? []), [b.id, a.id])
@@ -143,7 +143,7 @@ decided(
   },
 )
 
-decided('U7-delete', 'Every DELETE answers 204 with an empty body.', async (service) => {
+decided('U7-delete', 'Every DELETE returns 204 with an empty body.', async (service) => {
   const { owner, board_id, at, card_id, one, a, done } = await twoChecklists(service)
   const label = await owner.newLabel(board_id)
   await owner.post(`/cards/${card_id}/labels/${label.id}`)
@@ -161,11 +161,11 @@ decided('U7-delete', 'Every DELETE answers 204 with an empty body.', async (serv
     same(`DELETE ${path}`, [status, bytes.length], [204, 0])
   }
 })
-decided('U7-delete-attachment', 'DELETE of an attachment answers 204 with an empty body.', async (service) => {
+decided('U7-delete-attachment', 'DELETE of an attachment returns 204 with an empty body.', async (service) => {
   const { owner, todo } = await newStage(service)
   const { id } = await upload(owner, (await owner.newCard(todo)).id)
   const { status, bytes } = await owner.send('DELETE', `/attachments/${id}`)
-  same('the answer', [status, bytes.length], [204, 0])
+  same('the response', [status, bytes.length], [204, 0])
 })
 decided(
   'attachment-parts',
@@ -195,7 +195,7 @@ decided(
 )
 decided(
   'status-201',
-  'Creates answer 201: board, column, card, label, checklist, item, rule, invite.',
+  'Creates return 201: board, column, card, label, checklist, item, rule, invite.',
   async (service) => {
     const { owner, member, nonMember, board_id, at, todo } = await newStage(service)
     const { id: card_id } = await owner.newCard(todo)
@@ -223,7 +223,7 @@ decided(
       await service.anybody.send('GET', '/auth/me'),
       await service.anybody.send('POST', '/auth/login', form),
     ]) {
-      same('the answer', [status, headers.get('www-authenticate')], [401, 'Bearer'])
+      same('the response', [status, headers.get('www-authenticate')], [401, 'Bearer'])
       same('the type of detail', typeof (body as { detail: unknown }).detail, 'string')
     }
   },
@@ -261,7 +261,7 @@ decided(
       detail: text,
       errors: listOf(object('an error', { field: text, message: text })),
     })
-    fits(Invalid, body, 'the answer')
+    fits(Invalid, body, 'the response')
     demand(body.detail.includes('title'), `the detail names no field: ${body.detail}`)
   },
 )
@@ -327,7 +327,7 @@ decided('socket-board', 'A socket for a board that does not exist is closed with
 })
 decided(
   'socket-ticket',
-  'POST /auth/ticket answers a ticket that opens a socket and is no bearer.',
+  'POST /auth/ticket returns a ticket that opens a socket and is no bearer.',
   async (service) => {
     const { owner, board_id } = await service.once(furnished)
     const { ticket } = await owner.post<{ ticket: string }>('/auth/ticket')
@@ -335,9 +335,9 @@ decided(
     await service.anybody.refusedSomehow('GET', '/auth/me', undefined, { authorization: `Bearer ${ticket}` })
   },
 )
-decided('session-refresh', 'POST /auth/refresh answers a new token for a valid one.', async (service) => {
+decided('session-refresh', 'POST /auth/refresh returns a new token for a valid one.', async (service) => {
   const { owner } = await service.once(cast)
-  fits(object('a token', { access_token: text, token_type: text }), await owner.post('/auth/refresh'), 'the answer')
+  fits(object('a token', { access_token: text, token_type: text }), await owner.post('/auth/refresh'), 'the response')
 })
 decided('cookie-form', 'Login sets the cookie when the form says cookie=true.', async (service) => {
   const { owner } = await service.once(cast)
@@ -348,7 +348,7 @@ decided('cookie-form', 'Login sets the cookie when the form says cookie=true.', 
     'no cookie is set',
   )
 })
-decided('health-fields', 'Health answers status ok, database connected and redis connected.', async ({ anybody }) => {
+decided('health-fields', 'Health returns status ok, database connected and redis connected.', async ({ anybody }) => {
   same('the health', await anybody.get('/health'), { status: 'ok', database: 'connected', redis: 'connected' })
 })
 decided('write-id', 'A create accepts an id; one that is taken is 409.', async (service) => {
@@ -364,12 +364,12 @@ decided(
     const { owner, at, board_id } = await newStage(service)
     const again = () => owner.send('POST', at('/columns'), { title: 'Doing' }, { 'idempotency-key': `key-${board_id}` })
     const [first, second] = [await again(), await again()]
-    same('the answer', [second.status, second.body], [first.status, first.body])
+    same('the response', [second.status, second.body], [first.status, first.body])
     same('Idempotent-Replayed', second.headers.get('idempotent-replayed'), 'true')
     same('the number of columns', (await readBoard(owner, board_id)).columns.length, 3)
   },
 )
-decided('write-position', 'Every write on a board answers Board-Position.', async (service) => {
+decided('write-position', 'Every write on a board returns Board-Position.', async (service) => {
   const { owner, at } = await newStage(service)
   const { headers } = await owner.send('PATCH', at(), { title: 'New' })
   demand(/^\d+\.\d+$/.test(headers.get('board-position') ?? ''), `it is ${headers.get('board-position')}`)

@@ -18,7 +18,7 @@ for (const path of ['/docs', '/redoc']) {
     const { status, headers } = await anybody.send('GET', path)
     // It may be served one redirect further, such as /docs/.
     const isThere = status === 200 || (status >= 301 && status <= 308 && !!headers.get('location')?.includes(path))
-    demand(isThere, `GET ${path} answers ${status}`)
+    demand(isThere, `GET ${path} returns ${status}`)
     if (status === 200) demand(!!headers.get('content-type')?.includes('text/html'), `${path} is no page`)
   })
 }

@@ -57,7 +57,7 @@ for (const [name, fields, see] of sightings) {
 
 row(
   '2-user-hashed_password',
-  'The hash of a password is never returned: neither in an answer nor in a socket message of this whole run.',
+  'The hash of a password is never returned: neither in a response nor in a socket message of this whole run.',
   async (service) => {
     await service.once(furnished)
     refuseLeaks(service.leaks, 'hashed_password')

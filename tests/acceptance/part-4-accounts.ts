@@ -10,7 +10,7 @@ const fresh = () => {
 }
 const form = (username: string, password = PASSWORD) => new URLSearchParams({ username, password })
 
-row('4.1-register', 'POST /auth/register answers 201 with the public user object.', async ({ anybody }) => {
+row('4.1-register', 'POST /auth/register returns 201 with the public user object.', async ({ anybody }) => {
   const account = { ...fresh(), firstname: 'Ada', lastname: 'Lovelace' }
   const { status, body } = await anybody.send('POST', '/auth/register', account)
   same('the status', status, 201)
@@ -32,12 +32,12 @@ for (const field of ['email', 'username', 'password'] as const) {
 }
 row(
   '4.1-login',
-  'POST /auth/login takes a form whose username carries the e-mail address, and answers 200 with access_token and token_type bearer.',
+  'POST /auth/login takes a form whose username carries the e-mail address, and returns 200 with access_token and token_type bearer.',
   async (service) => {
     const { owner } = await service.once(cast)
     const { status, body } = await service.anybody.send('POST', '/auth/login', form(owner.user.email))
     same('the status', status, 200)
-    fits(object('a token', { access_token: text, token_type: text }), body, 'the answer')
+    fits(object('a token', { access_token: text, token_type: text }), body, 'the response')
     same('token_type', body.token_type.toLowerCase(), 'bearer')
   },
 )
@@ -45,11 +45,11 @@ row('4.1-login-wrong', 'A wrong password gets no token.', async (service) => {
   const { owner } = await service.once(cast)
   await service.anybody.refusedSomehow('POST', '/auth/login', form(owner.user.email, `${PASSWORD}!`))
 })
-row('4.1-logout', 'POST /auth/logout answers 200.', async (service) => {
+row('4.1-logout', 'POST /auth/logout returns 200.', async (service) => {
   const { status } = await (await service.person()).send('POST', '/auth/logout')
   same('the status', status, 200)
 })
-row('4.1-me', 'GET /auth/me answers 200 with the public user object.', async (service) => {
+row('4.1-me', 'GET /auth/me returns 200 with the public user object.', async (service) => {
   const { owner } = await service.once(cast)
   const { status, body } = await owner.send('GET', '/auth/me')
   same('the status', status, 200)
@@ -58,7 +58,7 @@ row('4.1-me', 'GET /auth/me answers 200 with the public user object.', async (se
 })
 row(
   '4.1-update-me',
-  'PATCH /auth/me changes firstname or lastname alone, and answers 200 with the public user after the change.',
+  'PATCH /auth/me changes firstname or lastname alone, and returns 200 with the public user after the change.',
   async (service) => {
     const person = await service.person()
     const { status, body } = await person.send('PATCH', '/auth/me', { firstname: 'Ada' })
@@ -71,7 +71,7 @@ row(
 )
 row(
   '4.1-change-password',
-  'POST /auth/change-password answers 200; from then on the new password logs in and the old one does not.',
+  'POST /auth/change-password returns 200; from then on the new password logs in and the old one does not.',
   async (service) => {
     const person = await service.person()
     const change = { current_password: PASSWORD, new_password: `${PASSWORD} new` }
@@ -90,7 +90,7 @@ for (const field of ['current_password', 'new_password'] as const) {
   })
 }
 
-row('4.2-read-user', 'GET /users/{user_id} answers the profile of any user.', async (service) => {
+row('4.2-read-user', 'GET /users/{user_id} returns the profile of any user.', async (service) => {
   const { owner, nonMember } = await service.once(cast)
   const profile = await nonMember.get(`/users/${owner.id}`)
   fits(User, profile, 'the profile')
@@ -100,7 +100,7 @@ row('4.2-read-user-404', 'GET /users/{user_id} is 404 when the user does not exi
   const { owner } = await service.once(cast)
   await owner.rejected(404, 'GET', `/users/${crypto.randomUUID()}`)
 })
-row('4.2-list-users', 'GET /users answers a list of users.', async (service) => {
+row('4.2-list-users', 'GET /users returns a list of users.', async (service) => {
   const { owner } = await service.once(cast)
   const users = await owner.get('/users')
   fits(listOf(User), users, 'the users')
@@ -109,7 +109,7 @@ row('4.2-list-users', 'GET /users answers a list of users.', async (service) => 
 
 row(
   '4.3-health',
-  'GET /health needs no credential and answers status, and two strings for the connectivity of the stores.',
+  'GET /health needs no credential and returns status, and two strings for the connectivity of the stores.',
   async ({ anybody }) => {
     const health = await anybody.get<Record<string, unknown>>('/health')
     same('the type of status', typeof health['status'], 'string')

@@ -29,7 +29,7 @@ export async function tooLarge(service: Service) {
 
 row(
   '4.9-upload',
-  'POST /cards/{card_id}/attachments takes a multipart upload with one file part and answers the attachment record without content.',
+  'POST /cards/{card_id}/attachments takes a multipart upload with one file part and returns the attachment record without content.',
   async (service) => {
     const { member, card_id } = await withCard(service)
     const made = await upload(member, card_id, { name: 'a.txt', content: 'Hello' })
@@ -51,7 +51,7 @@ row('4.9-upload-multipart', 'An upload is a multipart body: JSON is rejected.', 
   const { member, path } = await withCard(service)
   await member.refusedSomehow('POST', path, { name: 'a.txt' })
 })
-row('4.9-download', 'GET /attachments/{attachment_id} answers the stored bytes.', async (service) => {
+row('4.9-download', 'GET /attachments/{attachment_id} returns the stored bytes.', async (service) => {
   const { member, card_id } = await withCard(service)
   const content = new Uint8Array(randomBytes(70_000))
   const { id } = await upload(member, card_id, { name: 'a.bin', type: 'application/octet-stream', content })

@@ -6,7 +6,7 @@ import { furnished, newRule, readCard } from './samples.ts'
 import { newStage, type Service, type Stage } from './service.ts'
 import { listOf } from './shapes.ts'
 
-row('4.10-create', 'POST /boards/{board_id}/automations answers the new rule.', async (service) => {
+row('4.10-create', 'POST /boards/{board_id}/automations returns the new rule.', async (service) => {
   const { owner, member, board_id, done } = await newStage(service)
   const rule = await newRule(owner, board_id, {
     name: 'Take it',
@@ -42,7 +42,7 @@ row('4.10-list', 'GET /boards/{board_id}/automations lists the rules to a member
 })
 row(
   '4.10-update',
-  'PATCH /automations/{rule_id} changes what it names and answers the updated rule.',
+  'PATCH /automations/{rule_id} changes what it names and returns the updated rule.',
   async (service) => {
     const { owner, rule } = await withRule(service, moveOnLabel)
     const changed = await owner.patch(`/automations/${rule.id}`, { name: 'Other', is_enabled: false })

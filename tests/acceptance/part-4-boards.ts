@@ -8,7 +8,7 @@ import { listOf } from './shapes.ts'
 /** Past the end of any list here. */
 const FAR = 1_000
 
-row('4.4-create-board', 'POST /boards answers the new board; the creator is added as owner.', async (service) => {
+row('4.4-create-board', 'POST /boards returns the new board; the creator is added as owner.', async (service) => {
   const { owner } = await service.once(furnished)
   const board = await owner.post('/boards', { title: 'Plan', description: 'All of it' })
   fits(Board, board, 'the board')
@@ -40,7 +40,7 @@ row('4.4-list-boards', 'GET /boards lists the boards the caller is a member of, 
 })
 row(
   '4.4-read-board',
-  'GET /boards/{board_id} answers the board with its columns (each with cards), labels and members.',
+  'GET /boards/{board_id} returns the board with its columns (each with cards), labels and members.',
   async (service) => {
     const { member, at, card_id, label } = await service.once(furnished)
     const board = await member.get(at())
@@ -60,7 +60,7 @@ row(
 )
 row(
   '4.4-update-board',
-  'PATCH /boards/{board_id} changes title or description alone, and answers the updated board.',
+  'PATCH /boards/{board_id} changes title or description alone, and returns the updated board.',
   async (service) => {
     const { owner, at } = await newStage(service)
     const described = await owner.patch<Board>(at(), { description: 'New' })
@@ -79,13 +79,13 @@ row('4.4-delete-board', 'DELETE /boards/{board_id} removes the board.', async (s
 })
 row(
   '4.4-invite',
-  'POST /boards/{board_id}/invite answers user_id and role (always member); the user becomes a member.',
+  'POST /boards/{board_id}/invite returns user_id and role (always member); the user becomes a member.',
   async (service) => {
     const { owner, nonMember, at } = await newStage(service)
     const { user_id, role } = await owner.post<{ user_id: string; role: string }>(at('/invite'), {
       user_id: nonMember.id,
     })
-    same('the answer', { user_id, role }, { user_id: nonMember.id, role: 'member' })
+    same('the response', { user_id, role }, { user_id: nonMember.id, role: 'member' })
     await nonMember.get(at())
   },
 )
@@ -115,15 +115,15 @@ row('4.4-list-labels', 'GET /boards/{board_id}/labels lists the labels of the bo
     [label.id],
   )
 })
-row('4.4-label-stats', 'GET /boards/{board_id}/labels/stats answers statistics to a member.', async (service) => {
+row('4.4-label-stats', 'GET /boards/{board_id}/labels/stats returns statistics to a member.', async (service) => {
   const { member, at } = await service.once(furnished)
   const stats = await member.get(at('/labels/stats'))
-  demand(typeof stats === 'object' && stats !== null, 'the answer is no JSON object or list')
+  demand(typeof stats === 'object' && stats !== null, 'the response is not a JSON object or list')
 })
 
 const columnsOf = async ({ member, board_id }: Stage) => byRank((await readBoard(member, board_id)).columns)
 
-row('4.5-create-column', 'POST /boards/{board_id}/columns answers the new column.', async (service) => {
+row('4.5-create-column', 'POST /boards/{board_id}/columns returns the new column.', async (service) => {
   const { member, board_id } = await newStage(service)
   const made = await member.newColumn(board_id, { title: 'Doing', color: '#123456', is_done_column: true })
   fits(Column, made, 'the column')
@@ -160,7 +160,7 @@ row(
 )
 row(
   '4.5-update-column',
-  'PATCH /columns/{column_id} changes what it names and answers the updated column.',
+  'PATCH /columns/{column_id} changes what it names and returns the updated column.',
   async (service) => {
     const { member, todo } = await newStage(service)
     const changed = await member.patch<Column>(`/columns/${todo.id}`, { title: 'Next' })
@@ -180,7 +180,7 @@ row('4.5-delete-column', 'DELETE /columns/{column_id} removes the column.', asyn
 })
 row(
   '4.5-move-column',
-  'POST /columns/{column_id}/move gives the column the rank for the position, and answers the moved column.',
+  'POST /columns/{column_id}/move gives the column the rank for the position, and returns the moved column.',
   async (service) => {
     const stage = await newStage(service)
     const { member, todo, done } = stage

@@ -9,7 +9,7 @@ const cardsOf = async (who: Person, { board_id, id }: Column) =>
   byRank((await readColumn(who, board_id, id))?.cards ?? [])
 const assigneesOf = ({ assignees }: Card) => assignees.map(({ id }) => id).sort()
 
-row('4.6-create', 'POST /boards/{board_id}/columns/{column_id}/cards answers the new card.', async (service) => {
+row('4.6-create', 'POST /boards/{board_id}/columns/{column_id}/cards returns the new card.', async (service) => {
   const { member, todo } = await newStage(service)
   const card = await member.newCard(todo, { title: 'Write', description: 'All of it' })
   fits(Card, card, 'the card')
@@ -44,7 +44,7 @@ row(
     same('the order', await cardsOf(member, todo), [two.id, one.id])
   },
 )
-row('4.6-read', 'GET /cards/{card_id} answers the details of the card.', async (service) => {
+row('4.6-read', 'GET /cards/{card_id} returns the details of the card.', async (service) => {
   const { member, card_id, todo, label, checklist_id, item } = await service.once(furnished)
   const card = await readCard(member, card_id)
   fits(Card, card, 'the card')
@@ -61,7 +61,7 @@ row('4.6-read', 'GET /cards/{card_id} answers the details of the card.', async (
     [[checklist_id, item.id]],
   )
 })
-row('4.6-update', 'PATCH /cards/{card_id} changes what it names and answers the updated card.', async (service) => {
+row('4.6-update', 'PATCH /cards/{card_id} changes what it names and returns the updated card.', async (service) => {
   const { member, todo } = await newStage(service)
   const { id, rank } = await member.newCard(todo)
   await member.patch(`/cards/${id}`, { description: 'New' })
@@ -77,7 +77,7 @@ row('4.6-delete', 'DELETE /cards/{card_id} removes the card.', async (service) =
 })
 row(
   '4.6-move',
-  'POST /cards/{card_id}/move without column_id gives the rank for the position in its column, and answers the moved card.',
+  'POST /cards/{card_id}/move without column_id gives the rank for the position in its column, and returns the moved card.',
   async (service) => {
     const { member, todo } = await newStage(service)
     const [one, two] = [await member.newCard(todo), await member.newCard(todo)]
@@ -131,7 +131,7 @@ row(
     )
   },
 )
-row('4.6-assign', 'PUT /cards/{card_id}/assignees answers the card with its assignees.', async (service) => {
+row('4.6-assign', 'PUT /cards/{card_id}/assignees returns the card with its assignees.', async (service) => {
   const { member, owner, todo } = await newStage(service)
   const { id } = await member.newCard(todo)
   const card = await member.put<Card>(`/cards/${id}/assignees`, { user_ids: [owner.id, member.id] })
@@ -170,7 +170,7 @@ row(
     )
   },
 )
-row('4.6-add-label', 'POST /cards/{card_id}/labels/{label_id} answers the card with the label.', async (service) => {
+row('4.6-add-label', 'POST /cards/{card_id}/labels/{label_id} returns the card with the label.', async (service) => {
   const { member, todo, board_id } = await newStage(service)
   const [label, { id }] = [await member.newLabel(board_id), await member.newCard(todo)]
   const card = await member.post<Card>(`/cards/${id}/labels/${label.id}`)
@@ -209,7 +209,7 @@ row('4.6-remove-label', 'DELETE /cards/{card_id}/labels/{label_id} takes the lab
   same('the number of labels of the board', (await member.get<Label[]>(at('/labels'))).length, 1)
 })
 
-row('4.7-create', 'POST /boards/{board_id}/labels answers the new label.', async (service) => {
+row('4.7-create', 'POST /boards/{board_id}/labels returns the new label.', async (service) => {
   const { member, at, board_id } = await newStage(service)
   const label = await member.post(at('/labels'), { name: 'Urgent', color: '#aa0000' })
   fits(Label, label, 'the label')
@@ -219,7 +219,7 @@ row('4.7-create-name', 'name is required to create a label.', async (service) =>
   const { member, at } = await service.once(furnished)
   await member.refusedSomehow('POST', at('/labels'), { color: '#aa0000' })
 })
-row('4.7-update', 'PATCH /labels/{label_id} changes what it names and answers the updated label.', async (service) => {
+row('4.7-update', 'PATCH /labels/{label_id} changes what it names and returns the updated label.', async (service) => {
   const { member, board_id } = await newStage(service)
   const { id } = await member.newLabel(board_id)
   await member.patch(`/labels/${id}`, { name: 'Later' })

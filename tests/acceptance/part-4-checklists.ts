@@ -13,7 +13,7 @@ async function withChecklist(service: Service) {
 
 row(
   '4.8-create-checklist',
-  'POST /cards/{card_id}/checklists answers the new checklist, ranked last in the card.',
+  'POST /cards/{card_id}/checklists returns the new checklist, ranked last in the card.',
   async (service) => {
     const { member, card_id, checklist } = await withChecklist(service)
     const made = await member.newChecklist(card_id, 'More')
@@ -27,7 +27,7 @@ row('4.8-create-checklist-title', 'title is required to create a checklist.', as
   const { member, card_id } = await service.once(furnished)
   await member.refusedSomehow('POST', `/cards/${card_id}/checklists`, {})
 })
-row('4.8-update-checklist', 'PATCH /checklists/{checklist_id} answers the updated checklist.', async (service) => {
+row('4.8-update-checklist', 'PATCH /checklists/{checklist_id} returns the updated checklist.', async (service) => {
   const { member, checklist } = await withChecklist(service)
   const changed = await member.patch(`/checklists/${checklist.id}`, { title: 'Other' })
   fits(Checklist, changed, 'the checklist')
@@ -40,7 +40,7 @@ row('4.8-delete-checklist', 'DELETE /checklists/{checklist_id} removes the check
 })
 row(
   '4.8-create-item',
-  'POST /checklists/{checklist_id}/items answers the new item, ranked last in the checklist.',
+  'POST /checklists/{checklist_id}/items returns the new item, ranked last in the checklist.',
   async (service) => {
     const { member, checklist } = await withChecklist(service)
     const one = await member.newItem(checklist.id)
@@ -55,7 +55,7 @@ row('4.8-create-item-content', 'content is required to create an item.', async (
   const { member, checklist_id } = await service.once(furnished)
   await member.refusedSomehow('POST', `/checklists/${checklist_id}/items`, {})
 })
-row('4.8-update-item', 'PATCH /items/{item_id} answers the updated item.', async (service) => {
+row('4.8-update-item', 'PATCH /items/{item_id} returns the updated item.', async (service) => {
   const { member, checklist } = await withChecklist(service)
   const item = await member.newItem(checklist.id)
   const changed = await member.patch(`/items/${item.id}`, { content: 'Other' })

@@ -12,7 +12,7 @@ row('4.11-socket', '/ws/boards/{board_id}?token= pushes JSON messages to a membe
 })
 row(
   '4.11-presence',
-  'GET /ws/boards/{board_id}/presence answers board_id and online_users, each with user_id and username.',
+  'GET /ws/boards/{board_id}/presence returns board_id and online_users, each with user_id and username.',
   async (service) => {
     const { member, board_id } = await newStage(service)
     using _ = await member.follow(board_id)

@@ -154,7 +154,7 @@ row(
 )
 row(
   '6.4-3-pong',
-  'A client that answers {type: pong} stays connected.',
+  'A client that responses {type: pong} stays connected.',
   async (service) => {
     same('whether it is open', (await service.once(heartbeat)).isOpen, true)
   },
@@ -170,7 +170,7 @@ row(
 )
 row(
   '6.4-4-refreshed',
-  'Presence is refreshed by the heartbeat: after more than 60 seconds who answers is still present.',
+  'Presence is refreshed by the heartbeat: after more than 60 seconds a user who answers pings is still present.',
   async (service) => {
     same('whether the user is present', (await service.once(heartbeat)).isPresent, true)
   },

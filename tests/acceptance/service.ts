@@ -12,7 +12,7 @@ import {
   User,
 } from './resources.ts'
 
-export interface Answer {
+export interface ApiResponse {
   status: number
   headers: Headers
   /** The parsed JSON, or undefined when there is none. */
@@ -61,7 +61,7 @@ export class Service {
   async token(email: string, password = PASSWORD): Promise<string> {
     const form = new URLSearchParams({ username: email, password })
     const { access_token } = await this.anybody.post<{ access_token?: unknown }>('/auth/login', form)
-    demand(typeof access_token === 'string', 'login answers no access_token')
+    demand(typeof access_token === 'string', 'login returns no access_token')
     return access_token
   }
 
@@ -85,7 +85,12 @@ export class Caller {
   }
 
   /** Sends a request and returns any response. Form and multipart bodies set their own content type. */
-  async send(method: Method, path: string, content?: Content, headers: Record<string, string> = {}): Promise<Answer> {
+  async send(
+    method: Method,
+    path: string,
+    content?: Content,
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse> {
     const isForm = content instanceof FormData || content instanceof URLSearchParams
     const response = await fetch(this.service.baseUrl + path, {
       method,
@@ -113,7 +118,7 @@ export class Caller {
   /** Expects success, of which the specification mostly does not give the exact status. */
   private async succeed<T>(method: Method, path: string, content?: Content): Promise<T> {
     const { status, body, bytes } = await this.send(method, path, content)
-    demand(status >= 200 && status < 300, `${method} ${path} answers ${status} ${bytes.toString().slice(0, 200)}`)
+    demand(status >= 200 && status < 300, `${method} ${path} returns ${status} ${bytes.toString().slice(0, 200)}`)
     return body as T
   }
   get = <T>(path: string) => this.succeed<T>('GET', path)
@@ -125,7 +130,7 @@ export class Caller {
   /** Expects a rejection with one of the statuses, and returns its detail (part 7: a message string). */
   async rejected(statuses: number | number[], method: Method, path: string, content?: Content): Promise<string> {
     const { status, body, bytes } = await this.send(method, path, content)
-    const said = `${method} ${path} answers ${status} ${bytes.toString().slice(0, 200)}`
+    const said = `${method} ${path} returns ${status} ${bytes.toString().slice(0, 200)}`
     demand([statuses].flat().includes(status), `${said} instead of ${[statuses].flat().join(' or ')}`)
     const { detail } = (body ?? {}) as { detail?: unknown }
     demand(typeof detail === 'string' && detail !== '', `${said} without a detail string`)
@@ -135,7 +140,7 @@ export class Caller {
   /** Expects a rejection whose status and body the specification leaves open. */
   async refusedSomehow(method: Method, path: string, content?: Content, headers: Record<string, string> = {}) {
     const { status } = await this.send(method, path, content, headers)
-    demand(status >= 400 && status < 500, `${method} ${path} answers ${status}, which is no refusal`)
+    demand(status >= 400 && status < 500, `${method} ${path} returns ${status}, which is not a rejection`)
   }
 }
 

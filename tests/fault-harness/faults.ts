@@ -102,7 +102,7 @@ async function removeGuest({ environment, history, random }: FaultContext) {
   const until = async (statuses: number[], act: () => Promise<{ status: number }>) => {
     for (let tries = 0; tries < 50; tries++) {
       const status = await act().then(
-        (answer) => answer.status,
+        (response) => response.status,
         () => 0,
       )
       if (statuses.includes(status)) return

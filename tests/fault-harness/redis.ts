@@ -74,7 +74,7 @@ export async function startCluster(random: Random): Promise<RedisSetup> {
   const folder = await newFolder()
   const nodes: Node[] = []
   for (let i = 0; i < 6; i++) nodes.push(await startNode(folder))
-  await Promise.all(nodes.map(({ url }) => eventually(`${url} answers`, () => isUp(url))))
+  await Promise.all(nodes.map(({ url }) => eventually(`${url} responses`, () => isUp(url))))
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
   const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes']
   await promisify(execFile)('redis-cli', create)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Answer, Failure } from '@lockstep/testing/client'
+import type { ApiResponse, Failure } from '@lockstep/testing/client'
 import fc from 'fast-check'
 import type { BoardActivity, FoldEnvironment, FoldUser } from './record-board.ts'
 import { Dice, inputsOf, weightOf, writeNames } from './writes.ts'
@@ -67,7 +67,7 @@ export const randomWrites =
       // Either may fail on its own, before the other changes the board.
       const [success, ...others] = (await Promise.all(attempts)).filter(({ status }) => status < 400)
       if (!success) return
-      const expectSame = ({ status, text }: Answer) => {
+      const expectSame = ({ status, text }: ApiResponse) => {
         // Stored responses of a user are deleted when the user is removed.
         if ((status === success.status && text === success.text) || removals() > before) return
         complain(`${does} was answered ${success.text}, and under the same key ${status} ${text}`)
@@ -77,7 +77,7 @@ export const randomWrites =
     }
 
     /** After a removal, another user, who may not be an owner, tries to invite the user again. */
-    const askIn = async ({ status, body }: Answer, { id: user_id }: FoldUser, dice: Dice) => {
+    const askIn = async ({ status, body }: ApiResponse, { id: user_id }: FoldUser, dice: Dice) => {
       if (status !== 403 || (body as Failure).code !== 'not_a_member') return
       const friend = writers[dice.roll(writers.length)] as FoldUser
       await send(friend, urls[0], 'inviteMember', { params: { board_id: known.board_id }, body: { user_id } })

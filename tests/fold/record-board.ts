@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Board, FullBoard } from '@lockstep/contract/boards'
-import { type Answer, Client, type Failure, type Inputs, type Operations } from '@lockstep/testing/client'
+import { type ApiResponse, Client, type Failure, type Inputs, type Operations } from '@lockstep/testing/client'
 import { type Message, openSocket } from '@lockstep/testing/socket'
 import type pg from 'pg'
 import { miscounted } from '../race-pairs/check.ts'
@@ -61,7 +61,7 @@ export type Send = <N extends WritingOperation>(
   url: string,
   name: N,
   inputs: Inputs<Operations[N]>,
-) => Promise<Answer>
+) => Promise<ApiResponse>
 /** Writes to a board while it is recorded, and reports violations. */
 export type BoardActivity = (scene: { known: Known; send: Send; complain: (sentence: string) => void }) => Promise<void>
 
@@ -81,16 +81,16 @@ export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: Bo
   const known = knownOf(board_id, ids(writers))
 
   const send: Send = async (who, url, name, inputs) => {
-    const answer = await new Client(url, who.token).send(name, inputs)
-    if (answer.status >= 400) {
-      const { code } = answer.body as Failure
+    const response = await new Client(url, who.token).send(name, inputs)
+    if (response.status >= 400) {
+      const { code } = response.body as Failure
       recorded.rejections[code] = (recorded.rejections[code] ?? 0) + 1
-      if (!isExcused(answer)) recorded.violations.push(`${name} was answered ${answer.status} ${answer.text}`)
-    } else if (!answer.headers.has('idempotent-replayed')) {
-      recorded.done.push({ name, user_id: who.id, seq: seqOf(answer) })
-      learn(known, name, inputs, answer)
+      if (!isExcused(response)) recorded.violations.push(`${name} was answered ${response.status} ${response.text}`)
+    } else if (!response.headers.has('idempotent-replayed')) {
+      recorded.done.push({ name, user_id: who.id, seq: seqOf(response) })
+      learn(known, name, inputs, response)
     }
-    return answer
+    return response
   }
 
   // One user is not a member at first, and must be invited.
@@ -143,11 +143,11 @@ export async function recordBoard({ urls, sql, users }: FoldEnvironment, act: Bo
 }
 
 const ids = (users: readonly FoldUser[]) => users.map(({ id }) => id)
-const seqOf = ({ headers }: Answer) => Number(headers.get('board-position')?.split('.')[1])
+const seqOf = ({ headers }: ApiResponse) => Number(headers.get('board-position')?.split('.')[1])
 /** Statuses that concurrent writes can cause. */
-const isExcused = ({ status }: Answer) => [403, 404, 409].includes(status)
+const isExcused = ({ status }: ApiResponse) => [403, 404, 409].includes(status)
 
-function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { body }: Answer) {
+function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { body }: ApiResponse) {
   const made = objectOf(name, 'create')
   if (made) all[made].push((body as { id: string }).id)
   const gone = objectOf(name, 'delete')
@@ -159,9 +159,9 @@ function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { bo
 }
 
 async function read(api: Client, board_id: string): Promise<Snapshot> {
-  const answer = await api.send('getBoard', { params: { board_id } })
-  if (answer.status !== 200) throw new Error(`The watcher could not read the board: ${answer.text}`)
-  return { seq: seqOf(answer), board: answer.body as FullBoard }
+  const response = await api.send('getBoard', { params: { board_id } })
+  if (response.status !== 200) throw new Error(`The watcher could not read the board: ${response.text}`)
+  return { seq: seqOf(response), board: response.body as FullBoard }
 }
 
 async function readLog(sql: pg.Pool, board_id: string): Promise<Logged[]> {

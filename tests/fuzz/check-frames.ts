@@ -13,7 +13,7 @@ export function checkMessage(documented: ReturnType<typeof readMessages>, messag
 
 /** The close code must match the last frame. */
 export function checkClose({ code, refusal }: Ending, sent: readonly Pick<FuzzFrame, 'codes' | 'what'>[]): string[] {
-  if (refusal) return [`a good handshake was refused with ${refusal.status}`]
+  if (refusal) return [`a good handshake was rejected with ${refusal.status}`]
   const last = sent.at(-1)
   const expected = last && last.codes.length > 0 ? last.codes : [1000]
   if (expected === ANY) return []
@@ -36,7 +36,7 @@ export function checkHandshake({ code, refusal, messages }: Ending, isBad: boole
   } catch {
     if (status < 400) return []
   }
-  return [`the handshake was refused with ${status}, and no string detail: ${text.slice(0, 100)}`]
+  return [`the handshake was rejected with ${status}, and no string detail: ${text.slice(0, 100)}`]
 }
 const isLegal = (code: number) =>
   (code >= 1000 && code <= 1013 && ![1004, 1006].includes(code)) || (code >= 3000 && code < 5000)

@@ -1,5 +1,5 @@
 import type { Outcome, Reply } from './connection.ts'
-import type { DocumentedAnswer, DocumentedOperation } from './document.ts'
+import type { DocumentedOperation, DocumentedResponse } from './document.ts'
 import { isUnframed } from './framing.ts'
 import { mismatchOf, operationAt, pathOf } from './match-document.ts'
 import type { FuzzRequest } from './requests.ts'
@@ -36,7 +36,7 @@ export function checkResponse(
 ): ResponseCheck {
   if (typeof outcome === 'string') {
     const isExcused = outcome === 'closed' && isUnframed(request.framing)
-    return { violations: isExcused ? [] : [`there was no answer: ${outcome}`], outcome: outcome, json: undefined }
+    return { violations: isExcused ? [] : [`there was no response: ${outcome}`], outcome: outcome, json: undefined }
   }
   const { status } = outcome
   const json = jsonOf(outcome) as Record<string, unknown> | undefined
@@ -76,11 +76,11 @@ function checkSuccess(
   if (!operation) return isBeside(request, status) ? [] : [`${status} is of no operation of the document`]
   if (mutations.has('credentials') && operation.needsCredential) return [`a bad credential was accepted with ${status}`]
   if (isUnframed(framing)) return []
-  const answer = operation.answers.get(status)
-  if (!answer) return [`${status} is not documented`]
-  const complaints = answer.headers.filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`)
-  if (answer.media === undefined && bytes.length > 0) complaints.push(`${status} has a body`)
-  if (answer.media === 'application/json' && method !== 'HEAD') complaints.push(...checkBody(answer, json))
+  const response = operation.responses.get(status)
+  if (!response) return [`${status} is not documented`]
+  const complaints = response.headers.filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`)
+  if (response.media === undefined && bytes.length > 0) complaints.push(`${status} has a body`)
+  if (response.media === 'application/json' && method !== 'HEAD') complaints.push(...checkBody(response, json))
   const misfit = mismatchOf(operation, request)
   if (misfit) complaints.push(`a ${misfit} that does not fit the document was accepted with ${status}`)
   return complaints
@@ -90,9 +90,9 @@ function checkSuccess(
 const isBeside = ({ method, target }: FuzzRequest, status: number) =>
   method === 'OPTIONS' ? status === 204 : status === 302 && ['', '*'].includes(pathOf(target))
 
-function checkBody(answer: DocumentedAnswer, json: unknown): string[] {
+function checkBody(response: DocumentedResponse, json: unknown): string[] {
   if (json === undefined) return ['the body is no JSON']
-  const complaint = answer.complaint(json)
+  const complaint = response.complaint(json)
   return complaint === undefined ? [] : [complaint]
 }
 
@@ -116,10 +116,10 @@ function checkProblem(
   if (status !== 412 && text.includes(CANARY)) complaints.push(`${status} repeats what was sent`)
   if (INSIDES.test(text)) complaints.push(`${status} tells of our insides`)
   if (ofTransport.has(code) || !isAsDocumented(request)) return complaints
-  const answer = operation.answers.get(status)
-  if (!answer?.codes.has(code)) return [...complaints, `${status} ${code} is not documented`]
-  complaints.push(...checkBody(answer, json))
+  const response = operation.responses.get(status)
+  if (!response?.codes.has(code)) return [...complaints, `${status} ${code} is not documented`]
+  complaints.push(...checkBody(response, json))
   if (code === 'invalid_input' && mutations.size === 0 && !HAS_FURTHER_RULES.has(operation.id))
-    complaints.push('a request that follows the document was refused as invalid')
+    complaints.push('a request that follows the document was rejected as invalid')
   return complaints
 }

@@ -41,7 +41,7 @@ export interface Field {
   isValid: (value: unknown) => boolean
 }
 /** A documented response. */
-export interface DocumentedAnswer {
+export interface DocumentedResponse {
   media: string | undefined
   /** Its headers. */
   headers: string[]
@@ -66,7 +66,7 @@ export interface DocumentedOperation {
   body: { type: string; schema: Schema; isValid: (value: unknown) => boolean } | undefined
   isWrite: boolean
   needsCredential: boolean
-  answers: Map<number, DocumentedAnswer>
+  responses: Map<number, DocumentedResponse>
 }
 
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../../docs/api/${name}.json`, import.meta.url), 'utf8'))
@@ -96,7 +96,14 @@ export function operationsOf({ paths, components }: Published): DocumentedOperat
 function operationOf(
   path: string,
   method: string,
-  { operationId: id, parameters = [], requestBody, security = [], responses, 'x-emits': emits }: PublishedOperation,
+  {
+    operationId: id,
+    parameters = [],
+    requestBody,
+    security = [],
+    responses: documented,
+    'x-emits': emits,
+  }: PublishedOperation,
   schemas: Record<string, Schema>,
 ): DocumentedOperation {
   const fieldsIn = (place: string): Field[] =>
@@ -108,15 +115,15 @@ function operationOf(
       })
   const [content] = Object.entries(requestBody?.content ?? {})
   const body = content && { type: content[0], schema: resolved(content[1].schema, schemas) }
-  const answers = Object.entries(responses).map(([status, { content: media = {}, headers = {}, description }]) => {
+  const responses = Object.entries(documented).map(([status, { content: media = {}, headers = {}, description }]) => {
     const [given] = Object.entries(media)
-    const answer: DocumentedAnswer = {
+    const response: DocumentedResponse = {
       media: given?.[0],
       headers: Object.keys(headers).map((name) => name.toLowerCase()),
       codes: new Set([...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code as string)),
       complaint: given ? closedCheck(resolved(given[1].schema, schemas)) : () => undefined,
     }
-    return [Number(status), answer] as const
+    return [Number(status), response] as const
   })
   return {
     id,
@@ -129,7 +136,7 @@ function operationOf(
     body: body && { ...body, isValid: openCheck(body.schema) },
     isWrite: emits !== undefined,
     needsCredential: security.length > 0,
-    answers: new Map(answers),
+    responses: new Map(responses),
   }
 }
 

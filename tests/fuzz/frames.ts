@@ -197,11 +197,11 @@ function pieces(what: string, content: Buffer, random: Random): FuzzFrame {
   return { what, bytes: Buffer.concat(frames), codes: [] }
 }
 
-function closing(what: string, random: Random, all: number[], answer: 'echo' | number[]): FuzzFrame {
+function closing(what: string, random: Random, all: number[], response: 'echo' | number[]): FuzzFrame {
   const code = random.pick(all)
   const reason = Buffer.from('x'.repeat(random.below(124)))
   const content = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), reason])
-  return { what, bytes: frameOf(content, { opcode: opcodes.close }), codes: answer === 'echo' ? [code] : answer }
+  return { what, bytes: frameOf(content, { opcode: opcodes.close }), codes: response === 'echo' ? [code] : response }
 }
 
 /** A frame by chance. Its text is a message of the document, whole or spoilt. */

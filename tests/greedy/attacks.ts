@@ -66,8 +66,8 @@ class Attack {
   async last(ms: number) {
     const deadline = performance.now() + LONGEST_MS
     await pause(ms)
-    const answers = () => Object.values(this.outcomes).reduce((sum, count) => sum + count, 0)
-    while (answers() < (this.amount.atLeast ?? 0) && performance.now() < deadline) await pause(50)
+    const responses = () => Object.values(this.outcomes).reduce((sum, count) => sum + count, 0)
+    while (responses() < (this.amount.atLeast ?? 0) && performance.now() < deadline) await pause(50)
   }
 
   end() {

@@ -15,7 +15,7 @@ export interface Preparation {
 export interface Prepared {
   target: Target
   made: Required<Omit<Preparation, 'text'>>
-  refused: string | undefined
+  rejected: string | undefined
 }
 
 const TEXT_LENGTH = 65_536
@@ -57,21 +57,21 @@ export async function prepare(urls: string[], localAddress: string, preparation:
   const path = `/boards/${board.id}/columns/${column.id}/cards`
   const card = await post(path, { title: 'Card' })
   const made = { cards: 0, renames: 0, boards: 0 }
-  let refused: string | undefined
+  let rejected: string | undefined
   const store = async (kind: keyof typeof made, count: number, one: (nth: number) => Promise<unknown>) => {
     try {
       await inParallel(
         Array.from({ length: count }, (_, i) => i + 1),
         AT_ONCE,
         async (nth) => {
-          if (refused !== undefined) return
+          if (rejected !== undefined) return
           await one(nth)
           made[kind]++
         },
       )
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      refused = error.message
+      rejected = error.message
     }
   }
   await store('cards', cards, () => post(path, { title: 'Card', description: texts[text]() }))
@@ -83,7 +83,7 @@ export async function prepare(urls: string[], localAddress: string, preparation:
   return {
     target: { urls, localAddress, token, ...account, board: board.id, column: column.id, card: card.id, since },
     made,
-    refused,
+    rejected,
   }
 }
 

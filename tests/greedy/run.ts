@@ -22,7 +22,7 @@ export interface Pace {
 
 export interface Result {
   scenario: Scenario
-  prepared: Pick<Prepared, 'made' | 'refused'>
+  prepared: Pick<Prepared, 'made' | 'rejected'>
   /** The responses to the attacker. */
   outcomes: Outcomes
   observation: Observation
@@ -97,8 +97,8 @@ export async function runScenario(
     const isFinal = unusable.length > 0 || failures.length > 0 || slow.length === 0
     const rounds = round + 1
     if (rounds >= maxRounds || observation.ended.length > 0 || (rounds >= minRounds && isFinal)) {
-      const { made, refused } = prepared[0] as Prepared
-      return { scenario, prepared: { made, refused }, outcomes, observation, rounds, disturbed, verdict }
+      const { made, rejected } = prepared[0] as Prepared
+      return { scenario, prepared: { made, rejected }, outcomes, observation, rounds, disturbed, verdict }
     }
   }
 }

@@ -91,9 +91,9 @@ const outcomesOf = ({ outcomes }: Result) =>
     .map(([outcome, count]) => `${count} × ${outcome}`)
     .join(', ') || 'none in time'
 
-function preparedOf({ prepared: { made, refused }, observation: { stored } }: Result): string {
+function preparedOf({ prepared: { made, rejected }, observation: { stored } }: Result): string {
   const counts = Object.entries(made).flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind}`] : []))
-  const end = refused === undefined ? [] : [`then ${refused}`]
+  const end = rejected === undefined ? [] : [`then ${rejected}`]
   const sum = stored ? [`${stored.what} ${Math.round(stored.bytes / MEBIBYTE)} MiB`] : []
   return [...counts, ...end, ...sum].join(', ')
 }

@@ -118,7 +118,7 @@ async function failOverOnce(stage: FailoverEnvironment, kind: Failover['kind']):
     ...live.violations,
     ...(await checkKept(url, acknowledged)),
     ...(await checkLogs(url)),
-    ...writers.strange.map((answer) => `a write was answered ${answer}`),
+    ...writers.strange.map((response) => `a write was answered ${response}`),
     ...(split > 0 ? [`the old primary acknowledged ${split} writes after it was replaced`] : []),
   ]
   return {

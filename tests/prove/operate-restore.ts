@@ -102,7 +102,7 @@ export async function drill(size: Size): Promise<Drill> {
       ...(titles.includes(second) ? ['the write after the moment is there'] : []),
       ...(watchers.show(second) ? ['a client still shows the write after the moment'] : []),
       ...invariants.filter(({ count }) => count !== '0').map(({ wrong, count }) => `${count} ${wrong}`),
-      ...writers.strange.filter((answer) => !/^TypeError: fetch failed/.test(answer)),
+      ...writers.strange.filter((response) => !/^TypeError: fetch failed/.test(response)),
       ...(await checkKept(
         url,
         writers.acknowledged().filter((write) => !acknowledged.includes(write)),

@@ -106,9 +106,9 @@ export class UpgradeWorkload {
         ...(method !== 'GET' && { 'idempotency-key': randomUUID() }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       }
-      const answer = await fetch(url, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
-      const text = await answer.text()
-      if (answer.status !== returns.status) throw new Error(`${answer.status} ${text}`)
+      const response = await fetch(url, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+      const text = await response.text()
+      if (response.status !== returns.status) throw new Error(`${response.status} ${text}`)
       const shown: unknown = text === '' ? undefined : JSON.parse(text)
       if (shown !== undefined) checkClosed(returns.schema, shown, name)
       return shown

@@ -30,26 +30,26 @@ const alwaysEmits = (name: string) =>
   (operations as Record<string, Operation>)[name]?.emits?.length !== 0
 
 /** Checks the two responses, whatever became of the board. */
-export function checkResponses(meeting: Race, answers: readonly [RaceResponse, RaceResponse]): string[] {
+export function checkResponses(meeting: Race, responses: readonly [RaceResponse, RaceResponse]): string[] {
   const { pair, isRepeated, isSharedId, position } = meeting
-  const [one, two] = answers
-  const complaints = answers
+  const [one, two] = responses
+  const complaints = responses
     .filter(({ outcome }) => outcome.startsWith('5'))
     .map(({ outcome }) => `one returned ${outcome}`)
   // Both targets existed, so the first write had no reason to fail.
-  if (answers.every(isRejected)) complaints.push(`both were rejected, with ${one.outcome} and ${two.outcome}`)
+  if (responses.every(isRejected)) complaints.push(`both were rejected, with ${one.outcome} and ${two.outcome}`)
   if (isRepeated) {
     const isSame = one.outcome === two.outcome && JSON.stringify(one.json) === JSON.stringify(two.json)
     return isSame ? complaints : [...complaints, 'the same request got different responses']
   }
   const mayTakeId = isSharedId && pair.every(isCreate)
-  for (const [i, answer] of answers.entries()) {
+  for (const [i, response] of responses.entries()) {
     const rival = pair[1 - i] as string
-    if (isRejected(answer) && !removesTarget(rival) && !mayTakeId)
-      complaints.push(`${pair[i]} was rejected with ${answer.outcome}, and nothing prevented it`)
+    if (isRejected(response) && !removesTarget(rival) && !mayTakeId)
+      complaints.push(`${pair[i]} was rejected with ${response.outcome}, and nothing prevented it`)
   }
   // An acknowledged write that did not happen has a position from before it, or that of the other write.
-  const changes = answers.filter((answer, i) => !isRejected(answer) && alwaysEmits(pair[i] as string))
+  const changes = responses.filter((response, i) => !isRejected(response) && alwaysEmits(pair[i] as string))
   for (const change of changes)
     if (!(change.position > position))
       complaints.push(`a change at ${change.position}, which is not after the previous one`)

@@ -141,17 +141,20 @@ class RaceTrack {
     const key = isRepeated ? sharedId : undefined
     const line = round % 3 === 2 ? 2 : 1
     if (line === 2) this.found.atOneInstance++
-    const start = () => this.send(0, racer, pair[0], first, key)
-    const answer = () => this.send(line, isRepeated ? racer : rival, pair[1], second, key)
+    const sendFirst = () => this.send(0, racer, pair[0], first, key)
+    const sendSecond = () => this.send(line, isRepeated ? racer : rival, pair[1], second, key)
     // Alternates which write is sent first.
-    const responses = await (round % 2 === 0 ? Promise.all([start(), answer()]) : reversed(answer(), start()))
+    const responses = await (round % 2 === 0
+      ? Promise.all([sendFirst(), sendSecond()])
+      : reversed(sendSecond(), sendFirst()))
     this.roundsOnBoard++
     this.found.rounds++
-    const refused = responses.filter(({ outcome }) => !/^2/.test(outcome))
-    for (const { outcome } of refused) this.found.rejections.set(outcome, (this.found.rejections.get(outcome) ?? 0) + 1)
-    if (refused.length === 0) this.found.bothSucceeded++
-    const meeting = { pair, isRepeated, isSharedId: isSharedId(round), position: this.lastPosition }
-    for (const complaint of checkResponses(meeting, responses)) this.fail(complaint)
+    const rejected = responses.filter(({ outcome }) => !/^2/.test(outcome))
+    for (const { outcome } of rejected)
+      this.found.rejections.set(outcome, (this.found.rejections.get(outcome) ?? 0) + 1)
+    if (rejected.length === 0) this.found.bothSucceeded++
+    const race = { pair, isRepeated, isSharedId: isSharedId(round), position: this.lastPosition }
+    for (const complaint of checkResponses(race, responses)) this.fail(complaint)
     for (const { position } of responses) if (position > this.lastPosition) this.lastPosition = position
     await this.restore(pair, responses)
   }
@@ -176,7 +179,7 @@ class RaceTrack {
     const log = await readLog(this.environment.sql, this.board.id, this.state.seq)
     for (const complaint of checkBoard(this.state, log, after)) this.fail(complaint)
     if (after.seq < this.lastPosition)
-      this.fail(`an answer named the position ${this.lastPosition}, and the board is at ${after.seq}`)
+      this.fail(`a response named the position ${this.lastPosition}, and the board is at ${after.seq}`)
     this.state = after
   }
 

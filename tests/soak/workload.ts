@@ -183,10 +183,10 @@ export class Workload {
   /** Reads a board, with a conditional request if it is known. */
   private async readBoard(board: SharedBoard, person: SoakUser = this.random.pick(board.members)): Promise<FullBoard> {
     const { known } = board
-    const answer = await person.client.request('getBoard', { board_id: board.id }, { ifNoneMatch: known?.etag })
-    if (answer.isModified) {
-      board.known = { etag: answer.etag, data: answer.data }
-      return answer.data
+    const response = await person.client.request('getBoard', { board_id: board.id }, { ifNoneMatch: known?.etag })
+    if (response.isModified) {
+      board.known = { etag: response.etag, data: response.data }
+      return response.data
     }
     this.report.unchanged++
     return (known as NonNullable<typeof known>).data

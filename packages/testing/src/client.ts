@@ -10,7 +10,7 @@ import { OUTPUT } from './template-database.ts'
 export type Operations = typeof operations
 export type OperationName = keyof Operations
 
-export interface Answer<T = unknown> {
+export interface ApiResponse<T = unknown> {
   status: number
   headers: Headers
   /** The parsed JSON, or undefined without a body. */
@@ -48,10 +48,10 @@ export class Client {
   }
 
   /** Sends any request. */
-  async request(method: string, path: string, { json, raw, headers = {} }: Sending = {}): Promise<Answer> {
+  async request(method: string, path: string, { json, raw, headers = {} }: Sending = {}): Promise<ApiResponse> {
     const content = raw?.content ?? (json === undefined ? undefined : JSON.stringify(json))
     const type = raw ? raw.type : json === undefined ? undefined : 'application/json'
-    const response = await fetch(this.baseUrl + path, {
+    const received = await fetch(this.baseUrl + path, {
       method,
       redirect: 'manual',
       headers: {
@@ -61,30 +61,30 @@ export class Client {
       },
       ...(content !== undefined && { body: content as never }),
     })
-    const bytes = Buffer.from(await response.arrayBuffer())
+    const bytes = Buffer.from(await received.arrayBuffer())
     const text = bytes.toString()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
-    const answer = {
-      status: response.status,
-      headers: response.headers,
+    const isJson = received.headers.get('content-type')?.startsWith('application/json') ?? false
+    const response = {
+      status: received.status,
+      headers: received.headers,
       body: isJson ? JSON.parse(text) : undefined,
       text,
       bytes,
     }
-    record(method, path, answer)
-    checkAgainstContract(method, path, answer)
-    return answer
+    record(method, path, response)
+    checkAgainstContract(method, path, response)
+    return response
   }
 
   /** Calls an operation and expects it to succeed. */
   async call<N extends OperationName>(name: N, inputs: Inputs<Operations[N]>): Promise<Returns<Operations[N]>> {
-    const answer = await this.send(name, inputs)
-    assert.equal(answer.status, operations[name].returns.status, `${name}: ${answer.text}`)
-    return answer.body as Returns<Operations[N]>
+    const response = await this.send(name, inputs)
+    assert.equal(response.status, operations[name].returns.status, `${name}: ${response.text}`)
+    return response.body as Returns<Operations[N]>
   }
 
   /** Calls an operation and returns the response, whatever its status. */
-  send<N extends OperationName>(name: N, inputs: Inputs<Operations[N]>): Promise<Answer> {
+  send<N extends OperationName>(name: N, inputs: Inputs<Operations[N]>): Promise<ApiResponse> {
     const { method, path, body_type } = operations[name] as Operation
     const {
       params = {},
@@ -141,7 +141,7 @@ const known = Object.entries(operations).map(([name, operation]) => ({
 export const operationAt = (method: string, path: string) =>
   known.find(({ operation, form: f }) => operation.method === method && f.test(path.split('?')[0] as string))
 
-function checkAgainstContract(method: string, path: string, { status, body, text, headers }: Answer) {
+function checkAgainstContract(method: string, path: string, { status, body, text, headers }: ApiResponse) {
   const where = `${method} ${path.split('?')[0]} → ${status}`
   if (status >= 400 && method !== 'HEAD') {
     const { detail, code } = (body ?? {}) as Partial<Failure>
@@ -167,7 +167,7 @@ function checkAgainstContract(method: string, path: string, { status, body, text
     const allowed: string[] = [...problemsOf(operation), 'malformed_request', 'headers_too_large', 'uri_too_long']
     assert.ok(
       allowed.includes((body as Failure).code),
-      `${where} answers ${(body as Failure).code}, which the contract does not list`,
+      `${where} returns ${(body as Failure).code}, which the contract does not list`,
     )
   }
 }
@@ -177,11 +177,11 @@ const isTagged = ({ emits, method, access }: Operation, headers: Headers) =>
   (emits === undefined && method !== 'GET') || access === 'public' || /^"[^"]+"$/.test(headers.get('etag') ?? '')
 
 /** Records every response for the scan for secrets, except the two fields that contain a token. */
-function record(method: string, path: string, { status, headers, text }: Answer) {
+function record(method: string, path: string, { status, headers, text }: ApiResponse) {
   const shown = text.replace(/"(access_token|ticket)":"[^"]*"/, '"$1":"(left out)"')
   const head = [...headers].filter(([name]) => name !== 'set-cookie')
   appendFileSync(
-    new URL(`answers-${process.pid}.txt`, OUTPUT),
+    new URL(`responses-${process.pid}.txt`, OUTPUT),
     `${method} ${path.split('?')[0]} ${status} ${JSON.stringify(head)} ${shown}\n`,
   )
 }

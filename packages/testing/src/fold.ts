@@ -5,7 +5,7 @@ import type { Card } from '@lockstep/contract/cards'
 import type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'
 import type { Column } from '@lockstep/contract/columns'
 import type { Label } from '@lockstep/contract/labels'
-import type { Answer } from './client.ts'
+import type { ApiResponse } from './client.ts'
 import type { TestBoard } from './service.ts'
 
 /** As much of an event as a client needs to follow a board. */
@@ -22,23 +22,23 @@ export interface FoldedEvent {
  * requests instead. A response has the form of the event that it replaces, and is applied after the event numbered
  * `seq`.
  */
-export interface OwnAnswers {
+export interface OwnResponses {
   user_id: string
-  answers: { seq: number; type: string; data: unknown }[]
+  responses: { seq: number; type: string; data: unknown }[]
 }
 
 /** The response of `POST /boards` in the form of `GET /boards/{id}`: the start of a fold. */
 export const emptyBoard = (created: Board): FullBoard => ({ ...created, columns: [] })
 
 /** The board that a client shows if it only knows the events, in order. Pure: `start` is not modified. */
-export function foldBoard(start: FullBoard, events: readonly FoldedEvent[], own?: OwnAnswers): FullBoard {
-  return (own ? withOwnAnswers(events, own) : events).reduce(applyEvent, start)
+export function foldBoard(start: FullBoard, events: readonly FoldedEvent[], own?: OwnResponses): FullBoard {
+  return (own ? withOwnResponses(events, own) : events).reduce(applyEvent, start)
 }
 
-function withOwnAnswers(events: readonly FoldedEvent[], { user_id, answers }: OwnAnswers): FoldedEvent[] {
+function withOwnResponses(events: readonly FoldedEvent[], { user_id, responses }: OwnResponses): FoldedEvent[] {
   const heard = events.filter((event) => event.user_id !== user_id)
   // The sort is stable: a response comes after the event of the same number.
-  return [...heard, ...answers].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
+  return [...heard, ...responses].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
 }
 
 /** The board after one event. An unknown kind is an error, so that no test passes by ignoring it. */
@@ -157,10 +157,10 @@ function withCard(board: FullBoard, card: Card): FullBoard {
  * Sends a request, and returns its response and the events that it appended to the log. Its Board-Position must
  * match.
  */
-export async function recordEvents(board: Pick<TestBoard, 'events'>, act: () => Promise<Answer>) {
+export async function recordEvents(board: Pick<TestBoard, 'events'>, act: () => Promise<ApiResponse>) {
   const before = await board.events()
-  const answer = await act()
+  const response = await act()
   const after = await board.events()
-  if (answer.status < 400) assert.equal(answer.headers.get('board-position'), `1.${after.length}`, answer.text)
-  return { answer, events: after.slice(before.length) }
+  if (response.status < 400) assert.equal(response.headers.get('board-position'), `1.${after.length}`, response.text)
+  return { response, events: after.slice(before.length) }
 }

@@ -136,9 +136,9 @@ export async function furnish(api: Client, known: Known, params: Iterable<string
     if (!operation) throw new Error(`Nothing creates a ${param}: the fixture must know it`)
     all = await furnish(api, all, Object.keys(propertiesOf(operation.params)))
     const { path, body } = validInput(name, operation, all)
-    const answer = await api.request(operation.method, path, sendingOf(operation.body_type, body))
-    if (answer.status !== operation.returns.status) throw new Error(`${name} made no ${param}: ${answer.text}`)
-    all = { ...all, [param]: (answer.body as { id: string }).id }
+    const response = await api.request(operation.method, path, sendingOf(operation.body_type, body))
+    if (response.status !== operation.returns.status) throw new Error(`${name} made no ${param}: ${response.text}`)
+    all = { ...all, [param]: (response.body as { id: string }).id }
   }
   return all
 }

@@ -92,7 +92,7 @@ export async function startServiceProcess(
     const env = { ...inherited, LOG_LEVEL: 'debug', ...settings, PORT: port }
     const service = launch(process.execPath, [main], { env, ...(logFile && { logFile }) })
     const baseUrl = `http://127.0.0.1:${port}`
-    const isUp = async () => service.hasEnded() || (await answers(`${baseUrl}/health`))
+    const isUp = async () => service.hasEnded() || (await responses(`${baseUrl}/health`))
     await eventually('the service listens', isUp, START_MS)
     void service.ended.then(() => keepOutput(service))
     if (!service.hasEnded()) return { ...service, baseUrl }
@@ -103,7 +103,7 @@ export async function startServiceProcess(
 export const startAdmin = (args: string[], settings: Record<string, string>): RunningProcess =>
   launch(process.execPath, [ADMIN, ...args], { env: { ...inherited, ...settings } })
 
-const answers = (url: string) =>
+const responses = (url: string) =>
   fetch(url).then(
     (response) => response.text().then(() => true),
     () => false,

@@ -125,13 +125,13 @@ describe('accounts', () => {
 
 describe('the own account', () => {
   test('[ADMIN-5] a superuser cannot deactivate their own account, and the rejection is not recorded', async () => {
-    const refused = [
+    const rejected = [
       await root.api.fail('updateAccount', { params: of(root), body: { is_active: false } }),
       await root.api.fail('updateAccount', { params: of(root), body: { is_superuser: false } }),
       await root.api.fail('resetPassword', { params: of(root), body: { new_password: NEW } }),
       await root.api.fail('eraseAccount', { params: of(root) }),
     ]
-    for (const problem of refused) expect(problem).toMatchObject({ status: 409, code: 'own_account' })
+    for (const problem of rejected) expect(problem).toMatchObject({ status: 409, code: 'own_account' })
     expect(await entriesAbout(root)).toEqual([])
     expect((await root.api.call('exportAccount', { params: of(root) })).profile.id).toBe(root.id)
   })
@@ -140,11 +140,11 @@ describe('the own account', () => {
     for (let i = 0; i < 5; i++) {
       const [a, b] = [await superuser(), await superuser()]
       const body = { is_superuser: false }
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         a.api.send('updateAccount', { params: of(b), body }),
         b.api.send('updateAccount', { params: of(a), body }),
       ])
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 403]))
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 403]))
     }
   })
 })
@@ -236,12 +236,12 @@ describe('the audit log', () => {
     )
     try {
       // Without the test client, which fails on a 500.
-      const answer = await fetch(`${service.baseUrl}/admin/users/${person.id}`, {
+      const response = await fetch(`${service.baseUrl}/admin/users/${person.id}`, {
         method: 'PATCH',
         headers: { authorization: `Bearer ${root.api.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ is_active: false }),
       })
-      expect(answer.status).toBe(500)
+      expect(response.status).toBe(500)
       expect((await person.api.send('getMe', {})).status).toBe(200)
     } finally {
       await service.sql.query('alter table admin_actions drop constraint full_disk')

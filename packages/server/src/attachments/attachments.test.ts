@@ -52,17 +52,17 @@ describe('uploading', () => {
   test('[ATT-1] [EVENT-1] the attachment is returned, and is on the card and in the event', async () => {
     const own = await newCard()
     const file = new File(['Hello'], 'greeting.txt', { type: 'text/plain' })
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       api.send('createAttachment', { params: { card_id: own.id }, body: { file } }),
     )
-    const { id } = answer.body as Attachment
-    expect(answer.status).toBe(201)
-    expect(answer.body).toEqual({ id, card_id: own.id, name: 'greeting.txt', mime_type: 'text/plain', size: 5 })
-    expect(events).toMatchObject([{ type: 'attachment.created', user_id: board.member.id, data: answer.body }])
+    const { id } = response.body as Attachment
+    expect(response.status).toBe(201)
+    expect(response.body).toEqual({ id, card_id: own.id, name: 'greeting.txt', mime_type: 'text/plain', size: 5 })
+    expect(events).toMatchObject([{ type: 'attachment.created', user_id: board.member.id, data: response.body }])
     const after = await api.call('getCard', { params: { card_id: own.id } })
-    expect(after).toEqual({ ...own, attachments: [answer.body] })
+    expect(after).toEqual({ ...own, attachments: [response.body] })
     const second = await attach(new File(['More'], 'more.txt'), own)
-    expect((await api.call('getCard', { params: { card_id: own.id } })).attachments).toEqual([answer.body, second])
+    expect((await api.call('getCard', { params: { card_id: own.id } })).attachments).toEqual([response.body, second])
   })
 
   test('[ATT-1] [WRITE-2] a part may contain the id; a taken one is 409, an invalid one 422', async () => {
@@ -106,9 +106,9 @@ describe('uploading', () => {
 
   test('[ATT-2] [ATT-9] one byte above the limit is 400 with the limit, and nothing is stored', async () => {
     const before = await kept()
-    const { answer, events } = await recordEvents(board, () => send(formOf(filePart('big', Buffer.alloc(MAX + 1)))))
-    expect(answer).toMatchObject({ status: 400, body: { code: 'file_too_large' } })
-    expect((answer.body as { detail: string }).detail).toContain(String(MAX))
+    const { response, events } = await recordEvents(board, () => send(formOf(filePart('big', Buffer.alloc(MAX + 1)))))
+    expect(response).toMatchObject({ status: 400, body: { code: 'file_too_large' } })
+    expect((response.body as { detail: string }).detail).toContain(String(MAX))
     expect(events).toEqual([])
     expect(await kept()).toEqual(before)
   })
@@ -170,18 +170,18 @@ describe('uploading', () => {
       for (let i = 0; i < 20; i++) yield Buffer.alloc(50_000)
       yield Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
     }
-    const answer = await fetch(`${service.baseUrl}/cards/${card.id}/attachments`, {
+    const response = await fetch(`${service.baseUrl}/cards/${card.id}/attachments`, {
       method: 'POST',
       headers: { authorization: `Bearer ${api.token}`, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
       body: ReadableStream.from(endless()),
       duplex: 'half',
     } as RequestInit)
-    expect(answer.status).toBe(400)
+    expect(response.status).toBe(400)
   })
 
   test('[ATT-3] a compressed form is rejected', async () => {
-    const answer = await send(formOf(filePart('a')), undefined, { 'content-encoding': 'gzip' })
-    expect(answer).toMatchObject({ status: 422 })
+    const response = await send(formOf(filePart('a')), undefined, { 'content-encoding': 'gzip' })
+    expect(response).toMatchObject({ status: 422 })
   })
 
   test('[ATT-3] a file may contain a form', async () => {
@@ -223,9 +223,9 @@ describe('uploading', () => {
     const path = `/cards/${own.id}/attachments`
     const raw = { type: `multipart/form-data; boundary=${BOUNDARY}`, content }
     const before = await kept()
-    const answers = await Promise.all([1, 2].map(() => api.request('POST', path, { raw, headers: key })))
-    expect(answers.map(({ status }) => status)).toEqual([201, 201])
-    expect(answers[0]?.body).toEqual(answers[1]?.body)
+    const responses = await Promise.all([1, 2].map(() => api.request('POST', path, { raw, headers: key })))
+    expect(responses.map(({ status }) => status)).toEqual([201, 201])
+    expect(responses[0]?.body).toEqual(responses[1]?.body)
     expect((await api.call('getCard', { params: { card_id: own.id } })).attachments).toHaveLength(1)
     expect(await kept()).toEqual({ ...before, chunks: (before.chunks ?? 0) + 2 })
   })
@@ -290,10 +290,10 @@ describe('downloading', () => {
       const attachment = await attach(new File(['alert(1)'], 'a.js', { type: 'text/javascript' }))
       const known = (await download(attachment)).headers.get('etag') ?? ''
       for (const more of [{}, { 'if-none-match': known }]) {
-        const answer = await download(attachment, { 'sec-fetch-dest': destination, ...more })
-        expect(answer).toMatchObject({ status: 403, body: { code: 'download_only' } })
-        expect(answer.text).not.toContain('alert')
-        expect(answer.headers.get('vary')).toContain('Sec-Fetch-Dest')
+        const response = await download(attachment, { 'sec-fetch-dest': destination, ...more })
+        expect(response).toMatchObject({ status: 403, body: { code: 'download_only' } })
+        expect(response.text).not.toContain('alert')
+        expect(response.headers.get('vary')).toContain('Sec-Fetch-Dest')
       }
     },
   )
@@ -424,8 +424,8 @@ describe('removing', () => {
   test('[ATT-7] the attachment is gone at once, with its event; a second delete is 404', async () => {
     const attachment = await attach(new File(['x'], 'a.txt'))
     const params = { attachment_id: attachment.id }
-    const { answer, events } = await recordEvents(board, () => api.send('deleteAttachment', { params }))
-    expect(answer).toMatchObject({ status: 204, text: '' })
+    const { response, events } = await recordEvents(board, () => api.send('deleteAttachment', { params }))
+    expect(response).toMatchObject({ status: 204, text: '' })
     expect(events).toMatchObject([{ type: 'attachment.deleted', user_id: board.member.id, data: attachment }])
     expect(await api.fail('deleteAttachment', { params })).toMatchObject({ status: 404, code: 'attachment_not_found' })
     expect((await download(attachment)).status).toBe(404)
@@ -481,8 +481,8 @@ describe('removing', () => {
     const body = { file: new File([randomBytes(70_000)], 'a.bin') }
     const upload = () => api.send('createAttachment', { params: { card_id: own.id }, body })
     try {
-      const answers = await Promise.all([upload(), upload()])
-      expect(answers.map(({ status }) => status)).toEqual([503, 503])
+      const responses = await Promise.all([upload(), upload()])
+      expect(responses.map(({ status }) => status)).toEqual([503, 503])
       expect(await kept()).toEqual(before)
     } finally {
       await client.query('rollback')

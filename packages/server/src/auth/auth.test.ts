@@ -203,8 +203,8 @@ describe('registering', () => {
   test('[AUTH-3] of five concurrent registrations with one address or one name, one succeeds', async () => {
     const { email, username } = newcomer()
     for (const shared of [{ email }, { username }]) {
-      const answers = await Promise.all([1, 2, 3, 4, 5].map(() => register(shared)))
-      expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409])
+      const responses = await Promise.all([1, 2, 3, 4, 5].map(() => register(shared)))
+      expect(responses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409])
     }
   })
 
@@ -244,7 +244,7 @@ describe('logging in', () => {
     const { email } = await service.user()
     const fields = { username: email, password: PASSWORD }
     const { content } = form(fields)
-    const refused = [
+    const rejected = [
       { json: fields },
       { raw: { type: 'text/plain', content } },
       { raw: { content } },
@@ -253,7 +253,7 @@ describe('logging in', () => {
       { raw: form({ password: PASSWORD }) },
       { raw: { ...form({}), content: `${content}&username=${email}` } },
     ]
-    for (const sending of refused) {
+    for (const sending of rejected) {
       expect((await service.anybody.request('POST', '/auth/login', sending)).status).toBe(422)
     }
   })
@@ -279,8 +279,8 @@ describe('a failed login', () => {
   })
 
   test('[AUTH-8] [V22] has the same response for an unknown address, a wrong password and an inactive user', async () => {
-    const answers = await Promise.all(Object.values(failures).map((fail) => fail()))
-    const shown = answers.map(({ status, text, headers }) => [status, text, [...headers.keys()]])
+    const responses = await Promise.all(Object.values(failures).map((fail) => fail()))
+    const shown = responses.map(({ status, text, headers }) => [status, text, [...headers.keys()]])
     expect(shown[0]?.[0]).toBe(401)
     expect(shown[1]).toEqual(shown[0])
     expect(shown[2]).toEqual(shown[0])
@@ -353,8 +353,8 @@ describe('the own account', () => {
       expect(await api.call('updateMe', { body: { firstname: name, lastname: name } })).toMatchObject({
         firstname: name,
       })
-    const refused = ['Ada\n', '\u0001', '\u007f', '\u0085', 'x'.repeat(256), '山'.repeat(86), '"'.repeat(128)]
-    for (const name of refused)
+    const rejected = ['Ada\n', '\u0001', '\u007f', '\u0085', 'x'.repeat(256), '山'.repeat(86), '"'.repeat(128)]
+    for (const name of rejected)
       for (const body of [{ firstname: name }, { lastname: name }])
         expect(await api.fail('updateMe', { body }), JSON.stringify(name)).toMatchObject({ status: 422 })
     const account = {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openBrowser } from '@lockstep/testing/browser'
-import type { Answer } from '@lockstep/testing/client'
+import type { ApiResponse } from '@lockstep/testing/client'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -32,7 +32,7 @@ const logIn = (at: TestService, { email }: TestUser, headers = {}, fields = {}) 
 const asking = { cookie: 'true' as const }
 
 /** The parts of the cookie that a response sets; undefined when it sets none. */
-function cookieOf({ headers }: Answer) {
+function cookieOf({ headers }: ApiResponse) {
   const [cookie, ...more] = headers.getSetCookie()
   expect(more).toEqual([])
   if (cookie === undefined) return undefined
@@ -40,7 +40,7 @@ function cookieOf({ headers }: Answer) {
   const [name, value = ''] = pair.split('=')
   return { name, value, attributes: attributes.sort() }
 }
-const tokenOf = ({ body }: Answer) => (body as { access_token: string }).access_token
+const tokenOf = ({ body }: ApiResponse) => (body as { access_token: string }).access_token
 
 /** The headers of a browser with the user's cookie. */
 const browser = (of = user, headers = {}) => ({ cookie: `svc_auth=${of.api.token}`, ...headers })
@@ -52,19 +52,19 @@ describe('the cookie', () => {
   })
 
   test('[AUTH-13] is set with cookie=true, and the body still contains the token', async () => {
-    const answer = await logIn(service, user, {}, asking)
-    expect(cookieOf(answer)).toEqual({
+    const response = await logIn(service, user, {}, asking)
+    expect(cookieOf(response)).toEqual({
       name: 'svc_auth',
-      value: tokenOf(answer),
+      value: tokenOf(response),
       attributes: ['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax'],
     })
   })
 
   test('[AUTH-13] is set at every login when configured, for the token’s lifetime, Secure in production', async () => {
-    const answer = await logIn(production, await production.user())
-    expect(cookieOf(answer)).toEqual({
+    const response = await logIn(production, await production.user())
+    expect(cookieOf(response)).toEqual({
       name: 'svc_auth',
-      value: tokenOf(answer),
+      value: tokenOf(response),
       attributes: ['HttpOnly', 'Max-Age=120', 'Path=/', 'SameSite=Lax', 'Secure'],
     })
   })
@@ -112,9 +112,9 @@ describe('the cookie', () => {
   })
 
   test('[AUTH-14] logout clears it with the attributes with which it was set', async () => {
-    const answer = await service.anybody.send('logout', { headers: browser() })
-    expect([answer.status, answer.body]).toEqual([200, { detail: expect.any(String) }])
-    const { name, value, attributes = [] } = cookieOf(answer) ?? {}
+    const response = await service.anybody.send('logout', { headers: browser() })
+    expect([response.status, response.body]).toEqual([200, { detail: expect.any(String) }])
+    const { name, value, attributes = [] } = cookieOf(response) ?? {}
     expect([name, value]).toEqual(['svc_auth', ''])
     expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'Path=/', 'SameSite=Lax']))
     const expiry = attributes.find((it) => it.startsWith('Expires='))?.slice(8) ?? ''
@@ -131,9 +131,9 @@ describe('the cookie', () => {
     const leaving = await service.user()
     const other = tokenOf(await logIn(service, leaving))
     const ticket = (await leaving.api.call('createTicket', {})).ticket
-    const answer = await service.anybody.send('logoutEverywhere', { headers: browser(leaving) })
-    expect([answer.status, answer.body]).toEqual([200, { detail: expect.any(String) }])
-    expect(cookieOf(answer)).toMatchObject({ name: 'svc_auth', value: '' })
+    const response = await service.anybody.send('logoutEverywhere', { headers: browser(leaving) })
+    expect([response.status, response.body]).toEqual([200, { detail: expect.any(String) }])
+    expect(cookieOf(response)).toMatchObject({ name: 'svc_auth', value: '' })
     for (const token of [leaving.api.token, other, ticket]) {
       const headers = { authorization: `Bearer ${token}` }
       for (const name of ['getMe', 'refresh', 'logoutEverywhere'] as const)
@@ -183,8 +183,8 @@ describe('requests that another site makes a browser send', () => {
   })
 
   test.each(foreign)('[AUTH-15] a login that sets the cookie is 403 with %j', async (said) => {
-    const answer = await logIn(service, user, said, asking)
-    expect([answer.status, cookieOf(answer)]).toEqual([403, undefined])
+    const response = await logIn(service, user, said, asking)
+    expect([response.status, cookieOf(response)]).toEqual([403, undefined])
     expect((await logIn(service, user, said)).status).toBe(200)
   })
 
@@ -264,8 +264,9 @@ describe('pages of other sites', () => {
         'access-control-request-headers': 'authorization,content-type,idempotency-key',
       },
     })
-  const words = (answer: Answer, header: string) => (answer.headers.get(header) ?? '').toLowerCase().split(/, */).sort()
-  const allowedBy = ({ headers }: Answer) => [
+  const words = (response: ApiResponse, header: string) =>
+    (response.headers.get(header) ?? '').toLowerCase().split(/, */).sort()
+  const allowedBy = ({ headers }: ApiResponse) => [
     headers.get('access-control-allow-origin'),
     headers.get('access-control-allow-credentials'),
   ]
@@ -288,8 +289,8 @@ describe('pages of other sites', () => {
 
   test('[REQ-18] can read the headers they need', async () => {
     for (const at of [production, open]) {
-      const answer = await at.anybody.send('getHealth', { headers: { origin: APP } })
-      const exposed = words(answer, 'access-control-expose-headers')
+      const response = await at.anybody.send('getHealth', { headers: { origin: APP } })
+      const exposed = words(response, 'access-control-expose-headers')
       expect(exposed).toEqual(['board-position', 'etag', 'idempotent-replayed', 'link', 'retry-after', 'x-request-id'])
     }
   })
@@ -298,8 +299,8 @@ describe('pages of other sites', () => {
     '[REQ-18] may not call from %s, which is not configured',
     async (origin) => {
       for (const at of [production, service]) {
-        const answer = await at.anybody.send('getHealth', { headers: { origin } })
-        expect(allowedBy(answer)[0]).toBeNull()
+        const response = await at.anybody.send('getHealth', { headers: { origin } })
+        expect(allowedBy(response)[0]).toBeNull()
         expect(allowedBy(await preflight(at, origin))[0]).toBeNull()
       }
     },

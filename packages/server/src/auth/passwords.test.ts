@@ -1,4 +1,4 @@
-import type { Answer, Client, Failure } from '@lockstep/testing/client'
+import type { ApiResponse, Client, Failure } from '@lockstep/testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { verify } from '@node-rs/argon2'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -21,7 +21,7 @@ const registerWith = (at: TestService, password: unknown) => {
 }
 /** A password with this many characters, each of two UTF-16 units. */
 const ofLength = (length: number) => MARK + '🐎'.repeat(length - MARK.length)
-const detailOf = ({ body }: Answer) => (body as Failure).detail
+const detailOf = ({ body }: ApiResponse) => (body as Failure).detail
 
 describe('rules', () => {
   test('[AUTH-4] a password has at least 1 character in development and 8 in production', async () => {
@@ -29,15 +29,15 @@ describe('rules', () => {
     expect([empty.status, detailOf(empty)]).toEqual([422, 'The password must have at least 1 character.'])
     expect((await registerWith(service, '🐎')).status).toBe(201)
     // Too short for the whole mark of test secrets, so it contains a part of it.
-    const refused = await registerWith(production, MARK.slice(0, 7))
-    expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at least 8 characters.'])
+    const rejected = await registerWith(production, MARK.slice(0, 7))
+    expect([rejected.status, detailOf(rejected)]).toEqual([422, 'The password must have at least 8 characters.'])
     expect((await registerWith(production, MARK.slice(0, 8))).status).toBe(201)
   })
 
   test('[AUTH-29] in production a common password is rejected, in any case of its letters; in development it is accepted', async () => {
     for (const password of ['password', '12345678', 'PassWord', 'TRUSTNO1', 'qwertyuiop', 'baseball1']) {
-      const refused = await registerWith(production, password)
-      expect([password, refused.status, refused.body]).toEqual([
+      const rejected = await registerWith(production, password)
+      expect([password, rejected.status, rejected.body]).toEqual([
         password,
         422,
         expect.objectContaining({ code: 'password_refused', detail: expect.stringContaining('common') }),
@@ -54,8 +54,8 @@ describe('rules', () => {
     const email = `Local.${username}@example.com`
     const { email: own, api } = await production.user(`${username}-2`)
     for (const password of [username, username.toUpperCase(), email, email.toLowerCase(), `local.${username}`]) {
-      const refused = await production.anybody.send('register', { body: { email, username, password } })
-      expect([password, refused.status, detailOf(refused)]).toEqual([
+      const rejected = await production.anybody.send('register', { body: { email, username, password } })
+      expect([password, rejected.status, detailOf(rejected)]).toEqual([
         password,
         422,
         'The password must differ from the username and the e-mail address.',
@@ -71,8 +71,8 @@ describe('rules', () => {
 
   test('[AUTH-4] a password has at most 128 characters by default', async () => {
     for (const length of [129, 1024]) {
-      const refused = await registerWith(service, ofLength(length))
-      expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at most 128 characters.'])
+      const rejected = await registerWith(service, ofLength(length))
+      expect([rejected.status, detailOf(rejected)]).toEqual([422, 'The password must have at most 128 characters.'])
     }
     expect((await registerWith(service, ofLength(128))).status).toBe(201)
   })
@@ -91,11 +91,11 @@ describe('rules', () => {
       PASSWORD_REQUIRES: 'upper,digit',
     })
     try {
-      const answers: Record<string, Answer> = {}
+      const responses: Record<string, ApiResponse> = {}
       for (const password of [ofLength(19), ofLength(65), `${ofLength(20)}A`, `${ofLength(20)}1`, `${ofLength(20)}A1`])
-        answers[password] = await registerWith(strict, password)
-      expect(Object.values(answers).map(({ status }) => status)).toEqual([422, 422, 422, 422, 201])
-      expect(Object.values(answers).slice(0, 4).map(detailOf)).toEqual([
+        responses[password] = await registerWith(strict, password)
+      expect(Object.values(responses).map(({ status }) => status)).toEqual([422, 422, 422, 422, 201])
+      expect(Object.values(responses).slice(0, 4).map(detailOf)).toEqual([
         'The password must have at least 20 characters.',
         'The password must have at most 64 characters.',
         'The password must contain a digit.',
@@ -121,8 +121,8 @@ describe('rules', () => {
     const { api } = await production.user()
     const change = (new_password: string) =>
       api.send('changePassword', { body: { current_password: PASSWORD, new_password } })
-    const refused = await change(MARK.slice(0, 7))
-    expect([refused.status, detailOf(refused)]).toEqual([422, 'The password must have at least 8 characters.'])
+    const rejected = await change(MARK.slice(0, 7))
+    expect([rejected.status, detailOf(rejected)]).toEqual([422, 'The password must have at least 8 characters.'])
     expect((await change(ofLength(129))).status).toBe(422)
     expect((await change(`${MARK} another`)).status).toBe(200)
   })
@@ -159,7 +159,7 @@ describe('hashes', () => {
 
   test('[REQ-17] [V17] no response contains a hash or a password', async () => {
     const { api, id, email } = await service.user()
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       api.send('getMe', {}),
       api.send('updateMe', { body: { firstname: 'Ada' } }),
       api.send('getUser', { params: { user_id: id } }),
@@ -171,8 +171,8 @@ describe('hashes', () => {
       registerWith(service, ofLength(129)),
       registerWith(service, [PASSWORD]),
     ])
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 201, 400, 401, 201, 422, 422])
-    const said = answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join()
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 201, 400, 401, 201, 422, 422])
+    const said = responses.map(({ text, headers }) => text + JSON.stringify([...headers])).join()
     expect(said).not.toMatch(/argon2|hashed_password/i)
     expect(said).not.toContain(MARK)
   })
@@ -243,12 +243,12 @@ describe('the queue', () => {
     const late = [1, 2].map(() => passwords.hash(PASSWORD))
     vi.advanceTimersByTime(5_000)
     const results = await Promise.allSettled([...early, ...late])
-    const [done, refused] = ['fulfilled', 'rejected']
-    expect(results.map(({ status }) => status)).toEqual([done, done, refused, done, done])
+    const [done, rejected] = ['fulfilled', 'rejected']
+    expect(results.map(({ status }) => status)).toEqual([done, done, rejected, done, done])
     // No permit was lost: two are hashed at a time again.
     const after = Promise.allSettled([1, 2, 3].map(() => passwords.hash(PASSWORD)))
     vi.advanceTimersByTime(10_000)
-    expect((await after).map(({ status }) => status)).toEqual([done, done, refused])
+    expect((await after).map(({ status }) => status)).toEqual([done, done, rejected])
   })
 
   test('[AUTH-21] a check that fails releases its permit', async () => {

@@ -194,22 +194,22 @@ describe('a token that is not ours', () => {
     const accepted = []
     for (const token of altered) {
       // A cookie can contain any character; a header only visible ones.
-      const answers = [await withCookie(token), ...(/^[\x21-\x7e]+$/.test(token) ? [await me(token)] : [])]
-      if (answers.some(({ status }) => status !== 401)) accepted.push(token)
+      const responses = [await withCookie(token), ...(/^[\x21-\x7e]+$/.test(token) ? [await me(token)] : [])]
+      if (responses.some(({ status }) => status !== 401)) accepted.push(token)
     }
     expect(accepted).toEqual([])
   })
 
   test('[AUTH-11] a string that is not a token is rejected', async () => {
     const values = ['', 'Bearer', 'Bearer ', 'Bearer é', `Basic ${parts[1]}`, `Token ${real}`, real, `Bearer ${real} x`]
-    const answers = [
+    const responses = [
       ...[...values, `Bearer ${real},${real}`, `Bearer "${real}"`, `Bearer ${'a'.repeat(8192)}`].map((authorization) =>
         service.anybody.request('GET', '/auth/me', { headers: { authorization } }),
       ),
       ...['', '\0', '😀', '"', '..', '{}', real.repeat(10)].map(withCookie),
       service.anybody.request('GET', '/auth/me', { headers: { cookie: 'svc_auth=%zz' } }),
     ]
-    expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([401]))
+    expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([401]))
   })
 
   test('[AUTH-11] a token of 64 KiB is rejected before it is parsed', async () => {
@@ -349,7 +349,7 @@ describe('a change of the password', () => {
         [user.id, token_hash],
       )
       elsewhere.token = forge({ ...claimsOf(user.api.token), iat: now() - 7200 })
-      const answers = [
+      const responses = [
         elsewhere.send('refresh', {}),
         user.api.send('refresh', {}),
         service.anybody.send('login', { body: { username: user.email, password: PASSWORD } }),
@@ -361,7 +361,7 @@ describe('a change of the password', () => {
         })
         .toBe(3)
       await changing.query('commit')
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([401, 200, 401])
+      expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([401, 200, 401])
     } finally {
       changing.release()
     }

@@ -133,8 +133,8 @@ describe('rules', () => {
     expect(await update({ trigger_type: 'CARD_MOVED' })).toMatchObject({ trigger_type: 'CARD_MOVED', ...broken })
     expect(await update({ action_user_id: s.owner.id })).toMatchObject({ action_user_id: s.owner.id })
     const foreign = { trigger_column_id: elsewhere.columns[0].id }
-    const refused = { params: { rule_id: id }, body: { name: 'Not this', ...foreign } }
-    expect(await s.owner.api.fail('updateRule', refused)).toMatchObject({ status: 404, code: 'column_not_found' })
+    const rejected = { params: { rule_id: id }, body: { name: 'Not this', ...foreign } }
+    expect(await s.owner.api.fail('updateRule', rejected)).toMatchObject({ status: 404, code: 'column_not_found' })
     expect((await s.rules())[0]).toMatchObject({ name: 'Renamed', trigger_column_id: null })
   })
 
@@ -166,8 +166,8 @@ test('[AUTO-10] a board has at most 100 rules, also when several are created con
   await service.sql.query(many, [s.board.id, s.done.id, s.todo.id])
   const one = { name: 'One more', ...s.onMove, ...s.assign }
   const create = () => s.owner.api.send('createRule', { params: s.params, body: one })
-  const answers = await Promise.all([create(), create(), create(), create()])
-  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 201, 409, 409])
+  const responses = await Promise.all([create(), create(), create(), create()])
+  expect(responses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 201, 409, 409])
   expect(await s.owner.api.fail('createRule', { params: s.params, body: one })).toMatchObject({
     code: 'too_many_rules',
   })
@@ -227,26 +227,26 @@ describe('triggers', () => {
     const s = await scene()
     await s.rule({ ...s.onMove, ...s.toTodo })
     await s.rule({ ...s.onMove, ...s.assign })
-    const { answer, events } = await recordEvents(s.board, () => s.move())
+    const { response, events } = await recordEvents(s.board, () => s.move())
     expect(typesAndUsers(events)).toEqual([
       ['card.moved', s.member.id],
       ['card.moved', null],
       ['card.assigned', null],
     ])
-    expect(answer.body).toEqual(await s.read())
-    expect(answer.body).toMatchObject({ column_id: s.todo.id, assignees: [{ id: s.owner.id }] })
-    expect(events.at(-1)?.data).toEqual(answer.body)
+    expect(response.body).toEqual(await s.read())
+    expect(response.body).toMatchObject({ column_id: s.todo.id, assignees: [{ id: s.owner.id }] })
+    expect(events.at(-1)?.data).toEqual(response.body)
   })
 
   test('[AUTO-3] [AUTO-4] a label that is newly added, and not one that was there', async () => {
     const s = await scene()
     await s.rule({ ...s.onLabel, ...s.assign })
-    const { answer, events } = await recordEvents(s.board, s.addLabel)
+    const { response, events } = await recordEvents(s.board, s.addLabel)
     expect(typesAndUsers(events)).toEqual([
       ['card.labeled', s.member.id],
       ['card.assigned', null],
     ])
-    expect(answer.body).toEqual(await s.read())
+    expect(response.body).toEqual(await s.read())
     expect((await recordEvents(s.board, s.addLabel)).events).toEqual([])
   })
 
@@ -299,9 +299,9 @@ describe('failures', () => {
     await service.sql.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
       create trigger refuse after update on cards for each row when (new.column_id = '${s.todo.id}') execute function refuse()`)
-    const { answer, events } = await recordEvents(s.board, () => s.move())
+    const { response, events } = await recordEvents(s.board, () => s.move())
     await service.sql.query('drop trigger refuse on cards; drop function refuse')
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     expect(typesAndUsers(events)).toEqual([
       ['card.moved', s.member.id],
       ['card.assigned', null],

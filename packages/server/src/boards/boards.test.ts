@@ -120,12 +120,12 @@ describe('reading', () => {
     await service.sql.query('update users set is_superuser = true where id = $1', [root.id])
     const params = { board_id: board.id }
     const [{ id: column_id }] = board.columns
-    const refused = { status: 403, code: 'not_a_member' }
-    expect(await root.api.fail('getBoard', { params })).toMatchObject(refused)
-    expect(await root.api.fail('updateBoard', { params, body: { title: 'Mine' } })).toMatchObject(refused)
-    expect(await root.api.fail('deleteBoard', { params })).toMatchObject(refused)
-    expect(await root.api.fail('inviteMember', { params, body: { user_id: root.id } })).toMatchObject(refused)
-    expect(await root.api.fail('moveColumn', { params: { column_id }, body: { position: 0 } })).toMatchObject(refused)
+    const rejected = { status: 403, code: 'not_a_member' }
+    expect(await root.api.fail('getBoard', { params })).toMatchObject(rejected)
+    expect(await root.api.fail('updateBoard', { params, body: { title: 'Mine' } })).toMatchObject(rejected)
+    expect(await root.api.fail('deleteBoard', { params })).toMatchObject(rejected)
+    expect(await root.api.fail('inviteMember', { params, body: { user_id: root.id } })).toMatchObject(rejected)
+    expect(await root.api.fail('moveColumn', { params: { column_id }, body: { position: 0 } })).toMatchObject(rejected)
     expect(await root.api.call('listBoards', {})).toEqual([])
   })
 })
@@ -136,11 +136,11 @@ describe('changing', () => {
     const params = { board_id: id }
     await first.api.call('updateMember', { params: { ...params, user_id: second.id }, body: { role: 'owner' } })
     const body = { title: 'Other plan', description: 'New' }
-    const { answer, events: emitted } = await recordEvents({ events }, () =>
+    const { response, events: emitted } = await recordEvents({ events }, () =>
       second.api.send('updateBoard', { params, body }),
     )
     const shown = withoutColumns(await first.api.call('getBoard', { params }))
-    expect(answer).toMatchObject({ status: 200, body: shown })
+    expect(response).toMatchObject({ status: 200, body: shown })
     expect(shown).toMatchObject({ ...body, created_by: first.id, updated_by: second.id })
     expect(emitted).toMatchObject([{ type: 'board.updated', user_id: second.id }])
     expect(emitted[0]?.data).toEqual(shown)

@@ -39,8 +39,8 @@ const problem = (status: number, code: string) => ({ status, body: { code } })
 
 describe('inviting', () => {
   test('[MEMBER-1] [EVENT-1] [EVENT-5] an owner invites a user, who becomes a member', async () => {
-    const { answer, events } = await recordEvents(board, () => invite(guest.id))
-    expect(answer).toMatchObject({ status: 201, body: { user_id: guest.id, role: 'member' } })
+    const { response, events } = await recordEvents(board, () => invite(guest.id))
+    expect(response).toMatchObject({ status: 201, body: { user_id: guest.id, role: 'member' } })
     expect(events).toMatchObject([{ type: 'board.member_added', user_id: owner.id, subject_id: guest.id }])
     expect(events[0]?.data).toEqual(await memberOf(guest))
     expect((await guest.api.call('getBoard', { params })).id).toBe(board.id)
@@ -65,9 +65,9 @@ describe('inviting', () => {
 
   test('[MEMBER-2] of two concurrent invitations one succeeds', async () => {
     const { events } = await recordEvents(board, async () => {
-      const answers = await Promise.all([invite(guest.id), invite(guest.id)])
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
-      return answers.find(({ status }) => status === 201) ?? expect.fail()
+      const responses = await Promise.all([invite(guest.id), invite(guest.id)])
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201, 409]))
+      return responses.find(({ status }) => status === 201) ?? expect.fail()
     })
     expect(events).toHaveLength(1)
   })
@@ -85,8 +85,8 @@ describe('listing', () => {
 
 describe('changing a role', () => {
   test('[MEMBER-4] [EVENT-1] an owner makes a member an owner, with the event board.updated', async () => {
-    const { answer, events } = await recordEvents(board, () => setRole(member, 'owner'))
-    expect(answer).toMatchObject({ status: 200, body: await memberOf(member, 'owner') })
+    const { response, events } = await recordEvents(board, () => setRole(member, 'owner'))
+    expect(response).toMatchObject({ status: 200, body: await memberOf(member, 'owner') })
     const { columns: _, ...current } = await owner.api.call('getBoard', { params })
     expect(events).toMatchObject([{ type: 'board.updated', user_id: owner.id }])
     expect(events[0]?.data).toEqual(current)
@@ -115,8 +115,8 @@ describe('changing a role', () => {
   test('[REQ-10] [WRITE-1] the current role, or none, changes nothing and emits nothing', async () => {
     const path = { params: { ...params, user_id: member.id } }
     for (const body of [{ role: 'member' as const }, {}]) {
-      const { answer, events } = await recordEvents(board, () => owner.api.send('updateMember', { ...path, body }))
-      expect(answer).toMatchObject({ status: 200, body: { role: 'member' } })
+      const { response, events } = await recordEvents(board, () => owner.api.send('updateMember', { ...path, body }))
+      expect(response).toMatchObject({ status: 200, body: { role: 'member' } })
       expect(events).toEqual([])
     }
   })
@@ -151,9 +151,9 @@ describe('removing', () => {
     const assigned = [await assignTo(member, 'One'), await assignTo(member, 'Two'), await assignTo(member, 'Three')]
     const removed = await memberOf(member)
 
-    const { answer, events } = await recordEvents(board, () => remove(member))
+    const { response, events } = await recordEvents(board, () => remove(member))
 
-    expect(answer).toMatchObject({ status: 204, text: '' })
+    expect(response).toMatchObject({ status: 204, text: '' })
     expect(events.map(({ type }) => type)).toEqual([...assigned.map(() => 'card.unassigned'), 'board.member_removed'])
     for (const event of events) expect(event).toMatchObject({ subject_id: member.id })
     expect(events.map(({ user_id }) => user_id)).toEqual([...assigned.map(() => null), owner.id])
@@ -179,8 +179,8 @@ describe('removing', () => {
     await invite(guest.id)
     expect(await remove(guest, member)).toMatchObject(problem(403, 'role_too_low'))
     expect(await remove(owner, member)).toMatchObject(problem(403, 'role_too_low'))
-    const { answer, events } = await recordEvents(board, () => remove(member, member))
-    expect(answer.status).toBe(204)
+    const { response, events } = await recordEvents(board, () => remove(member, member))
+    expect(response.status).toBe(204)
     expect(events).toMatchObject([{ type: 'board.member_removed', user_id: member.id, data: { user_id: member.id } }])
   })
 
@@ -282,9 +282,9 @@ describe('the last owner', () => {
   ] as const)('[MEMBER-6] one stays when the last two owners %s at once', async ([, both]) => {
     await setRole(member, 'owner')
     const { events } = await recordEvents(board, async () => {
-      const answers = await Promise.all(both())
-      expect(answers.filter(({ status }) => status < 300)).toHaveLength(1)
-      return answers.find(({ status }) => status < 300) ?? expect.fail()
+      const responses = await Promise.all(both())
+      expect(responses.filter(({ status }) => status < 300)).toHaveLength(1)
+      return responses.find(({ status }) => status < 300) ?? expect.fail()
     })
     expect(events).toHaveLength(1)
     const { rows } = await service.sql.query(

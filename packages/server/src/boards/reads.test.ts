@@ -5,7 +5,7 @@ import { operations } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Operation } from '@lockstep/contract/operation'
-import type { Answer, OperationName } from '@lockstep/testing/client'
+import type { ApiResponse, OperationName } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ afterAll(() => service.stop())
 
 const newCard = ({ id: board_id, columns, owner }: TestBoard, title = 'Card') =>
   owner.api.call('createCard', { params: { board_id, column_id: columns[0].id }, body: { title } })
-const etagOf = ({ headers }: Answer) => headers.get('etag') ?? ''
+const etagOf = ({ headers }: ApiResponse) => headers.get('etag') ?? ''
 const getBoard = ({ id, member }: TestBoard, headers: Record<string, string> = {}) =>
   member.api.send('getBoard', { params: { board_id: id }, headers })
 
@@ -306,11 +306,11 @@ describe('a conditional change', () => {
     const seen = etagOf(await api.send('getCard', { params }))
     const next = await api.send('updateCard', { params, body: { title: 'Next' }, headers: { 'if-match': seen } })
     expect(next.status).toBe(200)
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       api.send('updateCard', { params, body: { title: 'Lost' }, headers: { 'if-match': seen } }),
     )
-    expect(answer).toMatchObject({ status: 412, body: { code: 'precondition_failed', current: next.body } })
-    expect(Object.keys(answer.body as object)).toEqual(['detail', 'code', 'current'])
+    expect(response).toMatchObject({ status: 412, body: { code: 'precondition_failed', current: next.body } })
+    expect(Object.keys(response.body as object)).toEqual(['detail', 'code', 'current'])
     expect(events).toEqual([])
     const last = { 'if-match': `"other", ${etagOf(next)}` }
     expect((await api.send('deleteCard', { params, headers: { 'if-match': seen } })).status).toBe(412)
@@ -323,10 +323,10 @@ describe('a conditional change', () => {
     const params = { card_id: own.id }
     const { api } = board.member
     const headers = { 'if-match': etagOf(await api.send('getCard', { params })) }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, i) => api.send('updateCard', { params, body: { title: `Title ${i}` }, headers })),
     )
-    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b)
     expect(statuses).toEqual([200, ...Array(9).fill(412)])
   })
 
@@ -382,13 +382,13 @@ describe('a conditional change', () => {
     for (const [name, { method, path, body }] of conditional) {
       const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => ids[key] as string)
       const json = body && (bodies[name] ?? { title: 'Next', name: 'Next' })
-      const refused = await api.request(method, url, { json, headers: { 'if-match': '"other"' } })
-      expect({ name, status: refused.status }).toEqual({ name, status: 412 })
-      const { current } = refused.body as { current: object }
+      const rejected = await api.request(method, url, { json, headers: { 'if-match': '"other"' } })
+      expect({ name, status: rejected.status }).toEqual({ name, status: 412 })
+      const { current } = rejected.body as { current: object }
       expect(current, name).toBeTypeOf('object')
     }
     // The ETag of each create response is used for the change.
-    const expected: [OperationName, Answer][] = [
+    const expected: [OperationName, ApiResponse][] = [
       ['updateLabel', label],
       ['updateItem', item],
       ['updateRule', rule],
@@ -399,8 +399,8 @@ describe('a conditional change', () => {
       const { method, path, body } = operations[name] as Operation
       const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => ids[key] as string)
       const json = body && (bodies[name] ?? { title: 'Next', name: 'Next' })
-      const answer = await api.request(method, url, { json, headers: { 'if-match': etagOf(seen) } })
-      expect({ name, status: answer.status }).toEqual({ name, status: body ? 200 : 204 })
+      const response = await api.request(method, url, { json, headers: { 'if-match': etagOf(seen) } })
+      expect({ name, status: response.status }).toEqual({ name, status: body ? 200 : 204 })
     }
     const members = await api.send('updateMember', {
       params: { board_id, user_id: member.id },
@@ -414,7 +414,7 @@ describe('a conditional change', () => {
     expect(demoted.status).toBe(200)
   })
 })
-const idOf = ({ body }: Answer) => (body as { id: string }).id
+const idOf = ({ body }: ApiResponse) => (body as { id: string }).id
 
 test('[READ-7] a long list of boards is sent page by page, each board once and in order', async () => {
   const { api } = await service.user()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Card } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
-import type { Answer } from '@lockstep/testing/client'
+import type { ApiResponse } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -41,12 +41,15 @@ async function lastTimes(count: number): Promise<string[]> {
   return rows.map(({ at }) => at)
 }
 /** Exactly one event of this type, by the member, with the current card, changed at the time of the event. */
-async function expectTold(type: string, { answer, events }: Awaited<ReturnType<typeof recordEvents>>): Promise<Card> {
-  expect(answer.status, answer.text).toBeLessThan(300)
+async function expectEvent(
+  type: string,
+  { response, events }: Awaited<ReturnType<typeof recordEvents>>,
+): Promise<Card> {
+  expect(response.status, response.text).toBeLessThan(300)
   expect(events).toMatchObject([{ type, user_id: member.id }])
   const card = events[0]?.data as unknown as Card
   expect(await read(card)).toEqual(card)
-  if (answer.text !== '') expect(answer.body).toEqual(card)
+  if (response.text !== '') expect(response.body).toEqual(card)
   expect(await lastTimes(1)).toEqual([card.updated_at])
   return card
 }
@@ -55,9 +58,9 @@ describe('creating', () => {
   test('[CARD-1] [CARD-2] [EVENT-1] [EVENT-5] a new card is last unless a position is given, and has every field', async () => {
     await newCard('Before')
     const body = { title: 'One', description: 'What to do' }
-    const witnessed = await recordEvents(board, () => member.api.send('createCard', { ...inColumn(todo), body }))
-    const card = await expectTold('card.created', witnessed)
-    expect(witnessed.answer.status).toBe(201)
+    const recorded = await recordEvents(board, () => member.api.send('createCard', { ...inColumn(todo), body }))
+    const card = await expectEvent('card.created', recorded)
+    expect(recorded.response.status).toBe(201)
     expect(card).toEqual({
       id: card.id,
       column_id: todo.id,
@@ -101,16 +104,16 @@ describe('changing', () => {
   test('[CARD-3] [CARD-9] title and description change', async () => {
     const before = await newCard()
     const body = { title: 'Other', description: 'New' }
-    const witnessed = await recordEvents(board, () => member.api.send('updateCard', { ...of(before), body }))
-    const card = await expectTold('card.updated', witnessed)
+    const recorded = await recordEvents(board, () => member.api.send('updateCard', { ...of(before), body }))
+    const card = await expectEvent('card.updated', recorded)
     expect(card).toEqual({ ...before, ...body, updated_at: card.updated_at })
   })
 
   test('[CARD-3] [REQ-9] null clears the description', async () => {
     const before = await newCard()
     const body = { description: null }
-    const witnessed = await recordEvents(board, () => member.api.send('updateCard', { ...of(before), body }))
-    expect(await expectTold('card.updated', witnessed)).toMatchObject({ title: before.title, description: null })
+    const recorded = await recordEvents(board, () => member.api.send('updateCard', { ...of(before), body }))
+    expect(await expectEvent('card.updated', recorded)).toMatchObject({ title: before.title, description: null })
   })
 
   test('[CARD-3] [REQ-5] column, rank, assignees and times never change', async () => {
@@ -124,10 +127,10 @@ describe('changing', () => {
       created_at: time,
       updated_at: time,
     }
-    const witnessed = await recordEvents(board, () =>
+    const recorded = await recordEvents(board, () =>
       member.api.request('PATCH', `/cards/${before.id}`, { json: { title: 'Claims', ...claims } }),
     )
-    const card = await expectTold('card.updated', witnessed)
+    const card = await expectEvent('card.updated', recorded)
     expect(card).toEqual({ ...before, title: 'Claims', updated_at: card.updated_at })
   })
 })
@@ -136,12 +139,12 @@ describe('deleting', () => {
   test('[CARD-4] the card is gone, card.deleted contains its last state, and a second delete is 404', async () => {
     const card = await newCard()
     const assigned = await member.api.call('assignCard', { ...of(card), body: { user_ids: [owner.id] } })
-    const { answer, events } = await recordEvents(board, () => member.api.send('deleteCard', of(card)))
-    expect(answer).toMatchObject({ status: 204, text: '' })
+    const { response, events } = await recordEvents(board, () => member.api.send('deleteCard', of(card)))
+    expect(response).toMatchObject({ status: 204, text: '' })
     expect(events).toMatchObject([{ type: 'card.deleted', user_id: member.id }])
     expect(events[0]?.data).toEqual(assigned)
     const again = await recordEvents(board, () => member.api.send('deleteCard', of(card)))
-    expect(again).toMatchObject({ answer: { status: 404, body: { code: 'card_not_found' } }, events: [] })
+    expect(again).toMatchObject({ response: { status: 404, body: { code: 'card_not_found' } }, events: [] })
     expect(await member.api.fail('getCard', of(card))).toMatchObject({ status: 404 })
     expect((await cardsIn(todo)).map(({ id }) => id)).not.toContain(card.id)
   })
@@ -160,8 +163,8 @@ describe('moving', () => {
     const before = await newCard('X')
     await newCard('A', target)
     await newCard('B', target)
-    const witnessed = await recordEvents(board, () => move(before, { column_id: target.id, ...place }))
-    const card = await expectTold('card.moved', witnessed)
+    const recorded = await recordEvents(board, () => move(before, { column_id: target.id, ...place }))
+    const card = await expectEvent('card.moved', recorded)
     expect(card).toEqual({ ...before, column_id: target.id, rank: card.rank, updated_at: card.updated_at })
     expect(await titles(target)).toEqual(order)
     expect((await cardsIn(todo)).map(({ id }) => id)).not.toContain(card.id)
@@ -170,24 +173,24 @@ describe('moving', () => {
   test('[CARD-5] [REQ-8] without a column it moves within its own, last unless a position is given', async () => {
     const card = await newCard('Wanders')
     await newCard('Stays')
-    expect(await expectTold('card.moved', await recordEvents(board, () => move(card, { position: 0 })))).toBeDefined()
+    expect(await expectEvent('card.moved', await recordEvents(board, () => move(card, { position: 0 })))).toBeDefined()
     expect((await titles(todo))[0]).toBe('Wanders')
-    await expectTold('card.moved', await recordEvents(board, () => move(card, { column_id: null })))
+    await expectEvent('card.moved', await recordEvents(board, () => move(card, { column_id: null })))
     expect((await titles(todo)).at(-1)).toBe('Wanders')
   })
 
   test('[CARD-5] [CARD-9] a move to its current position emits its event all the same', async () => {
     const before = await newCard()
     const order = await titles(todo)
-    await expectTold('card.moved', await recordEvents(board, () => move(before, { column_id: todo.id })))
+    await expectEvent('card.moved', await recordEvents(board, () => move(before, { column_id: todo.id })))
     expect(await titles(todo)).toEqual(order)
   })
 
   test('[CARD-5] a column of another board is 404, and the card stays', async () => {
     const card = await newCard()
     for (const column_id of [elsewhere.columns[0].id, randomUUID()]) {
-      const { answer, events } = await recordEvents(board, () => move(card, { column_id }))
-      expect(answer).toMatchObject({ status: 404, body: { code: 'column_not_found' } })
+      const { response, events } = await recordEvents(board, () => move(card, { column_id }))
+      expect(response).toMatchObject({ status: 404, body: { code: 'column_not_found' } })
       expect(events).toEqual([])
     }
     expect(await read(card)).toEqual(card)
@@ -199,12 +202,12 @@ describe('moving', () => {
     await service.sql.query('update cards set rank = rank / (1 << 20) where column_id = $1', [target.id])
     const before = await cardsIn(target)
     const card = await newCard('X')
-    const { answer, events } = await recordEvents(board, () => move(card, { column_id: target.id, position: 1 }))
+    const { response, events } = await recordEvents(board, () => move(card, { column_id: target.id, position: 1 }))
     const after = await cardsIn(target)
     expect(after.map(({ title }) => title)).toEqual(['A', 'X', 'B', 'C'])
     const others = events.slice(0, -1)
     expect(others.length).toBeGreaterThan(0)
-    expect(events.at(-1)).toMatchObject({ user_id: member.id, data: answer.body })
+    expect(events.at(-1)).toMatchObject({ user_id: member.id, data: response.body })
     for (const { type, user_id, data } of others) {
       const was = before.find(({ id }) => id === data['id'])
       expect({ type, user_id, data }).toEqual({
@@ -218,16 +221,16 @@ describe('moving', () => {
 })
 
 describe('assigning', () => {
-  const assign = (card: Card, user_ids: string[]): Promise<Answer> =>
+  const assign = (card: Card, user_ids: string[]): Promise<ApiResponse> =>
     member.api.send('assignCard', { ...of(card), body: { user_ids } })
   const assignees = async (card: Card) => (await read(card)).assignees.map(({ id }) => id)
 
   test('[CARD-6] [CARD-9] the users of the list are added in its order, each with an event, and no user is removed', async () => {
     const card = await newCard()
-    await expectTold('card.assigned', await recordEvents(board, () => assign(card, [member.id])))
-    const { answer, events } = await recordEvents(board, () => assign(card, [owner.id, member.id]))
+    await expectEvent('card.assigned', await recordEvents(board, () => assign(card, [member.id])))
+    const { response, events } = await recordEvents(board, () => assign(card, [owner.id, member.id]))
     const shown = await read(card)
-    expect(answer).toMatchObject({ status: 200, body: shown })
+    expect(response).toMatchObject({ status: 200, body: shown })
     expect(await assignees(card)).toEqual([member.id, owner.id])
     expect(shown.assignees[1]).toEqual(await owner.api.call('getUser', { params: { user_id: owner.id } }))
     expect(events).toMatchObject(
@@ -240,13 +243,13 @@ describe('assigning', () => {
   test('[CARD-6] a user who is already assigned gets an event again, and updates the time', async () => {
     const card = await newCard()
     await assign(card, [member.id])
-    await expectTold('card.assigned', await recordEvents(board, () => assign(card, [member.id])))
+    await expectEvent('card.assigned', await recordEvents(board, () => assign(card, [member.id])))
     expect(await assignees(card)).toEqual([member.id])
   })
 
   test('[CARD-6] duplicates count once, in any spelling', async () => {
     const card = await newCard()
-    await expectTold(
+    await expectEvent(
       'card.assigned',
       await recordEvents(board, () => assign(card, [member.id, member.id.toUpperCase(), member.id])),
     )
@@ -255,8 +258,8 @@ describe('assigning', () => {
 
   test('[CARD-6] [CARD-9] [WRITE-1] an empty list changes nothing and emits nothing', async () => {
     const card = await newCard()
-    const { answer, events } = await recordEvents(board, () => assign(card, []))
-    expect(answer).toMatchObject({ status: 200, body: card })
+    const { response, events } = await recordEvents(board, () => assign(card, []))
+    expect(response).toMatchObject({ status: 200, body: card })
     expect(events).toEqual([])
     expect(await read(card)).toEqual(card)
   })
@@ -298,12 +301,12 @@ describe('assigning', () => {
     const card = await newCard()
     await assign(card, [owner.id, member.id])
     const params = { card_id: card.id, user_id: owner.id }
-    const witnessed = await recordEvents(board, () => member.api.send('unassignCard', { params }))
-    expect(witnessed).toMatchObject({ answer: { status: 204, text: '' }, events: [{ subject_id: owner.id }] })
-    const left = await expectTold('card.unassigned', witnessed)
+    const recorded = await recordEvents(board, () => member.api.send('unassignCard', { params }))
+    expect(recorded).toMatchObject({ response: { status: 204, text: '' }, events: [{ subject_id: owner.id }] })
+    const left = await expectEvent('card.unassigned', recorded)
     expect(left.assignees.map(({ id }) => id)).toEqual([member.id])
     const again = await recordEvents(board, () => member.api.send('unassignCard', { params }))
-    expect(again).toMatchObject({ answer: { status: 204 }, events: [] })
+    expect(again).toMatchObject({ response: { status: 204 }, events: [] })
     expect(await read(card)).toEqual(left)
   })
 })

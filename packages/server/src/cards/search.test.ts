@@ -35,12 +35,12 @@ const nextOf = (headers: Headers) => /^<([^>]+)>; rel="next"$/.exec(headers.get(
 /** Every page, by following the links. */
 async function pages(query: Query): Promise<Card[][]> {
   const found: Card[][] = []
-  let answer = await board.member.api.send('findCards', { params: { board_id: board.id }, query })
+  let response = await board.member.api.send('findCards', { params: { board_id: board.id }, query })
   for (;;) {
-    found.push(answer.body as Card[])
-    const next = nextOf(answer.headers)
+    found.push(response.body as Card[])
+    const next = nextOf(response.headers)
     if (next === undefined) return found
-    answer = await board.member.api.request('GET', next)
+    response = await board.member.api.request('GET', next)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'
-import type { Answer } from '@lockstep/testing/client'
+import type { ApiResponse } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -33,11 +33,11 @@ const listsOn = async ({ id }: Card) => (await member.api.call('getCard', { para
 const itemsOf = async ({ id }: Checklist) => (await listsOn(card)).find((list) => list.id === id)?.items ?? []
 
 /** Runs a change that must emit exactly one event of this type, by the member, with the response body as its data. */
-async function emitsOne(type: string, act: () => Promise<Answer>) {
-  const { answer, events } = await recordEvents(board, act)
-  expect(events, answer.text).toMatchObject([{ type, user_id: member.id }])
-  if (answer.status !== 204) expect(events[0]?.data).toEqual(answer.body)
-  return { body: answer.body, data: events[0]?.data }
+async function emitsOne(type: string, act: () => Promise<ApiResponse>) {
+  const { response, events } = await recordEvents(board, act)
+  expect(events, response.text).toMatchObject([{ type, user_id: member.id }])
+  if (response.status !== 204) expect(events[0]?.data).toEqual(response.body)
+  return { body: response.body, data: events[0]?.data }
 }
 
 describe('checklists', () => {
@@ -63,7 +63,7 @@ describe('checklists', () => {
     const again = await recordEvents(board, () =>
       member.api.send('updateChecklist', { ...of(list), body: { title: 'Renamed' } }),
     )
-    expect(again).toMatchObject({ answer: { status: 200, body }, events: [] })
+    expect(again).toMatchObject({ response: { status: 200, body }, events: [] })
   })
 
   test('[CHECK-3] are deleted with their items, with one event', async () => {
@@ -159,10 +159,10 @@ describe('assignees of an item', () => {
   test('[CHECK-8] are added with one event for each user of the list, and removed', async () => {
     const item = await newItem(await newChecklist())
     const user_ids = [board.owner.id, member.id, board.owner.id]
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       member.api.send('assignItem', { ...at(item), body: { user_ids } }),
     )
-    expect((answer.body as ChecklistItem).assignees.map(({ id }) => id)).toEqual([board.owner.id, member.id])
+    expect((response.body as ChecklistItem).assignees.map(({ id }) => id)).toEqual([board.owner.id, member.id])
     expect(events.map(({ type, subject_id }) => [type, subject_id])).toEqual([
       ['checklist_item.assigned', board.owner.id],
       ['checklist_item.assigned', member.id],
@@ -170,7 +170,7 @@ describe('assignees of an item', () => {
     const off = { params: { item_id: item.id, user_id: board.owner.id } }
     await emitsOne('checklist_item.unassigned', () => member.api.send('unassignItem', off))
     expect(await recordEvents(board, () => member.api.send('unassignItem', off))).toMatchObject({
-      answer: { status: 204 },
+      response: { status: 204 },
       events: [],
     })
   })

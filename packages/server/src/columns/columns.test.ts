@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Card } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
-import type { Answer } from '@lockstep/testing/client'
+import type { ApiResponse } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -38,11 +38,11 @@ async function newColumnWithCards(): Promise<Column> {
 describe('creating', () => {
   test('[COL-1] [EVENT-1] [EVENT-5] a new column is last, grey and not done by default', async () => {
     const last = (await columns()).at(-1) as Column
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       member.api.send('createColumn', { params: here(), body: { title: 'Review' } }),
     )
-    const created = answer.body as Column
-    expect(answer.status).toBe(201)
+    const created = response.body as Column
+    expect(response.status).toBe(201)
     expect(created).toMatchObject({ ...here(), title: 'Review', color: '#6b7280', is_done_column: false, cards: [] })
     expect(created.rank).toBeGreaterThan(last.rank)
     expect(events).toMatchObject([{ type: 'column.created', user_id: member.id }])
@@ -76,14 +76,14 @@ describe('changing', () => {
   test('[COL-2] [COL-5] title, color and done mark change; column.updated contains the cards too', async () => {
     const column = await newColumnWithCards()
     const body = { title: 'Doing', color: '#fff', is_done_column: true }
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       member.api.send('updateColumn', { params: { column_id: column.id }, body }),
     )
-    expect(answer.status).toBe(200)
-    expect(answer.body).toEqual({ ...column, ...body })
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({ ...column, ...body })
     expect(events).toMatchObject([{ type: 'column.updated', user_id: member.id }])
-    expect(events[0]?.data).toEqual(answer.body)
-    expect(await shown(column)).toEqual(answer.body)
+    expect(events[0]?.data).toEqual(response.body)
+    expect(await shown(column)).toEqual(response.body)
   })
 
   test('[COL-2] [REQ-5] board, rank, id and cards never change', async () => {
@@ -99,8 +99,8 @@ describe('deleting', () => {
   test('[COL-3] [COL-5] the column is deleted with its cards, in one event with its last state', async () => {
     const column = await newColumnWithCards()
     const params = { column_id: column.id }
-    const { answer, events } = await recordEvents(board, () => member.api.send('deleteColumn', { params }))
-    expect(answer).toMatchObject({ status: 204, text: '' })
+    const { response, events } = await recordEvents(board, () => member.api.send('deleteColumn', { params }))
+    expect(response).toMatchObject({ status: 204, text: '' })
     expect(events).toMatchObject([{ type: 'column.deleted', user_id: member.id }])
     expect(events[0]?.data).toEqual(column)
     expect(await shown(column)).toBeUndefined()
@@ -113,11 +113,11 @@ describe('deleting', () => {
 describe('moving', () => {
   test('[COL-4] [COL-5] its position changes, and column.moved contains the cards too', async () => {
     const column = await newColumnWithCards()
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       member.api.send('moveColumn', { params: { column_id: column.id }, body: { position: 0 } }),
     )
-    const moved = answer.body as Column
-    expect(answer.status).toBe(200)
+    const moved = response.body as Column
+    expect(response.status).toBe(200)
     expect(moved).toEqual({ ...column, rank: moved.rank })
     expect(events).toMatchObject([{ type: 'column.moved', user_id: member.id }])
     expect(events[0]?.data).toEqual(moved)
@@ -127,10 +127,10 @@ describe('moving', () => {
   test('[COL-4] a move to its current position emits its event all the same', async () => {
     const column = await newColumn()
     const order = (await columns()).map(({ id }) => id)
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       member.api.send('moveColumn', { params: { column_id: column.id }, body: { position: order.length - 1 } }),
     )
-    expect(events).toMatchObject([{ type: 'column.moved', data: answer.body }])
+    expect(events).toMatchObject([{ type: 'column.moved', data: response.body }])
     expect((await columns()).map(({ id }) => id)).toEqual(order)
   })
 
@@ -138,17 +138,17 @@ describe('moving', () => {
     '[COL-4] without a position or an anchor it is 422: %j',
     async (json) => {
       const column = await newColumn()
-      const { answer, events } = await recordEvents(board, () =>
+      const { response, events } = await recordEvents(board, () =>
         member.api.request('POST', `/columns/${column.id}/move`, { json }),
       )
-      expect(answer.status).toBe(422)
+      expect(response.status).toBe(422)
       expect(events).toEqual([])
     },
   )
 })
 
 /** The fields that can be written and changed, of boards, columns and cards. */
-type Write = (fields: object) => Promise<Answer>
+type Write = (fields: object) => Promise<ApiResponse>
 interface Written {
   create: Write
   patch: Write
@@ -249,9 +249,9 @@ describe.each(changes)('a PATCH of a %s', (on, all) => {
     await patch(all)
     const before = await read()
     for (const json of [{}, all, { ...all, nonsense: 1 }]) {
-      const { answer, events } = await recordEvents(board, () => patch(json))
-      expect(answer.status).toBe(200)
-      expect(before).toMatchObject(answer.body as object)
+      const { response, events } = await recordEvents(board, () => patch(json))
+      expect(response.status).toBe(200)
+      expect(before).toMatchObject(response.body as object)
       expect(events).toEqual([])
     }
     expect(await read()).toEqual(before)

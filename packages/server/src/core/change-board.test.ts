@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Board } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
-import type { Answer } from '@lockstep/testing/client'
+import type { ApiResponse } from '@lockstep/testing/client'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -32,11 +32,15 @@ const here = () => ({ board_id: board.id })
 type Headers = Record<string, string>
 const createCard = (body: { title: string; id?: string }, headers: Headers = {}, by = member) =>
   by.api.send('createCard', { params: { ...here(), column_id }, body, headers })
-const position = ({ headers }: Answer) => headers.get('board-position')
-const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed')
+const position = ({ headers }: ApiResponse) => headers.get('board-position')
+const isReplay = ({ headers }: ApiResponse) => headers.get('idempotent-replayed')
 /** The parts of a response that a retry must return. */
-const essence = (answer: Answer) => ({ status: answer.status, text: answer.text, position: position(answer) })
-const statuses = (answers: Answer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b)
+const essence = (response: ApiResponse) => ({
+  status: response.status,
+  text: response.text,
+  position: position(response),
+})
+const statuses = (responses: ApiResponse[]) => responses.map(({ status }) => status).toSorted((a, b) => a - b)
 const cards = async () => (await owner.api.call('getBoard', { params: here() })).columns.flatMap((c) => c.cards)
 
 test('[WRITE-3] the stored response is the same for a large body', async () => {
@@ -64,7 +68,7 @@ describe('the position', () => {
     const { api, id } = owner
     const user = await service.user()
     const of_card = { card_id: card.id }
-    const answers: [Answer, string][] = [
+    const responses: [ApiResponse, string][] = [
       [await api.send('updateBoard', { params: here(), body: { title: 'New' } }), '1.5'],
       [await api.send('updateBoard', { params: here(), body: { title: 'New' } }), '1.5'],
       [await api.send('inviteMember', { params: here(), body: { user_id: user.id } }), '1.6'],
@@ -83,7 +87,7 @@ describe('the position', () => {
       [await api.send('deleteColumn', { params: { column_id } }), '1.15'],
       [await api.send('deleteBoard', { params: here() }), '1.16'],
     ]
-    expect(answers.map(([answer]) => position(answer))).toEqual(answers.map(([, expected]) => expected))
+    expect(responses.map(([response]) => position(response))).toEqual(responses.map(([, expected]) => expected))
   })
 })
 
@@ -127,8 +131,8 @@ describe('an id of the client', () => {
     '[WRITE-2] creates one %s when it is sent twice concurrently',
     async ([, create]) => {
       const id = randomUUID()
-      const answers = await Promise.all([create(id), create(id, elsewhere.member, elsewhere)])
-      expect(statuses(answers)).toEqual([201, 409])
+      const responses = await Promise.all([create(id), create(id, elsewhere.member, elsewhere)])
+      expect(statuses(responses)).toEqual([201, 409])
     },
   )
 
@@ -140,7 +144,10 @@ describe('an id of the client', () => {
 
 describe('a retry with the same key', () => {
   /** Each write, and a change that removes or changes its target before the retry. */
-  const writes: Record<string, { send: (headers: Headers) => Promise<Answer>; meanwhile?: () => Promise<unknown> }> = {
+  const writes: Record<
+    string,
+    { send: (headers: Headers) => Promise<ApiResponse>; meanwhile?: () => Promise<unknown> }
+  > = {
     'create a column': {
       send: (headers) => member.api.send('createColumn', { params: here(), body: { title: 'New' }, headers }),
     },
@@ -225,10 +232,10 @@ describe('a retry with the same key', () => {
   ] as const)('[WRITE-3] create %s, several times at once', async ([, send]) => {
     const headers = newKey()
     const id = randomUUID()
-    const answers = await Promise.all([1, 2, 3, 4].map(() => send(headers, id)))
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, JSON.stringify(answers)).toBe(1)
-    expect(answers[0]?.status).toBe(201)
-    expect(answers.filter((answer) => isReplay(answer) === 'true')).toHaveLength(3)
+    const responses = await Promise.all([1, 2, 3, 4].map(() => send(headers, id)))
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size, JSON.stringify(responses)).toBe(1)
+    expect(responses[0]?.status).toBe(201)
+    expect(responses.filter((response) => isReplay(response) === 'true')).toHaveLength(3)
     const { rows } = await service.sql.query(
       `select (select count(*) from cards where title = 'New' and board_id = $1)
       + (select count(*) from boards where title = 'New' and created_by = $2) as made`,
@@ -266,8 +273,8 @@ describe('an Idempotency-Key', () => {
     const { id: board_id } = await member.api.call('createBoard', { body: { title: 'Second' } })
     const create = (id: string) =>
       member.api.send('createColumn', { params: { board_id: id }, body: { title: 'New' }, headers })
-    const answers = await Promise.all([create(board.id), create(board_id)])
-    expect(statuses(answers)).toEqual([201, 422])
+    const responses = await Promise.all([create(board.id), create(board_id)])
+    expect(statuses(responses)).toEqual([201, 422])
     const { rows } = await service.sql.query(
       `select count(*)::int from columns where title = 'New' and board_id = any ($1)`,
       [[board.id, board_id]],
@@ -286,16 +293,16 @@ describe('an Idempotency-Key', () => {
   test('[WRITE-5] can be used again after a request that failed', async () => {
     const headers = newKey()
     const { api } = member
-    const refused = [
+    const rejected = [
       await createCard({ title: '' }, headers),
       await createCard({ title: 'Taken', id: card.id }, headers),
       await api.send('deleteCard', { params: { card_id: randomUUID() }, headers }),
       await api.send('updateBoard', { params: here(), body: { title: 'Mine' }, headers }),
       await api.send('assignCard', { params: { card_id: card.id }, body: { user_ids: [randomUUID()] }, headers }),
     ]
-    expect(refused.map(({ status }) => status)).toEqual([422, 409, 404, 403, 404])
-    const answer = await createCard({ title: 'New' }, headers)
-    expect([answer.status, isReplay(answer)]).toEqual([201, null])
+    expect(rejected.map(({ status }) => status)).toEqual([422, 409, 404, 403, 404])
+    const response = await createCard({ title: 'New' }, headers)
+    expect([response.status, isReplay(response)]).toEqual([201, null])
   })
 
   test('[WRITE-5] that is empty, too long, or not of visible ASCII characters is 422', async () => {

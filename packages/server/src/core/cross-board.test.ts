@@ -108,8 +108,8 @@ async function refer({ name, operation, field, place }: Reference, id: string) {
   }
   const valid = { title: 'One', position: 0, role: 'member', ...rule }
   const json = body && { ...valid, ...(place === 'body' && { [field]: value }) }
-  const answer = await mine.owner.api.request(method, url, { json })
-  return `${name}: ${answer.status} ${(answer.body as Partial<Failure> | undefined)?.code ?? ''}`.trim()
+  const response = await mine.owner.api.request(method, url, { json })
+  return `${name}: ${response.status} ${(response.body as Partial<Failure> | undefined)?.code ?? ''}`.trim()
 }
 /** `trigger_column_id` and `user_ids` name a column and users. */
 const kindOf = (field: string) => field.replace(/^(trigger|action)_/, '').replace(/_ids?$/, '')
@@ -134,10 +134,10 @@ describe('references over HTTP', () => {
     async (name, field, reference) => {
       const before = await content()
       const ids = [randomUUID(), idOf(places.other, field), idOf(places.foreign, field)]
-      const answers = await Promise.all(ids.map((id) => refer(reference, id)))
+      const responses = await Promise.all(ids.map((id) => refer(reference, id)))
       const missing =
         reference.operation.problems?.find((code) => code === `${kindOf(field)}_not_found`) ?? 'member_not_found'
-      expect(answers).toEqual(Array(3).fill(`${name}: 404 ${missing}`))
+      expect(responses).toEqual(Array(3).fill(`${name}: 404 ${missing}`))
       expect(await content()).toEqual(before)
     },
   )
@@ -159,8 +159,8 @@ describe('references over HTTP', () => {
     async (name, reference) => {
       const item = `${name.replace(/^(create|move)/, '').toLowerCase()}_id` as keyof Place
       const ids = [randomUUID(), places.other[item], places.foreign[item]]
-      const answers = await Promise.all(ids.map((id) => refer(reference, id)))
-      expect(answers).toEqual(Array(3).fill(`${name}: ${reference.operation.returns.status}`))
+      const responses = await Promise.all(ids.map((id) => refer(reference, id)))
+      expect(responses).toEqual(Array(3).fill(`${name}: ${reference.operation.returns.status}`))
     },
   )
 
@@ -195,39 +195,39 @@ describe('references over HTTP', () => {
 })
 
 describe('references in the database', () => {
-  const refused = { code: '23503' }
+  const rejected = { code: '23503' }
 
   test.each(['other', 'foreign'] as const)('[ACCESS-6] no row can refer to the %s board', async (whose) => {
     const { here, [whose]: there } = places
     const run = (text: string, ...values: string[]) => service.sql.query(text, values)
     const toColumn = 'update cards set column_id = $2 where id = $1'
-    await expect(run(toColumn, here.card_id, there.column_id)).rejects.toMatchObject(refused)
+    await expect(run(toColumn, here.card_id, there.column_id)).rejects.toMatchObject(rejected)
     const newCard = `insert into cards (board_id, id, column_id, title, rank, created_at, updated_at)
       values ($1, gen_random_uuid(), $2, 'x', 1, now(), now())`
-    await expect(run(newCard, here.board_id, there.column_id)).rejects.toMatchObject(refused)
+    await expect(run(newCard, here.board_id, there.column_id)).rejects.toMatchObject(rejected)
     const toBoard = 'update cards set board_id = $2 where id = $1'
-    await expect(run(toBoard, here.card_id, there.board_id)).rejects.toMatchObject(refused)
+    await expect(run(toBoard, here.card_id, there.board_id)).rejects.toMatchObject(rejected)
     const assign = 'insert into card_assignees (board_id, card_id, user_id) values ($1, $2, $3)'
-    await expect(run(assign, here.board_id, there.card_id, here.user_id)).rejects.toMatchObject(refused)
-    await expect(run(assign, here.board_id, here.card_id, there.user_id)).rejects.toMatchObject(refused)
-    await expect(run(assign, there.board_id, here.card_id, there.user_id)).rejects.toMatchObject(refused)
+    await expect(run(assign, here.board_id, there.card_id, here.user_id)).rejects.toMatchObject(rejected)
+    await expect(run(assign, here.board_id, here.card_id, there.user_id)).rejects.toMatchObject(rejected)
+    await expect(run(assign, there.board_id, here.card_id, there.user_id)).rejects.toMatchObject(rejected)
     const mark = 'insert into card_labels (board_id, card_id, label_id) values ($1, $2, $3)'
-    await expect(run(mark, here.board_id, here.card_id, there.label_id)).rejects.toMatchObject(refused)
-    await expect(run(mark, here.board_id, there.card_id, here.label_id)).rejects.toMatchObject(refused)
+    await expect(run(mark, here.board_id, here.card_id, there.label_id)).rejects.toMatchObject(rejected)
+    await expect(run(mark, here.board_id, there.card_id, here.label_id)).rejects.toMatchObject(rejected)
     const toCard = 'update checklists set card_id = $2 where id = $1'
-    await expect(run(toCard, here.checklist_id, there.card_id)).rejects.toMatchObject(refused)
+    await expect(run(toCard, here.checklist_id, there.card_id)).rejects.toMatchObject(rejected)
     const toList = 'update checklist_items set checklist_id = $2 where id = $1'
-    await expect(run(toList, here.item_id, there.checklist_id)).rejects.toMatchObject(refused)
+    await expect(run(toList, here.item_id, there.checklist_id)).rejects.toMatchObject(rejected)
     const newList = `insert into checklists (board_id, id, card_id, title, rank) values ($1, gen_random_uuid(), $2, 'x', 7)`
-    await expect(run(newList, here.board_id, there.card_id)).rejects.toMatchObject(refused)
-    await expect(run(newList, there.board_id, here.card_id)).rejects.toMatchObject(refused)
+    await expect(run(newList, here.board_id, there.card_id)).rejects.toMatchObject(rejected)
+    await expect(run(newList, there.board_id, here.card_id)).rejects.toMatchObject(rejected)
     const newItem = `insert into checklist_items (board_id, id, checklist_id, content, rank) values ($1, gen_random_uuid(), $2, 'x', 7)`
-    await expect(run(newItem, here.board_id, there.checklist_id)).rejects.toMatchObject(refused)
-    await expect(run(newItem, there.board_id, here.checklist_id)).rejects.toMatchObject(refused)
+    await expect(run(newItem, here.board_id, there.checklist_id)).rejects.toMatchObject(rejected)
+    await expect(run(newItem, there.board_id, here.checklist_id)).rejects.toMatchObject(rejected)
     const assignItem = 'insert into item_assignees (board_id, item_id, user_id) values ($1, $2, $3)'
-    await expect(run(assignItem, here.board_id, there.item_id, here.user_id)).rejects.toMatchObject(refused)
-    await expect(run(assignItem, here.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
-    await expect(run(assignItem, there.board_id, here.item_id, there.user_id)).rejects.toMatchObject(refused)
+    await expect(run(assignItem, here.board_id, there.item_id, here.user_id)).rejects.toMatchObject(rejected)
+    await expect(run(assignItem, here.board_id, here.item_id, there.user_id)).rejects.toMatchObject(rejected)
+    await expect(run(assignItem, there.board_id, here.item_id, there.user_id)).rejects.toMatchObject(rejected)
     // Rows cannot be moved to another board either, whether others refer to them or they refer to others.
     for (const [table, id] of [
       ['columns', here.column_id],
@@ -236,11 +236,11 @@ describe('references in the database', () => {
       ['automation_rules', here.rule_id],
     ] as const)
       await expect(run(`update ${table} set board_id = $2 where id = $1`, id, there.board_id)).rejects.toMatchObject(
-        refused,
+        rejected,
       )
     for (const field of ['trigger_column_id', 'trigger_label_id', 'action_column_id', 'action_user_id'] as const) {
       const point = `update automation_rules set ${field} = $2 where id = $1`
-      await expect(run(point, here.rule_id, idOf(there, field))).rejects.toMatchObject(refused)
+      await expect(run(point, here.rule_id, idOf(there, field))).rejects.toMatchObject(rejected)
     }
     // The same rows within one board are valid: only the other board was rejected above.
     await run(toColumn, here.card_id, mine.columns[1].id)

@@ -54,7 +54,7 @@ async function boardAt(instance: TestService) {
   }
 }
 type At = Awaited<ReturnType<typeof boardAt>>
-const idOf = (answer: { body: unknown } | undefined) => ((answer as { body: unknown }).body as { id: string }).id
+const idOf = (response: { body: unknown } | undefined) => ((response as { body: unknown }).body as { id: string }).id
 const codeOf = ({ status, body }: { status: number; body: unknown }) =>
   status < 400 ? String(status) : `${status} ${(body as Failure).code}`
 
@@ -92,10 +92,10 @@ test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has
   )
   try {
     const at = await boardAt(off)
-    const answers = [await at.addCard({ title: 'One' }), await at.addCard({ title: 'Two' })]
-    const id = idOf(answers[0])
-    answers.push(await at.upload(id, 2), await at.api.send('createBoard', { body: { title: 'Another' } }))
-    expect(answers.map(codeOf)).toEqual(['201', '201', '201', '201'])
+    const responses = [await at.addCard({ title: 'One' }), await at.addCard({ title: 'Two' })]
+    const id = idOf(responses[0])
+    responses.push(await at.upload(id, 2), await at.api.send('createBoard', { body: { title: 'Another' } }))
+    expect(responses.map(codeOf)).toEqual(['201', '201', '201', '201'])
     const usage = await at.usage()
     const { text_bytes, cards, file_bytes, log_bytes_per_minute } = usage
     for (const { limit } of [text_bytes, cards, file_bytes, log_bytes_per_minute]) expect(limit).toBeNull()
@@ -109,11 +109,11 @@ test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has
 describe('[QUOTA-3] cards', () => {
   test('at the limit the next card is 409 board_card_limit; a deletion frees space', async () => {
     const at = await boardAt(fewCards)
-    const answers = []
-    for (let i = 0; i < 6; i++) answers.push(await at.addCard({ title: `Card ${i}` }))
-    expect(answers.map(codeOf)).toEqual(['201', '201', '201', '201', '201', '409 board_card_limit'])
+    const responses = []
+    for (let i = 0; i < 6; i++) responses.push(await at.addCard({ title: `Card ${i}` }))
+    expect(responses.map(codeOf)).toEqual(['201', '201', '201', '201', '201', '409 board_card_limit'])
     expect((await at.usage()).cards).toEqual({ used: 5, limit: 5 })
-    const card_id = idOf(answers[0])
+    const card_id = idOf(responses[0])
     await at.api.call('deleteCard', { params: { card_id } })
     expect(codeOf(await at.addCard({ title: 'Instead' }))).toBe('201')
   })
@@ -121,8 +121,8 @@ describe('[QUOTA-3] cards', () => {
   test('[QUOTA-8] of 20 concurrent requests for the last card, one succeeds', async () => {
     const at = await boardAt(fewCards)
     for (let i = 0; i < 4; i++) await at.fill()
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => at.addCard({ title: `Card ${i}` })))
-    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_card_limit')])
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, i) => at.addCard({ title: `Card ${i}` })))
+    expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_card_limit')])
     expect(await recount(at.board)).toMatchObject({ cards: 5 })
   })
 
@@ -132,7 +132,7 @@ describe('[QUOTA-3] cards', () => {
     for (let i = 0; i < 7; i++) cards.push(await at.fill())
     const params = { card_id: cards[0]?.id as string }
     const column_id = at.board.columns[1].id
-    const answers = [
+    const responses = [
       await at.api.send('getBoard', { params: at.params }),
       await at.api.send('updateCard', { params, body: { description: 'A longer one' } }),
       await at.api.send('moveCard', { params, body: { column_id } }),
@@ -140,7 +140,7 @@ describe('[QUOTA-3] cards', () => {
       await at.addCard({ title: 'Still one too many' }),
       await at.api.send('deleteColumn', { params: { column_id: at.column_id } }),
     ]
-    expect(answers.map(codeOf)).toEqual(['200', '200', '200', '204', '409 board_card_limit', '204'])
+    expect(responses.map(codeOf)).toEqual(['200', '200', '200', '204', '409 board_card_limit', '204'])
     expect((await at.usage()).cards.used).toBe(0)
   })
 
@@ -181,8 +181,8 @@ describe('[QUOTA-2] text', () => {
     const at = await boardAt(littleText)
     const one = objectBytes('Card', null)
     await at.fill('Fill', 'x'.repeat(20_000 - (await textOf(at)) - objectBytes('Fill', '') - one))
-    const answers = await Promise.all(Array.from({ length: 20 }, () => at.addCard({ title: 'Card' })))
-    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_text_limit')])
+    const responses = await Promise.all(Array.from({ length: 20 }, () => at.addCard({ title: 'Card' })))
+    expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_text_limit')])
     expect(await recount(at.board)).toMatchObject({ text_bytes: 20_000 })
   })
 
@@ -191,7 +191,7 @@ describe('[QUOTA-2] text', () => {
     const card = await at.fill('Card', 'x'.repeat(30_000))
     const params = { card_id: card.id }
     const patch = (body: object) => at.api.send('updateCard', { params, body })
-    const answers = [
+    const responses = [
       await at.api.send('getBoard', { params: at.params }),
       await patch({ title: 'A longer title' }),
       await patch({ description: 'x'.repeat(25_000) }),
@@ -199,7 +199,7 @@ describe('[QUOTA-2] text', () => {
       await patch({ description: null }),
       await at.addCard({ title: 'One more' }),
     ]
-    expect(answers.map(codeOf)).toEqual(['200', '409 board_text_limit', '200', '409 board_text_limit', '200', '201'])
+    expect(responses.map(codeOf)).toEqual(['200', '409 board_text_limit', '200', '409 board_text_limit', '200', '201'])
   })
 
   test('every object takes part of the quota, also an empty one, so that their number is limited', async () => {
@@ -213,7 +213,7 @@ describe('[QUOTA-2] text', () => {
     const { api, params } = at
     const outsider = await service.user()
     const user_ids = [at.board.owner.id]
-    const answers = {
+    const responses = {
       column: await api.send('createColumn', { params, body: { title: 'C' } }),
       label: await api.send('createLabel', { params, body: { name: 'L' } }),
       member: await api.send('inviteMember', { params, body: { user_id: outsider.id } }),
@@ -226,7 +226,8 @@ describe('[QUOTA-2] text', () => {
       'description of the board': await api.send('updateBoard', { params, body: { description: 'x'.repeat(101) } }),
       'longer item': await api.send('updateItem', { params: { item_id }, body: { content: 'x'.repeat(102) } }),
     }
-    for (const [what, answer] of Object.entries(answers)) expect(codeOf(answer), what).toBe('409 board_text_limit')
+    for (const [what, response] of Object.entries(responses))
+      expect(codeOf(response), what).toBe('409 board_text_limit')
     expect(await recount(at.board)).toEqual(used(await at.usage()))
     const { rows } = await service.sql.query('select from unclaimed_files where board_id = $1', [at.board.id])
     expect(rows).toEqual([])
@@ -291,11 +292,11 @@ describe('[QUOTA-4] files', () => {
   test('below, at and above the limit; a deletion frees space', async () => {
     const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
-    const answers = [await at.upload(card_id, 600), await at.upload(card_id, 400), await at.upload(card_id, 1)]
-    expect(answers.map(codeOf)).toEqual(['201', '201', '409 board_file_limit'])
+    const responses = [await at.upload(card_id, 600), await at.upload(card_id, 400), await at.upload(card_id, 1)]
+    expect(responses.map(codeOf)).toEqual(['201', '201', '409 board_file_limit'])
     expect((await at.usage()).file_bytes).toEqual({ used: 1_000, limit: 1_000 })
     expect(codeOf(await at.upload(card_id, 0))).toBe('201')
-    const attachment_id = idOf(answers[1])
+    const attachment_id = idOf(responses[1])
     await at.api.call('deleteAttachment', { params: { attachment_id } })
     expect((await at.usage()).file_bytes.used).toBe(600)
     expect(codeOf(await at.upload(card_id, 400))).toBe('201')
@@ -304,8 +305,8 @@ describe('[QUOTA-4] files', () => {
   test('[QUOTA-8] concurrent uploads do not exceed it, and rejected ones leave no bytes', async () => {
     const at = await boardAt(smallFiles)
     const { id: card_id } = await at.fill()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => at.upload(card_id, 501)))
-    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_file_limit')])
+    const responses = await Promise.all(Array.from({ length: 20 }, () => at.upload(card_id, 501)))
+    expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 board_file_limit')])
     expect(await recount(at.board)).toMatchObject({ file_bytes: 501 })
     const { rows } = await service.sql.query(
       'select coalesce(sum(length(bytes)), 0)::int as bytes from file_chunks where board_id = $1',
@@ -320,7 +321,7 @@ describe('[QUOTA-4] files', () => {
     await at.upload(card_id, 1_000)
     // A trigger that rejects every write shows that none was attempted.
     await service.sql.query(
-      `alter table file_chunks add constraint refused check (board_id <> '${at.board.id}') not valid`,
+      `alter table file_chunks add constraint rejected check (board_id <> '${at.board.id}') not valid`,
     )
     try {
       expect(codeOf(await at.upload(card_id, 100_000))).toBe('409 board_file_limit')
@@ -356,10 +357,10 @@ describe('[QUOTA-5] created boards', () => {
     const user = await service.user()
     const host = await service.board()
     await host.owner.api.call('inviteMember', { params: { board_id: host.id }, body: { user_id: user.id } })
-    const answers = []
-    for (let i = 0; i < 4; i++) answers.push(await create(user))
-    expect(answers.map(codeOf)).toEqual(['201', '201', '201', '409 owned_board_limit'])
-    await atLimited(user).call('deleteBoard', { params: { board_id: idOf(answers[2]) } })
+    const responses = []
+    for (let i = 0; i < 4; i++) responses.push(await create(user))
+    expect(responses.map(codeOf)).toEqual(['201', '201', '201', '409 owned_board_limit'])
+    await atLimited(user).call('deleteBoard', { params: { board_id: idOf(responses[2]) } })
     expect(codeOf(await create(user))).toBe('201')
   })
 
@@ -372,12 +373,12 @@ describe('[QUOTA-5] created boards', () => {
     }
     for (const host of await Promise.all(Array.from({ length: 4 }, () => service.board())))
       expect(await handOver(host.owner, host.id, user)).toBe('200')
-    const answers = []
-    for (let i = 0; i < 3; i++) answers.push(await create(user))
-    expect(answers.map(codeOf)).toEqual(['201', '201', '201'])
+    const responses = []
+    for (let i = 0; i < 3; i++) responses.push(await create(user))
+    expect(responses.map(codeOf)).toEqual(['201', '201', '201'])
     const host = await service.board()
     expect(await handOver(host.owner, host.id, user)).toBe('200')
-    const board_id = idOf(answers[0])
+    const board_id = idOf(responses[0])
     await handOver(user, board_id, heir)
     await user.api.call('removeMember', { params: { board_id, user_id: user.id } })
     expect(codeOf(await create(user))).toBe('409 owned_board_limit')
@@ -386,8 +387,8 @@ describe('[QUOTA-5] created boards', () => {
   test('[QUOTA-8] of 20 concurrent requests for the last board, one succeeds', async () => {
     const user = await service.user()
     for (let i = 0; i < 2; i++) await create(user)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create(user)))
-    expect(answers.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 owned_board_limit')])
+    const responses = await Promise.all(Array.from({ length: 20 }, () => create(user)))
+    expect(responses.map(codeOf).sort()).toEqual(['201', ...Array.from({ length: 19 }, () => '409 owned_board_limit')])
   })
 })
 
@@ -403,9 +404,9 @@ describe('[QUOTA-6] log bytes', () => {
     let retry_after = Number.NaN
     while (codes.length < 20 && !codes.includes('429 board_log_limit')) {
       const params = { column_id: at.column_id }
-      const answer = await at.api.send('updateColumn', { params, body: { title: `Column ${codes.length}` } })
-      codes.push(codeOf(answer))
-      retry_after = Number(answer.headers.get('retry-after'))
+      const response = await at.api.send('updateColumn', { params, body: { title: `Column ${codes.length}` } })
+      codes.push(codeOf(response))
+      retry_after = Number(response.headers.get('retry-after'))
     }
     // Each rename writes the card again.
     expect(codes.length).toBeGreaterThan(2)
@@ -439,9 +440,9 @@ describe('[QUOTA-6] log bytes', () => {
     await setLevel(at, 2 * LOG_BYTES)
     expect(codeOf(await at.addCard({ title: 'Card' }))).toBe('429 board_log_limit')
     expect(codeOf(await at.api.send('deleteCard', { params: { card_id: card.id } }))).toBe('204')
-    const refused = await at.addCard({ title: 'Card' })
+    const rejected = await at.addCard({ title: 'Card' })
     // As if the time had passed. However much was deleted, it is a minute at most.
-    const waited = Number(refused.headers.get('retry-after'))
+    const waited = Number(rejected.headers.get('retry-after'))
     expect(waited).toBeLessThanOrEqual(60)
     const back = [at.board.id, waited * 1_000]
     await service.sql.query('update board_stream set log_at = log_at - $2 where board_id = $1', back)
@@ -465,7 +466,7 @@ describe('[QUOTA-6] log bytes', () => {
       const item = await api.call('createItem', { params: { checklist_id: checklist.id }, body: { content: '-' } })
       const attachment_id = idOf(await at.upload(other.id, 10))
       await setLevel(at, 2 * LOG_BYTES)
-      const answers = [
+      const responses = [
         await api.send('removeCardLabel', { params: marked }),
         await api.send('deleteItem', { params: { item_id: item.id } }),
         await api.send('deleteChecklist', { params: { checklist_id: checklist.id } }),
@@ -475,7 +476,7 @@ describe('[QUOTA-6] log bytes', () => {
         await api.send('deleteColumn', { params: { column_id: at.column_id } }),
         await api.send('deleteBoard', { params }),
       ]
-      expect(answers.map(codeOf)).toEqual(answers.map(() => '204'))
+      expect(responses.map(codeOf)).toEqual(responses.map(() => '204'))
     })
 
     test('a deletion that frees little and logs a large card is rejected like other changes', async () => {
@@ -511,10 +512,10 @@ describe('[QUOTA-6] log bytes', () => {
       }
       await at.board.owner.api.call('assignCard', { params: { card_id }, body: { user_ids: members } })
       await setLevel(at, 2 * LOG_BYTES)
-      const answers = []
-      for (const user_id of members) answers.push(await api.send('removeMember', { params: { ...params, user_id } }))
-      expect(answers.map(codeOf)).toEqual(['204', '429 board_log_limit', '429 board_log_limit'])
-      expect(Number(answers[1]?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+      const responses = []
+      for (const user_id of members) responses.push(await api.send('removeMember', { params: { ...params, user_id } }))
+      expect(responses.map(codeOf)).toEqual(['204', '429 board_log_limit', '429 board_log_limit'])
+      expect(Number(responses[1]?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
     })
   })
 

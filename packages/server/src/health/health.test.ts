@@ -72,9 +72,9 @@ describe('stores that hang', () => {
   /** The response, if it comes within a second. */
   const withinASecond = async (at = service) => {
     const start = performance.now()
-    const answer = await health(at)
+    const response = await health(at)
     expect(performance.now() - start).toBeLessThan(1_000)
-    return answer
+    return response
   }
 
   test('[HEALTH-2] it responds within a second when Redis hangs', async () => {

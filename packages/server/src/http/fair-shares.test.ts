@@ -285,8 +285,8 @@ describe('[LOAD-14] large changes', () => {
   const rename = async (of: TestBoard, title: string, headers = {}) => {
     const began = performance.now()
     const params = { column_id: of.columns[0].id }
-    const answer = await of.owner.api.send('updateColumn', { params, body: { title }, headers })
-    return { status: answer.status, ms: performance.now() - began, wait: Number(answer.headers.get('retry-after')) }
+    const response = await of.owner.api.send('updateColumn', { params, body: { title }, headers })
+    return { status: response.status, ms: performance.now() - began, wait: Number(response.headers.get('retry-after')) }
   }
 
   test('the next change of the same user waits, one that would wait long is rejected, and others do not wait', async () => {

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { connect } from 'node:net'
 import { memberOperations } from '@lockstep/contract/boards'
 import { problems } from '@lockstep/contract/problems'
-import type { Answer, Client, Failure, Sending } from '@lockstep/testing/client'
+import type { ApiResponse, Client, Failure, Sending } from '@lockstep/testing/client'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { problemOf } from './error-handler.ts'
@@ -13,8 +13,8 @@ import { bodyLimitOf } from './request-body.ts'
 const CANARY = 'canary-4711'
 const MAX_BODY_BYTES = 1_048_576
 const jsonOf = (content: string): Sending => ({ raw: { type: 'application/json', content } })
-const codeOf = ({ body }: Answer) => (body as Failure).code
-const fieldsOf = ({ body }: Answer) => (body as Failure).errors?.map(({ field }) => field)
+const codeOf = ({ body }: ApiResponse) => (body as Failure).code
+const fieldsOf = ({ body }: ApiResponse) => (body as Failure).errors?.map(({ field }) => field)
 
 let service: TestService
 let board: TestBoard
@@ -34,8 +34,8 @@ describe('the order of checks', () => {
       Object.assign(request, change)
       const { api, board_id, key, content } = request
       const sending = { ...jsonOf(content), headers: { 'idempotency-key': key } }
-      const answer = await api.request('POST', `/boards/${board_id}/invite`, sending)
-      const { code: found = 'success', errors } = (answer.body ?? {}) as Partial<Failure>
+      const response = await api.request('POST', `/boards/${board_id}/invite`, sending)
+      const { code: found = 'success', errors } = (response.body ?? {}) as Partial<Failure>
       expect(errors ? `${found} ${errors[0]?.field}` : found).toBe(code)
     }
   }
@@ -88,8 +88,8 @@ describe('the order of checks', () => {
 
   test('[REQ-15] a body without a Content-Length is measured too', async () => {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
-    const sent = httpRequest(`${service.baseUrl}/auth/register`, { method: 'POST' }, (answer) => {
-      answer.resume().on('end', () => resolve(answer.statusCode))
+    const sent = httpRequest(`${service.baseUrl}/auth/register`, { method: 'POST' }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
     })
     sent.on('error', reject)
     for (let bytes = 0; bytes <= MAX_BODY_BYTES; bytes += 65_536) sent.write('x'.repeat(65_536))
@@ -103,7 +103,7 @@ describe('errors', () => {
 
   test('[REQ-2] each has a sentence and a code, and repeats nothing of the request', async () => {
     const headers = { 'x-word': CANARY, referer: `http://${CANARY}/` }
-    const answers = [
+    const responses = [
       await send('GET', `/${CANARY}?token=${CANARY}`, { headers }),
       await send('GET', `/%zz${CANARY}`, { headers }),
       await send('PUT', `/boards?${CANARY}`, { headers }),
@@ -113,11 +113,11 @@ describe('errors', () => {
       await send('POST', '/boards', { raw: { type: CANARY, content: CANARY }, headers }),
       await service.anybody.request('GET', '/boards', { headers: { authorization: `Bearer ${CANARY}` } }),
     ]
-    expect(answers.map(codeOf)).toEqual([
+    expect(responses.map(codeOf)).toEqual([
       ...['not_found', 'not_found', 'method_not_allowed', 'invalid_input', 'invalid_input', 'invalid_input'],
       ...['invalid_input', 'not_authenticated'],
     ])
-    for (const { body, status, text, headers: answered } of answers) {
+    for (const { body, status, text, headers: answered } of responses) {
       const { detail, code, errors, ...more } = body as Failure
       expect(detail).toMatch(/^\S.+\.$/)
       expect(problems[code].status).toBe(status)
@@ -129,10 +129,10 @@ describe('errors', () => {
 
   test('[REQ-3] every invalid field is listed once, by its name', async () => {
     const json = { title: 5, color: ['red'], position: '0', is_done_column: 'yes', after_id: 'zz', id: 1 }
-    const answer = await send('POST', `/boards/${board.id}/columns`, { json })
-    expect(answer.status).toBe(422)
-    expect(fieldsOf(answer)?.sort()).toEqual(Object.keys(json).sort())
-    expect((answer.body as Failure).detail).toContain((answer.body as Failure).errors?.[0]?.field)
+    const response = await send('POST', `/boards/${board.id}/columns`, { json })
+    expect(response.status).toBe(422)
+    expect(fieldsOf(response)?.sort()).toEqual(Object.keys(json).sort())
+    expect((response.body as Failure).detail).toContain((response.body as Failure).errors?.[0]?.field)
   })
 
   test.each<[string, Sending]>([
@@ -150,8 +150,8 @@ describe('errors', () => {
       { raw: { type: 'application/json', content: Buffer.from('{"title":"\xff"}', 'latin1') } },
     ],
   ])('[REQ-3] %s is 422', async (_, sending) => {
-    const answer = await send('POST', '/boards', sending)
-    expect([answer.status, codeOf(answer), fieldsOf(answer)]).toEqual([422, 'invalid_input', ['body']])
+    const response = await send('POST', '/boards', sending)
+    expect([response.status, codeOf(response), fieldsOf(response)]).toEqual([422, 'invalid_input', ['body']])
   })
 
   test.each<[string, string]>([
@@ -171,15 +171,15 @@ describe('errors', () => {
     ['id', '5'],
   ])('[REQ-4] %s is not read from %s', async (field, value) => {
     const others = field === 'title' ? '' : '"title":"One",'
-    const answer = await send('POST', `/boards/${board.id}/columns`, jsonOf(`{${others}"${field}":${value}}`))
-    expect([answer.status, fieldsOf(answer)]).toEqual([422, [field]])
+    const response = await send('POST', `/boards/${board.id}/columns`, jsonOf(`{${others}"${field}":${value}}`))
+    expect([response.status, fieldsOf(response)]).toEqual([422, [field]])
   })
 
   test.each(['5.0', '1e1', '+5', ' 5', '0x5', 'five', '5&limit=6'])(
     '[REQ-4] limit is not read from %s',
     async (value) => {
-      const answer = await send('GET', `/users?limit=${value.replace(/[+ ]/, encodeURIComponent)}`)
-      expect([answer.status, fieldsOf(answer)]).toEqual([422, ['limit']])
+      const response = await send('GET', `/users?limit=${value.replace(/[+ ]/, encodeURIComponent)}`)
+      expect([response.status, fieldsOf(response)]).toEqual([422, ['limit']])
     },
   )
 })
@@ -220,8 +220,8 @@ describe('paths and ids', () => {
 
   test('[REQ-12] every path is available under /api too, with and without a trailing slash', async () => {
     const path = cards(board.columns[0].id)
-    const answers = [await newCard(`/api${path}`), await newCard(`${path}/`), await newCard(`/api${path}/`)]
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    const responses = [await newCard(`/api${path}`), await newCard(`${path}/`), await newCard(`/api${path}/`)]
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201])
     const documents = ['/api/openapi.json', '/api/redoc', '/api/health/?x=1', '/api/boards?x=1']
     for (const document of documents) expect((await board.owner.api.request('GET', document)).status).toBe(200)
     const others = ['/apiboards', '/api/api/boards', '/v1/boards', '//boards']
@@ -242,14 +242,14 @@ describe('paths and ids', () => {
 
   test('[REQ-13] a method override is ignored', async () => {
     const headers = { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' }
-    const answer = await board.owner.api.request('GET', `/boards/${board.id}?_method=DELETE`, { headers })
-    expect(answer.body).toMatchObject({ id: board.id })
+    const response = await board.owner.api.request('GET', `/boards/${board.id}?_method=DELETE`, { headers })
+    expect(response.body).toMatchObject({ id: board.id })
     expect((await board.owner.api.request('PUT', `/boards/${board.id}`, { headers })).status).toBe(405)
   })
 
   test('[REQ-2] [REQ-13] OPTIONS without a preflight is handled like any other method', async () => {
-    const answer = await board.owner.api.request('OPTIONS', '/boards')
-    expect([200, 204, 405]).toContain(answer.status)
+    const response = await board.owner.api.request('OPTIONS', '/boards')
+    expect([200, 204, 405]).toContain(response.status)
   })
 })
 
@@ -258,14 +258,14 @@ describe('invalid and unusual HTTP', () => {
   function write(bytes: string): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     const { hostname, port } = new URL(service.baseUrl)
-    let answer = ''
+    let response = ''
     const socket = connect(Number(port), hostname, () => socket.write(bytes))
     socket.on('data', (chunk) => {
-      answer += String(chunk)
+      response += String(chunk)
     })
-    socket.on('close', () => resolve(answer))
+    socket.on('close', () => resolve(response))
     // A service that stops reading may reset the connection; its response came before.
-    socket.on('error', (error) => answer === '' && reject(error))
+    socket.on('error', (error) => response === '' && reject(error))
     return promise
   }
   const close = 'Host: x\r\nConnection: close\r\n'
@@ -367,9 +367,9 @@ describe('invalid and unusual HTTP', () => {
     '[REQ-14] with a body that is not read, at %s, the connection is closed and the response says so',
     async (path) => {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Type: application/json`
-      const answer = await write(`${head}\r\nContent-Length: 300000\r\n\r\n${' '.repeat(300_000)}`)
-      expect(answer).toMatch(/^HTTP\/1\.1 40[145] /)
-      expect(answer).toMatch(/\r\nconnection: close\r\n/i)
+      const response = await write(`${head}\r\nContent-Length: 300000\r\n\r\n${' '.repeat(300_000)}`)
+      expect(response).toMatch(/^HTTP\/1\.1 40[145] /)
+      expect(response).toMatch(/\r\nconnection: close\r\n/i)
     },
   )
 
@@ -434,9 +434,9 @@ describe('the log', () => {
     ['an address that cannot be decoded', 'GET', '/%ff', 404, null],
   ])('[REQ-16] [V28] %s has an id and one log line, without its URL', async (_, method, path, status, route) => {
     const word = `word-${randomUUID()}`
-    const answer = await board.owner.api.request(method, `${path}?token=${word}`)
-    expect(answer.status).toBe(status)
-    const request_id = answer.headers.get('x-request-id')
+    const response = await board.owner.api.request(method, `${path}?token=${word}`)
+    expect(response.status).toBe(status)
+    const request_id = response.headers.get('x-request-id')
     expect(request_id).toMatch(/^[0-9a-f-]{36}$/)
     const line = { method, route, status, duration_ms: expect.any(Number) }
     await vi.waitFor(async () => expect(await linesAbout(request_id)).toEqual([expect.objectContaining(line)]))
@@ -446,18 +446,18 @@ describe('the log', () => {
   test('[REQ-16] request ids are generated by the service and unique, whatever the client sends', async () => {
     const headers = { 'x-request-id': CANARY, 'request-id': CANARY }
     const ask = () => service.anybody.request('GET', '/health', { headers })
-    const ids = (await Promise.all([ask(), ask(), ask()])).map((answer) => answer.headers.get('x-request-id'))
+    const ids = (await Promise.all([ask(), ask(), ask()])).map((response) => response.headers.get('x-request-id'))
     expect(new Set(ids).size).toBe(3)
     expect(ids).not.toContain(CANARY)
   })
 
   test.each<[string, string, RequestOptions, number[]]>([
-    ['a refused expectation', '/health', { headers: { expect: 'nonsense' } }, [417]],
+    ['a rejected expectation', '/health', { headers: { expect: 'nonsense' } }, [417]],
     ['a request without Host', '/health', { setHost: false }, [400]],
     ['an endless id', `/boards/${'x'.repeat(500)}`, {}, [401, 414, 422]],
   ])('[REQ-16] also %s has an id and a log line', async (_, path, options, statuses) => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const sent = httpRequest(service.baseUrl + path, options, (answer) => resolve(answer.resume()))
+    const sent = httpRequest(service.baseUrl + path, options, (response) => resolve(response.resume()))
     sent.on('error', reject)
     sent.end()
     const { statusCode: status, headers } = await promise

@@ -29,11 +29,11 @@ const names = (labels: Label[]) => labels.map(({ name }) => name)
 describe('labels of a board', () => {
   test('[LABEL-1] [REQ-7] are created with a name, and a color or the default color', async () => {
     const params = { board_id: board.id }
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       member.api.send('createLabel', { params, body: { name: 'Urgent' } }),
     )
-    expect(answer.body).toMatchObject({ board_id: board.id, name: 'Urgent', color: '#6b7280' })
-    expect(events).toMatchObject([{ type: 'label.created', user_id: member.id, data: answer.body }])
+    expect(response.body).toMatchObject({ board_id: board.id, name: 'Urgent', color: '#6b7280' })
+    expect(events).toMatchObject([{ type: 'label.created', user_id: member.id, data: response.body }])
     await newLabel('Later', '#ff0000')
     expect(names(await member.api.call('listLabels', { params }))).toEqual(['Urgent', 'Later'])
     expect(await member.api.fail('createLabel', { params, body: { name: ' ' } })).toMatchObject({ status: 422 })
@@ -43,13 +43,13 @@ describe('labels of a board', () => {
     const [label, card] = await Promise.all([newLabel('Old'), newCard()])
     const labeled = await member.api.call('addCardLabel', on(card, label))
     const params = { label_id: label.id }
-    const { answer, events } = await recordEvents(board, () =>
+    const { response, events } = await recordEvents(board, () =>
       member.api.send('updateLabel', { params, body: { name: 'New' } }),
     )
-    expect(events).toMatchObject([{ type: 'label.updated', data: answer.body }])
+    expect(events).toMatchObject([{ type: 'label.updated', data: response.body }])
     expect(await read(card)).toEqual({ ...labeled, labels: [{ ...label, name: 'New' }] })
     const again = await recordEvents(board, () => member.api.send('updateLabel', { params, body: { name: 'New' } }))
-    expect(again).toMatchObject({ answer: { status: 200 }, events: [] })
+    expect(again).toMatchObject({ response: { status: 200 }, events: [] })
     expect(await member.api.fail('updateLabel', { params, body: { color: null as never } })).toMatchObject({
       status: 422,
     })
@@ -69,12 +69,12 @@ describe('labels of a board', () => {
 describe('labels of a card', () => {
   test('[LABEL-4] [CARD-9] a label is added once, with one event', async () => {
     const [label, card] = await Promise.all([newLabel('Once'), newCard()])
-    const { answer, events } = await recordEvents(board, () => member.api.send('addCardLabel', on(card, label)))
-    expect(answer.body).toMatchObject({ id: card.id, labels: [label] })
-    expect(events).toMatchObject([{ type: 'card.labeled', data: answer.body, subject_id: label.id }])
-    expect((answer.body as Card).updated_at >= card.updated_at).toBe(true)
+    const { response, events } = await recordEvents(board, () => member.api.send('addCardLabel', on(card, label)))
+    expect(response.body).toMatchObject({ id: card.id, labels: [label] })
+    expect(events).toMatchObject([{ type: 'card.labeled', data: response.body, subject_id: label.id }])
+    expect((response.body as Card).updated_at >= card.updated_at).toBe(true)
     const again = await recordEvents(board, () => member.api.send('addCardLabel', on(card, label)))
-    expect(again).toMatchObject({ answer: { status: 200, body: answer.body }, events: [] })
+    expect(again).toMatchObject({ response: { status: 200, body: response.body }, events: [] })
   })
 
   test('[LABEL-4] two concurrent requests emit one event', async () => {
@@ -106,7 +106,7 @@ describe('labels of a card', () => {
     const { events } = await recordEvents(board, () => member.api.send('removeCardLabel', on(card, label)))
     expect(events).toMatchObject([{ type: 'card.unlabeled', data: { id: card.id, labels: [] }, subject_id: label.id }])
     const again = await recordEvents(board, () => member.api.send('removeCardLabel', on(card, label)))
-    expect(again).toMatchObject({ answer: { status: 204 }, events: [] })
+    expect(again).toMatchObject({ response: { status: 204 }, events: [] })
   })
 
   test('[LABEL-6] labels of a card are in the order in which they were added', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Answer, Client, type Failure } from '@lockstep/testing/client'
+import { type ApiResponse, Client, type Failure } from '@lockstep/testing/client'
 import { endProcesses, eventually, type Store, startRedis } from '@lockstep/testing/processes'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
@@ -43,17 +43,17 @@ async function limited(settings: Record<string, string> = {}, beside?: TestServi
 }
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
-const logIn = (at: TestService, username: string, password: string, address = HOME): Promise<Answer> =>
+const logIn = (at: TestService, username: string, password: string, address = HOME): Promise<ApiResponse> =>
   at.anybody.send('login', { body: { username, password }, headers: from(address) })
-const statusOf = async (answer: Promise<Answer>) => (await answer).status
+const statusOf = async (response: Promise<ApiResponse>) => (await response).status
 /** Runs something several times in sequence, and counts the outcomes. */
-async function statuses(times: number, send: (i: number) => Promise<Answer>): Promise<number[]> {
+async function statuses(times: number, send: (i: number) => Promise<ApiResponse>): Promise<number[]> {
   const all: number[] = []
   for (let i = 0; i < times; i++) all.push((await send(i)).status)
   return all
 }
 const readMe = ({ api }: TestUser) => api.send('getMe', {})
-const retryAfter = ({ headers }: Answer) => Number(headers.get('retry-after'))
+const retryAfter = ({ headers }: ApiResponse) => Number(headers.get('retry-after'))
 const newcomer = () => {
   const username = `new-${randomUUID()}`
   return { email: `${username}@example.com`, username, password: PASSWORD }
@@ -105,10 +105,10 @@ describe('failed logins', () => {
 
   test('[LIMIT-1] [LIMIT-2] [V20] a pair of account and address is rejected, also with the right password', async () => {
     expect(await statuses(4, () => logIn(service, ada.email, WRONG, home))).toEqual([401, 401, 401, 429])
-    const refused = await logIn(service, ada.email, PASSWORD, home)
-    expect([refused.status, (refused.body as Failure).code]).toEqual([429, 'too_many_requests'])
-    expect(retryAfter(refused)).toBeGreaterThan(890)
-    expect(retryAfter(refused)).toBeLessThanOrEqual(900)
+    const rejected = await logIn(service, ada.email, PASSWORD, home)
+    expect([rejected.status, (rejected.body as Failure).code]).toEqual([429, 'too_many_requests'])
+    expect(retryAfter(rejected)).toBeGreaterThan(890)
+    expect(retryAfter(rejected)).toBeLessThanOrEqual(900)
     // In any spelling of the e-mail address.
     expect(await statusOf(logIn(service, ada.email.toUpperCase(), PASSWORD, home))).toBe(429)
   })
@@ -141,8 +141,8 @@ describe('failed logins', () => {
   test('[LIMIT-2] [V20] the limit ends with its window', async () => {
     await statuses(3, () => logIn(service, ada.email, WRONG, home))
     await endSoon('failed_login', 500)
-    const refused = await logIn(service, ada.email, PASSWORD, home)
-    expect([refused.status, retryAfter(refused)]).toEqual([429, 1])
+    const rejected = await logIn(service, ada.email, PASSWORD, home)
+    expect([rejected.status, retryAfter(rejected)]).toEqual([429, 1])
     await pause(1_000)
     expect(await statusOf(logIn(service, ada.email, PASSWORD, home))).toBe(200)
   })
@@ -191,8 +191,8 @@ describe('logins', () => {
     const service = await limited({ MAX_LOGINS_PER_MINUTE: '3' })
     const [ada, bob] = [await service.user(), await service.user()]
     expect(await statuses(5, () => logIn(service, ada.email, PASSWORD))).toEqual([200, 200, 200, 429, 429])
-    const refused = await logIn(service, ada.email, PASSWORD)
-    expect([retryAfter(refused) > 0, retryAfter(refused) <= 60]).toEqual([true, true])
+    const rejected = await logIn(service, ada.email, PASSWORD)
+    expect([retryAfter(rejected) > 0, retryAfter(rejected) <= 60]).toEqual([true, true])
     expect(await statusOf(logIn(service, ada.email, PASSWORD, CAFE))).toBe(200)
     expect(await statusOf(logIn(service, bob.email, PASSWORD))).toBe(200)
     expect(await statuses(4, () => logIn(service, 'nobody@example.com', WRONG))).toEqual([401, 401, 401, 429])
@@ -233,8 +233,8 @@ describe('requests', () => {
     expect(await statusOf(readMe(ada))).toBe(200)
     await endSoon('request', 1_500)
     expect(await statuses(4, () => readMe(ada))).toEqual([200, 200, 429, 429])
-    const refused = await readMe(ada)
-    expect([retryAfter(refused) >= 1, retryAfter(refused) <= 2]).toEqual([true, true])
+    const rejected = await readMe(ada)
+    expect([retryAfter(rejected) >= 1, retryAfter(rejected) <= 2]).toEqual([true, true])
     expect(await statusOf(readMe(bob))).toBe(200)
     await pause(1_600)
     expect(await statusOf(readMe(ada))).toBe(200)
@@ -410,10 +410,10 @@ describe('a Redis that fails', () => {
 
   /** How many wrong guesses of one password are verified, of many. */
   async function guess(service: TestService, email: string): Promise<number> {
-    const answers = await statuses(12, () => logIn(service, email, WRONG))
-    expect(new Set(answers)).toEqual(new Set([401, 429]))
-    expect(answers.lastIndexOf(401)).toBeLessThan(answers.indexOf(429))
-    return answers.filter((status) => status === 401).length
+    const responses = await statuses(12, () => logIn(service, email, WRONG))
+    expect(new Set(responses)).toEqual(new Set([401, 429]))
+    expect(responses.lastIndexOf(401)).toBeLessThan(responses.indexOf(429))
+    return responses.filter((status) => status === 401).length
   }
   const uncounted = async ({ anybody }: TestService, limit: string) => {
     const { text } = await anybody.request('GET', '/metrics', { headers: { authorization: `Bearer ${MARK}` } })

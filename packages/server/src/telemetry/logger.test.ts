@@ -24,8 +24,8 @@ test('[OBS-11] the log contains no token, no query of a socket and no body, even
     for (const prefix of ['', '/api']) {
       using let_in = openSocket(opener, board.id, { prefix, since: `1.0&x=${secret}` })
       await let_in.next('user_joined')
-      using refused = openSocket(opener, board.id, { prefix, token: `${opener.token}${secret}` })
-      expect((await refused.closed).code).toBe(1008)
+      using rejected = openSocket(opener, board.id, { prefix, token: `${opener.token}${secret}` })
+      expect((await rejected.closed).code).toBe(1008)
       const asked = `${service.baseUrl}${prefix}/ws/boards/${board.id}?token=${opener.token}&x=${secret}`
       // The same URL without an upgrade, and with an unknown board: these are handled as requests.
       expect((await fetch(asked)).status).toBe(404)

@@ -48,11 +48,11 @@ describe('who may read the metrics', () => {
     ['with it in another scheme', 'GET', { authorization: `Basic ${TOKEN}` }],
     ['with another method', 'POST', { authorization: `Bearer ${TOKEN}` }],
   ])('[OBS-1] %s the path is as unknown as any other', async (_, method, headers) => {
-    const answer = await service.anybody.request(method, '/metrics', { headers })
+    const response = await service.anybody.request(method, '/metrics', { headers })
     const unknown = await service.anybody.request(method, '/no-such-path', { headers })
-    const { 'x-request-id': _id, date: _date, ...otherHeaders } = Object.fromEntries(answer.headers)
+    const { 'x-request-id': _id, date: _date, ...otherHeaders } = Object.fromEntries(response.headers)
     const { 'x-request-id': _id2, date: _date2, ...usual } = Object.fromEntries(unknown.headers)
-    expect([answer.status, answer.text, otherHeaders]).toEqual([404, unknown.text, usual])
+    expect([response.status, response.text, otherHeaders]).toEqual([404, unknown.text, usual])
   })
 
   test('[OBS-1] they do not exist unless configured, and are never part of the API document', async () => {
@@ -197,8 +197,8 @@ describe('what is counted', () => {
     await socket.close()
     using back = openSocket(owner.api, id, { since: `${String(hello['epoch'])}.${hello.seq}` })
     await back.next('card.created')
-    using refused = openSocket(owner.api, id, { token: 'no token' })
-    await refused.closed
+    using rejected = openSocket(owner.api, id, { token: 'no token' })
+    await rejected.closed
     const after = await seen(
       'both have ended',
       (now) => closes(now, 'client') > closes(before, 'client') && closes(now, 'refused') > closes(before, 'refused'),

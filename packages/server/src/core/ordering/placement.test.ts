@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Column } from '@lockstep/contract/columns'
-import type { Answer } from '@lockstep/testing/client'
-import { foldBoard, type OwnAnswers } from '@lockstep/testing/fold'
+import type { ApiResponse } from '@lockstep/testing/client'
+import { foldBoard, type OwnResponses } from '@lockstep/testing/fold'
 import { startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GAP } from './rank.ts'
@@ -45,7 +45,7 @@ async function newList(kind: Kind, length: number) {
 
   const list = {
     create: kind === 'card' ? newCard : newColumn,
-    move: (id: string, body: Place, by = owner): Promise<Answer> =>
+    move: (id: string, body: Place, by = owner): Promise<ApiResponse> =>
       kind === 'card'
         ? by.api.send('moveCard', { params: { card_id: id }, body })
         : by.api.send('moveColumn', { params: { column_id: id }, body: body as { after_id: string | null } }),
@@ -53,7 +53,7 @@ async function newList(kind: Kind, length: number) {
       kind === 'card'
         ? owner.api.call('deleteCard', { params: { card_id: id } })
         : owner.api.call('deleteColumn', { params: { column_id: id } }),
-    boardAnswer: () => owner.api.send('getBoard', { params: { board_id } }),
+    boardResponse: () => owner.api.send('getBoard', { params: { board_id } }),
     board: () => owner.api.call('getBoard', { params: { board_id } }),
     /** The list as `GET` returns it. */
     items: async (): Promise<Item[]> => {
@@ -89,17 +89,17 @@ async function newList(kind: Kind, length: number) {
 }
 type List = Awaited<ReturnType<typeof newList>>
 
-const created = ({ status, body, text }: Answer) => {
+const created = ({ status, body, text }: ApiResponse) => {
   expect(status, text).toBe(201)
   return (body as Item).id
 }
-const moved = ({ status, body, text }: Answer) => {
+const moved = ({ status, body, text }: ApiResponse) => {
   expect(status, text).toBe(200)
   return (body as Item).id
 }
 const withAt = <T>(items: T[], index: number, item: T) =>
   items.filter((other) => other !== item).toSpliced(index, 0, item)
-const seqOf = ({ headers }: Answer) => Number(headers.get('board-position')?.split('.')[1])
+const seqOf = ({ headers }: ApiResponse) => Number(headers.get('board-position')?.split('.')[1])
 
 describe.each(kinds)('where a new %s goes', (kind) => {
   test.for([
@@ -194,21 +194,21 @@ describe.each(kinds)('where a moved %s goes', (kind) => {
 
 /** One change of a list: the response, the user, and the ranks before and after. */
 interface Change {
-  answer: Answer
+  response: ApiResponse
   by: TestUser
   before: { id: string; rank: number }[]
   after: { id: string; rank: number }[]
 }
 
 /** Owner and member place one item after another at the same spot; a plain array is the expected order. */
-async function placeMany(list: List, times: number, spot: number, place: (by: TestUser) => Promise<Answer>) {
+async function placeMany(list: List, times: number, spot: number, place: (by: TestUser) => Promise<ApiResponse>) {
   const changes: Change[] = []
   let before = await list.ranks()
   for (let n = 0; n < times; n++) {
     const by = n % 3 === 2 ? member : owner
-    const answer = await place(by)
+    const response = await place(by)
     const after = await list.ranks()
-    const { id } = answer.body as Item
+    const { id } = response.body as Item
     expect(after.map((item) => item.id)).toEqual(
       withAt(
         before.map((item) => item.id),
@@ -216,16 +216,21 @@ async function placeMany(list: List, times: number, spot: number, place: (by: Te
         id,
       ),
     )
-    changes.push({ answer, by, before, after })
+    changes.push({ response, by, before, after })
     before = after
   }
   return changes
 }
 
 /** Checks the events of a change: first the re-spaced neighbours, without a user and unchanged except for their rank, then the placed item. */
-function checkEvents(type: string, { answer, by, before, after }: Change, events: Logged[], known: Map<string, Item>) {
+function checkEvents(
+  type: string,
+  { response, by, before, after }: Change,
+  events: Logged[],
+  known: Map<string, Item>,
+) {
   const others = events.slice(0, -1)
-  const placed = answer.body as Item
+  const placed = response.body as Item
   expect(events.at(-1)).toMatchObject({ type, user_id: by.id, data: placed })
 
   const was = new Map(before.map((item) => [item.id, item.rank]))
@@ -249,28 +254,28 @@ function checkEvents(type: string, { answer, by, before, after }: Change, events
 const isOrdered = (items: { rank: number }[]) => items.every(({ rank }, i) => rank > (items[i - 1]?.rank ?? -Infinity))
 
 /** Checks the events of every change, then the state of three clients. Returns the number of re-spaced neighbours. */
-async function checkAll(list: List, type: string, start: Answer, changes: Change[]) {
+async function checkAll(list: List, type: string, start: ApiResponse, changes: Change[]) {
   const log = await list.log()
   const board = start.body as FullBoard
   const known = new Map<string, Item>(board.columns.flatMap((c) => [c, ...c.cards]).map((item) => [item.id, item]))
   let seq = seqOf(start)
   let others = 0
-  const prompt: OwnAnswers = { user_id: owner.id, answers: [] }
-  const late: OwnAnswers = { user_id: owner.id, answers: [] }
+  const prompt: OwnResponses = { user_id: owner.id, responses: [] }
+  const late: OwnResponses = { user_id: owner.id, responses: [] }
   for (const change of changes) {
-    const [from, to] = [seq, seqOf(change.answer)]
+    const [from, to] = [seq, seqOf(change.response)]
     others += checkEvents(type, change, log.slice(from, to), known)
     if (change.by === owner) {
-      prompt.answers.push({ seq: from, type, data: change.answer.body })
-      late.answers.push({ seq: to, type, data: change.answer.body })
+      prompt.responses.push({ seq: from, type, data: change.response.body })
+      late.responses.push({ seq: to, type, data: change.response.body })
     }
     seq = to
   }
   const shown = await list.board()
   const events = log.slice(seqOf(start))
   expect(foldBoard(board, events), 'who applies every event').toEqual(shown)
-  expect(foldBoard(board, events, prompt), 'who skips his own, his answers coming before the events').toEqual(shown)
-  expect(foldBoard(board, events, late), 'who skips his own, his answers coming after the events').toEqual(shown)
+  expect(foldBoard(board, events, prompt), 'skipping own events, own responses before the events').toEqual(shown)
+  expect(foldBoard(board, events, late), 'skipping own events, own responses after the events').toEqual(shown)
   return others
 }
 
@@ -292,7 +297,7 @@ describe.each(kinds)('re-spacing for a %s', (kind) => {
     async ([where, ranks, spot, atMost, place]) => {
       const list = await newList(kind, ranks.length)
       await list.setRanks(ranks)
-      const start = await list.boardAnswer()
+      const start = await list.boardResponse()
       const at = place(await list.ids())
       const changes = await placeMany(list, TIMES, spot, (by) => list.create(at, by))
       const others = await checkAll(list, `${kind}.created`, start, changes)
@@ -305,7 +310,7 @@ describe.each(kinds)('re-spacing for a %s', (kind) => {
   test('[ORDER-3] [ORDER-4] [ORDER-6] [CARD-9] moves to a spot without a gap', async () => {
     const list = await newList(kind, 30)
     await list.setRanks(Array.from({ length: 30 }, (_, i) => i))
-    const start = await list.boardAnswer()
+    const start = await list.boardResponse()
     const place = async (by: TestUser) => list.move((await list.ranks()).at(-1)?.id as string, { position: 1 }, by)
     const changes = await placeMany(list, 60, 1, place)
     expect(await checkAll(list, `${kind}.moved`, start, changes)).toBeGreaterThan(0)

@@ -28,14 +28,14 @@ const ask = (
 ) =>
   new Promise<{ status: number; headers: IncomingHttpHeaders; text: string; port: number }>((resolve, reject) => {
     const { body, ...rest } = options
-    const sent = request(baseUrl + path, { agent, ...rest } as object, (answer) => {
+    const sent = request(baseUrl + path, { agent, ...rest } as object, (response) => {
       let text = ''
-      answer.setEncoding('utf8')
-      answer.on('data', (piece: string) => {
+      response.setEncoding('utf8')
+      response.on('data', (piece: string) => {
         text += piece
       })
-      answer.on('end', () => {
-        const { statusCode: status = 0, headers } = answer
+      response.on('end', () => {
+        const { statusCode: status = 0, headers } = response
         resolve({ status, headers, text, port: sent.socket?.localPort ?? 0 })
       })
     })
@@ -94,14 +94,14 @@ describe('an overloaded service', () => {
   test('[LOAD-2] [REQ-2] a rejected request gets Retry-After, and JSON that pages of allowed origins can read', async () => {
     const usual = await ask(new Agent(), service.baseUrl, '/boards', { headers: headers() })
     const full = await fill()
-    const answer = await ask(new Agent(), service.baseUrl, '/boards', { headers: headers() })
+    const response = await ask(new Agent(), service.baseUrl, '/boards', { headers: headers() })
     const foreign = await ask(new Agent(), service.baseUrl, '/boards', {
       headers: { origin: 'https://foreign.example' },
     })
     expect(await full.end()).toEqual([200, 200])
-    expect(answer.status).toBe(503)
-    expect(JSON.parse(answer.text)).toEqual({ detail: expect.any(String), code: 'overloaded' })
-    expect(answer.headers).toMatchObject({
+    expect(response.status).toBe(503)
+    expect(JSON.parse(response.text)).toEqual({ detail: expect.any(String), code: 'overloaded' })
+    expect(response.headers).toMatchObject({
       'retry-after': '1',
       'content-type': usual.headers['content-type'],
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -109,7 +109,7 @@ describe('an overloaded service', () => {
       'access-control-allow-credentials': usual.headers['access-control-allow-credentials'],
       'access-control-expose-headers': usual.headers['access-control-expose-headers'],
     })
-    expect(answer.headers.vary).toContain('Origin')
+    expect(response.headers.vary).toContain('Origin')
     expect(foreign.headers['access-control-allow-origin']).toBeUndefined()
     expect(await api.call('listBoards', {})).toHaveLength(1)
   })
@@ -121,12 +121,12 @@ describe('an overloaded service', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const full = await fill()
     const post = { method: 'POST', headers: { ...headers(), 'content-type': 'application/json' }, body }
-    const refused = await ask(agent, service.baseUrl, '/boards', post)
+    const rejected = await ask(agent, service.baseUrl, '/boards', post)
     await full.end()
     const next = await ask(agent, service.baseUrl, '/auth/me', { headers: headers() })
     agent.destroy()
-    expect([refused.status, next.status]).toEqual([503, 200])
-    expect(next.port).toBe(refused.port)
+    expect([rejected.status, next.status]).toEqual([503, 200])
+    expect(next.port).toBe(rejected.port)
     expect(JSON.parse(next.text)).toMatchObject({ id: board.owner.id })
   })
 
@@ -178,12 +178,15 @@ describe('an overloaded service', () => {
       const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       const head = `POST /boards HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: application/json`
       socket.write(`${head}\r\nContent-Length: 17\r\n\r\n{"title":`)
-      return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
+      return {
+        socket,
+        response: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))),
+      }
     })
     for (let i = 0; i < 10; i++) expect((await api.send('getBoard', read)).status).toBe(200)
     for (const { socket } of slow) socket.write('"Plan"} ')
-    for (const { socket, answer } of slow) {
-      expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
+    for (const { socket, response } of slow) {
+      expect(await response).toMatch(/^HTTP\/1\.1 201 /)
       socket.destroy()
     }
   })
@@ -192,26 +195,29 @@ describe('an overloaded service', () => {
     const nowhere = ['POST /nowhere', 'PUT /boards', 'DELETE /nowhere', 'POST /app/nowhere'].map((start) => {
       const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       socket.write(`${start} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n`)
-      return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
+      return {
+        socket,
+        response: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))),
+      }
     })
-    const answers = await Promise.all(nowhere.map(({ answer }) => answer))
-    expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['404', '405', '404', '404'])
+    const responses = await Promise.all(nowhere.map(({ response }) => response))
+    expect(responses.map((response) => response.slice(9, 12))).toEqual(['404', '405', '404', '404'])
     for (let i = 0; i < 5; i++) expect((await api.send('getBoard', read)).status).toBe(200)
     for (const { socket } of nowhere) socket.destroy()
   })
 
   test('[LOAD-6] unauthenticated bodies that never arrive leave capacity for authenticated clients', async () => {
     const login = 'POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded'
-    const refused: string[] = []
+    const rejected: string[] = []
     const sockets = Array.from({ length: 80 }, () => {
       const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       socket.write(`${login}\r\nContent-Length: 17\r\n\r\n`)
-      socket.once('data', (answer) => refused.push(String(answer)))
+      socket.once('data', (response) => rejected.push(String(response)))
       return socket
     })
     // Thirty-two bodies are awaited.
-    await expect.poll(() => refused.length).toBe(48)
-    for (const answer of refused) expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"overloaded"/)
+    await expect.poll(() => rejected.length).toBe(48)
+    for (const response of rejected) expect(response).toMatch(/^HTTP\/1\.1 503 [\s\S]*"overloaded"/)
     for (let i = 0; i < 5; i++) expect((await api.send('getBoard', read)).status).toBe(200)
     for (const socket of sockets) socket.destroy()
     const logIn = () => api.send('login', { body: { username: board.owner.email, password: PASSWORD } })
@@ -230,12 +236,15 @@ describe('an overloaded service', () => {
       const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
       const head = `POST /cards/${card_id}/attachments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: multipart/form-data; boundary=x`
       socket.write(`${head}\r\nContent-Length: ${whole.length}\r\n\r\n${whole.slice(0, 70)}`)
-      return { socket, answer: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))) }
+      return {
+        socket,
+        response: new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))),
+      }
     })
     for (let i = 0; i < 10; i++) expect((await api.send('getBoard', read)).status).toBe(200)
     for (const { socket } of slow) socket.write(whole.slice(70))
-    for (const { socket, answer } of slow) {
-      expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
+    for (const { socket, response } of slow) {
+      expect(await response).toMatch(/^HTTP\/1\.1 201 /)
       socket.destroy()
     }
   })
@@ -371,9 +380,9 @@ describe('a service with one slot', () => {
   ])('[LOAD-5] passwords of users who %s release the slot while they are hashed', async (_, status, hash) => {
     const answered: string[] = []
     const note = async (name: string, asked: Promise<{ status: number }>) => {
-      const answer = await asked
+      const response = await asked
       answered.push(name)
-      return answer.status
+      return response.status
     }
     const hashed = Array.from({ length: 15 }, () => note('a password', hash()))
     await Promise.race(hashed)

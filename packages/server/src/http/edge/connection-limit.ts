@@ -26,19 +26,19 @@ export function limitConnections(server: Server, limits: ConnectionLimits): () =
   const { isByAddress, log, maxFiles = maxOpenFiles() } = limits
   const max = Math.floor(maxFiles * CLIENT_PART)
   const shares = new FairShare(max, isByAddress ? max * ADDRESS_PART : max)
-  let refused = 0
+  let rejected = 0
   const timer = setInterval(() => {
-    if (refused > 0)
+    if (rejected > 0)
       log.warn(
-        { connections: refused, maxFiles },
-        'connections were refused: too many open files, or too many from one address',
+        { connections: rejected, maxFiles },
+        'connections were rejected: too many open files, or too many from one address',
       )
-    refused = 0
+    rejected = 0
   }, LOG_MS).unref()
   server.on('connection', (socket) => {
     const release = shares.claim(isByAddress ? networkOf(socket.remoteAddress ?? '') : '')
     if (release) return void socket.once('close', release)
-    refused++
+    rejected++
     socket.destroy()
   })
   return () => clearInterval(timer)

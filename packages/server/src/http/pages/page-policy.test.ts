@@ -17,8 +17,8 @@ interface Page {
 /** Requests a page under any host, which `fetch` cannot. */
 function ask(path: string, headers: Record<string, string>): Promise<Page> {
   const { promise, resolve, reject } = Promise.withResolvers<Page>()
-  const sent = httpRequest(service.baseUrl + path, { setHost: false, headers }, (answer) => {
-    text(answer).then((body) => resolve({ status: answer.statusCode, headers: answer.headers, body }), reject)
+  const sent = httpRequest(service.baseUrl + path, { setHost: false, headers }, (response) => {
+    text(response).then((body) => resolve({ status: response.statusCode, headers: response.headers, body }), reject)
   })
   sent.on('error', reject).end()
   return promise
