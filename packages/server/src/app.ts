@@ -28,6 +28,7 @@ import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
 import type { Config } from './config/read-config.ts'
 import { ChangePacer } from './core/change-pacer.ts'
+import { RecentAccess } from './core/recent-access.ts'
 import { healthHandlers } from './health/health-operations.ts'
 import { OPEN_REQUESTS_PER_SLOT, openRequestShares } from './http/edge/admission-controller.ts'
 import type { Handlers } from './http/handler.ts'
@@ -97,6 +98,7 @@ function routeDeps(config: Config, services: Services, bodySeconds = BODY_SECOND
   const maxBodies = http.maxConcurrentRequests * UNAUTHENTICATED_BODIES_PER_SLOT
   return {
     ...{ core, uploads, tokens, limits, isOwnOrigin, resourceReaders, bodySeconds },
+    recentAccess: new RecentAccess(),
     unauthenticatedBodies: new FairShare(maxBodies, isFair ? UNAUTHENTICATED_BODIES_PER_ADDRESS : maxBodies),
     lists: isFair ? new Semaphore(quarterOfPool, LIST_LIMIT) : undefined,
     changePacer: isFair ? new ChangePacer() : undefined,

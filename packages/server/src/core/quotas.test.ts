@@ -326,7 +326,7 @@ describe('[QUOTA-4] files', () => {
     try {
       expect(codeOf(await at.upload(card_id, 100_000))).toBe('409 board_file_limit')
     } finally {
-      await service.sql.query('alter table file_chunks drop constraint refused')
+      await service.sql.query('alter table file_chunks drop constraint rejected')
     }
   })
 

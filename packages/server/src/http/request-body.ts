@@ -91,6 +91,13 @@ function longestJson(schema: TSchema): number {
   return 64
 }
 
+/** Whether a request has no body, or a JSON body that is not too large by its headers. */
+export function isAcceptable(request: FastifyRequest, maxBytes: number): boolean {
+  const { 'content-length': length, 'content-type': declared = '' } = request.headers
+  if (!hasBody(request)) return true
+  return length !== undefined && Number(length) <= maxBytes && accepted.json.test(declared)
+}
+
 /** Parses a body of the given type. Throws 422 if it cannot be read. */
 export function readBody(request: FastifyRequest, type: 'json' | 'form'): unknown {
   const { 'content-type': declared = '', 'content-encoding': encoding = 'identity' } = request.headers

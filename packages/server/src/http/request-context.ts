@@ -5,6 +5,7 @@ import { networkOf } from '../platform/client-address.ts'
 import { requireShare } from '../platform/fair-share.ts'
 import { authenticate } from './authenticate.ts'
 import { slotOf } from './edge/admission-middleware.ts'
+import { isAcceptable } from './request-body.ts'
 import type { Route } from './route.ts'
 import { invalid } from './validation.ts'
 
@@ -12,9 +13,12 @@ import { invalid } from './validation.ts'
 export interface RequestContext {
   params: Record<string, string>
   accessRequest: AccessRequest
-  access: AccessCheck
+  /** Missing on a repeated write: its access is checked only under the board lock. */
+  access?: AccessCheck
   /** For operations on a board. Missing on a retry, which gets its stored response whatever became of the board. */
   grant?: BoardGrant
+  /** The board of the grant, or of the repeated write. */
+  board_id?: string
 }
 
 const CONTEXT = Symbol('context')
@@ -38,16 +42,38 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
     key: key.value ?? null,
     ...accessTarget(boardAccess, path.value, route.isLoad),
   }
+  const context: RequestContext = { params: path.value ?? {}, accessRequest }
+  // An upload is received before its board is locked, so it is always authorized first.
+  const mayRepeat = route.isWrite && !route.isUpload && !key.problem && isAcceptable(request, route.bodyLimit)
+  const recentBoard = mayRepeat ? deps.recentAccess.boardOf(accessRequest) : undefined
   const [access, excess] = await Promise.all([
-    checkAccess(deps.core.database.forKey(user_id), accessRequest),
+    recentBoard ? undefined : checkAccess(deps.core.database.forKey(user_id), accessRequest),
     deps.limits.request(user_id, request.ip),
   ])
   if (path.problem) throw path.problem
-  if (operation.access === 'superuser') access.requireSuperuser()
-  const grant = boardAccess && !access.storedResponse ? access.authorize() : undefined
+  if (operation.access === 'superuser') access?.requireSuperuser()
+  if (access) authorizeContext(route, context, access)
+  else if (excess) await checkContext(route, context)
+  else context.board_id = recentBoard as string
   if (excess) throw excess
   if (key.problem) throw key.problem
-  request[CONTEXT] = { params: path.value ?? {}, accessRequest, access, ...(grant && { grant }) }
+  request[CONTEXT] = context
+}
+
+/** Checks the access of a repeated write after all: the order of rejections must not depend on the cache. */
+export async function checkContext(route: Route, context: RequestContext) {
+  const { accessRequest } = context
+  const db = route.deps.core.database.forKey(accessRequest.credential.user_id)
+  authorizeContext(route, context, await checkAccess(db, accessRequest))
+}
+
+/** Throws 404 or 403 unless the user is authorized. */
+function authorizeContext({ deps, boardAccess, isWrite }: Route, context: RequestContext, access: AccessCheck) {
+  context.access = access
+  if (!boardAccess || access.storedResponse) return
+  context.grant = access.authorize()
+  context.board_id = context.grant.board_id
+  if (isWrite) deps.recentAccess.add(context.accessRequest, context.board_id)
 }
 
 /** What the operation accesses. Without valid path parameters only the user is checked. */

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import type { CoreServices } from '../core/change-board.ts'
 import type { ChangePacer } from '../core/change-pacer.ts'
+import type { RecentAccess } from '../core/recent-access.ts'
 import type { FairShare, UserAndAddressShare } from '../platform/fair-share.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
 import type { RateLimits } from '../security/rate-limits.ts'
@@ -11,7 +12,7 @@ import type { Tokens } from '../security/tokens.ts'
 import type { ReceivedUpload, UploadStore } from './files/upload.ts'
 import type { AnyHandler } from './handler.ts'
 import type { ResourceReaders } from './precondition.ts'
-import { readBody } from './request-body.ts'
+import { bodyLimitOf, readBody } from './request-body.ts'
 import { inputReader, readableQuery } from './validation.ts'
 
 /** What routes depend on. */
@@ -21,6 +22,8 @@ export interface RouteDeps {
   tokens: Tokens
   limits: RateLimits
   isOwnOrigin: (request: FastifyRequest) => boolean
+  /** Boards of repeated writes. */
+  recentAccess: RecentAccess
   /** How each resource is read, for `If-Match`. */
   resourceReaders: ResourceReaders
   /** How long a body that is not an upload may take to arrive. */
@@ -48,6 +51,8 @@ export interface Route {
   boardAccess: BoardAccess | undefined
   isWrite: boolean
   isUpload: boolean
+  /** The largest body, in bytes. */
+  bodyLimit: number
   /** Whether it returns the full board. */
   isLoad: boolean
   isList: boolean
@@ -69,6 +74,7 @@ export function compileRoute(deps: RouteDeps, operation: Operation, handler: Any
     boardAccess: typeof access === 'string' ? undefined : access,
     isWrite: emits !== undefined,
     isUpload: body_type === 'upload',
+    bodyLimit: bodyLimitOf(operation),
     isLoad: returns.schema === FullBoard,
     isList: (returns.schema as { type?: string }).type === 'array',
     readParams: (request) => readParams?.(request.params) ?? {},

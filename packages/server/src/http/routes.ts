@@ -2,7 +2,7 @@ import type { Operation } from '@lockstep/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { anyHandler, type Handlers } from './handler.ts'
 import { handlePublic, handleRead } from './read-handler.ts'
-import { bodyLimitOf, bodyTimeout, leaveBodiesUnparsed } from './request-body.ts'
+import { bodyTimeout, leaveBodiesUnparsed } from './request-body.ts'
 import { authorizeRequest } from './request-context.ts'
 import { compileRoute, type Route, type RouteDeps } from './route.ts'
 import { handleWrite } from './write-handler.ts'
@@ -29,7 +29,7 @@ export function registerRoutes<Ops extends Record<string, Operation>>(
     }
     const isPublic = operation.access === 'public'
     const timeout = bodyTimeout(deps.bodySeconds, isPublic ? deps.unauthenticatedBodies : undefined)
-    app.route({ ...options, ...timeout, bodyLimit: bodyLimitOf(operation) })
+    app.route({ ...options, ...timeout, bodyLimit: route.bodyLimit })
   }
 }
 

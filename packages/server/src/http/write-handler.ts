@@ -19,7 +19,7 @@ import {
 import { textLength } from './json-response.ts'
 import { ifMatchCheck } from './precondition.ts'
 import { sendText, textOf } from './read-handler.ts'
-import { claimantOf, contextOf, type RequestContext } from './request-context.ts'
+import { checkContext, claimantOf, contextOf, type RequestContext } from './request-context.ts'
 import { LARGE_RESPONSE_BYTES, requireMemory, reserveMemory } from './response-memory.ts'
 import type { Route } from './route.ts'
 
@@ -54,11 +54,32 @@ export async function handleWrite(route: Route, request: FastifyRequest, reply: 
 function change(route: Route, request: FastifyRequest, reply: FastifyReply, uploaded: Uploaded = {}) {
   const { changePacer } = route.deps
   const { accessRequest, grant } = contextOf(request) as RequestContext
-  const run = (cost: ChangeCost) => changeOnce(route, request, reply, { cost, ...uploaded })
+  const run = (cost: ChangeCost) => changeChecked(route, request, reply, { cost, ...uploaded })
   if (!changePacer) return run({ bytes: 0, boardBytes: 0 })
   const known = { boardBytes: grant?.text_bytes ?? 0, slot: slotOf(request) }
   return changePacer.run(accessRequest.credential.user_id, known, run)
 }
+
+/** A repeated write that is rejected is authorized and tried again: without the cache, authorization would have come first. */
+async function changeChecked(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  change: Uploaded & { cost: ChangeCost },
+): Promise<WriteResponse> {
+  const context = contextOf(request) as RequestContext
+  try {
+    return await changeOnce(route, request, reply, change)
+  } catch (error) {
+    if (context.access || !isRejection(error)) throw error
+    route.deps.recentAccess.remove(context.accessRequest)
+    await checkContext(route, context)
+    return changeOnce(route, request, reply, change)
+  }
+}
+
+/** Rejections that depend on the order of the checks. Nothing was committed. */
+const isRejection = (error: unknown) => error instanceof Problem && [401, 403, 404, 422].includes(error.status)
 
 async function changeOnce(
   { deps, operation, handler, readInput }: Route,
@@ -66,18 +87,18 @@ async function changeOnce(
   reply: FastifyReply,
   { cost, upload, onCommit }: Uploaded & { cost: ChangeCost },
 ): Promise<WriteResponse> {
-  const { params, accessRequest, access, grant } = contextOf(request) as RequestContext
+  const { params, accessRequest, access, board_id: known } = contextOf(request) as RequestContext
   const identity = identityOf(request, accessRequest.key, upload)
-  if (access.storedResponse) return replayResponse(access.storedResponse, identity)
+  if (access?.storedResponse) return replayResponse(access.storedResponse, identity)
   const input = readInput(request, upload)
   const newId = (input.body as { id?: string | null } | undefined)?.id ?? newUuid()
-  const board_id = grant?.board_id ?? newId
+  const board_id = known ?? newId
   const assertIfMatch = ifMatchCheck(deps.resourceReaders, operation, request, params)
   const { prefetch, handle } = handler
   return changeBoard(deps.core, {
     accessRequest,
     board_id,
-    isNew: grant === undefined,
+    isNew: known === undefined,
     isRemoval: operation.method === 'DELETE',
     identity,
     slot: slotOf(request),
