@@ -35,7 +35,7 @@ const rules: Rule[] = [
   ],
   [
     /^packages\/web\//,
-    /^packages\/(?!web\/|client\/src\/(index|live|react)\.ts)|^node:/,
+    /^packages\/(?!web\/|client\/src\/(index|live|react|describe)\.ts)|^node:/,
     'the web client uses the client library and nothing else of ours',
   ],
   ...webFolders,

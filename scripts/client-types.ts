@@ -166,7 +166,7 @@ export function clientTable(): string {
       ...(body && { body: body_type }),
       ...(access === 'public' && { isPublic: true }),
       ...(returns.schema === Bytes && { isFile: true }),
-      retry: retryOf(operation),
+      ...(retryOf(operation) !== (method === 'GET' ? 'always' : 'keyed') && { retry: retryOf(operation) }),
     }
     const text = Object.entries(row).map(([key, value]) => `${key}: ${JSON.stringify(value).replaceAll('"', "'")}`)
     return `  ${name}: { ${text.join(', ')} },\n`

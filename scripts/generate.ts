@@ -10,6 +10,7 @@ import { ensureDatabase, migrate } from '../packages/server/src/database/migrati
 import { definitions, type Labels } from '../packages/server/src/telemetry/metric-definitions.ts'
 import { aim, criteria, limits, report } from '../packages/web/src/settings/accessibility-table.ts'
 import { shortcuts } from '../packages/web/src/shortcuts/shortcut-table.ts'
+import { clientModel } from './client-model.ts'
 import { clientCalls, clientTable, clientTypes } from './client-types.ts'
 import { PAGE, proofPage, readResults } from './proof-page.ts'
 
@@ -28,6 +29,7 @@ const generated: Record<string, () => string | Promise<string>> = {
   'packages/client/src/types.gen.ts': clientTypes,
   'packages/client/src/calls.gen.ts': clientCalls,
   'packages/client/src/operations.gen.ts': clientTable,
+  'packages/client/src/live/model.gen.ts': clientModel,
   'packages/server/src/database/tables.gen.ts': tableTypes,
 }
 

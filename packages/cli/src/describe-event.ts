@@ -1,17 +1,27 @@
-import type { Card, Checklist, FullBoard } from '@lockstep/client'
+import type { FullBoard, User } from '@lockstep/client'
+import { EventDescriber, type EventMessage, KnownResources } from '@lockstep/client/describe'
 import type { BoardEvent } from '@lockstep/client/live'
 import { escapeControlChars } from './terminal.ts'
 
-type KnownCard = Pick<Card, 'title' | 'column_id' | 'labels' | 'assignees'>
 const quoted = (text: string) => `“${escapeControlChars(text)}”`
+const handle = ({ username }: User) => `@${escapeControlChars(username)}`
 
-/** Describes events of a board in words. It tracks the previous state, because an event contains only the new one. */
-export class EventDescriber {
-  private readonly people = new Map<string, string>()
-  private readonly columns = new Map<string, string>()
-  private readonly cards = new Map<string, KnownCard>()
-  private readonly checklists = new Map<string, string>()
-  private readonly items = new Map<string, boolean>()
+/** The nouns of the resources. */
+const nouns: Record<EventMessage['on'], string> = {
+  board: 'board',
+  member: 'member',
+  column: 'column',
+  card: 'card',
+  label: 'label',
+  checklist: 'checklist',
+  item: 'item',
+  attachment: 'file',
+}
+
+/** Describes events of a board in words. */
+export class EventPrinter {
+  private readonly known = new KnownResources()
+  private readonly describer = new EventDescriber(this.known)
 
   constructor(board: FullBoard) {
     this.update(board)
@@ -19,147 +29,81 @@ export class EventDescriber {
 
   /** Updates the state after skipped events. */
   update(board: FullBoard): void {
-    for (const { user_id, user } of board.members) this.people.set(user_id, user.username)
-    for (const { id, title, cards } of board.columns) {
-      this.columns.set(id, title)
-      for (const card of cards) this.updateCard(card)
-    }
+    this.known.addBoard(board)
   }
 
   actorOf({ user_id }: Pick<BoardEvent, 'user_id'>): string {
     if (user_id === null) return 'lockstep'
-    return escapeControlChars(this.people.get(user_id) ?? user_id.slice(0, 8))
+    return escapeControlChars(this.known.user(user_id)?.username ?? user_id.slice(0, 8))
   }
 
   /** Describes what was done; to be printed after the user's name. */
   describe(event: BoardEvent): string {
-    switch (event.type) {
-      case 'board.updated':
-        return `changed the board ${quoted(event.data.title)}`
-      case 'board.deleted':
-        return 'deleted the board'
-      case 'board.member_added':
-        this.people.set(event.data.user_id, event.data.user.username)
-        return `invited @${escapeControlChars(event.data.user.username)}`
-      case 'board.member_removed':
-        return event.user_id === event.data.user_id
-          ? 'left the board'
-          : `removed @${escapeControlChars(event.data.user.username)} from the board`
-      case 'column.created':
-      case 'column.updated':
-      case 'column.moved':
-        this.columns.set(event.data.id, event.data.title)
-        return `${verbOf(event.type)} the column ${quoted(event.data.title)}`
-      case 'column.deleted':
-        return `deleted the column ${quoted(event.data.title)} with ${event.data.cards.length} cards`
-      case 'card.created':
-      case 'card.updated':
-      case 'card.deleted':
-      case 'card.moved':
-      case 'card.labeled':
-      case 'card.unlabeled':
-      case 'card.assigned':
-      case 'card.unassigned': {
-        const before = this.cards.get(event.data.id)
-        this.updateCard(event.data)
-        return this.describeCard(event.type, event.data, before)
-      }
-      case 'label.created':
-      case 'label.updated':
-      case 'label.deleted':
-        return `${verbOf(event.type)} the label #${escapeControlChars(event.data.name)}`
-      case 'checklist.created':
-      case 'checklist.updated':
-      case 'checklist.deleted':
-      case 'checklist.moved':
-        this.updateChecklist(event.data)
-        return `${verbOf(event.type)} the checklist ${quoted(event.data.title)}${this.on(event.data.card_id)}`
-      case 'checklist_item.updated': {
-        const { id, content, is_done } = event.data
-        const wasDone = this.items.get(id)
-        this.items.set(id, is_done)
-        if (wasDone === is_done) return `changed the item ${quoted(content)}`
-        return `${is_done ? 'checked off' : 'unchecked'} ${quoted(content)}${this.in(event.data.checklist_id)}`
-      }
-      case 'checklist_item.created':
-      case 'checklist_item.deleted':
-      case 'checklist_item.moved':
-      case 'checklist_item.assigned':
-      case 'checklist_item.unassigned':
-        this.items.set(event.data.id, event.data.is_done)
-        return `${verbOf(event.type)} the item ${quoted(event.data.content)}${this.in(event.data.checklist_id)}`
-      case 'attachment.created':
-      case 'attachment.deleted':
-        return `${verbOf(event.type)} the file ${quoted(event.data.name)}${this.on(event.data.card_id)}`
-      default:
-        // A newer service may send unknown kinds of events.
-        return (event as { type: string }).type
+    return this.words(this.describer.describe(event))
+  }
+
+  private words(message: EventMessage): string {
+    const { key, on, name, people = [], linked, card_id } = message
+    const object = objectOf(message)
+    const [column, from] = [this.column(message.column_id), this.column(message.from_column_id)]
+    const title = this.known.name(card_id)
+    const at = title === undefined ? '' : ` on ${quoted(title)}`
+    const who = people.length > 0 ? people.map(handle).join(', ') : 'someone'
+    switch (key) {
+      case 'created':
+        if (on === 'member') return `invited ${who}`
+        return on === 'card' ? `added ${object} to ${column}` : `added ${object}${at}`
+      case 'deleted':
+        if (on === 'member') return `removed ${who} from the board`
+        if (on === 'card') return `deleted ${object} from ${column}`
+        return `deleted ${object}${on === 'column' ? ` with ${message.cardCount} cards` : at}`
+      case 'changed':
+        return `changed ${object}${at}`
+      case 'renamed':
+        return `renamed ${object} to ${quoted(message.newName ?? '')}`
+      case 'description_changed':
+        return 'changed the description of the board'
+      case 'role_changed':
+        return `made ${who} ${message.role === 'owner' ? 'an owner' : 'a member'}`
+      case 'checked':
+        return `checked off ${quoted(name)}${at}`
+      case 'unchecked':
+        return `unchecked ${quoted(name)}${at}`
+      case 'moved':
+        return on === 'card' ? `moved ${object} within ${column}` : `moved ${object}${at}`
+      case 'moved_to_other_list':
+        return `moved ${object} from ${from} to ${column}`
+      case 'placed':
+        return `placed ${object} in ${column}`
+      case 'rebalanced':
+        return `adjusted the position of ${object}`
+      case 'assigned':
+        return `assigned ${who} to ${object}${at}`
+      case 'unassigned':
+        return `unassigned ${who} from ${object}${at}`
+      case 'linked':
+        return `added ${linkedName(linked)} to ${object}`
+      case 'unlinked':
+        return `removed ${linkedName(linked)} from ${object}`
+      case 'left':
+        return 'left the board'
+      case 'unknown':
+        return name
     }
   }
 
-  private describeCard(type: string, card: Card, before: KnownCard | undefined): string {
-    const name = quoted(card.title)
-    const column = this.column(card.column_id)
-    const label = differing(card.labels, before?.labels)
-    const person = differing(card.assignees, before?.assignees)
-    switch (type) {
-      case 'card.created':
-        return `added ${name} to ${column}`
-      case 'card.updated':
-        return before && before.title !== card.title ? `renamed ${quoted(before.title)} to ${name}` : `changed ${name}`
-      case 'card.deleted':
-        return `deleted ${name} from ${column}`
-      case 'card.moved':
-        return before && before.column_id !== card.column_id
-          ? `moved ${name} from ${this.column(before.column_id)} to ${column}`
-          : `moved ${name} within ${column}`
-      case 'card.labeled':
-        return `added ${label ? `#${escapeControlChars(label.name)}` : 'a label'} to ${name}`
-      case 'card.unlabeled':
-        return `removed ${label ? `#${escapeControlChars(label.name)}` : 'a label'} from ${name}`
-      case 'card.assigned':
-        return `assigned ${person ? `@${escapeControlChars(person.username)}` : 'someone'} to ${name}`
-      default:
-        return `unassigned ${person ? `@${escapeControlChars(person.username)}` : 'someone'} from ${name}`
-    }
-  }
-
-  private updateCard(card: Card): void {
-    const { id, title, column_id, labels, assignees, checklists } = card
-    this.cards.set(id, { title, column_id, labels, assignees })
-    for (const checklist of checklists) this.updateChecklist(checklist)
-  }
-
-  private updateChecklist({ id, card_id, items }: Checklist): void {
-    this.checklists.set(id, card_id)
-    for (const item of items) this.items.set(item.id, item.is_done)
-  }
-
-  private column(id: string): string {
-    return escapeControlChars(this.columns.get(id) ?? 'another column')
-  }
-  private on(card_id: string): string {
-    const card = this.cards.get(card_id)
-    return card ? ` on ${quoted(card.title)}` : ''
-  }
-  private in(checklist_id: string): string {
-    return this.on(this.checklists.get(checklist_id) ?? '')
+  private column(id: string | undefined): string {
+    return escapeControlChars(this.known.name(id) ?? 'another column')
   }
 }
 
-/** The item that is in only one of two lists. */
-function differing<T extends { id: string }>(now: readonly T[], before: readonly T[] = []): T | undefined {
-  const isIn = (list: readonly T[], { id }: T) => list.some((other) => other.id === id)
-  return now.find((item) => !isIn(before, item)) ?? before.find((item) => !isIn(now, item))
+function objectOf({ on, name }: EventMessage): string {
+  if (on === 'card') return quoted(name)
+  if (on === 'board') return 'the board'
+  return on === 'label' ? `the label #${escapeControlChars(name)}` : `the ${nouns[on]} ${quoted(name)}`
 }
 
-const verbs: Record<string, string> = {
-  created: 'added',
-  updated: 'changed',
-  assigned: 'assigned someone to',
-  unassigned: 'unassigned someone from',
-}
-const verbOf = (type: string) => {
-  const past = type.split('.')[1] ?? type
-  return verbs[past] ?? past
+function linkedName(linked: EventMessage['linked']): string {
+  const noun = nouns[linked?.on ?? 'label']
+  return linked?.name === undefined ? `a ${noun}` : `#${escapeControlChars(linked.name)}`
 }

@@ -1,6 +1,6 @@
 import { type LiveBoard, openBoard, type Phase } from '@lockstep/client/live'
 import type { Command } from './command.ts'
-import { EventDescriber } from './describe-event.ts'
+import { EventPrinter } from './describe-event.ts'
 import { EXIT, Failure } from './failure.ts'
 import { loadBoard } from './find.ts'
 import { escapeControlChars, painter } from './terminal.ts'
@@ -15,7 +15,7 @@ export const watch: Command = {
     const api = client()
     const { id, title } = await loadBoard(api, word)
     await using board = await openBoard(api, id)
-    const describer = new EventDescriber(viewOf(board))
+    const describer = new EventPrinter(viewOf(board))
     const events = board.events()
     const end = () => void board.close()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)

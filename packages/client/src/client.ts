@@ -2,6 +2,7 @@ import type { Calls } from './calls.gen.ts'
 import { isLockstepError } from './errors.ts'
 import { operations } from './operations.gen.ts'
 import type { CallOptions, ClientOptions, OperationRow, RequestOptions, RetryLimits } from './options.ts'
+import { randomId } from './random-id.ts'
 import { type ApiResponse, type NotModified, readResponse } from './response.ts'
 import { type AttemptLimits, withRetries } from './retry.ts'
 import { buildRequest, type HttpRequest, send } from './send.ts'
@@ -114,8 +115,11 @@ function limitsOf({ retry, isFile, body }: OperationRow, defaults: RetryLimits, 
   }
 }
 
-function headersOf({ retry }: OperationRow, options: RequestOptions): Record<string, string> {
-  const { ifMatch, ifNoneMatch, idempotencyKey = retry === 'keyed' ? newKey() : undefined, headers } = options
+function headersOf(
+  { method, retry = method === 'GET' ? 'always' : 'keyed' }: OperationRow,
+  options: RequestOptions,
+): Record<string, string> {
+  const { ifMatch, ifNoneMatch, idempotencyKey = retry === 'keyed' ? randomId() : undefined, headers } = options
   return {
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     ...(ifMatch !== undefined && { 'if-match': ifMatch }),
@@ -123,6 +127,3 @@ function headersOf({ retry }: OperationRow, options: RequestOptions): Record<str
     ...headers,
   }
 }
-
-/** `crypto.randomUUID` is missing on pages without TLS. */
-const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(36)).join('')

@@ -25,23 +25,17 @@ export interface ErrorDetails {
 /** The error of every failed call, except that an aborted call rejects with its signal's reason. */
 export class LockstepError extends Error implements ErrorDetails {
   override readonly name = 'LockstepError'
-  readonly code: ErrorCode
-  readonly detail: string
-  readonly status: number
-  readonly errors: { field: string; message: string }[]
-  readonly current: unknown
-  readonly requestId: string | undefined
-  readonly retryAfterSeconds: number | undefined
+  declare readonly code: ErrorCode
+  declare readonly detail: string
+  declare readonly status: number
+  declare readonly errors: { field: string; message: string }[]
+  declare readonly current: unknown
+  declare readonly requestId: string | undefined
+  declare readonly retryAfterSeconds: number | undefined
 
-  constructor({ code, detail, status = 0, errors = [], current, requestId, retryAfterSeconds, cause }: ErrorDetails) {
-    super(detail, { cause })
-    this.code = code
-    this.detail = detail
-    this.status = status
-    this.errors = errors
-    this.current = current
-    this.requestId = requestId
-    this.retryAfterSeconds = retryAfterSeconds
+  constructor({ cause, ...details }: ErrorDetails) {
+    super(details.detail, { cause })
+    Object.assign(this, { status: 0, errors: [], current: undefined, requestId: undefined }, details)
   }
 }
 

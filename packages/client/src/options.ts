@@ -11,8 +11,11 @@ export interface OperationRow {
   isPublic?: boolean
   /** The response is a file. */
   isFile?: boolean
-  /** Whether it may be sent again when its response was lost: always, with the same idempotency key, or never. */
-  retry: 'always' | 'keyed' | 'never'
+  /**
+   * Whether it may be sent again when its response was lost: always (the default of a GET), with the same idempotency key
+   * (that of all others), or never.
+   */
+  retry?: 'always' | 'keyed' | 'never'
 }
 
 /** Limits for the retries of a call. */

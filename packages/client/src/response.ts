@@ -1,5 +1,6 @@
 import { type ErrorDetails, LockstepError } from './errors.ts'
 import type { OperationRow } from './options.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Status and headers of a response. */
 interface ResponseHead {
@@ -32,7 +33,7 @@ export async function readResponse(
   const head = headOf(response)
   if (status === 304) return { ...head, isModified: false, data: undefined }
   if (ok && isFile) return { ...head, isModified: true, data: await response.blob() }
-  const data = parse(await response.text())
+  const data = parseJson(await response.text())
   if (ok && (data !== undefined || status === 204)) return { ...head, isModified: true, data }
   // Without a problem code, the response came from a proxy or from another service.
   const { code, detail, errors, current } = { ...(data as Partial<ErrorDetails>) }
@@ -58,13 +59,5 @@ function headOf({ status, headers }: Response): ResponseHead {
     isReplay: header('idempotent-replayed') === 'true',
     requestId: header('x-request-id'),
     next: next === undefined ? undefined : Object.fromEntries(new URLSearchParams(next)),
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -29,30 +29,30 @@ export class ClientSession implements Session {
   expiresAt: number | undefined
   /** Increases with every new credential. */
   generation = 0
-  private renewAt: number | undefined
-  private isOpen = false
-  private isClosed = false
-  private renewal: Promise<void> | undefined
-  private timer: ReturnType<typeof setTimeout> | undefined
-  private readonly options: Pick<ClientOptions, 'auth' | 'onToken' | 'onSessionEnd'>
-  private readonly refresh: () => Promise<unknown>
+  #renewAt: number | undefined
+  #isOpen = false
+  #isClosed = false
+  #renewal: Promise<void> | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #options: Pick<ClientOptions, 'auth' | 'onToken' | 'onSessionEnd'>
+  readonly #refresh: () => Promise<unknown>
 
   /** `refresh` sends the renewal request and passes its token to `acceptToken`. */
   constructor(
     options: Pick<ClientOptions, 'auth' | 'token' | 'onToken' | 'onSessionEnd'>,
     refresh: () => Promise<unknown>,
   ) {
-    this.options = options
-    this.refresh = refresh
+    this.#options = options
+    this.#refresh = refresh
     this.setToken(options.token)
   }
 
   get usesCookie(): boolean {
-    return this.options.auth === 'cookie'
+    return this.#options.auth === 'cookie'
   }
 
   setToken(token: string | undefined): void {
-    this.setCredential(token, (exp) => exp * 1000)
+    this.#setCredential(token, (exp) => exp * 1000)
   }
 
   /**
@@ -60,14 +60,14 @@ export class ClientSession implements Session {
    * second because the claims are whole seconds.
    */
   acceptToken({ access_token }: Token): void {
-    this.setCredential(access_token, (exp, iat) => Date.now() + (exp - iat - 1) * 1000)
-    if (!this.usesCookie) this.options.onToken?.(access_token)
+    this.#setCredential(access_token, (exp, iat) => Date.now() + (exp - iat - 1) * 1000)
+    if (!this.usesCookie) this.#options.onToken?.(access_token)
   }
 
   /** The token for a request. It is renewed first if it is about to expire. */
   async freshToken(): Promise<string | undefined> {
-    if (this.renewAt !== undefined && Date.now() >= this.renewAt) {
-      const renewal = this.renewInBackground()
+    if (this.#renewAt !== undefined && Date.now() >= this.#renewAt) {
+      const renewal = this.#renewInBackground()
       if (Date.now() >= (this.expiresAt ?? Infinity) - MIN_LIFETIME_MS) await renewal
     }
     return this.token
@@ -78,73 +78,73 @@ export class ClientSession implements Session {
    * renewing it.
    */
   onAccepted(): void {
-    if (!this.usesCookie || this.isOpen) return
-    this.isOpen = true
-    void this.renewInBackground()
+    if (!this.usesCookie || this.#isOpen) return
+    this.#isOpen = true
+    void this.#renewInBackground()
   }
 
   /** Called after a 401: whether the token has been replaced since the request was sent. */
   async wasReplaced(token: string | undefined): Promise<boolean> {
-    await this.renewal?.catch(() => {})
+    await this.#renewal?.catch(() => {})
     return this.token !== undefined && this.token !== token
   }
 
   renew(): Promise<void> {
-    this.renewal ??= this.refresh()
+    this.#renewal ??= this.#refresh()
       .then(() => {})
       .catch((error: unknown) => {
         // A session that is too old to renew stays valid until it expires. Other failures may be temporary.
-        this.scheduleRenewal(isLockstepError(error, 'session_too_old') ? undefined : Date.now() + RENEW_RETRY_MS)
+        this.#scheduleRenewal(isLockstepError(error, 'session_too_old') ? undefined : Date.now() + RENEW_RETRY_MS)
         throw error
       })
       .finally(() => {
-        this.renewal = undefined
+        this.#renewal = undefined
       })
-    return this.renewal
+    return this.#renewal
   }
 
   /** The service rejected the credential. Ignored if the client already has another token. */
   end(error: LockstepError, token: string | undefined): void {
-    if (!this.isOpen || token !== this.token) return
+    if (!this.#isOpen || token !== this.token) return
     this.clear()
-    this.options.onSessionEnd?.(error)
+    this.#options.onSessionEnd?.(error)
   }
 
   clear(): void {
     this.setToken(undefined)
-    if (!this.usesCookie) this.options.onToken?.(undefined)
+    if (!this.usesCookie) this.#options.onToken?.(undefined)
   }
 
   close(): void {
-    this.isClosed = true
-    clearTimeout(this.timer)
+    this.#isClosed = true
+    clearTimeout(this.#timer)
   }
 
-  private renewInBackground(): Promise<void> {
+  #renewInBackground(): Promise<void> {
     return this.renew().catch(() => {})
   }
 
-  private setCredential(token: string | undefined, expiry: (exp: number, iat: number) => number): void {
+  #setCredential(token: string | undefined, expiry: (exp: number, iat: number) => number): void {
     const claims = token === undefined ? undefined : claimsOf(token)
     this.token = this.usesCookie ? undefined : token
-    this.isOpen = token !== undefined
+    this.#isOpen = token !== undefined
     this.generation++
     this.expiresAt = claims && expiry(claims.exp, claims.iat)
-    this.scheduleRenewal(claims && (this.expiresAt as number) - (claims.exp - claims.iat) * 1000 * RENEW_SHARE)
+    this.#scheduleRenewal(claims && (this.expiresAt as number) - (claims.exp - claims.iat) * 1000 * RENEW_SHARE)
   }
 
-  private scheduleRenewal(renewAt: number | undefined): void {
-    this.renewAt = this.isOpen ? renewAt : undefined
-    clearTimeout(this.timer)
-    if (this.renewAt === undefined || this.isClosed) return
-    const waitMs = Math.min(Math.max(this.renewAt - Date.now(), 0), MAX_TIMER_MS)
-    this.timer = setTimeout(() => {
+  #scheduleRenewal(renewAt: number | undefined): void {
+    this.#renewAt = this.#isOpen ? renewAt : undefined
+    clearTimeout(this.#timer)
+    if (this.#renewAt === undefined || this.#isClosed) return
+    const waitMs = Math.min(Math.max(this.#renewAt - Date.now(), 0), MAX_TIMER_MS)
+    this.#timer = setTimeout(() => {
       // Timers may fire slightly early, and long ones are capped.
-      if (Date.now() < (this.renewAt ?? 0)) this.scheduleRenewal(this.renewAt)
-      else void this.renewInBackground()
+      if (Date.now() < (this.#renewAt ?? 0)) this.#scheduleRenewal(this.#renewAt)
+      else void this.#renewInBackground()
     }, waitMs)
     // Do not keep a Node process alive. In browsers a timer is a number.
-    const timer: { unref?: () => void } = Object(this.timer)
+    const timer: { unref?: () => void } = Object(this.#timer)
     timer.unref?.()
   }
 }

@@ -69,8 +69,8 @@ export interface ChecklistItem {
   id: string
   checklist_id: string
   content: string
-  rank: number
   is_done: boolean
+  rank: number
   assignees: User[]
 }
 
@@ -216,7 +216,7 @@ export interface AccountExport {
   automation_rules: ({ board_id: string; id: string; name: string })[]
   attachments: ({ board_id: string; id: string; card_id: string; name: string; mime_type: string; size: number; uploaded_at: string })[]
   changes: ({ board_id: string; seq: number; type: string; id: string | null; at: string })[]
-  stored_answers: ({ key: string; board_id: string | null; status: number; at: string })[]
+  stored_responses: ({ key: string; board_id: string | null; status: number; at: string })[]
   audit: AdminAction[]
 }
 

@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Password } from './auth.ts'
+import { cardFields } from './cards.ts'
+import { itemFields } from './checklists.ts'
 import { Changes, Message, Nullable, named, nothing, operation, Text, Timestamp, Uuid } from './operation.ts'
 
 const accountShape = Type.Object({
@@ -53,12 +55,8 @@ const exportShape = Type.Object({
   ),
   boards_created: Type.Array(Type.Object({ id: Uuid, title: Type.String() })),
   boards_changed_last: Type.Array(Type.Object({ id: Uuid, title: Type.String() })),
-  cards_assigned: Type.Array(
-    Type.Object({ board_id: Uuid, id: Uuid, title: Type.String(), description: Nullable(Type.String()) }),
-  ),
-  items_assigned: Type.Array(
-    Type.Object({ board_id: Uuid, id: Uuid, content: Type.String(), is_done: Type.Boolean() }),
-  ),
+  cards_assigned: Type.Array(Type.Object({ board_id: Uuid, id: Uuid, ...cardFields })),
+  items_assigned: Type.Array(Type.Object({ board_id: Uuid, id: Uuid, ...itemFields })),
   automation_rules: Type.Array(Type.Object({ board_id: Uuid, id: Uuid, name: Type.String() })),
   attachments: Type.Array(
     Type.Object({
@@ -74,7 +72,7 @@ const exportShape = Type.Object({
   changes: Type.Array(
     Type.Object({ board_id: Uuid, seq: Count, type: Type.String(), id: Nullable(Uuid), at: Timestamp }),
   ),
-  stored_answers: Type.Array(
+  stored_responses: Type.Array(
     Type.Object({ key: Type.String(), board_id: Nullable(Uuid), status: Count, at: Timestamp }),
   ),
   audit: Type.Array(AdminAction),

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Bytes, member, NewId, named, nothing, operation, Uuid } from './operation.ts'
+import { create, remove } from './resources.ts'
 
 const shape = Type.Object({
   id: Uuid,
@@ -27,6 +28,7 @@ export const attachmentOperations = {
     body: Type.Object({ ...NewId, file: Bytes }),
     body_type: 'upload',
     returns: { status: 201, schema: Attachment },
+    effect: create('attachment'),
     emits: ['attachment.created'],
     problems: ['file_too_large', 'id_taken', 'board_file_limit'],
   }),
@@ -50,6 +52,7 @@ export const attachmentOperations = {
     access: member('attachment'),
     params: AttachmentPath,
     returns: nothing,
+    effect: remove('attachment'),
     emits: ['attachment.deleted'],
   }),
 }

@@ -13,6 +13,7 @@ import {
   Title,
   Uuid,
 } from './operation.ts'
+import { create, remove, update } from './resources.ts'
 
 const TriggerType = Type.Enum(['CARD_CREATED', 'CARD_MOVED', 'LABEL_ADDED'])
 const ActionType = Type.Enum(['MOVE_TO_COLUMN', 'ASSIGN_MEMBER'])
@@ -71,9 +72,10 @@ export const automationOperations = {
       action_type: ActionType,
       action_column_id: Optional(Uuid),
       action_user_id: Optional(Uuid),
-      is_enabled: Optional(Type.Boolean()),
+      is_enabled: Optional(Type.Boolean(), true),
     }),
     returns: { status: 201, schema: AutomationRule },
+    effect: create('rule'),
     emits: [],
     problems: [...missing, 'too_many_rules', 'id_taken'],
   }),
@@ -105,6 +107,7 @@ export const automationOperations = {
       is_enabled: Type.Boolean(),
     }),
     returns: { status: 200, schema: AutomationRule },
+    effect: update('rule'),
     emits: [],
     problems: missing,
   }),
@@ -116,6 +119,7 @@ export const automationOperations = {
     access: owner('rule'),
     params: RulePath,
     returns: nothing,
+    effect: remove('rule'),
     emits: [],
   }),
   listRuns: operation({

@@ -16,6 +16,7 @@ import {
   Title,
   Uuid,
 } from './operation.ts'
+import { create, ofMember, remove, update } from './resources.ts'
 import { User } from './users.ts'
 
 const Role = Type.Enum(['owner', 'member'])
@@ -68,6 +69,7 @@ export const boardOperations = {
     access: 'authenticated',
     body: Type.Object({ ...NewId, title: Title, description: Optional(Description) }),
     returns: { status: 201, schema: Board },
+    effect: create('board'),
     emits: [],
     problems: ['id_taken', 'owned_board_limit'],
   }),
@@ -98,6 +100,7 @@ export const boardOperations = {
     params: BoardPath,
     body: Changes({ title: Title, description: Nullable(Description) }),
     returns: { status: 200, schema: Board },
+    effect: update('board'),
     emits: ['board.updated'],
   }),
   deleteBoard: operation({
@@ -108,6 +111,7 @@ export const boardOperations = {
     access: owner('board'),
     params: BoardPath,
     returns: nothing,
+    effect: remove('board'),
     emits: ['board.deleted'],
   }),
   getBoardUsage: operation({
@@ -137,6 +141,7 @@ export const memberOperations = {
     params: BoardPath,
     body: Type.Object({ user_id: Uuid }),
     returns: { status: 201, schema: Invited },
+    effect: ofMember('create', 'board.member_added'),
     emits: ['board.member_added'],
     problems: ['user_not_found', 'already_a_member'],
   }),
@@ -159,6 +164,7 @@ export const memberOperations = {
     params: MemberPath,
     body: Changes({ role: { ...Role, description: 'Accepted in upper or lower case.' } }),
     returns: { status: 200, schema: BoardMember },
+    effect: ofMember('update', 'board.updated'),
     emits: ['board.updated'],
     problems: ['member_not_found', 'last_owner'],
   }),
@@ -172,6 +178,7 @@ export const memberOperations = {
     access: ownerOrSelf('board'),
     params: MemberPath,
     returns: nothing,
+    effect: ofMember('delete', 'board.member_removed'),
     emits: ['card.unassigned', 'checklist_item.unassigned', 'board.member_removed'],
     problems: ['member_not_found', 'last_owner', 'board_log_limit'],
   }),

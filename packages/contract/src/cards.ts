@@ -18,13 +18,16 @@ import {
   Title,
   Uuid,
 } from './operation.ts'
+import { assign, create, link, move, remove, unassign, unlink, update } from './resources.ts'
 import { User } from './users.ts'
+
+/** What users write on a card. */
+export const cardFields = { title: Type.String(), description: Nullable(Type.String()) }
 
 const shape = Type.Object({
   id: Uuid,
   column_id: Uuid,
-  title: Type.String(),
-  description: Nullable(Type.String()),
+  ...cardFields,
   rank: Rank,
   labels: Type.Array(Label),
   assignees: Type.Array(User),
@@ -50,6 +53,7 @@ export const cardOperations = {
     params: Type.Object({ board_id: Uuid, column_id: Uuid }),
     body: Type.Object({ ...NewId, title: Title, description: Optional(Description), ...Place }),
     returns: { status: 201, schema: Card },
+    effect: create('card'),
     emits: ['card.created', 'card.moved'],
     problems: ['column_not_found', 'id_taken', 'board_card_limit'],
   }),
@@ -94,6 +98,7 @@ export const cardOperations = {
     params: CardPath,
     body: Changes({ title: Title, description: Nullable(Description) }),
     returns: { status: 200, schema: Card },
+    effect: update('card'),
     emits: ['card.updated'],
   }),
   deleteCard: operation({
@@ -104,6 +109,7 @@ export const cardOperations = {
     access: member('card'),
     params: CardPath,
     returns: nothing,
+    effect: remove('card'),
     emits: ['card.deleted'],
   }),
   moveCard: operation({
@@ -115,6 +121,7 @@ export const cardOperations = {
     params: CardPath,
     body: Type.Object({ column_id: Optional(Uuid), ...Place }),
     returns: { status: 200, schema: Card },
+    effect: move('card'),
     emits: ['card.moved', 'card.assigned'],
     problems: ['column_not_found'],
   }),
@@ -128,6 +135,7 @@ export const cardOperations = {
     params: CardPath,
     body: Type.Object({ user_ids: Type.Array(Uuid, { maxItems: 100 }) }),
     returns: { status: 200, schema: Card },
+    effect: assign('card'),
     emits: ['card.assigned'],
     problems: ['user_not_found', 'user_not_a_member'],
   }),
@@ -139,6 +147,7 @@ export const cardOperations = {
     access: member('card'),
     params: Type.Object({ card_id: Uuid, user_id: Uuid }),
     returns: nothing,
+    effect: unassign('card'),
     emits: ['card.unassigned'],
     problems: ['board_log_limit', 'change_too_large'],
   }),
@@ -151,6 +160,7 @@ export const cardOperations = {
     access: member('card'),
     params: Type.Object({ card_id: Uuid, label_id: Uuid }),
     returns: { status: 200, schema: Card },
+    effect: link('label'),
     emits: ['card.labeled', 'card.moved', 'card.assigned'],
     problems: ['label_not_found'],
   }),
@@ -162,6 +172,7 @@ export const cardOperations = {
     access: member('card'),
     params: Type.Object({ card_id: Uuid, label_id: Uuid }),
     returns: nothing,
+    effect: unlink('label'),
     emits: ['card.unlabeled'],
     problems: ['label_not_found', 'board_log_limit', 'change_too_large'],
   }),

@@ -15,14 +15,17 @@ import {
   Uuid,
   VisibleText,
 } from './operation.ts'
+import { assign, create, move, remove, unassign, update } from './resources.ts'
 import { User } from './users.ts'
+
+/** What users write in an item. */
+export const itemFields = { content: Type.String(), is_done: Type.Boolean() }
 
 const itemShape = Type.Object({
   id: Uuid,
   checklist_id: Uuid,
-  content: Type.String(),
+  ...itemFields,
   rank: Rank,
-  is_done: Type.Boolean(),
   assignees: Type.Array(User),
 })
 export interface ChecklistItem extends Static<typeof itemShape> {}
@@ -53,6 +56,7 @@ export const checklistOperations = {
     params: Type.Object({ card_id: Uuid }),
     body: Type.Object({ ...NewId, title: Title }),
     returns: { status: 201, schema: Checklist },
+    effect: create('checklist'),
     emits: ['checklist.created'],
     problems: ['id_taken'],
   }),
@@ -65,6 +69,7 @@ export const checklistOperations = {
     params: ChecklistPath,
     body: Changes({ title: Title }),
     returns: { status: 200, schema: Checklist },
+    effect: update('checklist'),
     emits: ['checklist.updated'],
   }),
   deleteChecklist: operation({
@@ -75,6 +80,7 @@ export const checklistOperations = {
     access: member('checklist'),
     params: ChecklistPath,
     returns: nothing,
+    effect: remove('checklist'),
     emits: ['checklist.deleted'],
   }),
   moveChecklist: operation({
@@ -87,6 +93,7 @@ export const checklistOperations = {
     params: ChecklistPath,
     body: RequiredPlace,
     returns: { status: 200, schema: Checklist },
+    effect: move('checklist'),
     emits: ['checklist.moved'],
   }),
 }
@@ -102,6 +109,7 @@ export const itemOperations = {
     params: ChecklistPath,
     body: Type.Object({ ...NewId, content: Content }),
     returns: { status: 201, schema: ChecklistItem },
+    effect: create('item'),
     emits: ['checklist_item.created'],
     problems: ['id_taken'],
   }),
@@ -114,6 +122,7 @@ export const itemOperations = {
     params: ItemPath,
     body: Changes({ content: Content, is_done: Type.Boolean() }),
     returns: { status: 200, schema: ChecklistItem },
+    effect: update('item'),
     emits: ['checklist_item.updated'],
   }),
   deleteItem: operation({
@@ -124,6 +133,7 @@ export const itemOperations = {
     access: member('item'),
     params: ItemPath,
     returns: nothing,
+    effect: remove('item'),
     emits: ['checklist_item.deleted'],
   }),
   moveItem: operation({
@@ -135,6 +145,7 @@ export const itemOperations = {
     params: ItemPath,
     body: Type.Object({ checklist_id: Optional(Uuid), ...Place }),
     returns: { status: 200, schema: ChecklistItem },
+    effect: move('item'),
     emits: ['checklist_item.moved'],
     problems: ['checklist_not_found'],
   }),
@@ -148,6 +159,7 @@ export const itemOperations = {
     params: ItemPath,
     body: Type.Object({ user_ids: Type.Array(Uuid, { maxItems: 100 }) }),
     returns: { status: 200, schema: ChecklistItem },
+    effect: assign('item'),
     emits: ['checklist_item.assigned'],
     problems: ['user_not_found', 'user_not_a_member'],
   }),
@@ -159,6 +171,7 @@ export const itemOperations = {
     access: member('item'),
     params: Type.Object({ item_id: Uuid, user_id: Uuid }),
     returns: nothing,
+    effect: unassign('item'),
     emits: ['checklist_item.unassigned'],
     problems: ['board_log_limit', 'change_too_large'],
   }),

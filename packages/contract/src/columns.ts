@@ -3,6 +3,7 @@ import { Card } from './cards.ts'
 import {
   Changes,
   Color,
+  DEFAULT_COLOR,
   member,
   NewId,
   named,
@@ -16,6 +17,7 @@ import {
   Title,
   Uuid,
 } from './operation.ts'
+import { create, move, remove, update } from './resources.ts'
 
 const shape = Type.Object({
   id: Uuid,
@@ -43,11 +45,12 @@ export const columnOperations = {
     body: Type.Object({
       ...NewId,
       title: Title,
-      color: Optional(Color),
-      is_done_column: Optional(Type.Boolean()),
+      color: Optional(Color, DEFAULT_COLOR),
+      is_done_column: Optional(Type.Boolean(), false),
       ...Place,
     }),
     returns: { status: 201, schema: Column },
+    effect: create('column'),
     emits: ['column.created', 'column.moved'],
     problems: ['id_taken'],
   }),
@@ -60,6 +63,7 @@ export const columnOperations = {
     params: ColumnPath,
     body: Changes({ title: Title, color: Color, is_done_column: Type.Boolean() }),
     returns: { status: 200, schema: Column },
+    effect: update('column'),
     emits: ['column.updated'],
   }),
   deleteColumn: operation({
@@ -71,6 +75,7 @@ export const columnOperations = {
     access: member('column'),
     params: ColumnPath,
     returns: nothing,
+    effect: remove('column'),
     emits: ['column.deleted'],
   }),
   moveColumn: operation({
@@ -83,6 +88,7 @@ export const columnOperations = {
     params: ColumnPath,
     body: RequiredPlace,
     returns: { status: 200, schema: Column },
+    effect: move('column'),
     emits: ['column.moved'],
   }),
 }

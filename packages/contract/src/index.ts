@@ -11,6 +11,7 @@ import { healthOperations } from './health.ts'
 import { labelEvents, labelOperations } from './labels.ts'
 import type { Operation } from './operation.ts'
 import { realtimeOperations } from './realtime.ts'
+import type { Effect } from './resources.ts'
 import { userOperations } from './users.ts'
 
 /** Every operation of the service, by name, in the order of the documentation. */
@@ -29,7 +30,16 @@ export const operations = {
   ...automationOperations,
   ...realtimeOperations,
   ...administrationOperations,
-} satisfies Record<string, Operation & { emits?: readonly EventKind[] }>
+} satisfies Record<string, Operation & (Reads | Changes)>
+
+interface Reads {
+  emits?: undefined
+}
+/** An operation that changes a board declares its events and its effect. */
+interface Changes {
+  emits: readonly EventKind[]
+  effect: Effect
+}
 
 /** Every event kind, with the schema of its `data`. */
 export const events = {

@@ -1,5 +1,18 @@
 import Type, { type Static } from 'typebox'
-import { Changes, Color, member, NewId, named, nothing, Optional, operation, Title, Uuid } from './operation.ts'
+import {
+  Changes,
+  Color,
+  DEFAULT_COLOR,
+  member,
+  NewId,
+  named,
+  nothing,
+  Optional,
+  operation,
+  Title,
+  Uuid,
+} from './operation.ts'
+import { create, remove, update } from './resources.ts'
 
 const shape = Type.Object({ id: Uuid, board_id: Uuid, name: Type.String(), color: Type.String() })
 export interface Label extends Static<typeof shape> {}
@@ -45,8 +58,9 @@ export const labelOperations = {
     summary: 'Create a label on a board',
     access: member('board'),
     params: BoardPath,
-    body: Type.Object({ ...NewId, name: Title, color: Optional(Color) }),
+    body: Type.Object({ ...NewId, name: Title, color: Optional(Color, DEFAULT_COLOR) }),
     returns: { status: 201, schema: Label },
+    effect: create('label'),
     emits: ['label.created'],
     problems: ['id_taken'],
   }),
@@ -60,6 +74,7 @@ export const labelOperations = {
     params: LabelPath,
     body: Changes({ name: Title, color: Color }),
     returns: { status: 200, schema: Label },
+    effect: update('label'),
     emits: ['label.updated'],
   }),
   deleteLabel: operation({
@@ -71,6 +86,7 @@ export const labelOperations = {
     access: member('label'),
     params: LabelPath,
     returns: nothing,
+    effect: remove('label'),
     emits: ['label.deleted'],
   }),
 }

@@ -1,5 +1,6 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import type { ProblemCode } from './problems.ts'
+import type { Effect, Resource } from './resources.ts'
 
 export const Uuid = Type.String({ format: 'uuid' })
 export const Timestamp = Type.String({ format: 'date-time' })
@@ -8,14 +9,17 @@ export const Text = (maxLength: number) => Type.String({ format: 'text', maxLeng
 /** Free text with at least one visible character. */
 export const VisibleText = (maxLength: number) => Type.String({ format: 'visible-text', minLength: 1, maxLength })
 export const Title = VisibleText(255)
-export const Color = Text(32)
+/** No user types a text that is so short. */
+export const COLOR_LENGTH = 32
+export const Color = Text(COLOR_LENGTH)
 /** The default color of a column or a label. */
 export const DEFAULT_COLOR = '#6b7280'
 export const Rank = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
-/** An optional input; `null` is the same as leaving it out. */
-export const Optional = <S extends TSchema>(schema: S) => Type.Optional(Nullable(schema))
+/** An optional input; `null` is the same as leaving it out. The default is that of the created resource; null if there is none. */
+export const Optional = <S extends TSchema>(schema: S, value?: Static<S>) =>
+  Type.Optional(Type.Union([schema, Type.Null()], value === undefined ? {} : { default: value }))
 /** The body of a PATCH: fields that are left out do not change. */
 export const Changes = <P extends TProperties>(fields: P) => Type.Partial(Type.Object(fields))
 
@@ -50,8 +54,6 @@ export const Bytes = Type.Unsafe<Blob>({ type: 'string', format: 'binary' })
 export const named = <T>(title: string, schema: TSchema) => Type.Unsafe<T>({ ...schema, title })
 
 export type Role = 'owner' | 'member'
-/** The resources of a board. The id is the path parameter `<resource>_id`. */
-export type Resource = 'board' | 'column' | 'card' | 'label' | 'checklist' | 'item' | 'attachment' | 'rule'
 export interface BoardAccess {
   on: Resource
   role: Role
@@ -103,6 +105,8 @@ export interface Operation {
   unavailable_fields?: TObject
   /** The kinds of events that a change may emit. Present, even if empty, on every operation that changes a board. */
   emits?: readonly string[]
+  /** What a change does. The client predicts it, and the server builds its statements from it. */
+  effect?: Effect
   /** The problems of this operation, besides those that follow from its access and inputs. */
   problems?: readonly ProblemCode[]
 }

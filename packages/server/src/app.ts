@@ -1,16 +1,5 @@
-import { administrationOperations } from '@lockstep/contract/administration'
-import { attachmentOperations } from '@lockstep/contract/attachments'
-import { authOperations } from '@lockstep/contract/auth'
-import { automationOperations } from '@lockstep/contract/automations'
-import { boardOperations, memberOperations } from '@lockstep/contract/boards'
-import { cardOperations } from '@lockstep/contract/cards'
-import { checklistOperations, itemOperations } from '@lockstep/contract/checklists'
-import { columnOperations } from '@lockstep/contract/columns'
-import { healthOperations } from '@lockstep/contract/health'
-import { labelOperations } from '@lockstep/contract/labels'
+import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
-import { realtimeOperations } from '@lockstep/contract/realtime'
-import { userOperations } from '@lockstep/contract/users'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { v7 as newUuid } from 'uuid'
 import { adminHandlers } from './administration/admin-operations.ts'
@@ -119,24 +108,26 @@ function registerDomains(
   deps: RouteDeps,
   isClosing: () => boolean,
 ) {
-  const register = <Ops extends Record<string, Operation>>(operations: Ops, handlers: Handlers<Ops>) =>
-    registerRoutes(app, deps, operations, handlers)
   const userChanged = (user_id: string) => live.userChanged(user_id)
   const auth = { tokens, passwords, limits, settings: config.auth, isOwnOrigin, userChanged }
-  register(authOperations, authHandlers(auth))
-  register(userOperations, userHandlers(limits, { isOpen: config.isUserSearchOpen }))
-  register(healthOperations, healthHandlers({ database, ping: live.ping, isClosing }))
-  register(boardOperations, boardHandlers(new BoardCache(config.boards.cacheBytes, halfOfPool), quotas))
-  register(memberOperations, memberHandlers)
-  register(columnOperations, columnHandlers)
-  register(cardOperations, cardHandlers)
-  register(labelOperations, labelHandlers)
-  register(checklistOperations, checklistHandlers)
-  register(itemOperations, itemHandlers)
-  register(attachmentOperations, attachmentHandlers(files))
-  register(automationOperations, automationHandlers)
-  register(realtimeOperations, realtimeHandlers(live))
-  if (!config.http.hasAdminApi) return
   const retentionDays = config.boards.eventRetentionDays
-  register(administrationOperations, adminHandlers({ core, passwords, userChanged, retentionDays }))
+  // An operation of the contract without a handler does not compile.
+  const handlers: Handlers<typeof operations> = {
+    ...authHandlers(auth),
+    ...userHandlers(limits, { isOpen: config.isUserSearchOpen }),
+    ...healthHandlers({ database, ping: live.ping, isClosing }),
+    ...boardHandlers(new BoardCache(config.boards.cacheBytes, halfOfPool), quotas),
+    ...memberHandlers,
+    ...columnHandlers,
+    ...cardHandlers,
+    ...labelHandlers,
+    ...checklistHandlers,
+    ...itemHandlers,
+    ...attachmentHandlers(files),
+    ...automationHandlers,
+    ...realtimeHandlers(live),
+    ...adminHandlers({ core, passwords, userChanged, retentionDays }),
+  }
+  const isOffered = ({ access }: Operation) => access !== 'superuser' || config.http.hasAdminApi
+  registerRoutes(app, deps, operations, handlers, isOffered)
 }

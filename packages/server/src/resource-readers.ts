@@ -5,7 +5,7 @@ import { readBoard, readBoardVersion } from './boards/board-queries.ts'
 import { readMember } from './boards/member-queries.ts'
 import { readCard } from './cards/card-queries.ts'
 import { readChecklist } from './checklists/checklist-queries.ts'
-import { readItems } from './checklists/item-queries.ts'
+import { readItem } from './checklists/item-queries.ts'
 import { readColumn } from './columns/column-queries.ts'
 import type { Db, ResourceKey } from './database/database.ts'
 import { etagOf } from './http/etag.ts'
@@ -33,8 +33,8 @@ export const resourceReaders: ResourceReaders = {
   column: withEtag(readColumn),
   card: withEtag(readCard),
   label: withEtag(readLabel),
-  checklist: withEtag(async (db, key) => (await readChecklist(db, key))?.json),
-  item: withEtag(async (db, { board_id, id }) => (await readItems(db, board_id, [id]))[0]?.json),
+  checklist: withEtag(readChecklist),
+  item: withEtag(readItem),
   attachment: withEtag(readAttachment),
   rule: withEtag(readRule),
 }

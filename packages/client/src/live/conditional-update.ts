@@ -1,5 +1,6 @@
 import { type Api, failureOf, type LiveResponse } from './api.ts'
-import { type ConditionalChange, conflictOf, subjectOf } from './predict.ts'
+import { subjectOf } from './model.ts'
+import { type ConditionalChange, conflictOf } from './predict.ts'
 import type { Item } from './tree.ts'
 import type { ExpectedFields } from './types.ts'
 

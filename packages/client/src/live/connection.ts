@@ -40,70 +40,70 @@ interface ConnectionHandlers {
 export class BoardConnection {
   phase: Phase = 'connecting'
   presence: OnlineUser[] = []
-  private readonly core: BoardCore
-  private readonly boardId: string
-  private readonly api: Api
-  private readonly env: Environment
-  private readonly handlers: ConnectionHandlers
-  private readonly abort = new AbortController()
-  private readonly timers = new Map<string, () => void>()
-  private readonly stopWaking: () => void
-  private socket: SocketLike | undefined
+  readonly #core: BoardCore
+  readonly #boardId: string
+  readonly #api: Api
+  readonly #env: Environment
+  readonly #handlers: ConnectionHandlers
+  readonly #abort = new AbortController()
+  readonly #timers = new Map<string, () => void>()
+  readonly #stopWaking: () => void
+  #socket: SocketLike | undefined
   /** Increases with every attempt, so that callbacks of earlier ones can be ignored. */
-  private generation = 0
-  private epoch = 0
-  private attempts = 0
-  private failedHandshakes = 0
-  private isReady = false
-  private isFetching = false
-  private fetchFailures = 0
-  private lastMessageAt = 0
-  private presenceChanges: PresenceMessage[] | undefined
+  #generation = 0
+  #epoch = 0
+  #attempts = 0
+  #failedHandshakes = 0
+  #isReady = false
+  #isFetching = false
+  #fetchFailures = 0
+  #lastMessageAt = 0
+  #presenceChanges: PresenceMessage[] | undefined
 
   constructor(core: BoardCore, boardId: string, api: Api, env: Environment, handlers: ConnectionHandlers) {
-    this.core = core
-    this.boardId = boardId
-    this.api = api
-    this.env = env
-    this.handlers = handlers
-    this.stopWaking = env.onWake((isOnline) => this.wake(isOnline))
+    this.#core = core
+    this.#boardId = boardId
+    this.#api = api
+    this.#env = env
+    this.#handlers = handlers
+    this.#stopWaking = env.onWake((isOnline) => this.#wake(isOnline))
   }
 
   start() {
-    this.checkHealth(this.env.now())
-    void this.connect()
+    this.#checkHealth(this.#env.now())
+    void this.#connect()
   }
 
   stop() {
-    this.generation++
+    this.#generation++
     this.phase = 'closed'
-    this.stopWaking()
-    for (const cancel of this.timers.values()) cancel()
-    this.timers.clear()
-    this.abort.abort()
-    this.closeSocket(1000)
+    this.#stopWaking()
+    for (const cancel of this.#timers.values()) cancel()
+    this.#timers.clear()
+    this.#abort.abort()
+    this.#closeSocket(1000)
   }
 
   request(name: string, input: Record<string, unknown>, more: Partial<LiveRequestOptions> = {}): Promise<LiveResponse> {
-    return this.api.request(name, input, { signal: this.abort.signal, maxTries: 1, ...more })
+    return this.#api.request(name, input, { signal: this.#abort.signal, maxTries: 1, ...more })
   }
 
   /** Sets the timer of this name, replacing an earlier one. `stop` cancels all timers. */
   schedule(name: string, ms: number, work: () => void) {
-    this.timers.get(name)?.()
+    this.#timers.get(name)?.()
     if (this.phase === 'closed') return
-    const cancel = this.env.after(ms, () => {
-      this.timers.delete(name)
+    const cancel = this.#env.after(ms, () => {
+      this.#timers.delete(name)
       work()
     })
-    this.timers.set(name, cancel)
+    this.#timers.set(name, cancel)
   }
 
   /** Fetches missing events unless they arrive within the delay. */
   catchUp(delayMs = GAP_GRACE_MS) {
-    if (!this.core.base || this.core.missing === 'nothing' || this.timers.has('gap')) return
+    if (!this.#core.base || this.#core.missing === 'nothing' || this.#timers.has('gap')) return
     this.schedule('gap', delayMs, () => {
-      if (this.core.missing !== 'nothing') void this.fetchMissing()
+      if (this.#core.missing !== 'nothing') void this.#fetchMissing()
     })
   }
 
@@ -111,270 +111,270 @@ export class BoardConnection {
   endIfFatal(error: unknown): boolean {
     const reasons: Record<number, CloseReason> = { 401: 'unauthorized', 403: 'forbidden', 404: 'deleted' }
     const reason = reasons[failureOf(error)?.status ?? 0]
-    if (reason) this.handlers.onEnd(reason, error)
+    if (reason) this.#handlers.onEnd(reason, error)
     return reason !== undefined
   }
 
-  private async connect() {
-    const generation = ++this.generation
-    this.isReady = false
+  async #connect() {
+    const generation = ++this.#generation
+    this.#isReady = false
     try {
       const ticket = this.request('createTicket', {})
-      const [{ data }] = await Promise.all([ticket, this.core.missing === 'board' ? this.load() : undefined])
-      if (generation === this.generation) this.openSocket((data as { ticket: string }).ticket, generation)
+      const [{ data }] = await Promise.all([ticket, this.#core.missing === 'board' ? this.#load() : undefined])
+      if (generation === this.#generation) this.#openSocket((data as { ticket: string }).ticket, generation)
     } catch (error) {
-      if (generation === this.generation && !this.endIfFatal(error))
-        this.scheduleReconnect('offline', failureOf(error)?.retryAfterSeconds)
+      if (generation === this.#generation && !this.endIfFatal(error))
+        this.#scheduleReconnect('offline', failureOf(error)?.retryAfterSeconds)
     }
   }
 
-  private openSocket(ticket: string, generation: number) {
-    const { epoch, seq } = this.core.position
+  #openSocket(ticket: string, generation: number) {
+    const { epoch, seq } = this.#core.position
     const query = `token=${encodeURIComponent(ticket)}&since=${epoch}.${seq}`
     let socket: SocketLike
     try {
-      socket = this.env.openSocket(`${this.api.baseUrl}/ws/boards/${this.boardId}?${query}`)
+      socket = this.#env.openSocket(`${this.#api.baseUrl}/ws/boards/${this.#boardId}?${query}`)
     } catch {
       // WebSockets are not available, or not to this address.
-      return this.onDisconnect(1006)
+      return this.#onDisconnect(1006)
     }
-    this.socket = socket
-    this.lastMessageAt = this.env.now()
-    this.schedule('hello', HELLO_TIMEOUT_MS, () => this.onDisconnect(1006))
+    this.#socket = socket
+    this.#lastMessageAt = this.#env.now()
+    this.schedule('hello', HELLO_TIMEOUT_MS, () => this.#onDisconnect(1006))
     socket.onmessage = ({ data }) => {
-      const message = generation === this.generation ? parseMessage(data) : undefined
-      if (message) this.onMessage(message)
+      const message = generation === this.#generation ? parseMessage(data) : undefined
+      if (message) this.#onMessage(message)
     }
     // A close event always follows.
     socket.onerror = () => {}
     socket.onclose = ({ code }) => {
-      if (generation === this.generation) this.onDisconnect(code)
+      if (generation === this.#generation) this.#onDisconnect(code)
     }
   }
 
-  private onMessage(message: Message) {
-    const { core } = this
-    this.lastMessageAt = this.env.now()
+  #onMessage(message: Message) {
+    const core = this.#core
+    this.#lastMessageAt = this.#env.now()
     switch (message.type) {
       case 'hello':
-        this.onHello(message)
+        this.#onHello(message)
         break
       case 'ping':
         // Reply immediately: timers are throttled in background tabs.
-        this.socket?.send('{"type":"pong"}')
-        core.observePosition({ epoch: this.epoch, seq: message.seq })
+        this.#socket?.send('{"type":"pong"}')
+        core.observePosition({ epoch: this.#epoch, seq: message.seq })
         break
       case 'resync':
-        this.epoch = message.epoch
+        this.#epoch = message.epoch
         core.observePosition({ epoch: message.epoch, seq: message.seq })
-        this.reload()
+        this.#reload()
         break
       case 'user_joined':
       case 'user_left':
         // The first user to join is the user of this connection.
         core.userId ??= message.user_id
-        this.presenceChanges?.push(message)
+        this.#presenceChanges?.push(message)
         this.presence = applyPresence(this.presence, message)
         break
       default:
-        if ('version' in message) core.receive(message, this.epoch)
+        if ('version' in message) core.receive(message, this.#epoch)
     }
     this.catchUp()
-    this.handlers.onChange()
-    if (core.isDeleted) this.handlers.onEnd('deleted')
+    this.#handlers.onChange()
+    if (core.isDeleted) this.#handlers.onEnd('deleted')
   }
 
-  private onHello({ epoch, seq }: Position) {
-    this.epoch = epoch
-    this.core.observePosition({ epoch, seq })
-    this.isReady = true
-    this.failedHandshakes = 0
+  #onHello({ epoch, seq }: Position) {
+    this.#epoch = epoch
+    this.#core.observePosition({ epoch, seq })
+    this.#isReady = true
+    this.#failedHandshakes = 0
     this.phase = 'live'
-    for (const timer of ['hello', 'poll']) this.cancelTimer(timer)
+    for (const timer of ['hello', 'poll']) this.#cancelTimer(timer)
     this.schedule('stable', STABLE_MS, () => {
-      this.attempts = 0
+      this.#attempts = 0
     })
-    void this.loadPresence()
+    void this.#loadPresence()
   }
 
   /** Loads the presence list, and applies the joins and leaves that arrived in the meantime. */
-  private async loadPresence() {
-    const changes: typeof this.presenceChanges = []
-    this.presenceChanges = changes
+  async #loadPresence() {
+    const changes: PresenceMessage[] = []
+    this.#presenceChanges = changes
     try {
-      const { data } = await this.request('getPresence', { board_id: this.boardId })
+      const { data } = await this.request('getPresence', { board_id: this.#boardId })
       this.presence = changes.reduce(applyPresence, (data as { online_users: OnlineUser[] }).online_users)
-      if (this.phase !== 'closed') this.handlers.onChange()
+      if (this.phase !== 'closed') this.#handlers.onChange()
     } catch {
       // Not essential: joins and leaves still arrive as messages.
     }
   }
 
   /** The WebSocket closed, or is considered dead. */
-  private onDisconnect(code: number) {
-    this.generation++
-    this.closeSocket(4000)
-    for (const timer of ['hello', 'stable']) this.cancelTimer(timer)
-    if (this.core.isDeleted) return this.handlers.onEnd('deleted')
-    this.failedHandshakes = this.isReady ? 0 : this.failedHandshakes + 1
-    this.isReady = false
+  #onDisconnect(code: number) {
+    this.#generation++
+    this.#closeSocket(4000)
+    for (const timer of ['hello', 'stable']) this.#cancelTimer(timer)
+    if (this.#core.isDeleted) return this.#handlers.onEnd('deleted')
+    this.#failedHandshakes = this.#isReady ? 0 : this.#failedHandshakes + 1
+    this.#isReady = false
     if (this.phase === 'live') this.phase = 'connecting'
     // Rejected (policy violation): the status of an HTTP request says why.
     if (code === 1008) {
-      const generation = this.generation
-      void this.load().then(
-        () => generation === this.generation && this.scheduleReconnect('connecting'),
-        (error) => generation === this.generation && !this.endIfFatal(error) && this.scheduleReconnect('offline'),
+      const generation = this.#generation
+      void this.#load().then(
+        () => generation === this.#generation && this.#scheduleReconnect('connecting'),
+        (error) => generation === this.#generation && !this.endIfFatal(error) && this.#scheduleReconnect('offline'),
       )
       return
     }
-    const jitter = this.env.random()
-    this.scheduleReconnect('connecting', code === 1013 ? 5 + jitter * 25 : code === 1012 ? jitter * 3 : undefined)
+    const jitter = this.#env.random()
+    this.#scheduleReconnect('connecting', code === 1013 ? 5 + jitter * 25 : code === 1012 ? jitter * 3 : undefined)
   }
 
   /** Reconnects after a random delay (jitter), because many clients lose their connection at the same moment. */
-  private scheduleReconnect(phase: Phase, seconds?: number) {
-    const isBlocked = this.failedHandshakes >= MAX_FAILED_HANDSHAKES
+  #scheduleReconnect(phase: Phase, seconds?: number) {
+    const isBlocked = this.#failedHandshakes >= MAX_FAILED_HANDSHAKES
     this.phase = phase === 'connecting' && isBlocked ? 'polling' : phase
     // Presence is only known while connected by WebSocket.
     if (this.phase !== 'connecting') this.presence = []
-    const jitter = this.env.random()
+    const jitter = this.#env.random()
     const delay = isBlocked
       ? SOCKET_RETRY_MS * (0.5 + jitter)
-      : jitter * Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.attempts++)
+      : jitter * Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.#attempts++)
     this.schedule(
       'connect',
       seconds === undefined ? delay : seconds * 1_000 * (1 + jitter / 2),
-      () => void this.connect(),
+      () => void this.#connect(),
     )
-    if (isBlocked && !this.timers.has('poll')) this.poll()
-    this.handlers.onChange()
+    if (isBlocked && !this.#timers.has('poll')) this.#poll()
+    this.#handlers.onChange()
   }
 
-  private poll() {
-    this.schedule('poll', POLL_MS * (0.75 + this.env.random() / 2), () => {
-      void this.fetchMissing(true).then(() => this.isReady || this.poll())
+  #poll() {
+    this.schedule('poll', POLL_MS * (0.75 + this.#env.random() / 2), () => {
+      void this.#fetchMissing(true).then(() => this.#isReady || this.#poll())
     })
   }
 
   /** Loads the whole board. */
-  private async load() {
-    const stored = this.core.base ? undefined : this.handlers.loadStored?.()
+  async #load() {
+    const stored = this.#core.base ? undefined : this.#handlers.loadStored?.()
     // Handled below if it is needed.
     stored?.catch(() => {})
-    const { data, position } = await this.request('getBoard', { board_id: this.boardId }).catch(async (error) => {
+    const { data, position } = await this.request('getBoard', { board_id: this.#boardId }).catch(async (error) => {
       const { status = 0 } = failureOf(error) ?? {}
-      if (status === 0 || status === 429 || status >= 500) await this.loadStored(stored)
+      if (status === 0 || status === 429 || status >= 500) await this.#loadStored(stored)
       throw error
     })
     const at = positionOf(position)
     if (!at) throw new Error('The response has no Board-Position')
-    await this.loadStored(stored, at)
+    await this.#loadStored(stored, at)
     if (this.phase === 'closed') return
-    this.core.load(data as FullBoard, at)
+    this.#core.load(data as FullBoard, at)
     this.catchUp()
-    this.handlers.onChange()
+    this.#handlers.onChange()
   }
 
   /** Shows the stored board if it is newer than the one that the service returned. */
-  private async loadStored(stored: Promise<StoredBoard | undefined> | undefined, loaded?: Position) {
+  async #loadStored(stored: Promise<StoredBoard | undefined> | undefined, loaded?: Position) {
     try {
       const { position, read } = (await stored) ?? {}
       const at = positionOf(position)
       if (!at || !read || (loaded && !isBefore(loaded, at))) return
       const board = await read()
       if (this.phase === 'closed') return
-      this.core.load(board, at)
-      this.handlers.onChange()
+      this.#core.load(board, at)
+      this.#handlers.onChange()
     } catch {
       // Unreadable: treat it as missing.
     }
   }
 
-  private reload() {
-    const { generation } = this
+  #reload() {
+    const generation = this.#generation
     // Only if this connection is still the current one; otherwise it would reconnect twice.
-    void this.load().catch(() => generation === this.generation && this.onDisconnect(1006))
+    void this.#load().catch(() => generation === this.#generation && this.#onDisconnect(1006))
   }
 
   /** Fetches the events after the base, or the whole board if they are no longer available. */
-  private async fetchMissing(isPoll = false) {
-    if (this.isFetching) return
-    this.isFetching = true
-    const { core } = this
+  async #fetchMissing(isPoll = false) {
+    if (this.#isFetching) return
+    this.#isFetching = true
+    const core = this.#core
     const { epoch, seq } = core.position
     try {
-      if (core.missing === 'board') await this.load()
-      else await this.loadEvents(epoch, seq)
-      this.fetchFailures = 0
-      if (isPoll && !this.isReady) this.phase = 'polling'
+      if (core.missing === 'board') await this.#load()
+      else await this.#loadEvents(epoch, seq)
+      this.#fetchFailures = 0
+      if (isPoll && !this.#isReady) this.phase = 'polling'
     } catch (error) {
       if (this.phase === 'closed' || this.endIfFatal(error)) return
-      this.fetchFailures++
-      if (isPoll && !this.isReady) this.phase = 'offline'
+      this.#fetchFailures++
+      if (isPoll && !this.#isReady) this.phase = 'offline'
     } finally {
-      this.isFetching = false
+      this.#isFetching = false
     }
     if (this.phase === 'closed') return
-    const delay = Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.fetchFailures) * (0.5 + this.env.random())
+    const delay = Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** this.#fetchFailures) * (0.5 + this.#env.random())
     this.catchUp(core.position.seq > seq ? 0 : delay)
-    this.handlers.onChange()
+    this.#handlers.onChange()
   }
 
-  private async loadEvents(epoch: number, seq: number) {
+  async #loadEvents(epoch: number, seq: number) {
     try {
-      const input = { board_id: this.boardId, after: `${epoch}.${seq}`, limit: 500 }
+      const input = { board_id: this.#boardId, after: `${epoch}.${seq}`, limit: 500 }
       const { data, position } = await this.request('listEvents', input)
-      for (const event of data as BoardEvent[]) this.core.receive(event, epoch)
+      for (const event of data as BoardEvent[]) this.#core.receive(event, epoch)
       const head = positionOf(position)
-      if (head) this.core.observePosition(head)
+      if (head) this.#core.observePosition(head)
     } catch (error) {
       if (failureOf(error)?.status !== 410) throw error
-      await this.load()
+      await this.#load()
     }
   }
 
   /** Detects dead connections and a machine that was asleep. */
-  private checkHealth(expected: number) {
-    const now = this.env.now()
+  #checkHealth(expected: number) {
+    const now = this.#env.now()
     // In background tabs timers fire once a minute, but messages still arrive.
-    const hasSlept = now - expected > SLEEP_MS && this.lastMessageAt < expected
-    if (this.socket && this.isReady && (hasSlept || now - this.lastMessageAt > SILENCE_MS)) this.wake(true)
-    this.schedule('health', HEALTH_CHECK_MS, () => this.checkHealth(now + HEALTH_CHECK_MS))
+    const hasSlept = now - expected > SLEEP_MS && this.#lastMessageAt < expected
+    if (this.#socket && this.#isReady && (hasSlept || now - this.#lastMessageAt > SILENCE_MS)) this.#wake(true)
+    this.schedule('health', HEALTH_CHECK_MS, () => this.#checkHealth(now + HEALTH_CHECK_MS))
   }
 
   /** The network is back or the page is visible again: reconnect if the connection may be dead. */
-  private wake(isOnline: boolean) {
+  #wake(isOnline: boolean) {
     if (this.phase === 'closed') return
-    if (this.isReady && this.socket) {
-      const isQuiet = this.env.now() - this.lastMessageAt > SILENCE_MS - HEALTH_CHECK_MS
+    if (this.#isReady && this.#socket) {
+      const isQuiet = this.#env.now() - this.#lastMessageAt > SILENCE_MS - HEALTH_CHECK_MS
       if (!isOnline && !isQuiet) return
-      this.generation++
-      this.closeSocket(4000)
+      this.#generation++
+      this.#closeSocket(4000)
       this.phase = 'connecting'
-    } else if (!this.timers.has('connect')) return
-    this.cancelTimer('connect')
-    this.attempts = 0
-    void this.connect()
-    this.handlers.onChange()
+    } else if (!this.#timers.has('connect')) return
+    this.#cancelTimer('connect')
+    this.#attempts = 0
+    void this.#connect()
+    this.#handlers.onChange()
   }
 
   /** Reconnects immediately unless the connection works. */
   retry() {
-    if (!this.isReady) this.wake(true)
+    if (!this.#isReady) this.#wake(true)
   }
 
-  private closeSocket(code: number) {
-    const { socket } = this
-    this.socket = undefined
+  #closeSocket(code: number) {
+    const socket = this.#socket
+    this.#socket = undefined
     if (!socket) return
     socket.onmessage = null
     socket.onclose = null
     socket.close(code)
   }
 
-  private cancelTimer(name: string) {
-    this.timers.get(name)?.()
-    this.timers.delete(name)
+  #cancelTimer(name: string) {
+    this.#timers.get(name)?.()
+    this.#timers.delete(name)
   }
 }

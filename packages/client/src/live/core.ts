@@ -1,6 +1,7 @@
 import { applyEvent } from './fold.ts'
-import { conflictOf, isDoneBy, isPossible, predict, subjectOf, withAnchor } from './predict.ts'
-import { CARDS, find, share } from './tree.ts'
+import { eventModel, modelOf, subjectOf } from './model.ts'
+import { conflictOf, isDoneBy, isPossible, predict, withAnchor } from './predict.ts'
+import { find, get, share } from './tree.ts'
 import type { BoardEvent, Change, ExpectedFields, FullBoard } from './types.ts'
 import { inverse } from './undo.ts'
 
@@ -86,12 +87,12 @@ export class BoardCore {
   /** Called for every event applied to the base, in order; with undefined when the base jumps. */
   onEvent: ((event: BoardEvent | undefined, isOwn: boolean) => void) | undefined
   /** Reorder buffer: events of one epoch that arrived before their predecessors. */
-  private outOfOrder = new Map<number, BoardEvent>()
-  private outOfOrderEpoch = 0
-  private undos: UndoStep[] = []
-  private redos: UndoStep[] = []
-  private rendered: FullBoard | undefined
-  private isStale = false
+  #outOfOrder = new Map<number, BoardEvent>()
+  #outOfOrderEpoch = 0
+  #undos: UndoStep[] = []
+  #redos: UndoStep[] = []
+  #rendered: FullBoard | undefined
+  #isStale = false
 
   constructor(queued: readonly QueuedChange[] = []) {
     this.addQueued(queued)
@@ -100,7 +101,7 @@ export class BoardCore {
   /** Adds changes from the stored queue. Idempotency keys make it safe to send them from several tabs. */
   addQueued(queued: readonly QueuedChange[]) {
     for (const each of queued) {
-      const known = this.find(each.key)
+      const known = this.#find(each.key)
       if (!known)
         this.pending.push({
           ...each,
@@ -110,7 +111,7 @@ export class BoardCore {
         })
       else if (known.state === 'queued') Object.assign(known, mergeQueued(known, each))
     }
-    this.prune()
+    this.#prune()
   }
 
   /** Another tab may have sent these changes, so only the server knows whether they were applied. */
@@ -120,13 +121,14 @@ export class BoardCore {
 
   /** The board to show: the base with the pending changes applied. Unchanged parts keep their object identity. */
   get view(): FullBoard | undefined {
-    this.rebase()
-    return this.rendered
+    this.#rebase()
+    return this.#rendered
   }
 
   /** What must be fetched: the events after the base, or the whole board. */
   get missing(): 'nothing' | 'events' | 'board' {
-    if (!this.base || this.head.epoch !== this.position.epoch || this.outOfOrder.size > MAX_OUT_OF_ORDER) return 'board'
+    if (!this.base || this.head.epoch !== this.position.epoch || this.#outOfOrder.size > MAX_OUT_OF_ORDER)
+      return 'board'
     return this.head.seq > this.position.seq ? 'events' : 'nothing'
   }
 
@@ -137,17 +139,17 @@ export class BoardCore {
     this.base = share(this.base, board)
     this.position = position
     this.observePosition(position)
-    this.applyInOrder()
+    this.#applyInOrder()
   }
 
   /** Receives an event. Events may arrive in any order and repeatedly. */
   receive(event: BoardEvent, epoch: number) {
     this.observePosition({ epoch, seq: event.seq })
     if (epoch < this.head.epoch) return
-    if (epoch !== this.outOfOrderEpoch) this.outOfOrder.clear()
-    this.outOfOrderEpoch = epoch
-    this.outOfOrder.set(event.seq, event)
-    if (this.base) this.applyInOrder()
+    if (epoch !== this.#outOfOrderEpoch) this.#outOfOrder.clear()
+    this.#outOfOrderEpoch = epoch
+    this.#outOfOrder.set(event.seq, event)
+    if (this.base) this.#applyInOrder()
   }
 
   /** A hello, a ping or a response named this position, so it exists. */
@@ -159,10 +161,10 @@ export class BoardCore {
   change(key: string, change: Change, at: string, mode: ChangeMode = 'new', expected?: ExpectedFields) {
     const before = this.view
     const resolved = before ? withAnchor(before, change) : change
-    if (mode === 'undo') this.redos.at(-1)?.keys.push(key)
-    else this.pushUndo({ keys: [key], change: resolved, expected, inverse: before ? inverse(before, change) : [] })
+    if (mode === 'undo') this.#redos.at(-1)?.keys.push(key)
+    else this.#pushUndo({ keys: [key], change: resolved, expected, inverse: before ? inverse(before, change) : [] })
     // A new change clears the redo stack.
-    if (mode === 'new') this.redos = []
+    if (mode === 'new') this.#redos = []
     const base = this.pending.reduce((known, { position }) => laterOf(known, position), this.position)
     const operation: Pending = {
       key,
@@ -178,23 +180,24 @@ export class BoardCore {
     }
     this.pending.push(operation)
     // Apply it on top of the current view instead of rebasing everything.
-    if (!before || this.isDeleted || !isPossible(before, resolved) || conflictIn(before, operation)) this.isStale = true
-    else this.rendered = share(before, predict(before, resolved, at))
+    if (!before || this.isDeleted || !isPossible(before, resolved) || conflictIn(before, operation))
+      this.#isStale = true
+    else this.#rendered = share(before, predict(before, resolved, at))
   }
 
   /** The changes that undo the user's last change, or the one with this key. Pass them to `change`. */
   undo(key?: string): Change[] {
-    const step = this.undos.findLast(({ keys }) => !key || keys.includes(key))
+    const step = this.#undos.findLast(({ keys }) => !key || keys.includes(key))
     if (!step) return []
-    this.undos = this.undos.filter((each) => each !== step)
-    this.redos.push(step)
+    this.#undos = this.#undos.filter((each) => each !== step)
+    this.#redos.push(step)
     return step.inverse
   }
 
   /** The text that an undo is about to replace. If another text is there by then, someone else wrote it. */
   expectedForUndo({ name }: Change): ExpectedFields | undefined {
     if (name !== 'updateCard') return undefined
-    const { card_id: _, ...expected } = (this.redos.at(-1) as UndoStep).change.input as ExpectedFields & {
+    const { card_id: _, ...expected } = (this.#redos.at(-1) as UndoStep).change.input as ExpectedFields & {
       card_id: string
     }
     return expected
@@ -202,26 +205,26 @@ export class BoardCore {
 
   /** The change that was undone last. Pass it to `change`. */
   redo(): Pick<UndoStep, 'change' | 'expected'> | undefined {
-    return this.redos.pop()
+    return this.#redos.pop()
   }
 
   get canUndo(): boolean {
-    return this.undos.length > 0
+    return this.#undos.length > 0
   }
 
   get canRedo(): boolean {
-    return this.redos.length > 0
+    return this.#redos.length > 0
   }
 
   /** The next change to send. Changes are sent one at a time, because a card must exist before it is moved. */
   next(): Pending | undefined {
-    this.rebase()
+    this.#rebase()
     const first = this.pending.find(({ state }) => state !== 'accepted')
     return first?.state === 'queued' ? first : undefined
   }
 
   markSent(key: string) {
-    const operation = this.find(key)
+    const operation = this.#find(key)
     if (!operation) return
     operation.state = 'sent'
     operation.attempts++
@@ -229,7 +232,7 @@ export class BoardCore {
 
   /** No response: unknown whether it was applied. It is sent again with the same key. */
   requeue(key: string) {
-    const operation = this.find(key)
+    const operation = this.#find(key)
     if (operation?.state === 'sent') operation.state = 'queued'
   }
 
@@ -238,80 +241,80 @@ export class BoardCore {
    * so that nothing flickers.
    */
   accept(key: string, position: Position) {
-    const operation = this.find(key)
+    const operation = this.#find(key)
     if (!operation) return
     operation.state = 'accepted'
     operation.position = position
     // Later changes may depend on it.
     for (const other of this.pending) other.base = laterOf(other.base, position)
     this.observePosition(position)
-    this.prune()
+    this.#prune()
   }
 
   /** The server rejected the change. Removing it rolls back its effect; its text is kept. */
   reject(key: string, problem: Problem) {
-    const operation = this.find(key)
+    const operation = this.#find(key)
     if (!operation) return
     // It was sent before and the response was lost: the id exists because the change was applied.
     const wasApplied = problem.code === 'id_taken' && operation.attempts > 1
-    this.drop(operation, wasApplied ? undefined : 'rejected', problem)
+    this.#drop(operation, wasApplied ? undefined : 'rejected', problem)
   }
 
   /** Someone else changed the expected fields, so the change is not sent. */
   conflict(key: string, current: ExpectedFields) {
-    const operation = this.find(key)
-    if (operation) this.drop(operation, 'conflict', undefined, current)
+    const operation = this.#find(key)
+    if (operation) this.#drop(operation, 'conflict', undefined, current)
   }
 
   /** The user drops a change. If the server applied it after all, the base will contain it. */
   discard(key: string) {
-    const operation = this.find(key)
-    if (operation && operation.state !== 'accepted') this.drop(operation)
+    const operation = this.#find(key)
+    if (operation && operation.state !== 'accepted') this.#drop(operation)
   }
 
   dismiss(key: string) {
     this.failedChanges = this.failedChanges.filter((failed) => failed.key !== key)
   }
 
-  private pushUndo(step: UndoStep) {
-    if (step.inverse.length > 0) this.undos = [...this.undos, step].slice(-MAX_UNDO)
+  #pushUndo(step: UndoStep) {
+    if (step.inverse.length > 0) this.#undos = [...this.#undos, step].slice(-MAX_UNDO)
   }
 
-  private find(key: string) {
+  #find(key: string) {
     return this.pending.find((operation) => operation.key === key)
   }
 
   /** Applies buffered events as long as there is no gap. */
-  private applyInOrder() {
-    if (this.outOfOrderEpoch !== this.position.epoch) return this.prune()
-    for (const seq of this.outOfOrder.keys()) if (seq <= this.position.seq) this.outOfOrder.delete(seq)
+  #applyInOrder() {
+    if (this.#outOfOrderEpoch !== this.position.epoch) return this.#prune()
+    for (const seq of this.#outOfOrder.keys()) if (seq <= this.position.seq) this.#outOfOrder.delete(seq)
     for (;;) {
-      const event = this.outOfOrder.get(this.position.seq + 1)
+      const event = this.#outOfOrder.get(this.position.seq + 1)
       if (!event) break
-      this.outOfOrder.delete(event.seq)
-      this.apply(event)
+      this.#outOfOrder.delete(event.seq)
+      this.#apply(event)
     }
-    this.prune()
+    this.#prune()
   }
 
-  private apply(event: BoardEvent) {
+  #apply(event: BoardEvent) {
     const before = this.base as FullBoard
     this.base = applyEvent(before, event)
     this.position = { epoch: this.position.epoch, seq: event.seq }
     if (event.type === 'board.deleted') this.isDeleted = true
-    this.onEvent?.(event, this.isOwn(event))
-    this.markReflected(event, before)
-    this.isStale = true
+    this.onEvent?.(event, this.#isOwn(event))
+    this.#markReflected(event, before)
+    this.#isStale = true
     // In the same step, so that an accepted change is never shown twice or not at all.
-    this.prune()
+    this.#prune()
   }
 
   /** Whether a change of this core caused the event. A heuristic: the log does not contain idempotency keys. */
-  private isOwn(event: BoardEvent): boolean {
-    return this.isOfUser(event) && this.pending.some(({ attempts, change }) => attempts > 0 && isDoneBy(change, event))
+  #isOwn(event: BoardEvent): boolean {
+    return this.#isOfUser(event) && this.pending.some(({ attempts, change }) => attempts > 0 && isDoneBy(change, event))
   }
 
-  private isOfUser({ user_id }: BoardEvent): boolean {
+  #isOfUser({ user_id }: BoardEvent): boolean {
     return user_id !== null && user_id === (this.userId ?? user_id)
   }
 
@@ -319,28 +322,28 @@ export class BoardCore {
    * Matches an event of the user with the change in flight, before its response arrives: later changes by others then
    * show immediately. If the event came from another tab, the base contains the same anyway.
    */
-  private markReflected(event: BoardEvent, before: FullBoard) {
+  #markReflected(event: BoardEvent, before: FullBoard) {
     const operation = this.pending.find(({ state }) => state !== 'accepted')
     if (!operation || operation.attempts === 0 || operation.isReflected) return
-    if (!this.isOfUser(event)) return
+    if (!this.#isOfUser(event)) return
     const { type, data } = event
     const { change, at } = operation
     const after = this.base as FullBoard
     // A move to the same position also emits an event.
-    const isMove = type.endsWith('.moved') && (data as { id: string }).id === subjectOf(change).id
+    const isMove = eventModel(type)?.verb === 'move' && get(data, 'id') === subjectOf(change).id
     operation.isReflected = (isMove || predict(before, change, at) !== before) && predict(after, change, at) === after
   }
 
   /** Removes accepted changes that the base now contains. */
-  private prune() {
+  #prune() {
     this.pending = this.pending.filter(({ position }) => !position || isBefore(this.position, position))
-    this.isStale = true
+    this.#isStale = true
   }
 
   /** Rebase: applies the pending changes to the base, and drops those that have become impossible. */
-  private rebase() {
-    if (!this.isStale || !this.base) return
-    this.isStale = false
+  #rebase() {
+    if (!this.#isStale || !this.base) return
+    this.#isStale = false
     let board = this.base
     for (const operation of this.pending) {
       const { change, at, base, isReflected, attempts, isShared } = operation
@@ -348,20 +351,20 @@ export class BoardCore {
       // The server decides about changes that were sent or that are based on a newer board.
       const isDecidable = attempts === 0 && !isShared && !isBefore(this.position, base)
       const current = isDecidable && conflictIn(board, operation)
-      if (current) this.drop(operation, 'conflict', undefined, current)
+      if (current) this.#drop(operation, 'conflict', undefined, current)
       else if (!this.isDeleted && isPossible(board, change)) board = predict(board, change, at)
-      else if (isDecidable) this.drop(operation, isDeletion(change) ? undefined : 'gone')
+      else if (isDecidable) this.#drop(operation, isDeletion(change) ? undefined : 'gone')
     }
-    this.isStale = false
-    this.rendered = share(this.rendered, board)
+    this.#isStale = false
+    this.#rendered = share(this.#rendered, board)
   }
 
-  private drop(operation: Pending, reason?: FailedChange['reason'], problem?: Problem, current?: ExpectedFields) {
+  #drop(operation: Pending, reason?: FailedChange['reason'], problem?: Problem, current?: ExpectedFields) {
     const { key, change } = operation
     this.pending = this.pending.filter((other) => other !== operation)
-    this.undos = this.undos.filter(({ keys }) => !keys.includes(key))
-    this.redos = this.redos.filter(({ keys }) => !keys.includes(key))
-    this.isStale = true
+    this.#undos = this.#undos.filter(({ keys }) => !keys.includes(key))
+    this.#redos = this.#redos.filter(({ keys }) => !keys.includes(key))
+    this.#isStale = true
     const isAlreadyGone = isDeletion(change) && problem?.status === 404
     if (reason && !isAlreadyGone)
       this.failedChanges = [...this.failedChanges, { key, change, reason, problem, current, text: textOf(change) }]
@@ -369,8 +372,9 @@ export class BoardCore {
 }
 
 /** The stored form of a pending change. */
-export const toQueued = ({ key, change, expected, at, base, attempts, position }: Pending): QueuedChange => {
-  return { key, change, expected, at, base, attempts, position }
+export function toQueued(pending: Pending): QueuedChange {
+  const { state: _, isShared: __, isReflected: ___, ...queued } = pending
+  return queued
 }
 
 /** Merges what another tab knows about a queued change. */
@@ -382,15 +386,17 @@ const mergeQueued = (known: Pending, { attempts, base, position }: QueuedChange)
 
 /** The fields on which a conditional change conflicts with a board. */
 const conflictIn = (board: FullBoard, operation: Pending) =>
-  operation.expected && conflictOf(operation, find(board, CARDS, subjectOf(operation.change).id)?.item)
+  operation.expected && conflictOf(operation, find(board, modelOf('card').path, subjectOf(operation.change).id)?.item)
 
 export const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
 export const laterOf = (a: Position, b: Position | undefined) => (b && isBefore(a, b) ? b : a)
 
 /** Deleting something that is already gone counts as success. */
-const isDeletion = (change: Change) => ['delete', 'remove', 'unassign'].includes(subjectOf(change).verb)
+const isDeletion = (change: Change) => ['delete', 'unlink', 'unassign'].includes(subjectOf(change).verb)
 
-function textOf({ input }: Change): string {
-  const { title, name, content, description } = input as Record<string, unknown>
-  return [title, name, content, description].filter((text) => typeof text === 'string').join('\n\n')
+/** The text that the user typed, in one piece. */
+function textOf(change: Change): string {
+  const { model, fields } = subjectOf(change)
+  const texts = model?.texts.map((name) => fields[name]) ?? []
+  return texts.filter((text) => typeof text === 'string').join('\n\n')
 }

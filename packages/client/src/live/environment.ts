@@ -1,3 +1,4 @@
+import { randomId } from '../random-id.ts'
 /** The part of a WebSocket that is used: a browser's, Node's, or a test's. */
 export interface SocketLike {
   onmessage: ((message: { data: unknown }) => void) | null
@@ -37,7 +38,7 @@ export const realEnvironment: Environment = {
     return () => clearTimeout(timer)
   },
   random: () => Math.random(),
-  newId,
+  newId: randomId,
   openSocket: (url) => new WebSocket(new URL(url, here.location?.href).href.replace(/^http/, 'ws')) as SocketLike,
   onWake: (listener) => {
     const online = () => listener(true)
@@ -53,13 +54,4 @@ export const realEnvironment: Environment = {
       for (const [target, type, call] of calls) target?.removeEventListener?.(type, call)
     }
   },
-}
-
-/** A random UUID. `crypto.randomUUID` is missing on pages without TLS. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  const hex = Array.from(bytes, (byte, i) =>
-    (i === 6 ? (byte & 0x0f) | 0x40 : i === 8 ? (byte & 0x3f) | 0x80 : byte).toString(16).padStart(2, '0'),
-  ).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

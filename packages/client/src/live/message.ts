@@ -1,3 +1,4 @@
+import { parseJson } from '../parse-json.ts'
 import type { Position } from './core.ts'
 import type { BoardEvent, OnlineUser } from './types.ts'
 
@@ -11,13 +12,7 @@ export type Message =
   | BoardEvent
 
 /** Parses a message; undefined if it is not JSON. */
-export function parseMessage(data: unknown): Message | undefined {
-  try {
-    return JSON.parse(String(data)) as Message
-  } catch {
-    return undefined
-  }
-}
+export const parseMessage = (data: unknown) => parseJson(data) as Message | undefined
 
 /** The presence list after a user has joined or left. */
 export function applyPresence(users: OnlineUser[], { type, user_id, username }: PresenceMessage): OnlineUser[] {

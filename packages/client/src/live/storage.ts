@@ -13,27 +13,27 @@ export interface QueueStorage {
  * change, its idempotency key makes the server apply it once.
  */
 export class StoredQueue {
-  private readonly storage: QueueStorage
-  private readonly prefix: string
-  private readonly saved = new Map<string, { id: string; state: string }>()
-  private count = 0
+  readonly #storage: QueueStorage
+  readonly #prefix: string
+  readonly #saved = new Map<string, { id: string; state: string }>()
+  #count = 0
 
   constructor(storage: QueueStorage, userId: string, boardId: string) {
-    this.storage = storage
-    this.prefix = `lockstep/${userId}/${boardId}/`
+    this.#storage = storage
+    this.#prefix = `lockstep/${userId}/${boardId}/`
   }
 
   /** Keys of the stored changes. */
   get keys(): string[] {
-    return [...this.saved.keys()]
+    return [...this.#saved.keys()]
   }
 
   async load(): Promise<QueuedChange[]> {
     const queued: QueuedChange[] = []
-    for (const [id, text] of await this.list()) {
+    for (const [id, text] of await this.#list()) {
       try {
         const each = JSON.parse(text) as QueuedChange
-        this.saved.set(each.key, { id, state: stateOf(each, false) })
+        this.#saved.set(each.key, { id, state: stateOf(each, false) })
         // Only the first change is stored with its current base; later ones need at least the same.
         queued.push({ ...each, base: laterOf(each.base, queued.at(-1)?.base) })
       } catch {
@@ -43,9 +43,9 @@ export class StoredQueue {
     return queued
   }
 
-  private async list(): Promise<[id: string, text: string][]> {
+  async #list(): Promise<[id: string, text: string][]> {
     try {
-      return await this.storage.list(this.prefix)
+      return await this.#storage.list(this.#prefix)
     } catch {
       return []
     }
@@ -53,23 +53,23 @@ export class StoredQueue {
 
   /** Updates the storage to match the pending changes. Storage failures are ignored. */
   save(pending: readonly Pending[]) {
-    const { storage } = this
+    const storage = this.#storage
     const keys = new Set(pending.map(({ key }) => key))
     const first = pending.find(({ position }) => !position)
     for (const operation of pending) {
       const { key, at } = operation
-      const known = this.saved.get(key)
+      const known = this.#saved.get(key)
       const state = stateOf(operation, operation === first)
       if (known?.state === state) continue
       // Ids sort in the order of the changes.
-      const id = known?.id ?? `${this.prefix}${at}-${String(this.count++).padStart(6, '0')}-${key}`
-      this.saved.set(key, { id, state })
+      const id = known?.id ?? `${this.#prefix}${at}-${String(this.#count++).padStart(6, '0')}-${key}`
+      this.#saved.set(key, { id, state })
       attempt(() => storage.put(id, JSON.stringify(toQueued(operation))))
     }
     // Remove last: if the page is closed in between, the stored bases of the remaining changes are already up to date.
-    for (const [key, { id }] of this.saved) {
+    for (const [key, { id }] of this.#saved) {
       if (keys.has(key)) continue
-      this.saved.delete(key)
+      this.#saved.delete(key)
       attempt(() => storage.remove(id))
     }
   }

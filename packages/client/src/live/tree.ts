@@ -1,20 +1,17 @@
+import type { ResourceModel } from './model.ts'
+import type { Path } from './model-types.ts'
 import type { FullBoard } from './types.ts'
 
-/** A resource with an id, and its child lists. */
+/** A resource. Its other fields are read by their names, with `get`. */
 export interface Item {
   id: string
-  [field: string]: unknown
 }
-/** The list fields that lead from the board to the items of a kind. */
-export type Path = readonly string[]
-
-export const COLUMNS = ['columns']
-export const CARDS = ['columns', 'cards']
-export const CHECKLISTS = ['columns', 'cards', 'checklists']
-export const ITEMS = ['columns', 'cards', 'checklists', 'items']
-export const ATTACHMENTS = ['columns', 'cards', 'attachments']
-export const CARD_LABELS = ['columns', 'cards', 'labels']
-export const LABELS = ['labels']
+/** A field of a resource, by its name in the model. */
+export const get = (item: object, name: string) => (item as Record<string, unknown>)[name]
+/** A list of resources, by its name in the model. */
+export const listOf = (item: object, name: string) => (get(item, name) ?? []) as Item[]
+export const pick = (item: object, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, get(item, name)]))
 
 type Change = (list: Item[], parent: Item) => Item[]
 
@@ -22,14 +19,11 @@ type Change = (list: Item[], parent: Item) => Item[]
  * Maps every list at the end of a path. Unchanged parts keep their object identity, up to the board itself, so that
  * renderers can compare with `===`.
  */
-export const inLists = (board: FullBoard, path: Path, change: Change) =>
-  descend(board as unknown as Item, path, change, 0) as unknown as FullBoard
-
-function descend(node: Item, path: Path, change: Change, depth: number): Item {
-  const key = path[depth] as string
-  const list = node[key] as Item[]
-  const next =
-    depth === path.length - 1 ? change(list, node) : mapList(list, (child) => descend(child, path, change, depth + 1))
+export function inLists<T extends Item>(node: T, path: Path, change: Change, depth = 0): T {
+  const key = path[depth] ?? ''
+  const list = listOf(node, key)
+  const isLast = depth === path.length - 1
+  const next = isLast ? change(list, node) : mapList(list, (child) => inLists(child, path, change, depth + 1))
   return next === list ? node : { ...node, [key]: next }
 }
 
@@ -47,6 +41,13 @@ export const update = (board: FullBoard, path: Path, id: string, change: (item: 
   inLists(board, path, (list) => mapList(list, (item) => (item.id === id ? change(item) : item)))
 
 export const remove = (board: FullBoard, path: Path, id: string) => inLists(board, path, (list) => without(list, id))
+
+/** Applies a change to all lists with items of a kind, also to those with copies (labels of cards). */
+export const everywhere = (
+  board: FullBoard,
+  { path, linkedPath }: ResourceModel,
+  change: (from: FullBoard, path: Path) => FullBoard,
+) => (linkedPath ? change(change(board, path), linkedPath) : change(board, path))
 
 /** Inserts an item into the list of one parent, and removes it from all others. */
 export const put = (
@@ -70,15 +71,14 @@ interface Found {
 /** Finds an item by id, with its parent and index. */
 export function find(board: FullBoard, path: Path, id: string): Found | undefined {
   const search = (parent: Item, depth: number): Found | undefined => {
-    const list = parent[path[depth] as string] as Item[]
     const isLast = depth === path.length - 1
-    for (const [index, item] of list.entries()) {
+    for (const [index, item] of listOf(parent, path[depth] ?? '').entries()) {
       const found = isLast ? item.id === id && { item, parent, index } : search(item, depth + 1)
       if (found) return found
     }
     return undefined
   }
-  return search(board as unknown as Item, 0)
+  return search(board, 0)
 }
 
 /** The index at which to insert an item, by the server's rule. */
@@ -95,12 +95,14 @@ export function indexOf(
 /** Inserts an item by rank, then id. */
 export function insertRanked(list: Item[], item: Item): Item[] {
   const isBehind = (other: Item) => {
-    const [a, b] = [other['rank'] as number, item['rank'] as number]
+    const [a, b] = [rankOf(other), rankOf(item)]
     return a > b || (a === b && other.id > item.id)
   }
   const index = list.findIndex(isBehind)
   return list.toSpliced(index < 0 ? list.length : index, 0, item)
 }
+
+export const rankOf = (item: Item) => get(item, 'rank') as number
 
 /** Structural sharing: returns `next`, but reuses every equal part of `previous`. List items are matched by id. */
 export function share<T>(previous: unknown, next: T): T {

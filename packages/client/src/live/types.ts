@@ -1,53 +1,19 @@
 import type { Card, FullBoard, LoggedEvent, Operations } from '../types.gen.ts'
+import type { ChangeName } from './model.gen.ts'
 
 /** The wire types that the live board uses. */
 export type {
   BoardMember,
   Card,
-  Checklist,
-  ChecklistItem,
-  Column,
   FullBoard,
-  Label,
   OnlineUser,
 } from '../types.gen.ts'
 
-/** An event of a board's log: one of 31 kinds, discriminated by `type`. */
+/** An event of a board's log: discriminated by `type`. */
 export type BoardEvent = LoggedEvent
 
 /** The changes that a live board can make. Uploads are not among them: files are not queued. */
-export type ChangeName =
-  | 'updateBoard'
-  | 'deleteBoard'
-  | 'inviteMember'
-  | 'updateMember'
-  | 'removeMember'
-  | 'createColumn'
-  | 'updateColumn'
-  | 'deleteColumn'
-  | 'moveColumn'
-  | 'createCard'
-  | 'updateCard'
-  | 'deleteCard'
-  | 'moveCard'
-  | 'assignCard'
-  | 'unassignCard'
-  | 'addCardLabel'
-  | 'removeCardLabel'
-  | 'createLabel'
-  | 'updateLabel'
-  | 'deleteLabel'
-  | 'createChecklist'
-  | 'updateChecklist'
-  | 'deleteChecklist'
-  | 'moveChecklist'
-  | 'createItem'
-  | 'updateItem'
-  | 'deleteItem'
-  | 'moveItem'
-  | 'assignItem'
-  | 'unassignItem'
-  | 'deleteAttachment'
+export type { ChangeName } from './model.gen.ts'
 
 /** The input of a change: path ids and body fields in one object, without `board_id`. */
 export type Input<N extends ChangeName> = Omit<Operations[N]['input'], 'board_id'>

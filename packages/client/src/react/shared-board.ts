@@ -70,20 +70,20 @@ export class SharedBoard {
   state: BoardState
   /** Options for opening it, if a component passes any. */
   options: BoardOptions | undefined
-  private readonly api: Api
-  private readonly boardId: string
-  private readonly closed: BoardState
-  private readonly listeners = new Set<() => void>()
-  private readonly eventListeners = new Set<BoardListener>()
+  readonly #api: Api
+  readonly #boardId: string
+  readonly #closed: BoardState
+  readonly #listeners = new Set<() => void>()
+  readonly #eventListeners = new Set<BoardListener>()
   /** Increases on every open and close, so that earlier asynchronous work can be ignored. */
-  private generation = 0
-  private isOpen = false
-  private board: LiveBoard | undefined
+  #generation = 0
+  #isOpen = false
+  #board: LiveBoard | undefined
 
   constructor(api: Api, boardId: string) {
-    this.api = api
-    this.boardId = boardId
-    this.closed = {
+    this.#api = api
+    this.#boardId = boardId
+    this.#closed = {
       view: undefined,
       status: connecting(),
       pending: [],
@@ -91,71 +91,73 @@ export class SharedBoard {
       presence: [],
       canUndo: false,
       canRedo: false,
-      change: (name, input, how) => this.opened().change(name, input, how),
-      undo: () => this.opened().undo(),
-      redo: () => this.opened().redo(),
-      discard: (key) => this.opened().discard(key),
-      dismiss: (key) => this.opened().dismiss(key),
-      retry: () => this.opened().retry(),
-      snapshot: () => this.board?.snapshot(),
+      change: (name, input, how) => this.#opened().change(name, input, how),
+      undo: () => this.#opened().undo(),
+      redo: () => this.#opened().redo(),
+      discard: (key) => this.#opened().discard(key),
+      dismiss: (key) => this.#opened().dismiss(key),
+      retry: () => this.#opened().retry(),
+      snapshot: () => this.#board?.snapshot(),
     }
-    this.state = this.closed
+    this.state = this.#closed
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => this.addListener(this.listeners, listener)
+  readonly subscribe = (listener: () => void): (() => void) => this.#addListener(this.#listeners, listener)
 
-  readonly onEvent = (listener: BoardListener): (() => void) => this.addListener(this.eventListeners, listener)
+  readonly onEvent = (listener: BoardListener): (() => void) => this.#addListener(this.#eventListeners, listener)
 
-  private addListener<T>(listeners: Set<T>, listener: T): () => void {
+  #addListener<T>(listeners: Set<T>, listener: T): () => void {
     listeners.add(listener)
-    this.openOrClose()
+    this.#openOrClose()
     return () => {
       listeners.delete(listener)
-      this.openOrClose()
+      this.#openOrClose()
     }
   }
 
   /** Runs after all components of a commit have (un)subscribed: StrictMode makes each do both twice. */
-  private openOrClose() {
+  #openOrClose() {
     queueMicrotask(() => {
-      const isWanted = this.listeners.size + this.eventListeners.size > 0
-      if (isWanted === this.isOpen) return
-      this.isOpen = isWanted
-      const generation = ++this.generation
-      if (isWanted) void this.open(generation)
-      else this.close()
+      const isWanted = this.#listeners.size + this.#eventListeners.size > 0
+      if (isWanted === this.#isOpen) return
+      this.#isOpen = isWanted
+      const generation = ++this.#generation
+      if (isWanted) void this.#open(generation)
+      else this.#close()
     })
   }
 
-  private async open(generation: number) {
-    const { api, boardId, options } = this
+  async #open(generation: number) {
+    const api = this.#api
+    const boardId = this.#boardId
+    const { options } = this
     this.state = { ...this.state, status: connecting() }
     const queue = options && new StoredQueue(options.storage, options.userId, boardId)
     const queued = await queue?.load()
-    if (generation !== this.generation) return
+    if (generation !== this.#generation) return
     const board = new LiveBoard(api, boardId, options ?? {}, queue, queued)
-    this.board = board
+    this.#board = board
     const update = () => {
       this.state = stateOf(board, this.state)
-      for (const listener of [...this.listeners]) listener()
+      for (const listener of [...this.#listeners]) listener()
     }
     board.subscribe(update)
     board.onEvent((event, origin) => {
-      for (const listener of [...this.eventListeners]) callListener(() => listener(event, origin))
+      for (const listener of [...this.#eventListeners]) callListener(() => listener(event, origin))
     })
     update()
   }
 
-  private close() {
-    const { board } = this
-    this.board = undefined
-    this.state = this.closed
+  #close() {
+    const board = this.#board
+    this.#board = undefined
+    this.state = this.#closed
     void board?.close()
   }
 
-  private opened(): LiveBoard {
-    if (!this.board) throw new Error('The board is not open: no component that uses it is mounted')
-    return this.board
+  #opened(): LiveBoard {
+    if (!this.#board) throw new Error('The board is not open: no component that uses it is mounted')
+    return this.#board
   }
 }
 

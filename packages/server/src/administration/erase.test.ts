@@ -99,7 +99,7 @@ describe('an export', () => {
     expect(found.automation_rules).toEqual([{ board_id: owned.id, id: rule.id, name: 'Rule' }])
     expect(found.attachments).toMatchObject([{ id: file.id, card_id: card.id, size: 1 }])
     expect(found.changes).toContainEqual(expect.objectContaining({ type: 'card.created', id: card.id }))
-    expect(found.stored_answers).toHaveLength(1)
+    expect(found.stored_responses).toHaveLength(1)
     expect(found.audit).toEqual([])
     expect((await root.api.call('exportAccount', { params })).audit).toMatchObject([{ action: 'export' }])
   })

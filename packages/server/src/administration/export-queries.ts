@@ -1,11 +1,23 @@
 import type { AccountExport } from '@lockstep/contract/administration'
+import { cardFields } from '@lockstep/contract/cards'
+import { itemFields } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { type RawBuilder, sql } from 'kysely'
+import type { TSchema } from 'typebox'
 import { type Db, statement, wireTime } from '../database/database.ts'
 import { accountJson, actionJson } from './admin-queries.ts'
 
 const listOf = (fields: RawBuilder<unknown>, from: RawBuilder<unknown>) =>
   sql`(select coalesce(json_agg(row_to_json(fields)), '[]') from (select ${fields} from ${from}) fields)`
+
+/** The columns of fields of the contract, as the API returns them. */
+const columnsOf = (row: string, fields: Record<string, TSchema>) =>
+  sql.join(
+    Object.entries<TSchema & { format?: string }>(fields).map(([name, { format }]) => {
+      const column = sql.id(row, name)
+      return format === 'date-time' ? sql`${wireTime(column)} as ${sql.id(name)}` : column
+    }),
+  )
 
 /** The events that the user caused, as far as the log is kept, on boards of which the user is still a member. */
 const eventsBy = (user_id: string) => sql`board_members membership
@@ -26,13 +38,13 @@ const read = statement(
       'boards_created', ${listOf(sql`id, title`, sql`boards where created_by = ${args.id} order by id`)},
       'boards_changed_last', ${listOf(sql`id, title`, sql`boards where updated_by = ${args.id} order by id`)},
       'cards_assigned', ${listOf(
-        sql`card.board_id, card.id, card.title, card.description`,
+        sql`card.board_id, card.id, ${columnsOf('card', cardFields)}`,
         sql`board_members membership join card_assignees assigned using (board_id, user_id)
           join cards card on card.board_id = assigned.board_id and card.id = assigned.card_id
           where membership.user_id = ${args.id} order by card.id`,
       )},
       'items_assigned', ${listOf(
-        sql`item.board_id, item.id, item.content, item.is_done`,
+        sql`item.board_id, item.id, ${columnsOf('item', itemFields)}`,
         sql`board_members membership join item_assignees assigned using (board_id, user_id)
           join checklist_items item on item.board_id = assigned.board_id and item.id = assigned.item_id
           where membership.user_id = ${args.id} order by item.id`,
@@ -55,7 +67,7 @@ const read = statement(
           ${wireTime(sql`event.created_at`)} as at`,
         sql`${eventsBy(args.id)} order by event.created_at, event.board_id, event.seq`,
       )},
-      'stored_answers', ${listOf(
+      'stored_responses', ${listOf(
         sql`key, board_id, status, ${wireTime(sql`created_at`)} as at`,
         sql`stored_responses where user_id = ${args.id} order by created_at`,
       )},

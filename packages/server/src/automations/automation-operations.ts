@@ -1,11 +1,12 @@
 import {
   type AutomationRule,
   type AutomationRun,
-  type automationOperations,
+  automationOperations,
   MAX_RULES,
 } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
+import { newFields } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { pathOf } from '../http/request-path.ts'
@@ -17,36 +18,25 @@ import {
   listRules,
   listRuns,
   readRule,
-  replaceRule,
+  updateRule,
 } from './automation-queries.ts'
+
+const fieldsOf = newFields(automationOperations.createRule)
 
 export const automationHandlers: Handlers<typeof automationOperations> = {
   async createRule({ db, board_id, newId, body }) {
-    const rule: AutomationRule = {
-      id: newId,
-      board_id,
-      name: body.name,
-      trigger_type: body.trigger_type,
-      trigger_column_id: body.trigger_column_id ?? null,
-      trigger_label_id: body.trigger_label_id ?? null,
-      action_type: body.action_type,
-      action_column_id: body.action_column_id ?? null,
-      action_user_id: body.action_user_id ?? null,
-      is_enabled: body.is_enabled ?? true,
-    }
     const { rules } = await requireReferences(db, board_id, body)
     if (rules >= MAX_RULES) throw new Problem('too_many_rules')
-    await insertRule(db, rule)
-    return rule
+    return insertRule(db, { id: newId, board_id, ...fieldsOf(body) })
   },
 
   listRules: ({ db, board_id }) => listRules(db, board_id),
 
   async updateRule({ db, board_id, params, body }) {
-    const rule = { ...(await requireRule(db, { board_id, id: params.rule_id })), ...body } as AutomationRule
+    const key = { board_id, id: params.rule_id }
+    await requireRule(db, key)
     await requireReferences(db, board_id, body)
-    await replaceRule(db, rule)
-    return rule
+    return (await updateRule(db, key, body)) ?? requireRule(db, key)
   },
 
   async deleteRule({ db, board_id, params }) {
@@ -81,7 +71,7 @@ async function requireReferences(db: Db, board_id: string, given: RuleReferences
   return { rules }
 }
 
-async function requireRule(db: Db, key: ResourceKey): Promise<AutomationRule> {
+async function requireRule(db: Db, key: ResourceKey): Promise<JsonText<AutomationRule>> {
   const rule = await readRule(db, key)
   if (!rule) throw new Problem('rule_not_found')
   return rule

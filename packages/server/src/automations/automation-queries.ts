@@ -1,6 +1,7 @@
 import type { AutomationRule, AutomationRun } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
+import { insertStatement, patchStatement, type ResourceRow, readStatement } from '../core/resource-statements.ts'
 import { BATCH_ROWS, inBatches } from '../database/batches.ts'
 import { type Db, type ResourceKey, statement, wireTime } from '../database/database.ts'
 
@@ -9,15 +10,11 @@ const ruleFields = sql`rule.id, rule.board_id, rule.name, rule.trigger_type, rul
   rule.action_type, rule.action_column_id, rule.action_user_id, rule.is_enabled`
 const ruleJson = sql<AutomationRule>`(select row_to_json(fields) from (select ${ruleFields}) fields)`
 
-const insert = statement(
-  'insert_rule',
-  (args: AutomationRule) => sql`
-    insert into automation_rules (board_id, id, name, trigger_type, trigger_column_id, trigger_label_id,
-      action_type, action_column_id, action_user_id, is_enabled)
-    values (${args.board_id}, ${args.id}, ${args.name}, ${args.trigger_type}, ${args.trigger_column_id}, ${args.trigger_label_id},
-      ${args.action_type}, ${args.action_column_id}, ${args.action_user_id}, ${args.is_enabled})`,
-)
-export const insertRule = async (db: Db, rule: AutomationRule) => void (await db.run(insert, rule))
+const insert = insertStatement<AutomationRule, AutomationRule>('rule', ruleJson)
+export async function insertRule(db: Db, rule: AutomationRule): Promise<JsonText<AutomationRule>> {
+  const [row] = await db.run(insert, rule)
+  return (row as ResourceRow<AutomationRule>).json
+}
 
 const list = statement(
   'list_rules',
@@ -30,25 +27,14 @@ export async function listRules(db: Db, board_id: string): Promise<JsonText<Auto
   return (row as { json: JsonText<AutomationRule[]> }).json
 }
 
-const read = statement(
-  'read_rule',
-  (args: ResourceKey) => sql<AutomationRule>`
-    select ${ruleFields} from automation_rules rule where rule.board_id = ${args.board_id} and rule.id = ${args.id}`,
-)
+const read = readStatement('rule', ruleJson)
 /** Undefined when the board has no such rule. */
-export const readRule = async (db: Db, key: ResourceKey): Promise<AutomationRule | undefined> =>
-  (await db.run(read, key))[0]
+export const readRule = async (db: Db, key: ResourceKey) => (await db.run(read, key))[0]?.json
 
-const replace = statement(
-  'replace_rule',
-  (args: AutomationRule) => sql`
-    update automation_rules set name = ${args.name}, trigger_type = ${args.trigger_type},
-      trigger_column_id = ${args.trigger_column_id}, trigger_label_id = ${args.trigger_label_id},
-      action_type = ${args.action_type}, action_column_id = ${args.action_column_id},
-      action_user_id = ${args.action_user_id}, is_enabled = ${args.is_enabled}
-    where board_id = ${args.board_id} and id = ${args.id}`,
-)
-export const replaceRule = async (db: Db, rule: AutomationRule) => void (await db.run(replace, rule))
+const update = patchStatement('rule', ruleJson)
+/** The rule after the change; undefined when nothing changed. */
+export const updateRule = async (db: Db, key: ResourceKey, changes: object) =>
+  (await db.run(update, { ...key, changes: JSON.stringify(changes), stamp: null }))[0]?.json
 
 const remove = statement('delete_rule', (args: ResourceKey, query) =>
   query.deleteFrom('automation_rules').where('board_id', '=', args.board_id).where('id', '=', args.id),

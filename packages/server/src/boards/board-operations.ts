@@ -1,6 +1,7 @@
-import type { Board, boardOperations } from '@lockstep/contract/boards'
+import { type Board, boardOperations } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { type Quotas, readUsage } from '../core/quotas.ts'
+import { newFields } from '../core/resource-statements.ts'
 import type { Db } from '../database/database.ts'
 import { slotOf } from '../http/edge/admission-middleware.ts'
 import { isSame } from '../http/etag.ts'
@@ -11,11 +12,12 @@ import { type BoardCache, etagOfBoard } from './board-cache.ts'
 import { deleteBoard, insertBoard, listBoards, readBoard, updateBoard } from './board-queries.ts'
 import { addMember } from './member-queries.ts'
 
+const fieldsOf = newFields(boardOperations.createBoard)
+
 export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeof boardOperations> => ({
   async createBoard({ db, caller, board_id, body }) {
-    const { title, description = null } = body
     await quotas.requireOwnedBoardQuota(db, caller.id)
-    await insertBoard(db, { id: board_id, title, description, user_id: caller.id })
+    await insertBoard(db, { id: board_id, user_id: caller.id, ...fieldsOf(body) })
     await addMember(db, { board_id, user_id: caller.id }, 'owner')
     return requireBoard(db, board_id)
   },

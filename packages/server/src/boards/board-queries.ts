@@ -1,8 +1,10 @@
-import type { Board, FullBoard } from '@lockstep/contract/boards'
+import type { Board, boardOperations, FullBoard } from '@lockstep/contract/boards'
+import { createFields, textFields } from '@lockstep/contract/model'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { columnJson } from '../columns/column-queries.ts'
 import { type BoardVersion, profilesOfBoard } from '../core/board-version.ts'
+import { type NewFields, patchStatement } from '../core/resource-statements.ts'
 import { type Db, type JsonRow, statement } from '../database/database.ts'
 import { labelsJson } from '../labels/label-queries.ts'
 import { membersJson } from './member-queries.ts'
@@ -12,23 +14,22 @@ const boardFields = sql`board.id, board.title, board.description, board.created_
   ${labelsJson} as labels, ${membersJson} as members`
 const boardJson = sql<Board>`(select row_to_json(fields) from (select ${boardFields}) fields)`
 const fullBoardJson = sql<FullBoard>`(select row_to_json(fields) from (select ${boardFields},
-  (select coalesce(json_agg(${columnJson} order by board_column.rank, board_column.id), '[]')
-    from columns board_column where board_column.board_id = board.id) as columns) fields)`
+  (select coalesce(json_agg(${columnJson} order by "column".rank, "column".id), '[]')
+    from columns "column" where "column".board_id = board.id) as columns) fields)`
 
-const insert = statement(
-  'insert_board',
-  (args: { id: string; title: string; description: string | null; user_id: string }) => sql`
+type NewBoard = { id: string; user_id: string } & NewFields<typeof boardOperations.createBoard>
+const insert = statement('insert_board', (args: NewBoard) => {
+  const values = (names: readonly string[]) => sql.join(names.map((name) => sql`${args[name as keyof NewBoard]}`))
+  const names = createFields('board')
+  return sql`
     with counted as (
-      update board_stream set text_bytes = object_bytes(${args.title}, ${args.description}) + person_bytes() where board_id = ${args.id}
+      update board_stream set text_bytes = object_bytes(${values(textFields('board'))}) + person_bytes() where board_id = ${args.id}
     )
-    insert into boards (id, title, description, created_by, updated_by)
-    values (${args.id}, ${args.title}, ${args.description}, ${args.user_id}, ${args.user_id})`,
-)
+    insert into boards (id, ${sql.join(names.map((name) => sql.id(name)))}, created_by, updated_by)
+    values (${args.id}, ${values(names)}, ${args.user_id}, ${args.user_id})`
+})
 /** Inserts a board, and counts it with its first member. */
-export const insertBoard = async (
-  db: Db,
-  board: { id: string; title: string; description: string | null; user_id: string },
-) => void (await db.run(insert, board))
+export const insertBoard = async (db: Db, board: NewBoard) => void (await db.run(insert, board))
 
 const read = statement(
   'read_board',
@@ -96,28 +97,10 @@ export async function listBoards(db: Db, user_id: string, { last_at, last_id }: 
   return page as BoardsPage
 }
 
-const update = statement(
-  'update_board',
-  (args: { id: string; changes: string; user_id: string }) => sql<JsonRow<Board> & { text_bytes: number }>`
-    with changed as (
-      select board.title as old_title, board.description as old_description, (jsonb_populate_record(board, ${args.changes}::jsonb)).*
-      from boards board where board.id = ${args.id}
-    )
-    update boards board set title = changed.title, description = changed.description, updated_by = ${args.user_id}
-    from changed
-    where board.id = changed.id and (board.title, board.description) is distinct from (changed.title, changed.description)
-    returning ${boardJson}::text as json,
-      object_bytes(board.title, board.description) - object_bytes(changed.old_title, changed.old_description) as text_bytes`,
-)
+const update = patchStatement('board', boardJson, { stamp: 'updated_by' })
 /** The board after the change, and the growth of its text; undefined when nothing changed. */
-export async function updateBoard(
-  db: Db,
-  id: string,
-  changes: Partial<Pick<Board, 'title' | 'description'>>,
-  user_id: string,
-) {
-  return (await db.run(update, { id, changes: JSON.stringify(changes), user_id }))[0]
-}
+export const updateBoard = async (db: Db, id: string, changes: object, user_id: string) =>
+  (await db.run(update, { board_id: id, id, changes: JSON.stringify(changes), stamp: user_id }))[0]
 
 const remove = statement(
   'delete_board',

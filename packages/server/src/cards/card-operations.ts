@@ -1,12 +1,13 @@
-import type { Card, cardOperations } from '@lockstep/contract/cards'
+import { type Card, cardOperations } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
+import { PERSON_BYTES } from '../core/quotas.ts'
+import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import { type Handlers, withPrefetch } from '../http/handler.ts'
 import { pathOf } from '../http/request-path.ts'
-import { readLabel } from '../labels/label-queries.ts'
+import { labelBytes, readLabel } from '../labels/label-queries.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   addCardLabel,
@@ -26,6 +27,9 @@ import {
 import { findCards } from './card-search-queries.ts'
 import { assignToCard, moveCardTo } from './card-steps.ts'
 
+const fieldsOf = newFields(cardOperations.createCard)
+const textBytes = textBytesOf('card')
+
 export const cardHandlers: Handlers<typeof cardOperations> = {
   createCard: withPrefetch(
     ({ db, board_id, params: { column_id }, body }) =>
@@ -36,13 +40,13 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     async ({ db, board_id, params: { column_id }, newId, at, body, emit }, [columnExists, { rank, others }]) => {
       if (!columnExists) throw new Problem('column_not_found')
       if (others.length > 0) {
-        const moved = await setCardRanks(db, { board_id, column_id, moved_id: null, at }, others)
+        const moved = await setCardRanks(db, { board_id, parent_id: column_id }, others)
         for (const { id } of others)
           emit('card.moved', moved.get(id) as JsonText<Card>, { by: null, from_id: column_id })
       }
-      const { title, description = null } = body
-      const card = insertCard(db, { board_id, id: newId, column_id, title, description, rank, at })
-      emit('card.created', card, { growth: { text_bytes: objectBytes(title, description), card_count: 1 } })
+      const fields = fieldsOf(body)
+      const card = insertCard(db, { board_id, id: newId, column_id, rank, at }, fields)
+      emit('card.created', card, { growth: { text_bytes: textBytes(fields), card_count: 1 } })
       return card
     },
   ),
@@ -114,7 +118,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
 
   async addCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
     const key = { board_id, id: card_id }
-    const text_bytes = await labelBytes(db, { board_id, id: label_id })
+    const text_bytes = await bytesOfLabel(db, { board_id, id: label_id })
     if (!(await addCardLabel(db, key, label_id))) return requireCard(db, key)
     const card = await touchCard(db, key, at)
     emit('card.labeled', card, { subject_id: label_id, growth: { text_bytes } })
@@ -123,19 +127,17 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
 
   async removeCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
     const key = { board_id, id: card_id }
-    const text_bytes = await labelBytes(db, { board_id, id: label_id })
+    const text_bytes = await bytesOfLabel(db, { board_id, id: label_id })
     if (!(await removeCardLabel(db, key, label_id))) return
     const growth = { text_bytes: -text_bytes }
     emit('card.unlabeled', await touchCard(db, key, at), { subject_id: label_id, growth })
   },
 }
 
-/** The counted size of a label on a card. */
-async function labelBytes(db: Db, key: ResourceKey): Promise<number> {
+async function bytesOfLabel(db: Db, key: ResourceKey): Promise<number> {
   const label = await readLabel(db, key)
   if (!label) throw new Problem('label_not_found')
-  const { name, color } = JSON.parse(label) as Label
-  return objectBytes(name, color)
+  return labelBytes(JSON.parse(label) as Label)
 }
 
 async function requireCard(db: Db, key: ResourceKey): Promise<JsonText<Card>> {

@@ -1,11 +1,19 @@
-import type { Card } from '@lockstep/contract/cards'
+import type { Card, cardOperations } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
 import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
-import { type Db, type JsonRow, type ResourceKey, statement, type Tx, wireTime } from '../database/database.ts'
+import {
+  insertStatement,
+  type NewFields,
+  patchStatement,
+  type ResourceRow,
+  rankSetter,
+  readStatement,
+} from '../core/resource-statements.ts'
+import { type Db, type ResourceKey, statement, type Tx, wireTime } from '../database/database.ts'
 import { labelJson } from '../labels/label-queries.ts'
 import { userJson } from '../users/user-queries.ts'
 
@@ -23,45 +31,28 @@ export const cardJson = sql<Card>`(select row_to_json(fields) from (select
   ${attachmentsJson} as attachments,
   ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at) fields)`
 
-interface CardRow extends JsonRow<Card> {
-  id: string
-}
+type CardRow = ResourceRow<Card>
 const asText = (card: Card) => JSON.stringify(card) as JsonText<Card>
 
-export const findCardRank = rankedLists('cards', 'column_id')
+export const findCardRank = rankedLists('card')
+export const setCardRanks = rankSetter('card', cardJson)
 
 interface NewCard extends ResourceKey {
   column_id: string
-  title: string
-  description: string | null
   rank: number
   at: string
 }
-const insert = statement('insert_card', (args: NewCard, query) =>
-  query.insertInto('cards').values({
-    board_id: args.board_id,
-    id: args.id,
-    column_id: args.column_id,
-    title: args.title,
-    description: args.description,
-    rank: args.rank,
-    created_at: args.at,
-    updated_at: args.at,
-  }),
-)
+type CardFields = NewFields<typeof cardOperations.createCard>
+const insert = insertStatement<NewCard & CardFields>('card')
 /** Inserts a card. Its JSON is built here, without a read, with the fields in the order of `cardJson`. */
-export function insertCard(tx: Tx, card: NewCard): JsonText<Card> {
-  const { id, column_id, title, description, rank, at } = card
-  tx.defer(insert, card)
+export function insertCard(tx: Tx, card: NewCard, fields: CardFields): JsonText<Card> {
+  const { id, column_id, rank, at } = card
+  tx.defer(insert, { ...card, ...fields })
   const empty = { labels: [], assignees: [], checklists: [], attachments: [] }
-  return asText({ id, column_id, title, description, rank, ...empty, created_at: at, updated_at: at })
+  return asText({ id, column_id, ...fields, rank, ...empty, created_at: at, updated_at: at })
 }
 
-const read = statement(
-  'read_card',
-  (args: ResourceKey) => sql<CardRow>`
-    select card.id, ${cardJson}::text as json from cards card where card.board_id = ${args.board_id} and card.id = ${args.id}`,
-)
+const read = readStatement('card', cardJson)
 /** Undefined when the board has no such card. */
 export async function readCard(db: Db, key: ResourceKey): Promise<JsonText<Card> | undefined> {
   return (await db.run(read, key))[0]?.json
@@ -83,30 +74,10 @@ export async function readCardState(db: Db, key: ResourceKey, user_id: string | 
   return (await db.run(readState, { ...key, user_id }))[0] as CardState
 }
 
-const update = statement(
-  'update_card',
-  (args: ResourceKey & { changes: string; at: string }) => sql<CardRow & { text_bytes: number }>`
-    with changed as (
-      select card.title as old_title, card.description as old_description, (jsonb_populate_record(card, ${args.changes}::jsonb)).*
-      from cards card
-      where card.board_id = ${args.board_id} and card.id = ${args.id}
-    )
-    update cards card set title = changed.title, description = changed.description, updated_at = ${args.at}
-    from changed
-    where card.board_id = changed.board_id and card.id = changed.id
-      and (card.title, card.description) is distinct from (changed.title, changed.description)
-    returning card.id, ${cardJson}::text as json,
-      object_bytes(card.title, card.description) - object_bytes(changed.old_title, changed.old_description) as text_bytes`,
-)
+const update = patchStatement('card', cardJson, { stamp: 'updated_at' })
 /** The card after the change, and the growth of its text; undefined when nothing changed. */
-export async function updateCard(
-  db: Db,
-  key: ResourceKey,
-  changes: Partial<Pick<Card, 'title' | 'description'>>,
-  at: string,
-) {
-  return (await db.run(update, { ...key, changes: JSON.stringify(changes), at }))[0]
-}
+export const updateCard = async (db: Db, key: ResourceKey, changes: object, at: string) =>
+  (await db.run(update, { ...key, changes: JSON.stringify(changes), stamp: at }))[0]
 
 const remove = statement(
   'delete_card',
@@ -141,29 +112,6 @@ const move = statement(
 /** A card with its current column and the target column; `column_id` is null when the board has no such column. */
 export async function readCardMove(db: Db, key: ResourceKey, column_id: string | null) {
   return (await db.run(move, { ...key, column_id }))[0]
-}
-
-interface RankUpdate {
-  board_id: string
-  column_id: string
-  /** The card that the user moved. Only its `updated_at` changes; its neighbours are only re-spaced. */
-  moved_id: string | null
-  at: string
-}
-const setRanks = statement(
-  'set_card_ranks',
-  (args: RankUpdate & { ids: string[]; ranks: number[] }) => sql<CardRow>`
-    update cards card set column_id = ${args.column_id}, rank = ranked.rank,
-      updated_at = case when card.id = ${args.moved_id} then ${args.at}::timestamptz else card.updated_at end
-    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) ranked (id, rank)
-    where card.board_id = ${args.board_id} and card.id = ranked.id
-    returning card.id, ${cardJson}::text as json`,
-)
-/** Sets the ranks of cards of one column, in one statement. Returns the cards by id. */
-export async function setCardRanks(db: Db, update: RankUpdate, cards: { id: string; rank: number }[]) {
-  const [ids, ranks] = [cards.map((card) => card.id), cards.map((card) => card.rank)]
-  const rows = await db.run(setRanks, { ...update, ids, ranks })
-  return new Map(rows.map((row) => [row.id, row.json]))
 }
 
 const setRank = statement(

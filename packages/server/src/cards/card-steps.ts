@@ -23,7 +23,7 @@ export async function moveCardTo(
   position: PositionInput,
 ): Promise<JsonText<Card>> {
   const { rank, others } = await findCardRank(db, { board_id, parent_id: column_id, moved_id: id }, position)
-  const moved = await setCardRanks(db, { board_id, column_id, moved_id: id, at }, [...others, { id, rank }])
+  const moved = await setCardRanks(db, { board_id, parent_id: column_id, moved_id: id, at }, [...others, { id, rank }])
   for (const other of others)
     emit('card.moved', moved.get(other.id) as JsonText<Card>, { by: null, from_id: column_id })
   const card = moved.get(id) as JsonText<Card>

@@ -1,6 +1,6 @@
-import type { Checklist, checklistOperations } from '@lockstep/contract/checklists'
+import { type Checklist, checklistOperations } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
-import { objectBytes } from '../core/quotas.ts'
+import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
@@ -9,22 +9,26 @@ import {
   findChecklistRank,
   insertChecklist,
   readChecklist,
-  renameChecklist,
   setChecklistRanks,
+  updateChecklist,
 } from './checklist-queries.ts'
 
+const fieldsOf = newFields(checklistOperations.createChecklist)
+const textBytes = textBytesOf('checklist')
+
 export const checklistHandlers: Handlers<typeof checklistOperations> = {
-  async createChecklist({ db, board_id, params: { card_id }, newId, body: { title }, emit }) {
+  async createChecklist({ db, board_id, params: { card_id }, newId, body, emit }) {
     const { rank } = await findChecklistRank(db, { board_id, parent_id: card_id, moved_id: null }, {})
-    const checklist = await insertChecklist(db, { board_id, id: newId, card_id, title, rank })
-    emit('checklist.created', checklist, { growth: { text_bytes: objectBytes(title) } })
+    const fields = fieldsOf(body)
+    const checklist = await insertChecklist(db, { board_id, id: newId, card_id, ...fields, rank })
+    emit('checklist.created', checklist, { growth: { text_bytes: textBytes(fields) } })
     return checklist
   },
 
-  async updateChecklist({ db, board_id, params, body: { title }, emit }) {
+  async updateChecklist({ db, board_id, params, body, emit }) {
     const key = { board_id, id: params.checklist_id }
-    const checklist = title === undefined ? undefined : await renameChecklist(db, key, title)
-    if (!checklist) return (await requireChecklist(db, key)).json
+    const checklist = await updateChecklist(db, key, body)
+    if (!checklist) return requireChecklist(db, key)
     const { json, text_bytes } = checklist
     emit('checklist.updated', json, { growth: { text_bytes } })
     return json
@@ -32,14 +36,14 @@ export const checklistHandlers: Handlers<typeof checklistOperations> = {
 
   async deleteChecklist({ db, board_id, params, emit }) {
     const key = { board_id, id: params.checklist_id }
-    const { json } = await requireChecklist(db, key)
-    emit('checklist.deleted', json, { growth: await deleteChecklist(db, key) })
+    const checklist = await requireChecklist(db, key)
+    emit('checklist.deleted', checklist, { growth: await deleteChecklist(db, key) })
   },
 
   async moveChecklist({ db, board_id, params: { checklist_id: id }, body, emit }) {
-    const { card_id } = await requireChecklist(db, { board_id, id })
+    const { card_id } = JSON.parse(await requireChecklist(db, { board_id, id })) as Checklist
     const { rank, others } = await findChecklistRank(db, { board_id, parent_id: card_id, moved_id: id }, body)
-    const moved = await setChecklistRanks(db, board_id, [...others, { id, rank }])
+    const moved = await setChecklistRanks(db, { board_id, parent_id: card_id }, [...others, { id, rank }])
     for (const other of others) emit('checklist.moved', moved.get(other.id) as JsonText<Checklist>, { by: null })
     const checklist = moved.get(id) as JsonText<Checklist>
     emit('checklist.moved', checklist)
@@ -47,7 +51,7 @@ export const checklistHandlers: Handlers<typeof checklistOperations> = {
   },
 }
 
-async function requireChecklist(db: Db, key: ResourceKey) {
+async function requireChecklist(db: Db, key: ResourceKey): Promise<JsonText<Checklist>> {
   const checklist = await readChecklist(db, key)
   if (!checklist) throw new Problem('checklist_not_found')
   return checklist

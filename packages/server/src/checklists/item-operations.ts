@@ -1,7 +1,8 @@
-import type { ChecklistItem, itemOperations } from '@lockstep/contract/checklists'
+import { type ChecklistItem, itemOperations } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
-import { objectBytes, PERSON_BYTES } from '../core/quotas.ts'
+import { PERSON_BYTES } from '../core/quotas.ts'
+import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
@@ -10,18 +11,22 @@ import {
   deleteItem,
   findItemRank,
   insertItem,
+  readItem,
   readItemMove,
-  readItems,
   setItemRanks,
   unassignItem,
   updateItem,
 } from './item-queries.ts'
 
+const fieldsOf = newFields(itemOperations.createItem)
+const textBytes = textBytesOf('item')
+
 export const itemHandlers: Handlers<typeof itemOperations> = {
-  async createItem({ db, board_id, params: { checklist_id }, newId, body: { content }, emit }) {
+  async createItem({ db, board_id, params: { checklist_id }, newId, body, emit }) {
     const { rank } = await findItemRank(db, { board_id, parent_id: checklist_id, moved_id: null }, {})
-    const item = await insertItem(db, { board_id, id: newId, checklist_id, content, rank })
-    emit('checklist_item.created', item, { growth: { text_bytes: objectBytes(content) } })
+    const fields = fieldsOf(body)
+    const item = await insertItem(db, { board_id, id: newId, checklist_id, ...fields, rank })
+    emit('checklist_item.created', item, { growth: { text_bytes: textBytes(fields) } })
     return item
   },
 
@@ -45,7 +50,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     if (!move?.checklist_id) throw new Problem('checklist_not_found')
     const { from_id, checklist_id } = move
     const { rank, others } = await findItemRank(db, { board_id, parent_id: checklist_id, moved_id: id }, body)
-    const moved = await setItemRanks(db, board_id, checklist_id, [...others, { id, rank }])
+    const moved = await setItemRanks(db, { board_id, parent_id: checklist_id }, [...others, { id, rank }])
     for (const other of others)
       emit('checklist_item.moved', moved.get(other.id) as JsonText<ChecklistItem>, { by: null })
     const item = moved.get(id) as JsonText<ChecklistItem>
@@ -73,8 +78,8 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 }
 
-async function requireItem(db: Db, { board_id, id }: ResourceKey): Promise<JsonText<ChecklistItem>> {
-  const [item] = await readItems(db, board_id, [id])
+async function requireItem(db: Db, key: ResourceKey): Promise<JsonText<ChecklistItem>> {
+  const item = await readItem(db, key)
   if (!item) throw new Problem('item_not_found')
-  return item.json
+  return item
 }

@@ -3,7 +3,14 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { rankedLists } from '../core/ordering/placement.ts'
 import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
-import { type Db, type JsonRow, type ResourceKey, statement } from '../database/database.ts'
+import {
+  insertStatement,
+  patchStatement,
+  type ResourceRow,
+  rankSetter,
+  readStatement,
+} from '../core/resource-statements.ts'
+import { type Db, type ResourceKey, statement } from '../database/database.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** A checklist item with its assignees, of the row `item` of the table `checklist_items`. */
@@ -13,60 +20,34 @@ export const itemJson = sql<ChecklistItem>`(select row_to_json(fields) from (sel
     from item_assignees assignee join users person on person.id = assignee.user_id
     where assignee.board_id = item.board_id and assignee.item_id = item.id) as assignees) fields)`
 
-interface ItemRow extends JsonRow<ChecklistItem> {
-  id: string
-}
+export const findItemRank = rankedLists('item')
+export const setItemRanks = rankSetter('item', itemJson)
 
-export const findItemRank = rankedLists('checklist_items', 'checklist_id')
-
-interface NewItem extends ResourceKey {
-  checklist_id: string
-  content: string
-  rank: number
-}
-const insert = statement(
-  'insert_item',
-  (args: NewItem) => sql<ItemRow>`
-    insert into checklist_items as item (board_id, id, checklist_id, content, rank)
-    values (${args.board_id}, ${args.id}, ${args.checklist_id}, ${args.content}, ${args.rank})
-    returning item.id, ${itemJson}::text as json`,
-)
+type NewItem = ResourceKey & Omit<ChecklistItem, 'assignees' | 'is_done'>
+const insert = insertStatement<NewItem, ChecklistItem>('item', itemJson)
 export async function insertItem(db: Db, item: NewItem): Promise<JsonText<ChecklistItem>> {
   const [row] = await db.run(insert, item)
-  return (row as ItemRow).json
+  return (row as ResourceRow<ChecklistItem>).json
 }
 
-const read = statement(
+const read = readStatement('item', itemJson)
+/** Undefined when the board has no such item. */
+export const readItem = async (db: Db, key: ResourceKey) => (await db.run(read, key))[0]?.json
+
+const readAll = statement(
   'read_items',
-  (args: { board_id: string; ids: string[] }) => sql<ItemRow>`
+  (args: { board_id: string; ids: string[] }) => sql<ResourceRow<ChecklistItem>>`
     select item.id, ${itemJson}::text as json from checklist_items item
     where item.board_id = ${args.board_id} and item.id = any (${args.ids}::uuid[]) order by item.id`,
 )
 /** The given items of a board, in the order of their ids. */
-export const readItems = (db: Db, board_id: string, ids: string[]): Promise<ItemRow[]> =>
-  db.run(read, { board_id, ids })
+export const readItems = (db: Db, board_id: string, ids: string[]): Promise<ResourceRow<ChecklistItem>[]> =>
+  db.run(readAll, { board_id, ids })
 
-const update = statement(
-  'update_item',
-  (args: ResourceKey & { changes: string }) => sql<ItemRow & { text_bytes: number }>`
-    with changed as (
-      select item.content as old_content, (jsonb_populate_record(item, ${args.changes}::jsonb)).* from checklist_items item
-      where item.board_id = ${args.board_id} and item.id = ${args.id}
-    )
-    update checklist_items item set content = changed.content, is_done = changed.is_done
-    from changed
-    where item.board_id = changed.board_id and item.id = changed.id
-      and (item.content, item.is_done) is distinct from (changed.content, changed.is_done)
-    returning item.id, ${itemJson}::text as json, object_bytes(item.content) - object_bytes(changed.old_content) as text_bytes`,
-)
+const update = patchStatement('item', itemJson)
 /** The item after the change, and the growth of its text; undefined when nothing changed. */
-export async function updateItem(
-  db: Db,
-  key: ResourceKey,
-  changes: Partial<Pick<ChecklistItem, 'content' | 'is_done'>>,
-) {
-  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]
-}
+export const updateItem = async (db: Db, key: ResourceKey, changes: object) =>
+  (await db.run(update, { ...key, changes: JSON.stringify(changes), stamp: null }))[0]
 
 const remove = statement(
   'delete_item',
@@ -90,26 +71,6 @@ const move = statement(
 /** The current and the target checklist of an item; `checklist_id` is null when the board has no such checklist. */
 export async function readItemMove(db: Db, key: ResourceKey, checklist_id: string | null) {
   return (await db.run(move, { ...key, checklist_id }))[0]
-}
-
-const setRanks = statement(
-  'set_item_ranks',
-  (args: { board_id: string; checklist_id: string; ids: string[]; ranks: number[] }) => sql<ItemRow>`
-    update checklist_items item set checklist_id = ${args.checklist_id}, rank = ranked.rank
-    from unnest(${args.ids}::uuid[], ${args.ranks}::int8[]) ranked (id, rank)
-    where item.board_id = ${args.board_id} and item.id = ranked.id
-    returning item.id, ${itemJson}::text as json`,
-)
-/** Sets the ranks of items of one checklist, in one statement. Returns the items by id. */
-export async function setItemRanks(
-  db: Db,
-  board_id: string,
-  checklist_id: string,
-  items: { id: string; rank: number }[],
-) {
-  const [ids, ranks] = [items.map((item) => item.id), items.map((item) => item.rank)]
-  const rows = await db.run(setRanks, { board_id, checklist_id, ids, ranks })
-  return new Map(rows.map((row) => [row.id, row.json]))
 }
 
 const assign = statement(

@@ -1,7 +1,7 @@
-import type { Column, columnOperations } from '@lockstep/contract/columns'
-import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
+import { type Column, columnOperations } from '@lockstep/contract/columns'
+import type { JsonText } from '@lockstep/contract/operation'
 import type { PlacementResult } from '../core/ordering/placement.ts'
-import { objectBytes } from '../core/quotas.ts'
+import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
@@ -14,21 +14,16 @@ import {
   updateColumn,
 } from './column-queries.ts'
 
+const fieldsOf = newFields(columnOperations.createColumn)
+const textBytes = textBytesOf('column')
+
 export const columnHandlers: Handlers<typeof columnOperations> = {
   async createColumn({ db, board_id, newId, body, emit }) {
     const { rank, others } = await findColumnRank(db, { board_id, parent_id: board_id, moved_id: null }, body)
     for (const other of await moveNeighbours(db, board_id, others)) emit('column.moved', other, { by: null })
-    const { title, is_done_column } = body
-    const color = body.color ?? DEFAULT_COLOR
-    const column = await insertColumn(db, {
-      id: newId,
-      board_id,
-      title,
-      color,
-      is_done_column: is_done_column ?? false,
-      rank,
-    })
-    emit('column.created', column, { growth: { text_bytes: objectBytes(title, color) } })
+    const fields = fieldsOf(body)
+    const column = await insertColumn(db, { id: newId, board_id, ...fields, rank })
+    emit('column.created', column, { growth: { text_bytes: textBytes(fields) } })
     return column
   },
 
@@ -50,7 +45,7 @@ export const columnHandlers: Handlers<typeof columnOperations> = {
   async moveColumn({ db, board_id, params, body, emit }) {
     const id = params.column_id
     const { rank, others } = await findColumnRank(db, { board_id, parent_id: board_id, moved_id: id }, body)
-    const moved = await setColumnRanks(db, board_id, [...others, { id, rank }])
+    const moved = await setColumnRanks(db, { board_id, parent_id: board_id }, [...others, { id, rank }])
     for (const other of others) emit('column.moved', moved.get(other.id) as JsonText<Column>, { by: null })
     const column = moved.get(id) as JsonText<Column>
     emit('column.moved', column)
@@ -65,7 +60,7 @@ async function moveNeighbours(
   others: PlacementResult['others'],
 ): Promise<JsonText<Column>[]> {
   if (others.length === 0) return []
-  const moved = await setColumnRanks(db, board_id, others)
+  const moved = await setColumnRanks(db, { board_id, parent_id: board_id }, others)
   return others.map(({ id }) => moved.get(id) as JsonText<Column>)
 }
 

@@ -1,5 +1,5 @@
-import type { BoardAccess, Resource, Role } from '@lockstep/contract/operation'
-import type { ProblemCode } from '@lockstep/contract/problems'
+import type { BoardAccess, Role } from '@lockstep/contract/operation'
+import { type Resource, resourceNames, resources } from '@lockstep/contract/resources'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Statement, statement, wireTime } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
@@ -59,16 +59,9 @@ interface AccessArguments {
   key: string | null
 }
 
-const resourceTables: Record<Resource, { from: RawBuilder<unknown>; missing: ProblemCode }> = {
-  board: { from: sql`(select id as board_id, id from boards)`, missing: 'board_not_found' },
-  column: { from: sql`columns`, missing: 'column_not_found' },
-  card: { from: sql`cards`, missing: 'card_not_found' },
-  label: { from: sql`labels`, missing: 'label_not_found' },
-  checklist: { from: sql`checklists`, missing: 'checklist_not_found' },
-  rule: { from: sql`automation_rules`, missing: 'rule_not_found' },
-  item: { from: sql`checklist_items`, missing: 'item_not_found' },
-  attachment: { from: sql`attachments`, missing: 'attachment_not_found' },
-}
+/** The rows of a resource, with the id of their board. */
+const rowsOf = (resource: Resource) =>
+  resource === 'board' ? sql`(select id as board_id, id from boards)` : sql.table(resources[resource].table)
 
 const now = wireTime(sql`clock_timestamp()`)
 
@@ -97,16 +90,13 @@ const accessStatement = (name: string, target: RawBuilder<unknown>, more = sql``
   )
 const userAccess = accessStatement('check_user_access', sql`(select null::uuid as board_id, null::uuid as id)`)
 const resourceAccess = Object.fromEntries(
-  Object.entries(resourceTables).map(([resource, { from }]) => [
-    resource,
-    accessStatement(`check_${resource}_access`, from),
-  ]),
+  resourceNames.map((resource) => [resource, accessStatement(`check_${resource}_access`, rowsOf(resource))]),
 ) as Record<Resource, Statement<AccessArguments, AccessRow>>
 
 /** Also reads the board's version, so that a cached board or a 304 needs no further statement. */
 const fullBoardAccess = accessStatement(
   'check_full_board_access',
-  resourceTables.board.from,
+  rowsOf('board'),
   sql`, ${profilesOfBoard} as profiles`,
 )
 
@@ -176,7 +166,7 @@ export async function lockAndCheckAccess(tx: Db, board_id: string, request: Acce
   const authorize = () => {
     const grant = check.authorize()
     // The id was deleted here and used again on another board, whose lock is not held.
-    if (grant.board_id !== board_id) throw new Problem(resourceTables[request.access?.on ?? 'board'].missing)
+    if (grant.board_id !== board_id) throw new Problem(`${request.access?.on ?? 'board'}_not_found`)
     return { ...grant, usage }
   }
   return { ...check, authorize }
@@ -214,7 +204,7 @@ export async function createBoardStream(tx: Db, board_id: string, caller: Caller
 function authorizeBoard({ access, selfId }: AccessRequest, caller: Caller, row: AccessRow): BoardGrant {
   if (!access) throw new Error('An operation without a board has nothing to authorize')
   const { board_id, role, epoch, last_seq, at, text_bytes } = row
-  if (board_id === null) throw new Problem(resourceTables[access.on].missing)
+  if (board_id === null) throw new Problem(`${access.on}_not_found`)
   if (role === null) throw new Problem('not_a_member')
   const isSelf = access.or_self === true && selfId === caller.id
   if (access.role === 'owner' && role !== 'owner' && !isSelf) throw new Problem('role_too_low')

@@ -1,4 +1,5 @@
 import type { ProblemCode } from '@lockstep/contract/problems'
+import { resources } from '@lockstep/contract/resources'
 import { Problem } from '../platform/problem.ts'
 
 /** SQLSTATE codes of PostgreSQL. */
@@ -37,20 +38,11 @@ const constraintProblems: Record<string, ProblemCode> = {
   users_email_taken: 'email_taken',
   users_username_taken: 'username_taken',
   board_stream_id_taken: 'id_taken',
-  columns_pkey: 'id_taken',
-  columns_id_taken: 'id_taken',
-  cards_pkey: 'id_taken',
-  cards_id_taken: 'id_taken',
-  labels_pkey: 'id_taken',
-  labels_id_taken: 'id_taken',
-  automation_rules_pkey: 'id_taken',
-  automation_rules_id_taken: 'id_taken',
-  checklists_pkey: 'id_taken',
-  checklists_id_taken: 'id_taken',
-  checklist_items_pkey: 'id_taken',
-  checklist_items_id_taken: 'id_taken',
-  attachments_pkey: 'id_taken',
-  attachments_id_taken: 'id_taken',
+  ...Object.fromEntries(
+    Object.values(resources).flatMap(({ table }) =>
+      [`${table}_pkey`, `${table}_id_taken`].map((name) => [name, 'id_taken']),
+    ),
+  ),
 }
 
 /** The problem that a client gets for an error of PostgreSQL or the pool; undefined for a defect of the service. */

@@ -1,4 +1,5 @@
-import type { Operation, Resource } from '@lockstep/contract/operation'
+import type { Operation } from '@lockstep/contract/operation'
+import type { Resource } from '@lockstep/contract/resources'
 import type { FastifyRequest } from 'fastify'
 import type { ChangeCost } from '../core/change-pacer.ts'
 import type { Db, ResourceKey } from '../database/database.ts'

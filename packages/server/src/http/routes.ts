@@ -16,8 +16,9 @@ export function registerRoutes<Ops extends Record<string, Operation>>(
   deps: RouteDeps,
   operations: Ops,
   handlers: Handlers<Ops>,
+  isOffered: (operation: Operation) => boolean = () => true,
 ) {
-  for (const [name, operation] of Object.entries(operations)) {
+  for (const [name, operation] of Object.entries(operations).filter(([, each]) => isOffered(each))) {
     const route = compileRoute(deps, operation, anyHandler(handlers[name]))
     const options = { method: operation.method, url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), ...hooksOf(route) }
     if (route.isUpload) {

@@ -1,10 +1,20 @@
-import type { Label, labelOperations } from '@lockstep/contract/labels'
-import { DEFAULT_COLOR, type JsonText } from '@lockstep/contract/operation'
-import { objectBytes } from '../core/quotas.ts'
+import { type Label, labelOperations } from '@lockstep/contract/labels'
+import type { JsonText } from '@lockstep/contract/operation'
+import { newFields } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
-import { countLabels, deleteLabel, insertLabel, listLabels, readLabel, updateLabel } from './label-queries.ts'
+import {
+  countLabels,
+  deleteLabel,
+  insertLabel,
+  labelBytes,
+  listLabels,
+  readLabel,
+  updateLabel,
+} from './label-queries.ts'
+
+const fieldsOf = newFields(labelOperations.createLabel)
 
 export const labelHandlers: Handlers<typeof labelOperations> = {
   async listLabels({ db, board_id }) {
@@ -16,10 +26,9 @@ export const labelHandlers: Handlers<typeof labelOperations> = {
   countLabels: ({ db, board_id }) => countLabels(db, board_id),
 
   async createLabel({ db, board_id, newId, body, emit }) {
-    const { name } = body
-    const color = body.color ?? DEFAULT_COLOR
-    const label = await insertLabel(db, { board_id, id: newId, name, color })
-    emit('label.created', label, { growth: { text_bytes: objectBytes(name, color) } })
+    const fields = fieldsOf(body)
+    const label = await insertLabel(db, { board_id, id: newId, ...fields })
+    emit('label.created', label, { growth: { text_bytes: labelBytes(fields) } })
     return label
   },
 

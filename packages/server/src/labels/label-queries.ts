@@ -2,13 +2,23 @@ import type { Label, LabelUsage } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import type { Growth } from '../core/quotas.ts'
-import { type Db, type JsonRow, type ResourceKey, statement } from '../database/database.ts'
+import {
+  insertStatement,
+  patchStatement,
+  type ResourceRow,
+  readStatement,
+  textBytesOf,
+} from '../core/resource-statements.ts'
+import { type Db, type ResourceKey, statement } from '../database/database.ts'
 
 /** A label, of the row `label` of the table `labels`. */
 export const labelJson = sql<Label>`(select row_to_json(fields) from (select label.id, label.board_id, label.name, label.color) fields)`
 /** All labels of the row `board` of the table `boards`, oldest first. */
 export const labelsJson = sql<Label[]>`(
   select coalesce(json_agg(${labelJson} order by label.created_at, label.id), '[]') from labels label where label.board_id = board.id)`
+
+/** The counted size of a label, on the board and on each card that has it. */
+export const labelBytes = textBytesOf('label')
 
 /** How often the size of a label counts: once for itself, and once for each card that has it. */
 const occurrences = (args: ResourceKey) =>
@@ -36,43 +46,20 @@ export async function countLabels(db: Db, board_id: string): Promise<JsonText<La
   return (row as { json: JsonText<LabelUsage[]> }).json
 }
 
-const insert = statement(
-  'insert_label',
-  (args: Label) => sql<JsonRow<Label>>`
-    insert into labels as label (board_id, id, name, color) values (${args.board_id}, ${args.id}, ${args.name}, ${args.color})
-    returning ${labelJson}::text as json`,
-)
+const insert = insertStatement<Label, Label>('label', labelJson)
 export async function insertLabel(db: Db, label: Label): Promise<JsonText<Label>> {
   const [row] = await db.run(insert, label)
-  return (row as JsonRow<Label>).json
+  return (row as ResourceRow<Label>).json
 }
 
-const read = statement(
-  'read_label',
-  (args: ResourceKey) => sql<JsonRow<Label>>`
-    select ${labelJson}::text as json from labels label where label.board_id = ${args.board_id} and label.id = ${args.id}`,
-)
+const read = readStatement('label', labelJson)
 /** Undefined when the board has no such label. */
 export const readLabel = async (db: Db, key: ResourceKey) => (await db.run(read, key))[0]?.json
 
-const update = statement(
-  'update_label',
-  (args: ResourceKey & { changes: string }) => sql<JsonRow<Label> & { text_bytes: number }>`
-    with changed as (
-      select label.name as old_name, label.color as old_color, (jsonb_populate_record(label, ${args.changes}::jsonb)).* from labels label
-      where label.board_id = ${args.board_id} and label.id = ${args.id}
-    )
-    update labels label set name = changed.name, color = changed.color
-    from changed
-    where label.board_id = changed.board_id and label.id = changed.id
-      and (label.name, label.color) is distinct from (changed.name, changed.color)
-    returning ${labelJson}::text as json,
-      (object_bytes(label.name, label.color) - object_bytes(changed.old_name, changed.old_color)) * ${occurrences(args)} as text_bytes`,
-)
+const update = patchStatement('label', labelJson, { occurrences })
 /** The label after the change, and the growth of the board's text; undefined when nothing changed. */
-export async function updateLabel(db: Db, key: ResourceKey, changes: Partial<Pick<Label, 'name' | 'color'>>) {
-  return (await db.run(update, { ...key, changes: JSON.stringify(changes) }))[0]
-}
+export const updateLabel = async (db: Db, key: ResourceKey, changes: object) =>
+  (await db.run(update, { ...key, changes: JSON.stringify(changes), stamp: null }))[0]
 
 const remove = statement(
   'delete_label',

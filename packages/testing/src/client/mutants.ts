@@ -16,6 +16,8 @@ async function load(purpose: Purpose, name: string, file: string, mutations: Mut
   mkdirSync(folder, { recursive: true })
   for (const each of readdirSync(source).filter((other) => !other.endsWith('.test.ts')))
     copyFileSync(new URL(each, source), new URL(each, folder))
+  for (const each of ['parse-json.ts', 'random-id.ts'])
+    copyFileSync(new URL(`../${each}`, source), new URL(`../${each}`, folder))
   const target = new URL(file, folder)
   const text = mutations.reduce(
     (before, [original, mutated]) => {
@@ -48,24 +50,24 @@ export const removeMutants = (purpose: Purpose) => rmSync(folderOf(purpose), { r
 export const driverMutations: Record<string, [file: string, original: string, mutated: string]> = {
   'a silent connection is not detected': [
     'connection.ts',
-    'if (this.socket && this.isReady && (',
-    'if (this.isReady && !this.socket && (',
+    'if (this.#socket && this.#isReady && (',
+    'if (this.#isReady && !this.#socket && (',
   ],
   'missing events are not fetched': [
     'connection.ts',
-    "if (this.core.missing !== 'nothing') void this.fetchMissing()",
+    "if (this.#core.missing !== 'nothing') void this.#fetchMissing()",
     '',
   ],
-  'clients do not reconnect': ['connection.ts', '() => void this.connect(),', '() => {},'],
+  'clients do not reconnect': ['connection.ts', '() => void this.#connect(),', '() => {},'],
   'failed requests are not retried': [
     'sender.ts',
-    '(failure?.retryAfterSeconds ?? 0) * 1_000), () => this.resume())',
-    '0), () => {})',
+    "schedule('send', waitMs, () => this.#resume())",
+    "schedule('send', waitMs, () => {})",
   ],
   'a retry has a new idempotency key': [
     'sender.ts',
-    'this.connection.request(change.name, input, { idempotencyKey })',
-    'this.connection.request(change.name, input, { idempotencyKey: idempotencyKey + attempts })',
+    'this.#connection.request(change.name, input, { idempotencyKey })',
+    'this.#connection.request(change.name, input, { idempotencyKey: idempotencyKey + attempts })',
   ],
   'expected fields are not compared': ['conditional-update.ts', 'if (current) return { current }', ''],
   'conditional updates are sent unconditionally': [
@@ -81,14 +83,14 @@ export const driverMutations: Record<string, [file: string, original: string, mu
   'an older response replaces the stored board': ['connection.ts', '(loaded && !isBefore(loaded, at))', 'loaded'],
   'the stored board is not shown offline': [
     'connection.ts',
-    'if (status === 0 || status === 429 || status >= 500) await this.loadStored(stored)',
+    'if (status === 0 || status === 429 || status >= 500) await this.#loadStored(stored)',
     '',
   ],
-  'timers are not cancelled': ['connection.ts', 'for (const cancel of this.timers.values()) cancel()', ''],
+  'timers are not cancelled': ['connection.ts', 'for (const cancel of this.#timers.values()) cancel()', ''],
   'events after a reconnect get the first epoch': [
     'connection.ts',
-    '    this.epoch = epoch\n',
-    '    this.epoch ||= epoch\n',
+    '    this.#epoch = epoch\n',
+    '    this.#epoch ||= epoch\n',
   ],
 }
 
@@ -102,8 +104,8 @@ export const coreMutations: Record<string, Mutation[]> = {
   ],
   'gaps are not detected': [
     [
-      '    this.outOfOrder.set(event.seq, event)\n    if (this.base) this.applyInOrder()',
-      '    if (this.base) this.apply(event)',
+      '    this.#outOfOrder.set(event.seq, event)\n    if (this.base) this.#applyInOrder()',
+      '    if (this.base) this.#apply(event)',
     ],
   ],
   'a change is removed with its response': [['!position || isBefore(this.position, position)', '!position']],
@@ -125,8 +127,8 @@ export const coreMutations: Record<string, Mutation[]> = {
   'the text of a rejected change is lost': [['text: textOf(change)', "text: ''"]],
   'equal parts lose their identity': [
     [
-      '    this.rendered = share(this.rendered, board)',
-      '    this.rendered = JSON.parse(JSON.stringify(board)) as FullBoard',
+      '    this.#rendered = share(this.#rendered, board)',
+      '    this.#rendered = JSON.parse(JSON.stringify(board)) as FullBoard',
     ],
   ],
 }

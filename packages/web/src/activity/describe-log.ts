@@ -1,5 +1,6 @@
 import type { FullBoard, LoggedEvent } from '@lockstep/client'
-import { EventDescriber } from './describe-event.ts'
+import { EventDescriber, KnownResources } from '@lockstep/client/describe'
+import { sentenceOf } from './describe-event.ts'
 import { NameLookup } from './name-lookup.ts'
 import type { Sentence } from './sentence.ts'
 
@@ -26,14 +27,14 @@ const service: Actor = { kind: 'service', id: 'service', name: 'Lockstep' }
  */
 export function describeLog(events: readonly LoggedEvent[], view: FullBoard): DescribedEvent[] {
   const names = new NameLookup(events, view)
-  const describer = new EventDescriber(names)
+  const describer = new EventDescriber(new KnownResources(), names.known)
   return events.map(withActor).flatMap((event) => {
-    const description = describer.describeEvent(event)
-    if (!description) return []
+    const message = describer.describe(event)
+    if (message.isRepeated) return []
     const { seq, timestamp: at, type, user_id } = event
     const person: Actor = { kind: 'person', id: user_id ?? '', name: names.person(user_id ?? '') }
-    const actor = user_id !== null ? person : description.isRule ? rule : service
-    return [{ seq, at, type, actor, sentence: description.sentence }]
+    const actor = user_id !== null ? person : message.isByRule ? rule : service
+    return [{ seq, at, type, actor, sentence: sentenceOf(message, names, user_id) }]
   })
 }
 

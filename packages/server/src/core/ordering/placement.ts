@@ -1,3 +1,4 @@
+import { definitionOf, type OrderedResource } from '@lockstep/contract/resources'
 import { sql } from 'kysely'
 import { type Db, statement } from '../../database/database.ts'
 import { makeGap, rankBetween } from './rank.ts'
@@ -19,11 +20,10 @@ export interface PlacementResult {
   others: { id: string; rank: number }[]
 }
 
-/** Makes the function that finds ranks in the ordered lists of one table. Call that function under the board lock. */
-export function rankedLists(
-  table: 'columns' | 'cards' | 'checklists' | 'checklist_items',
-  parent: 'board_id' | 'column_id' | 'card_id' | 'checklist_id',
-) {
+/** Makes the function that finds ranks in the ordered lists of one resource. Call that function under the board lock. */
+export function rankedLists(resource: OrderedResource) {
+  const { table } = definitionOf(resource)
+  const parent = `${definitionOf(resource).parent}_id`
   const list = (args: RankedList) => sql`${sql.table(table)} item where item.board_id = ${args.board_id}
     and item.${sql.ref(parent)} = ${args.parent_id} and item.id is distinct from ${args.moved_id}`
 
