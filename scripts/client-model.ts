@@ -28,28 +28,22 @@ export function clientModel(): string {
     operation.effect ? [{ name, operation, effect: operation.effect }] : [],
   )
   const changes = effects.filter(({ operation }) => isChange(operation))
-  /** Links are listed with the resource that is linked. */
-  const groups = Map.groupBy(changes, ({ effect: { on, linked } }) => linked ?? on)
-  const table = [...groups].map(([on, group]) => {
-    const cells = group.map(({ name, operation: { path }, effect: { verb, event } }) => [
-      verb,
-      [name, event, ...(path.includes('{board_id}') ? [1] : [])],
-    ])
-    return `  ${on}: ${inline(Object.fromEntries(cells))},\n`
+  const table = changes.map(({ name, operation: { path }, effect: { verb, on, linked, event } }) => {
+    const more = linked ? [linked] : path.includes('{board_id}') ? [1] : []
+    return `  ${name}: ${inline([verb, on, event, ...more])},\n`
   })
   // Files are not queued: an upload is known from its event only.
   const names = changes.filter(({ operation }) => operation.body_type !== 'upload').map(({ name }) => `'${name}'`)
   const rows = contained.map((name) => `  ${name}: ${inline(modelOf(name))},\n`)
   return `// Generated from packages/contract by npm run generate.
-import type { ChangeTable, ResourceTable } from './model-types.ts'
+import type { ChangeRow, ResourceTable } from './model-types.ts'
 
 export type ResourceName = ${contained.map((name) => `'${name}'`).join(' | ')}
 
 export const resources: Record<ResourceName, ResourceTable<ResourceName>> = {
 ${rows.join('')}}
 
-/** For each resource and verb: the operation, its event, and whether its path has the id of the board. */
-export const changes: Record<ResourceName | 'member', ChangeTable> = {
+export const changes: Record<string, ChangeRow<ResourceName>> = {
 ${table.join('')}}
 
 export type ChangeName =
@@ -67,7 +61,7 @@ const nameField = (resource: Resource) =>
 
 function modelOf(resource: Resource) {
   const { parent, isOrdered, links } = definitionOf(resource)
-  const create = createFields(resource)
+  const [create, update] = [createFields(resource), updateFields(resource)]
   const times = timeFields(resource)
   const canCreate = resource !== 'board' && findOperation('create', resource)?.operation.body_type !== 'upload'
   return {
@@ -79,11 +73,11 @@ function modelOf(resource: Resource) {
     isOrdered,
     isPlacedByCreate: 'after_id' in inputsOf('create', resource) || undefined,
     changesParent: `${parent}_id` in inputsOf('move', resource) || undefined,
-    create: canCreate ? create : [],
-    update: updateFields(resource),
+    update,
+    create: canCreate && create.join() === update.join() ? undefined : canCreate ? create : [],
     texts: typedTexts(resource),
     initial: canCreate ? initialOf(resource, [...structuralFields(resource), ...times]) : {},
-    times,
+    times: times.length > 0 ? times : undefined,
   }
 }
 

@@ -159,10 +159,10 @@ function resultOf({ schema }: Operation['returns'], prefix = ''): string {
 export function clientTable(): string {
   const rows = all.map(([name, operation]) => {
     const { method, path, access, query, body, body_type = 'json', returns } = operation
+    if (query && method !== 'GET') throw new Error(`${name} has a query, and the client sends one only with GET`)
     const row = {
       method,
       path,
-      ...(query && { query: Object.keys(query.properties) }),
       ...(body && { body: body_type }),
       ...(access === 'public' && { isPublic: true }),
       ...(returns.schema === Bytes && { isFile: true }),

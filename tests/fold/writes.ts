@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import type { Operation } from '@lockstep/contract/operation'
+import { type Resource, resourceNames } from '@lockstep/contract/resources'
 import type { Inputs, OperationName, Operations } from '@lockstep/testing/client'
 
 /** Every operation that changes a board which is there. */
@@ -10,8 +11,8 @@ export type WritingOperation = Exclude<
   'createBoard' | 'deleteBoard'
 >
 
-const kinds = ['column', 'card', 'label', 'checklist', 'item', 'attachment', 'rule'] as const
-export type Kind = (typeof kinds)[number]
+export type Kind = Exclude<Resource, 'board'>
+export const kinds = resourceNames.filter((name): name is Kind => name !== 'board')
 /** Resources known to the clients. Some are deleted, which causes conflicts. */
 export interface Known {
   board_id: string
@@ -22,7 +23,7 @@ export interface Known {
 export const knownOf = (board_id: string, people: readonly string[]): Known => ({
   board_id,
   people,
-  ids: { column: [], card: [], label: [], checklist: [], item: [], attachment: [], rule: [] },
+  ids: Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Known['ids'],
 })
 
 /** Random choices from given numbers: the same numbers lead to the same choices. */
@@ -90,11 +91,10 @@ function rule(dice: Dice, known: Known) {
   return { ...trigger, ...action }
 }
 
-type Writes = { [N in WritingOperation]?: (dice: Dice, known: Known) => Inputs<Operations[N]> }
+type Writes = { [N in WritingOperation]: (dice: Dice, known: Known) => Inputs<Operations[N]> }
 
 /**
- * One write of each operation. A new operation of the contract must be added here, and the resource it creates to the
- * kinds above.
+ * One write of each operation. A new operation of the contract must be added here.
  */
 const writes: Writes = {
   updateBoard: (dice, { board_id }) => ({ params: { board_id }, body: { title: text(dice) } }),
@@ -249,9 +249,10 @@ const weights: Partial<Record<WritingOperation, number>> = {
 }
 export const weightOf = (name: WritingOperation) => weights[name] ?? 5
 
-/** The resource that an operation creates or deletes, from its name; undefined for others. */
+/** The resource that an operation creates or deletes; undefined for others. */
 export function objectOf(name: WritingOperation, verb: 'create' | 'delete'): Kind | undefined {
-  return kinds.find((kind) => name === `${verb}${kind[0]?.toUpperCase()}${kind.slice(1)}`)
+  const { effect } = operations[name]
+  return effect.verb === verb ? kinds.find((kind) => kind === effect.on) : undefined
 }
 
 /** The kinds of events that an operation may emit. */

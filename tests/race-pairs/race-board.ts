@@ -1,3 +1,4 @@
+import { type Resource, resourceNames } from '@lockstep/contract/resources'
 import type { Account } from '@lockstep/testing/accounts'
 
 /** The parameters and body of a write. */
@@ -15,18 +16,9 @@ export interface RaceUsers {
   nonMember: Account
 }
 
-const kinds = [
-  'column',
-  'other_column',
-  'card',
-  'label',
-  'checklist',
-  'other_checklist',
-  'item',
-  'attachment',
-  'rule',
-] as const
-export type Kind = (typeof kinds)[number]
+/** The resources of a board, and a second target for what can be moved. */
+export type Kind = Exclude<Resource, 'board'> | 'other_column' | 'other_checklist'
+const kinds: Kind[] = [...resourceNames.filter((name) => name !== 'board'), 'other_column', 'other_checklist']
 
 /** How each resource is created, and which others it needs. */
 const recipes: Record<

@@ -35,7 +35,7 @@ export class LockstepError extends Error implements ErrorDetails {
 
   constructor({ cause, ...details }: ErrorDetails) {
     super(details.detail, { cause })
-    Object.assign(this, { status: 0, errors: [], current: undefined, requestId: undefined }, details)
+    Object.assign(this, { status: 0, errors: [] }, details)
   }
 }
 

@@ -4,8 +4,7 @@ import type { LockstepError } from './errors.ts'
 export interface OperationRow {
   method: string
   path: string
-  /** The inputs sent in the query string. Inputs that are neither in the path nor in the query form the body. */
-  query?: readonly string[]
+  /** The format of the body. Inputs that are not in the path form the body, or the query string of a GET. */
   body?: 'json' | 'form' | 'upload'
   /** Sent without a credential. */
   isPublic?: boolean

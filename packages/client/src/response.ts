@@ -58,6 +58,6 @@ function headOf({ status, headers }: Response): ResponseHead {
     etag: header('etag'),
     isReplay: header('idempotent-replayed') === 'true',
     requestId: header('x-request-id'),
-    next: next === undefined ? undefined : Object.fromEntries(new URLSearchParams(next)),
+    next: next ? Object.fromEntries(new URLSearchParams(next)) : undefined,
   }
 }

@@ -28,7 +28,11 @@ export async function withRetries<T>(
   const endsAt = performance.now() + timeoutMs
   for (let n = 1; ; n++) {
     try {
-      return await withTimeout(attempt, Math.max(0, Math.min(tryTimeoutMs, endsAt - performance.now())), signal)
+      return await withTimeout(
+        attempt,
+        Math.ceil(Math.max(0, Math.min(tryTimeoutMs, endsAt - performance.now()))),
+        signal,
+      )
     } catch (error) {
       if (!(error instanceof LockstepError && isTransient(error)) || n >= tries) throw error
       const waitMs = retryDelay(error, n, Math.random())
@@ -59,27 +63,23 @@ async function withTimeout<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  signal?.throwIfAborted()
-  const controller = new AbortController()
-  const abort = () => controller.abort(signal?.reason)
-  signal?.addEventListener('abort', abort)
-  const timer = setTimeout(
-    () => controller.abort(new LockstepError({ code: 'timed_out', detail: `No response within ${timeoutMs} ms.` })),
-    timeoutMs,
-  )
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const either = AbortSignal.any(signal ? [signal, timeout] : [timeout])
   try {
-    return await Promise.race([
-      work(controller.signal),
-      new Promise<never>((_, reject) => {
-        controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
-      }),
-    ])
+    // Not every `fetch` observes its signal.
+    return await Promise.race([work(either), rejectedBy(either)])
   } catch (error) {
-    controller.signal.throwIfAborted()
+    signal?.throwIfAborted()
+    if (timeout.aborted) throw new LockstepError({ code: 'timed_out', detail: `No response within ${timeoutMs} ms.` })
     if (error instanceof LockstepError) throw error
     throw new LockstepError({ code: 'network_failed', detail: 'The service could not be reached.', cause: error })
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
   }
+}
+
+/** Rejects when the signal is aborted. */
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.throwIfAborted()
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
 }

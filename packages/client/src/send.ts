@@ -5,48 +5,41 @@ export interface HttpRequest {
   url: string
   method: string
   headers: Record<string, string>
-  body?: string | FormData
+  body?: string | URLSearchParams | FormData
 }
 
 /** Distributes the inputs of an operation over path, query and body. */
 export function buildRequest(
   name: string,
-  { method, path, query = [], body: bodyType }: OperationRow,
+  { method, path, body: bodyType }: OperationRow,
   input: Record<string, unknown>,
 ): HttpRequest {
   const rest = { ...input }
-  const consume = (field: string) => {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
     const value = rest[field]
     delete rest[field]
-    return value
-  }
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
-    const value = consume(field)
     // An empty id would change the path to that of another resource.
     if (typeof value !== 'string' || value === '') throw new TypeError(`${name} needs ${field}`)
     return encodeURIComponent(value)
   })
-  const search = encodeForm(query.map((field) => [field, consume(field)]))
+  const search = method === 'GET' ? toParams(rest).toString() : ''
   const request = { url: search ? `${filled}?${search}` : filled, method, headers: {} }
   if (!bodyType) return request
   if (bodyType === 'upload') return { ...request, body: toFormData(rest) }
-  const isForm = bodyType === 'form'
-  return {
-    ...request,
-    headers: { 'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json' },
-    body: isForm ? encodeForm(Object.entries(rest)) : JSON.stringify(rest),
-  }
+  // The content type of a form follows from its class.
+  if (bodyType === 'form') return { ...request, body: toParams(rest) }
+  return { ...request, headers: { 'content-type': 'application/json' }, body: JSON.stringify(rest) }
 }
 
-const present = (fields: [string, unknown][]) => fields.filter(([, value]) => value !== undefined && value !== null)
-const encodeForm = (fields: [string, unknown][]) =>
-  new URLSearchParams(present(fields).map(([field, value]) => [field, String(value)])).toString()
+const present = (fields: Record<string, unknown>) => Object.entries(fields).filter(([, value]) => value != null)
+const toParams = (fields: Record<string, unknown>) =>
+  new URLSearchParams(present(fields).map(([field, value]) => [field, String(value)]))
 
 /** Files come last: the service parses the form as a stream and needs the other fields first. */
 function toFormData(fields: Record<string, unknown>): FormData {
   const form = new FormData()
   const isFile = (value: unknown): value is Blob => value instanceof Blob
-  const sorted = present(Object.entries(fields)).sort(([, a], [, b]) => Number(isFile(a)) - Number(isFile(b)))
+  const sorted = present(fields).sort(([, a], [, b]) => Number(isFile(a)) - Number(isFile(b)))
   for (const [field, value] of sorted) form.append(field, isFile(value) ? value : String(value))
   return form
 }
@@ -91,10 +84,10 @@ async function streamWithProgress({ headers }: HttpRequest, form: FormData, onPr
   let sentBytes = 0
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const chunk = new Uint8Array(await blob.slice(sentBytes, sentBytes + CHUNK_BYTES).arrayBuffer())
-      if (chunk.byteLength === 0) return controller.close()
+      const chunk = await blob.slice(sentBytes, sentBytes + CHUNK_BYTES).bytes()
+      if (chunk.length === 0) return controller.close()
       controller.enqueue(chunk)
-      sentBytes += chunk.byteLength
+      sentBytes += chunk.length
       onProgress({ sentBytes, totalBytes })
     },
   })
@@ -129,13 +122,10 @@ function sendWithXhr(
     xhr.responseType = 'blob'
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
     xhr.upload.onprogress = ({ loaded, total }) => onProgress?.({ sentBytes: loaded, totalBytes: total })
-    xhr.onerror = () => reject(new TypeError('The upload failed.'))
+    xhr.onerror = () => reject(new TypeError('upload'))
     xhr.onload = () => {
       const lines = xhr.getAllResponseHeaders().trim().split('\r\n')
-      const pairs = lines.map((line): [string, string] => {
-        const colon = line.indexOf(':')
-        return [line.slice(0, colon), line.slice(colon + 1).trim()]
-      })
+      const pairs = lines.map((line) => line.split(/: (.*)/).slice(0, 2) as [string, string])
       resolve(new Response(xhr.response, { status: xhr.status, headers: pairs }))
     }
     signal.addEventListener('abort', () => xhr.abort())

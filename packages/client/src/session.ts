@@ -125,7 +125,7 @@ export class ClientSession implements Session {
   }
 
   #setCredential(token: string | undefined, expiry: (exp: number, iat: number) => number): void {
-    const claims = token === undefined ? undefined : claimsOf(token)
+    const claims = claimsOf(token)
     this.token = this.usesCookie ? undefined : token
     this.#isOpen = token !== undefined
     this.generation++
@@ -150,7 +150,7 @@ export class ClientSession implements Session {
 }
 
 /** The issue and expiry times of a token in seconds; undefined if it is not a JWT. */
-function claimsOf(token: string): { iat: number; exp: number } | undefined {
+function claimsOf(token = ''): { iat: number; exp: number } | undefined {
   try {
     const part = token.split('.')[1] ?? ''
     const { iat, exp } = JSON.parse(atob(part.replaceAll('-', '+').replaceAll('_', '/')))

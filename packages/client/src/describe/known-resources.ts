@@ -1,6 +1,6 @@
 import { nameFields, type ResourceName } from '../live/model.gen.ts'
 import { eventModel, linkedList, modelOf } from '../live/model.ts'
-import { get, type Item, listOf } from '../live/tree.ts'
+import { get, type Item, listOf, siblingsOf } from '../live/tree.ts'
 import type { BoardEvent, BoardMember, FullBoard, User } from '../types.gen.ts'
 
 interface Known {
@@ -59,7 +59,7 @@ export class KnownResources {
     this.#resources.set(item.id, { on, item })
     for (const user of listOf(item, 'assignees')) this.#people.set(user.id, user as User)
     for (const child of modelOf(on).children)
-      for (const each of listOf(item, modelOf(child).path.at(-1) ?? '')) this.#add(child, each)
+      for (const each of siblingsOf(item, modelOf(child))) this.#add(child, each)
   }
 
   #addMembers(members: readonly BoardMember[]) {

@@ -51,6 +51,7 @@ export interface Snapshot {
 export interface Resync {
   type: 'resync'
 }
+const RESYNC: Resync = { type: 'resync' }
 /** `isOwn`: caused by a change of this live board. False for other users, rules, and other tabs of the user. */
 export interface EventOrigin {
   isOwn: boolean
@@ -131,7 +132,7 @@ export class LiveBoard {
     this.#core = new BoardCore(queued)
     this.#core.userId = options.userId
     this.#core.onEvent = (applied, isOwn) => {
-      const event = applied ?? { type: 'resync' }
+      const event = applied ?? RESYNC
       for (const stream of this.#streams) stream.push(event)
       if (this.#eventListeners.size > 0) this.#undelivered.push([event, { isOwn }])
     }
@@ -241,9 +242,8 @@ export class LiveBoard {
 
   /** The events from now on, once and in order. A reader that falls too far behind gets a `resync`. */
   events(): EventStream<BoardEvent | Resync> {
-    const stream: EventStream<BoardEvent | Resync> = new EventStream<BoardEvent | Resync>(
-      () => ({ type: 'resync' }),
-      () => this.#streams.delete(stream),
+    const stream: EventStream<BoardEvent | Resync> = new EventStream<BoardEvent | Resync>(RESYNC, () =>
+      this.#streams.delete(stream),
     )
     this.#streams.add(stream)
     if (this.#connection.phase === 'closed') stream.end()

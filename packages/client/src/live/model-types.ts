@@ -17,14 +17,18 @@ export interface ResourceTable<Name extends string> {
   isPlacedByCreate?: true
   /** Whether a move can change the parent. */
   changesParent?: true
-  /** The fields that a create and an update can set. */
-  create: readonly string[]
+  /** The fields that an update can set, and those of a create if they differ. */
   update: readonly string[]
+  create?: readonly string[]
   /** The fields with text that the user typed. */
   texts: readonly string[]
   /** The other fields of a new resource, and the defaults of optional ones. */
   initial: Readonly<Record<string, unknown>>
-  times: readonly string[]
+  /** The fields with the time of the change. */
+  times?: readonly string[]
 }
-/** An operation, the kind of its event, and whether the request needs the id of the board. */
-export type ChangeTable = Partial<Record<Verb, readonly [name: string, event: string, hasBoardId?: 1]>>
+/**
+ * What an operation does: the verb, the kind of resource, the kind of its event, and the kind that is linked, or 1 if the
+ * request needs the id of the board.
+ */
+export type ChangeRow<Name extends string> = readonly [verb: Verb, on: Name | 'member', event: string, more?: Name | 1]

@@ -27,15 +27,9 @@ export interface Fields {
 
 export const modelOf = (name: ResourceName): ResourceModel => resources[name]
 
-const models = Object.entries(changes).flatMap(([key, table]) =>
-  Object.entries(table).map(([each, [name, event, hasBoardId]]): ChangeModel => {
-    const [group, verb] = [key as ResourceName, each as Verb]
-    const { linkedTo } = resources[group] ?? {}
-    const isLink = linkedTo && (verb === 'link' || verb === 'unlink')
-    const [on, linked] = isLink ? [linkedTo, group] : [group, undefined]
-    return { name, verb, on, linked, event, hasBoardId: hasBoardId === 1 }
-  }),
-)
+const models = Object.entries(changes).map(([name, [verb, on, event, more]]): ChangeModel => {
+  return { name, verb, on, event, linked: more === 1 ? undefined : more, hasBoardId: more === 1 }
+})
 export const changeModel = (name: ChangeName) => models.find((model) => model.name === name) as ChangeModel
 /** Undefined for events of members, and for kinds that a newer server sends. */
 export const eventModel = (type: string) =>
@@ -45,10 +39,10 @@ export type EventModel = ChangeModel & { on: ResourceName }
 export const idField = (name: string) => `${name}_id`
 
 /** The change with this effect, as a list; empty if there is no such operation. */
-export function changeFor(verb: Verb, on: ResourceName, input: Fields): Change[] {
-  const row = changes[on][verb]
+export function changeFor(verb: Verb, on: ResourceName, input: Fields, linked?: ResourceName): Change[] {
+  const found = models.find((model) => model.verb === verb && model.on === on && model.linked === linked)
   // The input has the fields that the model lists for this operation.
-  return row ? [{ name: row[0], input } as unknown as Change] : []
+  return found ? [{ name: found.name, input } as unknown as Change] : []
 }
 
 /** The kinds that can be linked to a kind of resource. */
@@ -60,8 +54,9 @@ export const linkedList = (kind: ResourceName) => modelOf(kind).linkedPath?.at(-
 
 /** What a change does, to which resource. */
 export function subjectOf({ name, input }: Change) {
-  const { verb, on, linked, event } = changeModel(name)
+  const effect = changeModel(name)
+  const { on } = effect
   const fields: Fields = { ...input }
   const id = (fields[idField(on)] ?? fields.id) as string
-  return { verb, on, linked, event, fields, id, model: on === 'member' ? undefined : modelOf(on) }
+  return { ...effect, fields, id, model: on === 'member' ? undefined : modelOf(on) }
 }

@@ -13,6 +13,7 @@ import {
   rankOf,
   remove,
   share,
+  siblingsOf,
   update,
   without,
 } from './tree.ts'
@@ -95,7 +96,12 @@ export function conflictOf(
   const entries = Object.entries(guard).filter(([, value]) => value !== undefined)
   const isExpected = ([key, value]: [string, unknown]) =>
     get(item, key) === value || get(item, key) === get(change.input, key)
-  return entries.every(isExpected) ? undefined : pick(item, Object.keys(Object.fromEntries(entries)))
+  return entries.every(isExpected)
+    ? undefined
+    : pick(
+        item,
+        entries.map(([key]) => key),
+      )
 }
 
 /** Adds the neighbour that the user saw (`after_id`): an index alone is wrong if others move things in the meantime. */
@@ -108,7 +114,7 @@ export function withAnchor(board: FullBoard, change: Change): Change {
   const parent_id = (fields[model.parent] ?? find(board, path, id)?.parent.id ?? board.id) as string
   const parent = parent_id === board.id ? board : find(board, path.slice(0, -1), parent_id)?.item
   if (!parent) return change
-  const list = without(listOf(parent, path.at(-1) ?? ''), id)
+  const list = without(siblingsOf(parent, model), id)
   const before = list[Math.min(position, list.length) - 1]
   return { ...change, input: { ...fields, after_id: before?.id ?? null } } as Change
 }
@@ -137,7 +143,7 @@ function between(before: Item | undefined, after: Item | undefined): number {
 }
 
 function newItem(model: ResourceModel, parent_id: string, fields: Fields, at: string): Item {
-  const { parent = '', initial, create, times } = model
+  const { parent = '', initial, update: names, create = names, times = [] } = model
   return {
     id: fields.id ?? '',
     [parent]: parent_id,

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
 import { EventStream } from './stream.ts'
 
-const numbers = () =>
-  new EventStream<number | 'missed'>(
-    () => 'missed',
-    () => {},
-  )
+const numbers = () => new EventStream<number | 'missed'>('missed', () => {})
 
 test('[SYNC-15] at most 1,000 values are buffered for a slow reader, and the overflow marker is where values were dropped', async () => {
   const stream = numbers()
@@ -29,10 +25,7 @@ test('[SYNC-15] concurrent reads get the values in order', async () => {
 
 test('[SYNC-15] a reader that stops gets nothing more and holds no values', async () => {
   let ended = 0
-  const stream = new EventStream<number>(
-    () => 0,
-    () => ended++,
-  )
+  const stream = new EventStream<number>(0, () => ended++)
   stream.push(1)
   stream.push(2)
   for await (const value of stream) {

@@ -7,10 +7,10 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   /** Pending `next` calls. */
   readonly #readers: ((result: IteratorResult<T, undefined>) => void)[] = []
   #isEnded = false
-  readonly #overflow: () => T
+  readonly #overflow: T
   readonly #onEnd: () => void
 
-  constructor(overflow: () => T, left: () => void) {
+  constructor(overflow: T, left: () => void) {
     this.#overflow = overflow
     this.#onEnd = left
   }
@@ -20,7 +20,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     const resolve = this.#readers.shift()
     if (resolve) resolve({ value, done: false })
     else if (this.#buffer.length < MAX_BUFFERED) this.#buffer.push(value)
-    else this.#buffer = [this.#overflow()]
+    else this.#buffer = [this.#overflow]
   }
 
   end() {

@@ -10,6 +10,8 @@ export interface Item {
 export const get = (item: object, name: string) => (item as Record<string, unknown>)[name]
 /** A list of resources, by its name in the model. */
 export const listOf = (item: object, name: string) => (get(item, name) ?? []) as Item[]
+/** The resources of one kind in a parent. */
+export const siblingsOf = (parent: object, { path }: ResourceModel) => listOf(parent, path.at(-1) ?? '')
 export const pick = (item: object, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, get(item, name)]))
 

@@ -10,7 +10,7 @@ import {
   subjectOf,
 } from './model.ts'
 import { updated } from './predict.ts'
-import { find, get, type Item, inLists, listOf, pick } from './tree.ts'
+import { find, get, type Item, inLists, listOf, pick, siblingsOf } from './tree.ts'
 import type { Change, FullBoard } from './types.ts'
 
 /**
@@ -27,9 +27,8 @@ export function inverse(board: FullBoard, change: Change): Change[] {
   const found = find(board, model.path, id)
   if (!found) return []
   const { item, parent, index } = found
-  const siblings = listOf(parent, model.path.at(-1) ?? '')
   // After the same neighbour, or at the same index if the neighbour is gone by then.
-  const place = { after_id: siblings[index - 1]?.id ?? null, position: index }
+  const place = { after_id: siblingsOf(parent, model)[index - 1]?.id ?? null, position: index }
   const assignees = listOf(item, 'assignees').map((user) => user.id)
   switch (verb) {
     case 'move':
@@ -50,7 +49,7 @@ export function inverse(board: FullBoard, change: Change): Change[] {
       if (!linked) return []
       const isLinked = listOf(item, linkedList(linked)).some((other) => other.id === fields[idField(linked)])
       if (isLinked === (verb === 'link')) return []
-      return changeFor(verb === 'link' ? 'unlink' : 'link', linked, fields)
+      return changeFor(verb === 'link' ? 'unlink' : 'link', on, fields, linked)
     }
   }
 }
@@ -58,7 +57,7 @@ export function inverse(board: FullBoard, change: Change): Change[] {
 /** Creates a deleted resource again, with everything in it. Without a place it comes last, in the order of the list. */
 function restore(board: FullBoard, on: ResourceName, item: Item, place?: Fields): Change[] {
   const model = modelOf(on)
-  const { path, parent = '', create, update, initial, isOrdered, isPlacedByCreate } = model
+  const { path, parent = '', update, create = update, initial, isOrdered, isPlacedByCreate } = model
   const self = { [idField(on)]: item.id }
   // Files cannot be created again.
   if (create.length === 0) return []
@@ -71,14 +70,14 @@ function restore(board: FullBoard, on: ResourceName, item: Item, place?: Fields)
     ...(place && isOrdered && !isPlacedByCreate ? changeFor('move', on, { ...self, ...place }) : []),
     ...(later.length > 0 ? changeFor('update', on, { ...self, ...pick(item, later) }) : []),
     ...linkedKinds(on).flatMap((kind) =>
-      listOf(item, linkedList(kind)).flatMap(({ id }) => changeFor('link', kind, { ...self, [idField(kind)]: id })),
+      listOf(item, linkedList(kind)).flatMap(({ id }) => changeFor('link', on, { ...self, [idField(kind)]: id }, kind)),
     ),
     ...(user_ids.length > 0 ? changeFor('assign', on, { ...self, user_ids }) : []),
     ...model.children.flatMap((child) =>
-      listOf(item, modelOf(child).path.at(-1) ?? '').flatMap((each) => restore(board, child, each)),
+      siblingsOf(item, modelOf(child)).flatMap((each) => restore(board, child, each)),
     ),
     ...ownersOf(board, model, item.id).flatMap((id) =>
-      changeFor('link', on, { [idField(model.linkedTo ?? '')]: id, ...self }),
+      model.linkedTo ? changeFor('link', model.linkedTo, { [idField(model.linkedTo)]: id, ...self }, on) : [],
     ),
   ]
 }

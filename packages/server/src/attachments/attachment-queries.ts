@@ -1,5 +1,6 @@
 import type { Attachment } from '@lockstep/contract/attachments'
 import { sql } from 'kysely'
+import { readStatement } from '../core/resource-statements.ts'
 import { type Db, type JsonRow, type ResourceKey, statement } from '../database/database.ts'
 
 /** An attachment, of the row `attachment` of the table `attachments`. */
@@ -33,12 +34,7 @@ const insert = statement(
 export const insertAttachment = async (db: Db, attachment: ResourceKey & StoredFile & { card_id: string }) =>
   (await db.run(insert, attachment))[0]?.json
 
-const read = statement(
-  'read_attachment',
-  (args: ResourceKey) => sql<JsonRow<Attachment>>`
-    select ${attachmentJson}::text as json from attachments attachment
-    where attachment.board_id = ${args.board_id} and attachment.id = ${args.id}`,
-)
+const read = readStatement('attachment', attachmentJson)
 /** Undefined when the board has no such attachment. */
 export const readAttachment = async (db: Db, key: ResourceKey) => (await db.run(read, key))[0]?.json
 
