@@ -1,12 +1,16 @@
+import { resources } from '@lockstep/contract/resources'
 import type pg from 'pg'
 
 /** The owner of a table: one board, named by a column, or the whole service, with the reason. */
 type Scope = { by: string } | { global: string }
 
-/** Every table, by name. A new table needs a line here, `{ by: 'board_id' }` unless there is a reason. */
+const resourceTables = Object.values(resources)
+  .map(({ table }) => table)
+  .filter((table) => table !== resources.board.table)
+
+/** Every table, by name. A new table needs a line here, unless it is that of a resource of the contract. */
 const scopes: Record<string, Scope> = {
-  attachments: { by: 'board_id' },
-  automation_rules: { by: 'board_id' },
+  ...Object.fromEntries(resourceTables.map((table) => [table, { by: 'board_id' }])),
   automation_runs: { by: 'board_id' },
   board_events: { by: 'board_id' },
   board_members: { by: 'board_id' },
@@ -14,13 +18,8 @@ const scopes: Record<string, Scope> = {
   boards: { by: 'id' },
   card_assignees: { by: 'board_id' },
   card_labels: { by: 'board_id' },
-  cards: { by: 'board_id' },
-  checklist_items: { by: 'board_id' },
-  checklists: { by: 'board_id' },
-  columns: { by: 'board_id' },
   file_chunks: { by: 'board_id' },
   item_assignees: { by: 'board_id' },
-  labels: { by: 'board_id' },
   unclaimed_files: { by: 'board_id' },
   users: { global: 'A user belongs to many boards.' },
   stored_responses: { global: 'A stored response is found by user and key before the board is known.' },
@@ -32,15 +31,7 @@ const scopes: Record<string, Scope> = {
 /** Keys of a board's table that do not contain the board, and why. */
 const exceptions: { keys: string[]; why: string }[] = [
   {
-    keys: [
-      'attachments_id_taken',
-      'automation_rules_id_taken',
-      'cards_id_taken',
-      'checklist_items_id_taken',
-      'checklists_id_taken',
-      'columns_id_taken',
-      'labels_id_taken',
-    ],
+    keys: resourceTables.map((table) => `${table}_id_taken`),
     why: 'Ids are unique in the whole service: a client may choose them, and a path such as `/cards/{card_id}` names no board.',
   },
   {

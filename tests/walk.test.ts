@@ -31,7 +31,7 @@ beforeAll(() => {
   mkdirSync(join(copy, 'node_modules/@lockstep'))
   for (const name of readdirSync(join(copy, 'packages')))
     symlinkSync(join(copy, 'packages', name), join(copy, 'node_modules/@lockstep', name))
-  // Only what the steps can break: it is compiled four times.
+  // Only what the steps can break: it is compiled three times.
   const include = ['packages/server/src/main.ts', cards, 'tests/access.test.ts']
   edit('tsconfig.json', (text) => JSON.stringify({ ...JSON.parse(text), include }))
   const test = { include: ['packages/server/src/**/*.test.ts', 'tests/*.test.ts'], globalSetup: [TEMPLATE] }
@@ -61,7 +61,11 @@ const generate = () => {
 }
 const lint = () =>
   spawnSync('oxlint', ['--type-aware', '--deny-warnings', cards], { cwd: copy, encoding: 'utf8' }).stdout
-const compile = () => spawnSync('tsc', ['-p', copy, '--pretty', 'false'], { cwd: copy, encoding: 'utf8' }).stdout
+/** Incremental: only what depends on the last step is checked again. */
+const compile = () => {
+  const flags = ['--pretty', 'false', '--incremental', '--tsBuildInfoFile', join(copy, 'tsbuildinfo')]
+  return spawnSync('tsc', ['-p', copy, ...flags], { cwd: copy, encoding: 'utf8' }).stdout
+}
 
 test('[DOC-5] the steps in CONTRIBUTING add an operation in four files, and the compiler asks for each', () => {
   const [contract, operations, queries, tests] = steps
@@ -73,6 +77,7 @@ test('[DOC-5] the steps in CONTRIBUTING add an operation in four files, and the 
   ])
 
   edit('packages/contract/src/cards.ts', intoObject(/export const cardOperations/, contract?.code ?? ''))
+  edit('packages/contract/src/cards.ts', (text) => text.replace('link, move, ', 'link, move, other, '))
   expect(compile()).toMatch(/Property 'copyCard' is missing/)
   generate()
 
@@ -81,11 +86,9 @@ test('[DOC-5] the steps in CONTRIBUTING add an operation in four files, and the 
   expect(compile()).toMatch(/has no exported member (named )?'readOriginal'/)
 
   edit(`${cards}/card-queries.ts`, (text) => `${text}\n${queries?.code}`)
-  expect(compile()).toBe('')
-  expect(lint()).toMatch(/Found 0 warnings and 0 errors/)
-
   edit(`${cards}/cards.test.ts`, (text) => `${text}\n${tests?.code}`)
   expect(compile()).toBe('')
+  expect(lint()).toMatch(/Found 0 warnings and 0 errors/)
 
   const run = spawnSync(
     'vitest',
@@ -94,5 +97,5 @@ test('[DOC-5] the steps in CONTRIBUTING add an operation in four files, and the 
   )
   expect(run.stdout + run.stderr).toMatch(/Tests\s+.*[2-9]\d* passed/)
   expect(run.status).toBe(0)
-  // Compiles the server four times, while other tests run.
+  // Compiles the server, while other tests run.
 }, 240_000)

@@ -10,12 +10,15 @@ import { accountJson, actionJson } from './admin-queries.ts'
 const listOf = (fields: RawBuilder<unknown>, from: RawBuilder<unknown>) =>
   sql`(select coalesce(json_agg(row_to_json(fields)), '[]') from (select ${fields} from ${from}) fields)`
 
+const isTime = ({ format, anyOf = [] }: TSchema & { format?: string; anyOf?: TSchema[] }): boolean =>
+  format === 'date-time' || anyOf.some(isTime)
+
 /** The columns of fields of the contract, as the API returns them. */
 const columnsOf = (row: string, fields: Record<string, TSchema>) =>
   sql.join(
-    Object.entries<TSchema & { format?: string }>(fields).map(([name, { format }]) => {
+    Object.entries(fields).map(([name, schema]) => {
       const column = sql.id(row, name)
-      return format === 'date-time' ? sql`${wireTime(column)} as ${sql.id(name)}` : column
+      return isTime(schema) ? sql`${wireTime(column)} as ${sql.id(name)}` : column
     }),
   )
 
