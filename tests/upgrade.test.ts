@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { unpackVersion } from '@lockstep/testing/older-version'
 import { eventually } from '@lockstep/testing/processes'
 import { startService, type TestService } from '@lockstep/testing/service'
 import { startTamperingProxy, type Tampering } from '@lockstep/testing/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkMigrations } from '../scripts/migrations.ts'
-import { checkBoards, makeBoards } from './prove/operate-upgrade.ts'
+import { unpackPreviousVersion } from './previous-version.ts'
+import { checkBoards, makeBoards, upgradeUnderLoad } from './prove/operate-upgrade.ts'
 import { type Instance, UpgradeWorkload } from './prove/upgrade-workload.ts'
 
 describe('the checks of the upgrade workload', () => {
@@ -118,6 +121,44 @@ describe('the checks of the upgrade workload', () => {
     expect(found).toContainEqual(expect.stringMatching(/^the log has a gap before \d+/))
   })
 })
+
+test('[UPG-11] the previous release and this one run together, during upgrade and rollback', async () => {
+  const load = { boards: 2, writers: 2, readers: 1, sockets: 4, thinkingMs: 50 }
+  const upgrade = await upgradeUnderLoad({ ...load, togetherSeconds: 2, stageSeconds: 1 }, () => {})
+  expect(upgrade.failures).toEqual([])
+  expect(upgrade.exits).toEqual([0, 0, 0, 0])
+  for (const { name, requests } of upgrade.stages) expect([name, requests.old + requests.new > 0]).toEqual([name, true])
+}, 240_000)
+
+test('[UPG-14] the client of the previous release works with this service', async () => {
+  using previous = unpackPreviousVersion()
+  const service = await startService()
+  try {
+    const user = await service.user()
+    const entry = (path: string) => JSON.stringify(join(previous.folder, 'packages/client/src', path))
+    const code = `
+      import { createClient } from ${entry('index.ts')}
+      import { openBoard } from ${entry('live/index.ts')}
+      const client = createClient({ baseUrl: ${JSON.stringify(service.baseUrl)}, token: ${JSON.stringify(user.api.token)} })
+      const { id } = await client.createBoard({ title: 'Board' })
+      const [one, other] = await Promise.all([openBoard(client, id), openBoard(client, id)])
+      const column = one.change('createColumn', { title: 'Column' })
+      const card = one.change('createCard', { column_id: column.id, title: 'Card' })
+      one.change('updateCard', { card_id: card.id, title: 'New title' })
+      const { outcome } = await one.change('moveCard', { card_id: card.id, position: 0 }).done
+      const titles = () => other.view.columns.flatMap(({ cards }) => cards.map(({ title }) => title)).join()
+      while (titles() !== 'New title') await new Promise((resolve) => setTimeout(resolve, 20))
+      await Promise.all([one.close(), other.close()])
+      client.close()
+      console.log(outcome, titles())`
+    const { stdout, stderr } = await promisify(execFile)('node', ['--input-type=module-typescript', '-e', code], {
+      timeout: 30_000,
+    })
+    expect([stdout, stderr]).toEqual(['confirmed New title\n', ''])
+  } finally {
+    await service.stop()
+  }
+}, 120_000)
 
 test('[UPG-11] a clone without the old version is reported', () => {
   const commit = '0123456789012345678901234567890123456789'
