@@ -9,8 +9,7 @@ export default defineConfig({
     globalSetup: ['packages/testing/src/template-database.ts', 'scripts/build-web.ts'],
     reporters: ['default', ['json', { outputFile: '.test-output/report.json' }], new FlakyReporter()],
     pool: 'forks',
-    // More than the two cores of CI: about half of the time tests wait, for timers and processes.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Generous: machines are shared, and a test that waits for nothing ends at once.
     testTimeout: 60_000,
     hookTimeout: 60_000,

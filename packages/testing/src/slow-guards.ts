@@ -1,5 +1,6 @@
 import { operations } from '@lockstep/contract'
 import Fastify from 'fastify'
+import { RecentAccess } from '../../server/src/core/recent-access.ts'
 import { installErrorHandler } from '../../server/src/http/error-handler.ts'
 import { parseBodiesAsBuffers } from '../../server/src/http/request-body.ts'
 import { registerRoutes } from '../../server/src/http/routes.ts'
@@ -34,6 +35,7 @@ export async function serveBehindSlowGuards(accessRow: { user_id: string } | und
       tokens,
       limits,
       isOwnOrigin: () => true,
+      recentAccess: new RecentAccess(),
       bodySeconds: 30,
       unauthenticatedBodies: new FairShare(1_000, 1_000),
       lists: new Semaphore(1_000),
