@@ -224,6 +224,24 @@ describe('every field of the contract', () => {
     },
   )
 
+  test.each(subjects)(
+    '[CONTRACT-2] %s: the prediction has the defaults of fields that a create leaves out',
+    async (resource) => {
+      const board = await Board.create(service)
+      const body = findOperation('create', resource)?.operation.body as { required?: string[] } | undefined
+      const parent = { [`${definitionOf(resource).parent}_id`]: await createParent(board, resource) }
+      const before = await board.read()
+      const id = randomUUID()
+      const create = changeOf('create', resource, { id, ...parent, ...valuesOf(resource, body?.required ?? [], 0) })
+      const predicted = itemIn(predict(before, create, new Date().toISOString()), resource, id)
+      // The server assigns ranks and times.
+      const assigned = { rank: expect.anything(), created_at: expect.anything(), updated_at: expect.anything() }
+      const created = (await board.send(create)) as Item
+      const shared = Object.fromEntries(Object.entries(assigned).filter(([name]) => name in created))
+      expect(predicted).toEqual({ ...created, ...shared })
+    },
+  )
+
   test('[CONTRACT-2] every resource of a board is covered', () => {
     expect(subjects).toContain('card')
     const uncovered = resourceNames.filter((name) => !subjects.includes(name))

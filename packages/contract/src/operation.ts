@@ -9,7 +9,7 @@ export const Text = (maxLength: number) => Type.String({ format: 'text', maxLeng
 /** Free text with at least one visible character. */
 export const VisibleText = (maxLength: number) => Type.String({ format: 'visible-text', minLength: 1, maxLength })
 export const Title = VisibleText(255)
-/** No user types a text that is so short. */
+/** The length limit of a color. It also tells colors from text that users type. */
 export const COLOR_LENGTH = 32
 export const Color = Text(COLOR_LENGTH)
 /** The default color of a column or a label. */
