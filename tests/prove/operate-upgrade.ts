@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type * as contract from '@lockstep/contract'
 import { type EventKind, events } from '@lockstep/contract'
 import type { FullBoard } from '@lockstep/contract/boards'
 import { EVENT_VERSION } from '@lockstep/contract/realtime'
@@ -58,7 +60,8 @@ export async function upgradeUnderLoad(size: UpgradeSize, progress: Progress): P
   const [first, second] = await Promise.all([start('old'), start('old')])
   const sql = stores.pool('lockstep')
   const boards = await makeBoards(first.baseUrl, sql, size.boards)
-  return await rollOver({ size, progress, settings, sql, boards, start, first, second })
+  const { operations } = (await import(join(old.folder, 'packages/contract/src/index.ts'))) as typeof contract
+  return await rollOver({ size, progress, settings, sql, boards, operations, start, first, second })
 }
 
 interface RollingUpgrade {
@@ -67,6 +70,8 @@ interface RollingUpgrade {
   settings: Record<string, string>
   sql: pg.Pool
   boards: LoadedBoard[]
+  /** The contract of the old version. */
+  operations: typeof contract.operations
   start: (version: Instance['version']) => Promise<Instance>
   first: Instance
   second: Instance
@@ -77,11 +82,12 @@ async function rollOver({
   settings,
   sql,
   boards,
+  operations,
   start,
   first,
   second,
 }: RollingUpgrade): Promise<Upgrade> {
-  const load = new UpgradeWorkload(boards)
+  const load = new UpgradeWorkload(boards, operations)
   const exits: Upgrade['exits'] = []
   const stage = (name: string) => {
     load.beginPhase(name)

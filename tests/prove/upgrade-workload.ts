@@ -50,9 +50,12 @@ export class UpgradeWorkload {
   private turn = 0
   private isOver = false
   private readonly boards: LoadedBoard[]
+  private readonly oldOperations: typeof operations
 
-  constructor(boards: LoadedBoard[]) {
+  /** Responses of the old version must follow its own contract: a later one may have more fields. */
+  constructor(boards: LoadedBoard[], oldOperations = operations) {
     this.boards = boards
+    this.oldOperations = oldOperations
   }
 
   /** Starts a phase. Requests are counted by phase. */
@@ -96,7 +99,7 @@ export class UpgradeWorkload {
   }
 
   async send(board: LoadedBoard, name: Name, { params, body, query = '' }: Inputs, to = this.next()): Promise<unknown> {
-    const { method, path, returns } = operations[name] as Operation
+    const { method, path, returns } = (to.version === 'old' ? this.oldOperations : operations)[name] as Operation
     const url = to.baseUrl + path.replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] as string) + query
     const began = performance.now()
     this.inFlight.set(to, (this.inFlight.get(to) ?? 0) + 1)

@@ -34,8 +34,8 @@ export interface Calls {
   getLiveness(input?: types.GetLivenessInput, options?: CallOptions): Promise<types.Liveness>
   /** Create a board and become its owner. Problems: `id_taken`, `owned_board_limit`. (`POST /boards`) */
   createBoard(input: types.CreateBoardInput, options?: CallOptions): Promise<types.Board>
-  /** List the boards you are a member of. (`GET /boards`) */
-  listBoards(input?: types.ListBoardsInput, options?: CallOptions): Promise<types.Board[]>
+  /** List the boards you are a member of. Only this list has `open_cards`, `my_cards` and `changed_at`. (`GET /boards`) */
+  listBoards(input?: types.ListBoardsInput, options?: CallOptions): Promise<types.ListedBoard[]>
   /** Read a board with its columns, cards, labels and members. `Board-Position` is the position of exactly the returned state. (`GET /boards/{board_id}`) */
   getBoard(input: types.GetBoardInput, options?: CallOptions): Promise<types.FullBoard>
   /** Change the title or the description of a board. (`PATCH /boards/{board_id}`) */

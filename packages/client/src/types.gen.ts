@@ -65,6 +65,22 @@ export interface Board {
   members: BoardMember[]
 }
 
+export interface ListedBoard {
+  id: string
+  title: string
+  description: string | null
+  created_by: string
+  updated_by: string
+  labels: Label[]
+  members: BoardMember[]
+  /** The number of cards outside done columns. */
+  open_cards: number
+  /** The number of open cards that are assigned to you. */
+  my_cards: number
+  /** The time of the last write to the board. */
+  changed_at: string
+}
+
 export interface ChecklistItem {
   id: string
   checklist_id: string
@@ -744,7 +760,7 @@ export interface Operations {
   getReadiness: { input: GetReadinessInput; result: Readiness }
   getLiveness: { input: GetLivenessInput; result: Liveness }
   createBoard: { input: CreateBoardInput; result: Board }
-  listBoards: { input: ListBoardsInput; result: Board[] }
+  listBoards: { input: ListBoardsInput; result: ListedBoard[] }
   getBoard: { input: GetBoardInput; result: FullBoard }
   updateBoard: { input: UpdateBoardInput; result: Board }
   deleteBoard: { input: DeleteBoardInput; result: undefined }

@@ -36,6 +36,16 @@ const shape = Type.Object({
 export interface Board extends Static<typeof shape> {}
 export const Board = named<Board>('Board', shape)
 
+const listedShape = Type.Object({
+  ...shape.properties,
+  open_cards: Type.Integer({ minimum: 0, description: 'The number of cards outside done columns.' }),
+  my_cards: Type.Integer({ minimum: 0, description: 'The number of open cards that are assigned to you.' }),
+  changed_at: Type.String({ format: 'date-time', description: 'The time of the last write to the board.' }),
+})
+/** A board in the list of a user's boards. */
+export interface ListedBoard extends Static<typeof listedShape> {}
+export const ListedBoard = named<ListedBoard>('ListedBoard', listedShape)
+
 const fullShape = Type.Object({ ...shape.properties, columns: Type.Array(Column) })
 /** A board with everything on it. */
 export interface FullBoard extends Static<typeof fullShape> {}
@@ -78,8 +88,9 @@ export const boardOperations = {
     path: '/boards',
     tag: 'boards',
     summary: 'List the boards you are a member of',
+    description: 'Only this list has `open_cards`, `my_cards` and `changed_at`.',
     access: 'authenticated',
-    returns: { status: 200, schema: Type.Array(Board) },
+    returns: { status: 200, schema: Type.Array(ListedBoard) },
   }),
   getBoard: operation({
     method: 'GET',

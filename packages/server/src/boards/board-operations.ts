@@ -1,4 +1,4 @@
-import { type Board, boardOperations } from '@lockstep/contract/boards'
+import { type Board, boardOperations, type ListedBoard } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
 import { type Quotas, readUsage } from '../core/quotas.ts'
 import { newFields } from '../core/resource-statements.ts'
@@ -24,7 +24,7 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
 
   async listBoards({ db, caller }) {
     const first = await listBoards(db, caller.id, { last_at: null, last_id: null })
-    if (!first.has_more) return `[${first.json}]` as JsonText<Board[]>
+    if (!first.has_more) return `[${first.json}]` as JsonText<ListedBoard[]>
     return new StreamedJson(`[${first.json}`, pagesAfter(db, caller.id, first))
   },
 

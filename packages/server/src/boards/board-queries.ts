@@ -1,11 +1,11 @@
-import type { Board, boardOperations, FullBoard } from '@lockstep/contract/boards'
+import type { Board, boardOperations, FullBoard, ListedBoard } from '@lockstep/contract/boards'
 import { createFields, textFields } from '@lockstep/contract/model'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { columnJson } from '../columns/column-queries.ts'
 import { type BoardVersion, profilesOfBoard } from '../core/board-version.ts'
 import { type NewFields, patchStatement } from '../core/resource-statements.ts'
-import { type Db, type JsonRow, statement } from '../database/database.ts'
+import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
 import { labelsJson } from '../labels/label-queries.ts'
 import { membersJson } from './member-queries.ts'
 
@@ -60,9 +60,29 @@ const readFull = statement(
 /** The board and its version in one snapshot. Undefined when the board does not exist. */
 export const readFullBoard = async (db: Db, id: string) => (await db.run(readFull, { id }))[0]
 
+/** The number of open cards of the row `board`. An index has all that it needs, so no text is read. */
+const openCards = sql`(
+  select count(*) from columns "column"
+  join cards card on card.board_id = "column".board_id and card.column_id = "column".id
+  where "column".board_id = board.id and not "column".is_done_column)`
+/** The same for the cards of one user. */
+const openCardsOf = (user_id: string) => sql`(
+  select count(*) from card_assignees assignee
+  join cards card on card.board_id = assignee.board_id and card.id = assignee.card_id
+  join columns "column" on "column".board_id = card.board_id and "column".id = card.column_id
+  where assignee.board_id = board.id and assignee.user_id = ${user_id} and not "column".is_done_column)`
+/** The time of the last write; a board without any has `log_at` 0. */
+const changedAt = wireTime(sql`greatest(board.created_at, to_timestamp(board.log_at / 1000.0))`)
+/** A board in the list of a user, of a row of `boards` with the `log_at` of its stream. */
+const listedJson = (user_id: string) => sql<ListedBoard>`(select row_to_json(fields) from (select ${boardFields},
+  ${openCards} as open_cards, ${openCardsOf(user_id)} as my_cards, ${changedAt} as changed_at) fields)`
+
 const PAGE_BYTES = 1_048_576
+/** How much a card adds to the size of its board, so that one statement counts at most some 250,000 cards. */
+const COUNTED_CARD_BYTES = 4
 /** The estimated size of a board in a list, without building it. */
 const listedBytes = sql`500 + octet_length(coalesce(board.description, ''))
+  + ${sql.lit(COUNTED_CARD_BYTES)} * coalesce((select stream.card_count from board_stream stream where stream.board_id = board.id), 0)
   + 500 * (select count(*) from board_members other where other.board_id = board.id)
   + (select coalesce(sum(200 + octet_length(label.name)), 0) from labels label where label.board_id = board.id)`
 
@@ -77,13 +97,14 @@ type BoardsCursor = Pick<BoardsPage, 'last_at' | 'last_id'>
 const list = statement(
   'list_boards',
   (args: { user_id: string } & BoardsCursor) => sql<BoardsPage>`
-    select coalesce(string_agg(${boardJson}::text, ',' order by board.created_at, board.id), '') as json,
+    select coalesce(string_agg(${listedJson(args.user_id)}::text, ',' order by board.created_at, board.id), '') as json,
       count(*) < max(board.total) as has_more, max(board.created_at)::text as last_at,
       (array_agg(board.id order by board.created_at desc, board.id desc))[1] as last_id
     from (
       select sized.*, count(*) over () as total, sum(sized.bytes) over (order by sized.created_at, sized.id) - sized.bytes as bytes_before
       from (
-        select board.*, ${listedBytes} as bytes
+        select board.*, ${listedBytes} as bytes,
+          (select stream.log_at from board_stream stream where stream.board_id = board.id) as log_at
         from board_members mine join boards board on board.id = mine.board_id
         where mine.user_id = ${args.user_id} and (board.created_at, board.id)
           > (coalesce(${args.last_at}::timestamptz, '-infinity'), coalesce(${args.last_id}::uuid, '00000000-0000-0000-0000-000000000000'))

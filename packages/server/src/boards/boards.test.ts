@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EventKind } from '@lockstep/contract'
-import type { FullBoard } from '@lockstep/contract/boards'
+import type { FullBoard, ListedBoard } from '@lockstep/contract/boards'
 import type { Column } from '@lockstep/contract/columns'
 import { recordEvents } from '@lockstep/testing/fold'
 import { startService, type TestBoard, type TestService, type TestUser } from '@lockstep/testing/service'
@@ -87,11 +87,54 @@ describe('reading', () => {
     await owner.api.call('inviteMember', invite)
     const listed = await me.api.call('listBoards', {})
     expect(listed.map(({ id }) => id)).toEqual([theirs.id, mine.id])
-    expect(listed[0]).toEqual(withoutColumns(await getBoard(theirs.id)))
+    expect(listed[0]).toEqual({
+      ...withoutColumns(await getBoard(theirs.id)),
+      open_cards: 0,
+      my_cards: 0,
+      changed_at: expect.any(String),
+    })
   })
 
   test('[BOARD-2] a user without boards gets an empty list', async () => {
     expect(await nonMember.api.call('listBoards', {})).toEqual([])
+  })
+
+  test('[BOARD-7] [READ-1] the list has the open cards and those of the caller, and its ETag changes with them', async () => {
+    const { id, owner: first, member: second, columns } = await service.board()
+    const [todo, done] = columns
+    const add = ({ id: column_id }: Column) =>
+      second.api.call('createCard', { params: { board_id: id, column_id }, body: { title: 'Card' } })
+    const [one, , three] = [await add(todo), await add(todo), await add(done)]
+    const etags = new Set<string | null>()
+    const counts = async ({ api }: TestUser) => {
+      const { body, headers } = await api.send('listBoards', {})
+      const [{ open_cards, my_cards }] = body as [ListedBoard]
+      etags.add(headers.get('etag'))
+      return [open_cards, my_cards]
+    }
+    expect(await counts(first)).toEqual([2, 0])
+    for (const card of [one, three])
+      await second.api.call('assignCard', { params: { card_id: card.id }, body: { user_ids: [first.id] } })
+    expect(await counts(first)).toEqual([2, 1])
+    await second.api.call('moveCard', { params: { card_id: one.id }, body: { column_id: done.id, position: 0 } })
+    expect(await counts(first)).toEqual([1, 0])
+    await second.api.call('updateColumn', { params: { column_id: done.id }, body: { is_done_column: false } })
+    expect(await counts(first)).toEqual([3, 2])
+    expect(etags.size).toBe(4)
+    expect(await counts(second)).toEqual([3, 0])
+  })
+
+  test('[BOARD-7] the list has the time of the last change of a board, or of its creation', async () => {
+    const me = await service.user()
+    const { id } = await newBoard(me)
+    const changedAt = async () => (await me.api.call('listBoards', {}))[0]?.changed_at ?? ''
+    const created = await changedAt()
+    expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(Math.abs(Date.parse(created) - Date.now())).toBeLessThan(60_000)
+    await me.api.call('createColumn', { params: { board_id: id }, body: { title: 'To do' } })
+    const [event] = await messages(id)
+    expect(await changedAt()).toBe(event?.timestamp)
+    expect(event && event.timestamp >= created).toBe(true)
   })
 
   test('[BOARD-3] [WRITE-1] the full board has everything in order, and its position', async () => {

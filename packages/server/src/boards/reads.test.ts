@@ -437,3 +437,18 @@ test('[READ-7] a long list of boards is sent page by page, each board once and i
     expect(boards.every((one) => one.description === description)).toBe(true)
   }
 })
+
+test('[READ-7] the cards of many large boards are counted page by page', async () => {
+  const { api } = await service.user()
+  const create = async () => (await api.call('createBoard', { body: { title: 'Large' } })).id
+  const ids = [await create(), await create(), await create()]
+  const list = async () => {
+    // The test client expects an ETag for a short response.
+    const response = await fetch(`${service.baseUrl}/boards`, { headers: { authorization: `Bearer ${api.token}` } })
+    const boards = (await response.json()) as { id: string }[]
+    return { ids: boards.map(({ id }) => id), hasEtag: response.headers.has('etag') }
+  }
+  expect(await list()).toEqual({ ids, hasEtag: true })
+  await service.sql.query('update board_stream set card_count = 200000 where board_id = any ($1)', [ids])
+  expect(await list()).toEqual({ ids, hasEtag: false })
+})

@@ -200,7 +200,10 @@ describe('messages', () => {
       seen.add(kind)
     }
     const getBoard = () => owner.api.call('getBoard', { params }) as Promise<FullBoard>
-    const boardRow = async () => (await owner.api.call('listBoards', {})).find((b) => b.id === id)
+    const boardRow = async () => {
+      const { columns: _, ...shown } = await getBoard()
+      return shown
+    }
     const columnRow = async ({ id: column_id }: { id: string }) =>
       (await getBoard()).columns.find((column) => column.id === column_id)
     const cardRow = ({ id: card_id }: { id: string }) => owner.api.call('getCard', { params: { card_id } })
