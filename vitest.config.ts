@@ -9,7 +9,7 @@ export default defineConfig({
     globalSetup: ['packages/testing/src/template-database.ts', 'scripts/build-web.ts'],
     reporters: ['default', ['json', { outputFile: '.test-output/report.json' }], new FlakyReporter()],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Generous: machines are shared, and a test that waits for nothing ends at once.
     testTimeout: 60_000,
     hookTimeout: 60_000,
