@@ -1,8 +1,7 @@
 import { type Client, createClient, isLockstepError } from '@lockstep/client'
-import { board, columns, labels, type PersonName, people, rule } from './demo-cards.ts'
+import { board, columns, type DemoCard, labels, type PersonName, people, rule } from './demo-cards.ts'
 
 type Ids = Record<string, string>
-type DemoCard = (typeof columns)[number]['cards'][number]
 
 /** Registers the two users and creates their board through the API. Reuses the board of an earlier run. */
 export async function makeDemoBoard(baseUrl: string, password: string): Promise<string> {
@@ -14,8 +13,7 @@ export async function makeDemoBoard(baseUrl: string, password: string): Promise<
   await ada.inviteMember({ board_id, user_id: idIn(userIds, 'grace') })
 
   const labelIds: Ids = {}
-  for (const [name, color] of Object.entries(labels))
-    labelIds[name] = (await ada.createLabel({ board_id, name, color })).id
+  for (const label of labels) labelIds[label.name] = (await ada.createLabel({ board_id, ...label })).id
   const columnIds: Ids = {}
   for (const { cards, ...column } of columns) {
     const { id: column_id } = await ada.createColumn({ board_id, ...column })

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf, dragCard } from './board-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { chooseOption } from './layers.ts'
 import { announcements, checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
@@ -23,9 +24,8 @@ async function addRule(page: Page, choices: Record<string, string>) {
   const dialog = page.getByRole('dialog', { name: 'Automation' })
   await dialog.getByRole('button', { name: 'New rule' }).click()
   const form = dialog.getByRole('form', { name: 'New rule' })
-  for (const [label, option] of Object.entries(choices)) {
-    await form.getByRole('combobox', { name: label, exact: true }).selectOption({ label: option })
-  }
+  for (const [label, option] of Object.entries(choices))
+    await chooseOption(form.getByRole('combobox', { name: label, exact: true }), option)
   await form.getByRole('button', { name: 'Add rule' }).click()
   await form.waitFor({ state: 'detached' })
 }
@@ -80,7 +80,7 @@ test('[WEB-65] a label triggers an assignment; the history lists the runs, and a
   const urgent = async (title: string) => {
     await cardOf(page, title).locator('a').focus()
     await page.keyboard.press('l')
-    await page.getByRole('checkbox', { name: 'urgent' }).check()
+    await page.getByRole('option', { name: 'urgent', selected: false }).click()
     await page.keyboard.press('Escape')
   }
   await urgent('one')

@@ -59,8 +59,9 @@ export async function differencesFrom(page: Page, stored: BoardOrder): Promise<s
 }
 
 const exact = (title: string) => new RegExp(`^${title.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
+/** A card in its column. A copy of it may be on its way there. */
 export const cardOf = (page: Page, title: string): Locator =>
-  page.locator('.card', { has: page.locator('.card-title', { hasText: exact(title) }) })
+  page.locator('.column .card', { has: page.locator('.card-title', { hasText: exact(title) }) })
 export const columnOf = (page: Page, title: string): Locator =>
   page.locator('.column', { has: page.locator('h2', { hasText: exact(title) }) })
 
@@ -78,12 +79,11 @@ export async function startDrag(page: Page, title: string) {
 
 /** Moves the dragged card over an index of a column, following the drop placeholder. */
 export async function dragTo(page: Page, column: string, index: number) {
-  const list = await boxOf(columnOf(page, column).locator('.column-cards'))
-  const x = list.x + list.width / 2
+  await columnOf(page, column).locator('.column-cards').scrollIntoViewIfNeeded()
   for (let tries = 0; tries < 12; tries++) {
-    const target = (await page.evaluate(targetFor(column, index))) as { y: number; index: number | null }
+    const target = (await page.evaluate(targetFor(column, index))) as { x: number; y: number; index: number | null }
     if (target.index === index) return
-    await page.mouse.move(x, Math.min(Math.max(target.y, list.y + 2), list.y + list.height - 2), { steps: 4 })
+    await page.mouse.move(target.x, target.y, { steps: 4 })
     await pause(30)
   }
   assert.fail(`The card can't be dragged to index ${index} of ${column}`)
@@ -93,7 +93,7 @@ export async function dragTo(page: Page, column: string, index: number) {
 const columnInPage = (title: string) =>
   `[...document.querySelectorAll('.column')].find((column) => column.querySelector('h2')?.textContent === ${JSON.stringify(title)})`
 
-/** Expression for the y position at which a card would drop at an index, and the current drop index. */
+/** Expression for the point at which a card would drop at an index, and the current drop index. */
 const targetFor = (column: string, index: number) => `(() => {
   const column = ${columnInPage(column)}
   const rows = [...column.querySelectorAll('li:not(.is-dragged)')]
@@ -101,9 +101,10 @@ const targetFor = (column: string, index: number) => `(() => {
   const at = rows.find((row) => row.querySelector('.placeholder'))?.dataset.index
   const box = (element) => element.getBoundingClientRect()
   const above = cards.find((card) => Number(card.dataset.index) - (Number(card.dataset.index) > Number(at)) === ${index} - 1)
-  const list = column.querySelector('.column-cards')
-  const y = above ? box(above).bottom + 3 : cards[0] ? box(cards[0]).top + 2 : box(list).top + 30
-  return { y, index: at === undefined ? null : Number(at) }
+  const { left, width, top, bottom } = box(column.querySelector('.column-cards'))
+  const y = above ? box(above).bottom + 3 : cards[0] ? box(cards[0]).top + 2 : top + 30
+  const inside = Math.min(Math.max(y, top + 2), bottom - 2)
+  return { x: left + width / 2, y: inside, index: at === undefined ? null : Number(at) }
 })()`
 
 /** Holds the dragged card at the lower edge of a column until it has scrolled to its end. */

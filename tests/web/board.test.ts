@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, columnOf, dragColumnOver, focusedCard, shownOrder } from './board-page-object.ts'
 import { openCard, storedCard } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { answer, dialogs, toastOf as toast } from './layers.ts'
 import { announcements, checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
@@ -12,7 +13,6 @@ beforeAll(async () => {
 afterAll(() => env.close())
 
 const focus = (page: Page, title: string) => cardOf(page, title).locator('.card-title').focus()
-const toast = (page: Page) => page.getByRole('region', { name: 'Message' })
 const columns = async (page: Page) => (await shownOrder(page)).map(([column]) => column)
 const labelsOf = async (board: TestBoard) =>
   (await board.ada.api.call('getBoard', { params: { board_id: board.id } })).labels.map(({ name }) => name)
@@ -31,7 +31,6 @@ describe('two users on one board', () => {
     board = await env.createBoard({ 'To do': ['one', 'two'], Doing: ['three'], Review: [], Done: ['four'] })
     a = await env.openPage(board.ada, board.path)
     b = await env.openPage(board.grace, board.path)
-    a.on('dialog', (dialog) => void dialog.accept())
   })
   afterAll(async () => {
     await checkAndClose(a)
@@ -78,41 +77,49 @@ describe('two users on one board', () => {
     for (const name of ['Bug', 'Not urgent', 'Urgent'])
       await board.ada.api.call('createLabel', { params: { board_id: board.id }, body: { name, color: '#d33a2c' } })
     const tags = (page: Page) => cardOf(page, 'one').locator('.tag').allTextContents()
+    const field = a.getByLabel('Find or create label')
     const open = async () => {
       await focus(a, 'one')
       await a.keyboard.press('l')
-      await a.getByLabel('Find or create label').waitFor()
+      await field.and(a.locator(':focus')).waitFor()
     }
+    /** The row that Enter would take. */
+    const isHighlighted = (name: string) =>
+      a.getByRole('option', { name, exact: true }).and(a.locator('[data-highlighted]')).waitFor()
     // Part of a name: the label that starts with it is added, and none is created.
     await open()
     await a.keyboard.type('urg')
-    const last = a.getByRole('dialog').getByRole('listitem').last()
-    await expect.poll(() => last.textContent()).toBe('Create “urg”')
+    await expect.poll(() => a.getByRole('option').last().textContent()).toBe('Create “urg”')
+    await isHighlighted('Urgent')
     await a.keyboard.press('Enter')
     await expect.poll(() => tags(b)).toEqual(['Urgent'])
     // An empty field: Enter closes the picker.
     await a.keyboard.press('Enter')
-    await a.getByRole('dialog').waitFor({ state: 'detached' })
+    await field.waitFor({ state: 'detached' })
     await expect.poll(() => focusedCard(a)).toBe('one')
     await open()
     await a.keyboard.press('Enter')
-    await a.getByRole('dialog').waitFor({ state: 'detached' })
+    await field.waitFor({ state: 'detached' })
     // The row that creates a label is chosen with the arrow keys, a click, or because no label matches.
     await open()
     await a.keyboard.type('bu')
+    await isHighlighted('Bug')
     await a.keyboard.press('ArrowDown')
+    await isHighlighted('Create “bu”')
     await a.keyboard.press('Enter')
     await expect.poll(() => tags(b)).toEqual(['Urgent', 'bu'])
     await a.keyboard.type('later')
+    await isHighlighted('Create “later”')
     await a.keyboard.press('Enter')
     await expect.poll(() => tags(b)).toEqual(['Urgent', 'bu', 'later'])
     // Arrow keys move through the labels, Enter toggles one.
-    await a.keyboard.press('ArrowDown')
+    const bug = a.getByRole('option', { name: 'Bug', exact: true })
+    while ((await bug.getAttribute('data-highlighted')) === null) await a.keyboard.press('ArrowDown')
     await a.keyboard.press('Enter')
     await expect.poll(async () => (await tags(b)).toSorted()).toEqual(['Bug', 'Urgent', 'bu', 'later'])
     expect(await labelsOf(board)).toEqual(['Bug', 'Not urgent', 'Urgent', 'bu', 'later'])
     await a.keyboard.press('Escape')
-    await a.getByRole('dialog').waitFor({ state: 'detached' })
+    await field.waitFor({ state: 'detached' })
   })
 
   test('[WEB-93] the Undo button of a toast undoes the change that the toast is about', async () => {
@@ -123,9 +130,17 @@ describe('two users on one board', () => {
     await toast(a).getByRole('button', { name: 'Undo' }).click()
     expect(await cardsIn('To do')).toEqual(['one', 'renamed'])
 
-    // The same for a column, with its cards.
-    await columnOf(a, 'Doing').getByRole('button', { name: 'Actions for Doing' }).click()
-    await a.getByRole('menuitem', { name: 'Delete' }).click()
+    // The same for a column, with its cards. It asks first.
+    const removeColumn = async () => {
+      await columnOf(a, 'Doing').getByRole('button', { name: 'Actions for Doing' }).click()
+      await a.getByRole('menuitem', { name: 'Delete column' }).click()
+    }
+    await removeColumn()
+    await answer(a, 'Delete “Doing” with its card?', 'Cancel')
+    await a.getByRole('button', { name: 'Actions for Doing' }).and(a.locator(':focus')).waitFor()
+    await removeColumn()
+    await answer(a, 'Delete “Doing” with its card?', 'Delete column')
+    await columnOf(a, 'Doing').waitFor({ state: 'detached' })
     await rename(a, 'renamed', 'two')
     await toast(a).getByRole('button', { name: 'Undo' }).click()
     expect(await cardsIn('To do')).toEqual(['one', 'two'])
@@ -166,6 +181,45 @@ describe('two users on one board', () => {
   })
 })
 
+test('[WEB-21] labels and people are chosen in a menu: one of several labels is enough, and each has a chip', async () => {
+  const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: ['three', 'four'] })
+  const { api } = board.ada
+  const labels = { one: 'bug', two: 'later', three: 'later' }
+  const ids: Record<string, string> = {}
+  for (const name of ['bug', 'later'])
+    ids[name] = (await api.call('createLabel', { params: { board_id: board.id }, body: { name, color: '#d33a2c' } })).id
+  for (const [title, name] of Object.entries(labels))
+    await api.call('addCardLabel', { params: { card_id: board.cards[title] ?? '', label_id: ids[name] ?? '' } })
+  await api.call('assignCard', { params: { card_id: board.cards['one'] ?? '' }, body: { user_ids: [board.grace.id] } })
+  const page = await env.openPage(board.ada, board.path)
+  const shown = async () => (await shownOrder(page)).flatMap(([, cards]) => cards)
+  const menu = page.getByRole('button', { name: /^Filter .*by label or person$/ })
+  const choose = (name: string) => page.getByRole('menuitemcheckbox', { name, exact: true }).click()
+  await menu.click()
+  await choose('bug')
+  await expect.poll(shown).toEqual(['one'])
+  await choose('later')
+  await expect.poll(shown).toEqual(['one', 'two', 'three'])
+  await choose(board.grace.username)
+  await expect.poll(shown).toEqual(['one'])
+  await page.getByText('1 of 4 cards').waitFor()
+  await page.keyboard.press('Escape')
+  await menu.and(page.locator(':focus')).waitFor()
+  expect(await menu.getAttribute('aria-label')).toBe('Filter 3 active: by label or person')
+
+  await page.getByRole('button', { name: `Remove filter “${board.grace.username}”` }).click()
+  await page.getByLabel('Filter cards').and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('t')
+  await expect.poll(shown).toEqual(['two', 'three'])
+  await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('label:bug label:later t')
+  await page.reload()
+  await expect.poll(shown).toEqual(['two', 'three'])
+  expect(await page.getByLabel('Filter cards').inputValue()).toBe('t')
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  await expect.poll(shown).toEqual(['one', 'two', 'three', 'four'])
+  await checkAndClose(page)
+})
+
 test('[WEB-94] the button of a long toast stays on the screen, on a phone and on a desktop', async () => {
   const url = `https://example.com/${'a'.repeat(235)}`
   const board = await env.createBoard({ 'To do': [url, 'two'] })
@@ -190,15 +244,19 @@ test('[WEB-94] the button of a long toast stays on the screen, on a phone and on
   await checkAndClose(b)
 })
 
-test('[WEB-95] the icons and avatars of a card have tooltips, and a click on them opens the card', async () => {
+test('[WEB-95] the icons and faces of a card have tooltips; an icon opens the card, a face shows the person', async () => {
   const board = await env.createBoard({ 'To do': ['one'] })
   const { api } = board.ada
   const params = { card_id: board.cards['one'] ?? '' }
   await api.call('updateCard', { params, body: { description: 'text' } })
   await api.call('assignCard', { params, body: { user_ids: [board.grace.id] } })
   const list = await api.call('createChecklist', { params, body: { title: 'Steps' } })
-  for (const content of ['first', 'second'])
-    await api.call('createItem', { params: { checklist_id: list.id }, body: { content } })
+  const [item] = await Promise.all(
+    ['first', 'second'].map((content) =>
+      api.call('createItem', { params: { checklist_id: list.id }, body: { content } }),
+    ),
+  )
+  await api.call('updateItem', { params: { item_id: item?.id ?? '' }, body: { is_done: true } })
   const page = await env.openPage(board.ada, board.path)
   const shownAt = (selector: string) =>
     page.evaluate(`(({ left, top, width, height }) =>
@@ -206,9 +264,15 @@ test('[WEB-95] the icons and avatars of a card have tooltips, and a click on the
       document.querySelector('.card ${selector}').getBoundingClientRect())`)
   expect(await shownAt('.avatar')).toBe(board.grace.username)
   expect(await shownAt('.card-foot svg')).toBe('Has a description')
-  expect(await shownAt('.meter')).toBe('0 of 2 done')
+  expect(await shownAt('.meter')).toBe('1 of 2 done')
   await page.locator('.card .avatar').click()
-  await page.getByRole('dialog').waitFor()
+  const person = page.getByRole('dialog', { name: board.grace.username })
+  await person.getByText(`${board.grace.username} · Member`).waitFor()
+  await person.getByRole('button', { name: 'Show assigned cards only' }).click()
+  await person.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: `Remove filter “${board.grace.username}”` }).click()
+  await page.locator('.card .card-foot svg').first().click()
+  await dialogs(page).waitFor()
   expect(page.url()).toContain(`/c/${board.cards['one']}`)
   await checkAndClose(page)
 })
@@ -269,7 +333,7 @@ test('[WEB-97] undo and redo say what they did, offer the reverse, and show the 
   await toast(a).getByText('Undid: rename of “one”').waitFor()
   await a.keyboard.press('Control+y')
   await toast(a).getByText('Redid: rename of “renamed”').waitFor()
-  expect(await a.getByRole('dialog').count()).toBe(1)
+  expect(await dialogs(a).count()).toBe(1)
   expect((await env.waitForSync(board, a, b))[1]).toEqual(['Doing', ['renamed']])
   await checkAndClose(a)
   await checkAndClose(b)
@@ -376,7 +440,8 @@ test('[WEB-100] the same for all other names: in the card, in a rule, on the boa
   const isKept = async (field: Locator, text: string, max = 255) => {
     await field.fill(text)
     await field.press('Enter')
-    await page.getByText(`Too long: ${text.length} of ${max} characters`).waitFor()
+    const [length, limit] = [text.length, max].map((count) => count.toLocaleString('en-US'))
+    await page.getByText(`Too long: ${length} of ${limit} characters`).waitFor()
     expect(await field.inputValue()).toBe(text)
   }
   const dialog = await openCard(page, 'one')

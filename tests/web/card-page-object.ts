@@ -1,11 +1,12 @@
 import type { Locator, Page } from 'playwright-core'
 import { cardOf } from './board-page-object.ts'
 import type { TestBoard } from './environment.ts'
+import { dialogs } from './layers.ts'
 
 /** Opens the dialog of a card from the board. */
 export async function openCard(page: Page, title: string): Promise<Locator> {
   await cardOf(page, title).locator('.card-title').click()
-  const dialog = page.locator('dialog[open]', { has: page.locator('.cd') })
+  const dialog = dialogs(page).filter({ has: page.locator('.cd') })
   await dialog.waitFor()
   return dialog
 }

@@ -13,9 +13,9 @@ test('[WEB-3] users see each other’s changes and presence, until one closes th
   const board = await env.createBoard({ 'To do': ['one'] })
   const a = await env.openPage(board.ada, board.path)
   const b = await env.openPage(board.grace, board.path)
-  const grace = a.getByRole('banner').getByRole('img', { name: board.grace.username })
+  const grace = a.getByRole('button', { name: `Members. Also here: ${board.grace.username}` })
   await grace.waitFor()
-  await b.getByRole('banner').getByRole('img', { name: board.ada.username }).first().waitFor()
+  await b.getByRole('button', { name: `Members. Also here: ${board.ada.username}` }).waitFor()
 
   await a.getByRole('button', { name: 'New card' }).click()
   await a.getByLabel('Card title').fill('made by Ada')
@@ -23,7 +23,7 @@ test('[WEB-3] users see each other’s changes and presence, until one closes th
   expect(await env.waitForSync(board, a, b)).toEqual([['To do', ['one', 'made by Ada']]])
 
   await checkAndClose(b)
-  await grace.waitFor({ state: 'detached' })
+  await a.getByRole('button', { name: 'Members. No one else is here' }).waitFor()
   await checkAndClose(a)
 })
 

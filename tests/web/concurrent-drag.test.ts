@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf, dragTo, startDrag } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
+import { toastOf } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
@@ -13,7 +14,7 @@ test('[WEB-51] a user who drags a card is told when someone moves or renames it,
   const board = await env.createBoard({ 'To do': ['dragged', 'one'], Doing: ['two'], Done: [] })
   const page = await env.openPage(board.ada, board.path)
   const params = { card_id: board.cards['dragged'] ?? '' }
-  const toast = page.locator('.toast')
+  const toast = toastOf(page)
 
   await startDrag(page, 'dragged')
   await board.grace.api.call('updateCard', { params, body: { title: 'renamed' } })
@@ -36,7 +37,7 @@ test('[WEB-51] Escape leaves a dragged card where another user has moved it', as
   await startDrag(page, 'dragged')
   const params = { card_id: board.cards['dragged'] ?? '' }
   await board.grace.api.call('moveCard', { params, body: { column_id: board.columns['Doing'] ?? '' } })
-  await page.locator('.toast').waitFor()
+  await toastOf(page).waitFor()
   await page.keyboard.press('Escape')
   expect(await env.waitForSync(board, page)).toEqual([
     ['To do', []],
@@ -51,11 +52,11 @@ test('[WEB-51] when a dragged card is deleted by another user, the page says so 
   const page = await env.openPage(board.ada, board.path)
   await startDrag(page, 'dragged')
   await board.grace.api.call('deleteCard', { params: { card_id: board.cards['dragged'] ?? '' } })
-  await expect.poll(() => page.locator('.toast').textContent()).toContain('deleted the card you are dragging')
+  await expect.poll(() => toastOf(page).textContent()).toContain('deleted the card you are dragging')
   const { x, y } = (await cardOf(page, 'two').boundingBox()) ?? { x: 0, y: 0 }
   await page.mouse.move(x + 30, y + 5, { steps: 4 })
   await page.mouse.up()
-  await expect.poll(() => page.locator('.toast').textContent()).toContain('deleted while you were dragging it')
+  await expect.poll(() => toastOf(page).textContent()).toContain('deleted while you were dragging it')
   expect(await page.locator('.placeholder').count()).toBe(0)
 
   await startDrag(page, 'one')

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openCard } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { answer, dialogs, toastOf } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 /** Messages of the browser about failed requests and error responses. */
@@ -146,7 +147,7 @@ describe('an upload', () => {
         data.items.add(new File([bytes], '${name}', { type: 'image/png' }))
         const init = { bubbles: true, cancelable: true, clipboardData: data, dataTransfer: data }
         const event = '${type}' === 'paste' ? new ClipboardEvent('paste', init) : new DragEvent('${type}', init)
-        document.querySelector('dialog[open] .cd').dispatchEvent(event)
+        document.querySelector('.layer .cd').dispatchEvent(event)
       })()`)
     await give('paste', 'pasted.png')
     await rowOf(page, 'pasted.png', 'preview').waitFor()
@@ -163,6 +164,49 @@ describe('an upload', () => {
   })
 })
 
+test('[WEB-25] an image of the card is shown in its description; an image of another card or site is a link', async () => {
+  const board = await env.createBoard({ 'To do': ['card', 'other'] })
+  const image = await attach(board, file('picture.png', 'image/png', PNG))
+  const drawing = await attach(board, file('drawing.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>'))
+  const links = [`![svg](/attachments/${drawing.id})`, '![cat](https://evil.example/cat.png)']
+  const write = (title: string) =>
+    board.ada.api.call('updateCard', {
+      params: { card_id: board.cards[title] ?? '' },
+      body: { description: [`![own](/attachments/${image.id})`, ...links].join('\n\n') },
+    })
+  await Promise.all([write('card'), write('other')])
+  const page = await env.openPage(board.ada, board.path)
+  const shown = () =>
+    page.evaluate(`[...document.querySelectorAll('.cd-description :is(img, a)')].map((each) =>
+      each.localName === 'img' ? each.alt + ' ' + each.naturalWidth : 'link ' + each.textContent)`)
+  await openCard(page, 'card')
+  await expect.poll(shown).toEqual(['own 10', 'link svg', 'link cat'])
+  await page.keyboard.press('Escape')
+  await dialogs(page).waitFor({ state: 'detached' })
+  await openCard(page, 'other')
+  await expect.poll(shown).toEqual(['link own', 'link svg', 'link cat'])
+  await checkAndClose(page)
+})
+
+test('[WEB-145] deleting a file asks first; Escape closes only the question, and the card stays open', async () => {
+  const { board, page } = await openCardPage()
+  await attach(board, file('first.txt', 'text/plain', 'first'))
+  await attach(board, file('second.txt', 'text/plain', 'second'))
+  const remove = section(page).getByRole('button', { name: 'Delete first.txt' })
+  await remove.click()
+  await page.getByRole('alertdialog', { name: 'Delete “first.txt”?' }).getByText('This can’t be undone.').waitFor()
+  await page.keyboard.press('Escape')
+  await remove.and(page.locator(':focus')).waitFor()
+  expect(await dialogs(page).count()).toBe(1)
+  await remove.click()
+  await answer(page, 'Delete “first.txt”?', 'Delete file')
+  await remove.waitFor({ state: 'detached' })
+  expect((await filesOf(board)).map(({ name }) => name)).toEqual(['second.txt'])
+  // The focus is at the next file.
+  await rowOf(page, 'second.txt', 'preview').and(page.locator(':focus')).waitFor()
+  await checkAndClose(page)
+})
+
 test('[WEB-63] a file dropped on a card is attached to it; dropped elsewhere, the browser does not open it', async () => {
   const board = await env.createBoard({ 'To do': ['card'] })
   const page = await env.openPage(board.ada, board.path)
@@ -175,9 +219,12 @@ test('[WEB-63] a file dropped on a card is attached to it; dropped elsewhere, th
       return event.defaultPrevented
     })()`)
   expect(await dropOn('.column-add')).toBe(true)
-  await page.locator('.toast', { hasText: 'Drop files on a card to attach them.' }).waitFor()
+  await toastOf(page).getByText('Drop files on a card to attach them.').waitFor()
   expect(await dropOn('.card-title')).toBe(true)
-  await rowOf(page, 'dropped.txt', 'preview').waitFor()
+  await toastOf(page).getByText('Attached 1 file to “card”').waitFor()
+  // The card stays closed, and has the number of its files.
+  expect(await dialogs(page).count()).toBe(0)
+  await page.locator('.card').getByTitle('1 file').waitFor()
   expect((await filesOf(board)).map(({ name }) => name)).toEqual(['dropped.txt'])
   await checkAndClose(page)
 })
@@ -229,7 +276,7 @@ describe('previewing a file', () => {
       const [download] = await Promise.all([page.waitForEvent('download'), rowOf(page, name, 'download').click()])
       expect(download.suggestedFilename()).toBe(name)
     }
-    expect(await page.getByRole('dialog').count()).toBe(1)
+    expect(await dialogs(page).count()).toBe(1)
     const { headers } = await board.ada.api.request('GET', `/attachments/${id}`)
     expect(headers.get('content-disposition')).toMatch(/^attachment/)
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
@@ -268,7 +315,7 @@ describe('previewing a file', () => {
       expect(shown).toEqual(wanted)
       expect(await page.locator('.cd-files img[onerror]').count()).toBe(0)
       // It stays within the dialog, and its buttons are reachable.
-      const overflow = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog[open]'))`
+      const overflow = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.layer.dialog'))`
       expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
       for (const button of await section(page)
         .getByRole('button', { name: /^Delete / })

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, columnOf, shownOrder } from './board-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { toastOf } from './layers.ts'
 import { checkAndClose, logIn, openRecordedPage } from './page-checks.ts'
 import { openRandomWalk } from './random-walks.ts'
 
@@ -183,7 +184,7 @@ describe('offline cache', () => {
     const shown = await shownOrder(page)
     await page.getByRole('link', { name: 'All boards' }).click()
     await page.getByRole('heading', { name: 'Boards' }).waitFor()
-    expect(await page.locator('.toast').count()).toBe(0)
+    expect(await toastOf(page).count()).toBe(0)
     await page.context().setOffline(true)
     await page.goBack()
     await page.locator('main.board').waitFor()
@@ -262,7 +263,7 @@ describe('connection', () => {
     const board = await env.createBoard({ 'To do': ['one'] })
     const page = await env.openPage(board.ada, board.path)
     const other = await env.openPage(board.grace, board.path)
-    const grace = page.getByRole('banner').getByRole('img', { name: board.grace.username })
+    const grace = page.getByRole('button', { name: `Members. Also here: ${board.grace.username}` })
     await grace.waitFor()
     await page.context().setOffline(true)
     await page.locator('.banner').getByText('Offline.').waitFor()

@@ -56,11 +56,12 @@ export class KeyboardUser extends PageUser {
   /** Opens the focused menu and chooses an item. */
   async chooseFromMenu(item: Name) {
     await this.press('Enter')
+    await this.page.locator('[role^=menuitem]:focus').waitFor()
     const { name = '' } = (await this.focused()) ?? {}
     if (!matches(name, item)) await this.pressTo('ArrowDown', item)
     await this.press('Enter')
   }
-  /** Types the letters of an option in the focused select. */
+  /** Types the letters of an option in the focused drop-down list. */
   async selectOption(option: string) {
     this.keys += 1
     await this.page.keyboard.type(option)

@@ -1,21 +1,24 @@
 import type { Page } from 'playwright-core'
+import { animationsEnd } from './page-checks.ts'
 
 /** Runs in the page: finds elements that overflow the screen, are cut off, or are too small as targets. */
 const LAYOUT_PROBLEMS = `((least) => {
   const found = []
   const wide = document.documentElement
   if (wide.scrollWidth > wide.clientWidth) found.push('the page is ' + wide.scrollWidth + ' wide of ' + wide.clientWidth)
-  const root = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document
-  const all = 'a[href], button, input, select, textarea, summary, [role=option], [role=menuitem]'
+  const root = [...document.querySelectorAll('.layer')].at(-1) ?? document
+  const all = 'a[href], button, input, textarea, summary, [role=option], [role^=menuitem]'
   const nameOf = (element) => element.tagName.toLowerCase() + '.' + element.className + ' “' +
     (element.ariaLabel ?? element.textContent).trim().slice(0, 30) + '”'
   for (const element of root.querySelectorAll(all)) {
-    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest('.visually-hidden, .skip, [inert]')) continue
+    if (!element.checkVisibility({ visibilityProperty: true })) continue
+    // A drop-down list has a hidden field for forms.
+    if (element.closest('.visually-hidden, .skip, [inert], [aria-hidden=true]')) continue
     const box = element.getBoundingClientRect()
     if (box.width === 0) continue
     const name = nameOf(element)
-    // These two scroll horizontally by design.
-    const strip = element.closest('.board, .filter-bar')
+    // The columns scroll horizontally by design.
+    const strip = element.closest('.board')
     if (!strip && (box.left < -0.5 || box.right > wide.clientWidth + 0.5))
       found.push(name + ' is outside: ' + Math.round(box.left) + ' to ' + Math.round(box.right))
     for (let parent = element.parentElement; parent && parent !== strip; parent = parent.parentElement) {
@@ -51,17 +54,22 @@ const LAYOUT_PROBLEMS = `((least) => {
 })`
 
 /** Layout problems of the current page. */
-export const findLayoutProblems = (page: Page, leastPx: number): Promise<string[]> =>
-  page.evaluate(`${LAYOUT_PROBLEMS}(${leastPx})`) as Promise<string[]>
+export async function findLayoutProblems(page: Page, leastPx: number): Promise<string[]> {
+  await animationsEnd(page)
+  return page.evaluate(`${LAYOUT_PROBLEMS}(${leastPx})`) as Promise<string[]>
+}
 
 /** Runs in the page: finds invisible controls, and states that differ only by a colour. */
 const INDISTINGUISHABLE_STATES = `(() => {
   const look = (element) => {
-    const { backgroundColor, borderTopWidth, outlineStyle, outlineWidth } = getComputedStyle(element)
-    return [backgroundColor, borderTopWidth, outlineStyle, outlineWidth].join(' ')
+    const { backgroundColor, forcedColorAdjust, borderTopWidth, outlineStyle, outlineWidth } = getComputedStyle(element)
+    // A swatch shows its own colour, which is not a state.
+    const background = forcedColorAdjust === 'none' ? '' : backgroundColor
+    const hasTick = element.querySelector('.menu-check svg') !== null
+    return [background, borderTopWidth, outlineStyle, outlineWidth, hasTick].join(' ')
   }
   const same = []
-  for (const state of ['aria-pressed', 'aria-selected', 'aria-current'])
+  for (const state of ['aria-pressed', 'aria-selected', 'aria-current', 'aria-checked'])
     for (const on of document.querySelectorAll('[' + state + '=true]')) {
       const off = [...document.querySelectorAll('[' + state + '=false]')].find((each) => each.className === on.className)
       if (off && look(on) === look(off)) same.push(on.className + ' “' + on.textContent + '”')
@@ -72,8 +80,8 @@ const INDISTINGUISHABLE_STATES = `(() => {
     const isFilled = backgroundColor !== canvas && !backgroundColor.endsWith(', 0)')
     return isFilled || (borderTopStyle !== 'none' && parseFloat(borderTopWidth) > 0)
   }
-  for (const control of document.querySelectorAll('a[href], button, input, select, textarea'))
-    if (control.checkVisibility() && !control.textContent.trim() && !control.matches('input, select, textarea') &&
+  for (const control of document.querySelectorAll('a[href], button, [role^=menuitem]'))
+    if (control.checkVisibility() && !control.textContent.trim() &&
       !control.querySelector('svg, img') && ![control, ...control.querySelectorAll('*')].some(isDrawn))
       same.push('invisible: ' + control.outerHTML.slice(0, 120))
   return same

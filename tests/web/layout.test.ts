@@ -88,6 +88,26 @@ describe('touch', () => {
     await page.getByRole('button', { name: 'Actions for Paint' }).tap()
     await page.getByRole('menuitem', { name: 'Move to…' }).waitFor()
   })
+
+  test('[WEB-75] menus and pickers have targets of at least 44 pixels on touch screens', async () => {
+    const page = await open(screens.find(({ name }) => name === 'board') as Screen)
+    for (const menu of ['Actions for To do', 'Filter by label or person', 'Board menu']) {
+      await page.getByRole('button', { name: menu, exact: true }).tap()
+      await page.locator('.layer').waitFor()
+      expect(await findLayoutProblems(page, 44), menu).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.locator('.layer').waitFor({ state: 'detached' })
+    }
+    await cardOf(page, 'Write').locator('.card-title').focus()
+    await page.keyboard.press('l')
+    for (const next of ['Manage labels…', 'Colour of bug']) {
+      await page.getByRole('button', { name: next }).waitFor()
+      expect(await findLayoutProblems(page, 44), next).toEqual([])
+      await page.getByRole('button', { name: next }).tap()
+    }
+    await page.getByRole('radio', { name: 'Blue' }).waitFor()
+    expect(await findLayoutProblems(page, 44), 'colours').toEqual([])
+  })
 })
 
 describe('forced colours', () => {
@@ -96,11 +116,25 @@ describe('forced colours', () => {
     '[WEB-76] in forced-colours mode states are distinguishable, and axe finds no violation: $name',
     async (screen) => {
       const page = await open(screen)
-      if (screen.name === 'board') await page.getByRole('button', { name: 'Mine' }).click()
       expect(await indistinguishableStates(page)).toEqual([])
       expect(await auditAccessibility(page)).toEqual([])
     },
   )
+
+  test('[WEB-76] in forced-colours mode the ticks of a menu and the chosen colour are distinguishable', async () => {
+    const page = await open(screens.find(({ name }) => name === 'board') as Screen)
+    await page.getByRole('button', { name: 'Filter by label or person' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Mine' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Mine', checked: true }).waitFor()
+    expect(await indistinguishableStates(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Actions for To do' }).click()
+    await page.getByRole('menuitemradio', { name: 'Teal' }).click()
+    await page.getByRole('button', { name: 'Actions for To do' }).click()
+    await page.getByRole('menuitemradio', { name: 'Teal', checked: true }).waitFor()
+    expect(await indistinguishableStates(page)).toEqual([])
+    expect(await auditAccessibility(page)).toEqual([])
+  })
 
   test.each(screens)('[WEB-85] every Tab stop has a focus ring: $name', async (screen) => {
     const page = await open(screen)

@@ -1,10 +1,13 @@
+import { chooseOption } from './layers.ts'
 import { type Name, PageUser } from './page-user.ts'
+
+type Role = 'button' | 'link' | 'menuitem' | 'menuitemcheckbox' | 'menuitemradio' | 'checkbox' | 'radio' | 'option'
 
 /** A user who clicks and types, without dragging or shortcuts. */
 export class MouseUser extends PageUser {
   clicks = 0
 
-  async click(role: 'button' | 'link' | 'menuitem' | 'checkbox' | 'radio' | 'option', name: Name) {
+  async click(role: Role, name: Name) {
     this.clicks++
     await this.page.getByRole(role, { name, exact: typeof name === 'string' }).click()
   }
@@ -19,9 +22,14 @@ export class MouseUser extends PageUser {
     await this.page.locator('.composer').getByRole('button', { name }).click()
   }
   /** Opens a menu and chooses an item. */
-  async chooseFromMenu(menu: Name, item: Name) {
+  async chooseFromMenu(menu: Name, item: Name, role: Role = 'menuitem') {
     await this.click('button', menu)
-    await this.click('menuitem', item)
+    await this.click(role, item)
+  }
+  /** Clicks the empty corner of a board, which closes a popover. */
+  async clickOutside() {
+    this.clicks++
+    await this.page.mouse.click(1_430, 890)
   }
   async fill(label: Name, text: string) {
     this.clicks++
@@ -31,9 +39,8 @@ export class MouseUser extends PageUser {
     await field.click()
     await field.fill(text)
   }
-  /** Browsers render the options of a `select` outside the page, so this counts as two clicks. */
   async selectOption(label: string, option: string) {
     this.clicks += 2
-    await this.page.getByRole('combobox', { name: label, exact: true }).selectOption({ label: option })
+    await chooseOption(this.page.getByRole('combobox', { name: label, exact: true }), option)
   }
 }

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { shownOrder } from './board-page-object.ts'
+import { dialogs } from './layers.ts'
 
 /** A full name, or a pattern. */
 export type Name = string | RegExp
@@ -17,7 +18,7 @@ export class PageUser {
     await this.page.getByRole('heading', { name, exact: typeof name === 'string' }).waitFor()
   }
   async waitForNoDialog() {
-    await this.page.locator('dialog[open]').waitFor({ state: 'detached' })
+    await dialogs(this.page).first().waitFor({ state: 'detached' })
   }
   /** The titles of the cards that the board shows, in all columns. */
   async shownCards(): Promise<string[]> {
@@ -31,7 +32,7 @@ export const RECORD_INPUT = `
   addEventListener('pointerdown', (event) => { if (event.isTrusted) recorded.pointed++ }, true)
   addEventListener('dragstart', () => { recorded.dragged++ }, true)
   addEventListener('keydown', (event) => {
-    if (!event.target.matches('input, textarea, select')) recorded.shortcuts.push(event.key)
+    if (!event.target.matches('input, textarea')) recorded.shortcuts.push(event.key)
   }, true)`
 interface RecordedInput {
   pointed: number

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, focusedCard } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
+import { chooseOption } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => env.close())
 
 const field = (page: Page) => page.getByRole('combobox', { name: 'Search cards, boards and actions' })
-const chosen = (page: Page) => page.getByRole('option', { selected: true })
+const chosen = (page: Page) => page.getByRole('option').and(page.locator('[data-highlighted]'))
 /** Opens the palette, types a query, and runs the first result. */
 async function run(page: Page, query: string, first: string | RegExp = query) {
   await page.keyboard.press('Control+k')
@@ -65,7 +66,7 @@ describe('on a board', () => {
 
     await cardOf(page, 'two').locator('.card-title').focus()
     await run(page, 'move to', 'Move to…')
-    await page.getByRole('dialog', { name: 'Move “two”' }).getByLabel('Column').selectOption('Doing')
+    await chooseOption(page.getByRole('combobox', { name: 'Column', exact: true }), 'Doing')
     await page.getByRole('button', { name: 'Move', exact: true }).click()
     expect(await env.waitForSync(board, page)).toEqual([
       ['To do', ['one']],

@@ -4,6 +4,7 @@ import type { TestUser } from '@lockstep/testing/service'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { toastOf } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
@@ -156,7 +157,7 @@ describe('owner operations', () => {
     await field.fill('Plan')
     await field.press('Enter')
     await page.getByRole('heading', { name: 'Boards' }).waitFor()
-    await page.locator('.toast').getByText('Deleted “Plan”').waitFor()
+    await toastOf(page).getByText('Deleted “Plan”').waitFor()
     const { status } = await board.ada.api.fail('getBoard', { params: { board_id: board.id } })
     expect(status).toBe(404)
     await checkAndClose(page, { ignore: /status of 404|WebSocket/ })

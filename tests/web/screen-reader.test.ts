@@ -34,8 +34,8 @@ test('[WEB-72] the accessibility tree of a board has columns with card counts, h
     - button "Actions for To do"
     - list:
       - listitem:
-        - text: bug
         - link "Write":
+        - text: bug
         - button "Actions for Write"
       - listitem:
         - link "Paint":
@@ -170,7 +170,7 @@ test('[WEB-73] a rejected change is announced with its reason, also while a dial
 
   await cardOf(page, 'Write').locator('.card-title').focus()
   await page.keyboard.press('Enter')
-  await page.locator('dialog .cd-title').click()
+  await page.locator('.layer .cd-title').click()
   await page.getByRole('textbox', { name: 'Title' }).fill('Another')
   await page.keyboard.press('Enter')
   await expect.poll(() => announcements(page)).toContain('Couldn’t rename a card. This title is not allowed.')

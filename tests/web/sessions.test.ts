@@ -2,6 +2,7 @@ import { PASSWORD } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
+import { toastOf } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 /** Messages of the browser about responses without a session or access. */
@@ -44,7 +45,7 @@ test('[AUTH-25] “Log out everywhere” ends all sessions of the user, and show
   const button = page.getByRole('button', { name: 'Log out everywhere' })
   await page.route('**/auth/logout-everywhere', (route) => route.abort())
   await button.click()
-  await page.getByRole('region', { name: 'Message' }).getByText('Can’t reach the server.').waitFor()
+  await toastOf(page).getByText('Can’t reach the server.').waitFor()
   await page.unroute('**/auth/logout-everywhere')
   await button.click()
   await page.getByRole('heading', { name: 'Log in' }).waitFor()

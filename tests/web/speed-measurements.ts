@@ -142,7 +142,8 @@ export async function measureFilter(
   const countOf = (typed: string) => {
     const words = typed.toLowerCase().split(' ').filter(Boolean)
     const shown = texts.filter((text) => words.every((word) => text.includes(word))).length
-    return words.length === 0 ? `${texts.length} cards` : `${shown} of ${texts.length} cards`
+    const [some, all] = [shown, texts.length].map((count) => count.toLocaleString('en-US'))
+    return words.length === 0 ? `${all} cards` : `${some} of ${all} cards`
   }
   const word = 'Card 12'
   const steps = Array.from({ length: word.length }, (_, i) => ({ key: word[i] ?? '', typed: word.slice(0, i + 1) }))

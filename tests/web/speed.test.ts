@@ -18,8 +18,8 @@ import {
 
 /** Bounds in milliseconds and bytes, for the reference machine of `calibrate`. */
 const BOUNDS = {
-  scriptBytes: 140_000,
-  allBytes: 260_000,
+  scriptBytes: 200_000,
+  allBytes: 320_000,
   loadMs: 500,
   dropMs: 32,
   echoMs: 100,

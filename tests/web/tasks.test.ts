@@ -38,7 +38,6 @@ function usePage() {
     const page = await env.openPage(users.ada, '/boards')
     await page.addInitScript(RECORD_INPUT)
     page.setDefaultTimeout(8_000)
-    page.on('dialog', (dialog) => void dialog.accept())
     own.page = page
   })
   afterAll(async () => {

@@ -126,13 +126,13 @@ export const tasks: Task[] = [
     name: 'change the colour of a column and mark it as “Done” column',
     withKeyboard: async (user) => {
       await user.focusColumnMenu('Doing', ']')
-      await user.chooseFromMenu(/^Change colour/)
+      await user.chooseFromMenu('Teal')
       await user.expectFocus('Actions for Doing')
       await user.chooseFromMenu('Mark as “Done” column')
       await user.expectFocus('Actions for Doing')
     },
     withMouse: async (user) => {
-      await user.chooseFromMenu('Actions for Doing', /^Change colour/)
+      await user.chooseFromMenu('Actions for Doing', 'Teal', 'menuitemradio')
       await user.chooseFromMenu('Actions for Doing', 'Mark as “Done” column')
     },
     check: async ({ column, before }) => {
@@ -146,11 +146,15 @@ export const tasks: Task[] = [
     withKeyboard: async (user, { columnTitles }) => {
       await user.focusColumnMenu('Done', 'ArrowRight', ']')
       await user.chooseFromMenu('Delete column')
+      await user.expectFocus('Cancel')
+      await user.tabTo('Delete column')
+      await user.press('Enter')
       await expect.poll(columnTitles).toEqual(['To do', 'Doing'])
       await user.press('Control+z')
     },
     withMouse: async (user, { columnTitles }) => {
       await user.chooseFromMenu('Actions for Done', 'Delete column')
+      await user.click('button', 'Delete column')
       await expect.poll(columnTitles).toEqual(['To do', 'Doing'])
       await user.click('button', 'Undo')
     },
@@ -256,16 +260,19 @@ export const tasks: Task[] = [
       await user.expectFocus('Find or create label')
       await user.type('urgent')
       await user.press('Enter')
-      await user.tabTo('bug')
-      await user.press('Space', 'Escape')
+      await user.waitForText('Added label “urgent”')
+      await user.type('bug')
+      await user.press('Enter')
+      await user.waitForText('Removed label “bug”')
+      await user.press('Escape')
       await user.expectFocus('Write')
     },
     withMouse: async (user) => {
       await user.chooseFromMenu('Actions for Write', /^Labels/)
       await user.fill('Find or create label', 'urgent')
-      await user.click('button', 'Create “urgent”')
-      await user.click('checkbox', 'bug')
-      await user.click('button', 'Close')
+      await user.click('option', 'Create “urgent”')
+      await user.click('option', 'bug')
+      await user.clickOutside()
     },
     check: async ({ card }) => {
       assert.deepEqual(
@@ -279,16 +286,18 @@ export const tasks: Task[] = [
     withKeyboard: async (user, { grace }) => {
       await user.focusCard('Paint', 'ArrowDown')
       await user.press('Space', 'a')
-      await user.expectFocus(/^/)
-      await user.tabTo(new RegExp(grace.username))
-      await user.press('Space', 'Escape')
+      await user.expectFocus('Find member')
+      await user.type(grace.username)
+      await user.press('Enter')
+      await user.waitForText(`Assigned ${grace.username}`)
+      await user.press('Escape')
       await user.expectFocus('Paint')
     },
     withMouse: async (user, { grace }) => {
       await user.chooseFromMenu('Actions for Paint', /^Assign me/)
       await user.chooseFromMenu('Actions for Paint', /^Assign…/)
-      await user.click('checkbox', new RegExp(grace.username))
-      await user.click('button', 'Close')
+      await user.click('option', grace.username)
+      await user.clickOutside()
     },
     check: async ({ card, ada, grace }) => hasUsers((await card('Paint')).assignees, ada, grace),
   },
@@ -389,7 +398,7 @@ export const tasks: Task[] = [
       await expect.poll(() => user.shownCards()).toHaveLength(5)
     },
     withMouse: async (user) => {
-      await user.click('button', 'Mine')
+      await user.chooseFromMenu('Filter by label or person', /^Mine/, 'menuitemcheckbox')
       await expect.poll(() => user.shownCards()).toEqual(['Sew'])
       await user.click('button', 'Clear')
       await expect.poll(() => user.shownCards()).toHaveLength(5)
@@ -482,7 +491,7 @@ export const tasks: Task[] = [
       await user.waitForText('Add description…')
     },
     withMouse: async (user) => {
-      await user.click('button', /^Search…/)
+      await user.chooseFromMenu('Board menu', /^Command palette/)
       await user.fill('Search cards, boards and actions', 'sew')
       await user.click('option', /^Sew/)
       await user.waitForText('Add description…')

@@ -12,6 +12,7 @@ import {
   writeDescription,
 } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { toastOf } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 /** Messages of the browser while offline, and about conflicts (412). */
@@ -84,7 +85,7 @@ describe('two users edit the same description', () => {
     await a.locator('.cd-description').getByText('theirs').waitFor()
     expect(await storedDescription(board, 'card')).toBe('theirs\ntwo')
     // This can be undone.
-    await a.locator('.toast').getByRole('button', { name: 'Undo' }).click()
+    await toastOf(a).getByRole('button', { name: 'Undo' }).click()
     await a.getByRole('button', { name: 'Restore' }).click()
     expect(await descriptionField(a).inputValue()).toBe('mine\ntwo')
     await checkAndClose(a)
@@ -340,7 +341,7 @@ test('[WEB-60] a title changed by another user is not overwritten by an open edi
   expect(await field.inputValue()).toBe('mine')
   await rename('once more')
   await field.press('Enter')
-  await page.locator('.toast').getByText('Yours is saved as a draft').waitFor()
+  await toastOf(page).getByText('Yours is saved as a draft').waitFor()
   expect((await board.ada.api.call('getCard', { params })).title).toBe('once more')
   await checkAndClose(page, { ignore: OFFLINE_ERRORS })
 })
@@ -363,6 +364,22 @@ const HOSTILE = [
   `${'['.repeat(200)}x${']'.repeat(200)}(javascript:globalThis.broken=16)`,
   '&lt;script&gt;globalThis.broken = 17&lt;/script&gt;',
 ].join('\n\n')
+
+test('[WEB-25] a task is ticked in the rendered text, for all users and by keyboard, and tasks of others stay', async () => {
+  const { board, a, b } = await openDescription('- [ ] first\n- [ ] second')
+  await b.getByRole('checkbox', { name: 'second' }).waitFor()
+  await a.getByRole('checkbox', { name: 'first' }).click()
+  await b.getByRole('checkbox', { name: 'first', checked: true }).waitFor()
+  await b.getByRole('checkbox', { name: 'second' }).focus()
+  await b.keyboard.press('Space')
+  await a.getByRole('checkbox', { name: 'second', checked: true }).waitFor()
+  await expect.poll(() => storedDescription(board, 'card')).toBe('- [x] first\n- [x] second')
+  await b.getByRole('checkbox', { name: 'second' }).and(b.locator(':focus')).waitFor()
+  // The editor does not open.
+  expect(await descriptionField(a).count()).toBe(0)
+  await checkAndClose(a)
+  await checkAndClose(b)
+})
 
 test('[WEB-62] a malicious description runs no script, loads no resource, and has only safe links', async () => {
   const board = await env.createBoard({ 'To do': ['card'] })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, columnOf } from './board-page-object.ts'
 import { openCard } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { answer, dialogs } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
@@ -47,7 +48,6 @@ async function openFullBoard() {
   for (const content of ['first', 'second'])
     await api.call('createItem', { params: { checklist_id: list.id }, body: { content } })
   const page = await env.openPage(board.ada, board.path)
-  page.on('dialog', (dialog) => void dialog.accept())
   return { board, page }
 }
 
@@ -59,7 +59,7 @@ const chooseFromColumnMenu = async (page: Page, column: string, item: string) =>
 }
 const toggleLabel = async (page: Page) => {
   await page.keyboard.press('l')
-  await page.getByRole('checkbox', { name: 'urgent' }).click()
+  await page.getByRole('option', { name: 'urgent' }).click()
   await page.keyboard.press('Escape')
 }
 /** All kinds of changes, made through the user interface. */
@@ -94,7 +94,7 @@ const changes: [what: string, act: (page: Page) => Promise<unknown>][] = [
     async (page) => {
       await focus(page, 'full')
       await page.keyboard.press('a')
-      await page.getByRole('dialog').getByRole('checkbox', { checked: true }).click()
+      await page.getByRole('option', { selected: true }).click()
       await page.keyboard.press('Escape')
     },
   ],
@@ -117,7 +117,13 @@ const changes: [what: string, act: (page: Page) => Promise<unknown>][] = [
     },
   ],
   ['a moved column', (page) => chooseFromColumnMenu(page, 'Doing', 'Move left')],
-  ['a deleted column with its cards', (page) => chooseFromColumnMenu(page, 'To do', 'Delete column')],
+  [
+    'a deleted column with its cards',
+    async (page) => {
+      await chooseFromColumnMenu(page, 'To do', 'Delete column')
+      await answer(page, 'Delete “To do” with its 2 cards?', 'Delete column')
+    },
+  ],
   [
     'a checked item',
     async (page) => {
@@ -165,9 +171,9 @@ test.each(changes)(
     await is(before)
     await env.waitForSync(board, page)
     // The page and the card dialog show the original state.
-    if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape')
+    if (await dialogs(page).count()) await page.keyboard.press('Escape')
     const dialog = await openCard(page, 'full')
-    await expect.poll(() => dialog.innerText()).toMatch(/urgent[\s\S]*all about it[\s\S]*second/)
+    for (const text of ['urgent', 'all about it', 'second']) await dialog.getByText(text).first().waitFor()
     await checkAndClose(page)
   },
   40_000,

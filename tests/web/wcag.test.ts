@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardOf, focusedCard } from './board-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
 import { KeyboardUser } from './keyboard-user.ts'
+import { dialogs } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 import { openScreen, screens } from './screens.ts'
 
@@ -23,16 +24,16 @@ test('[WEB-78] Escape closes every dialog and menu of a board and returns the fo
   await user.focusCard('Write')
   for (const key of ['Enter', 'm', 'l', 'a', 'Control+k', '?', '.']) {
     await user.press(key)
-    await page.locator('dialog[open], [role=menu]:popover-open').first().waitFor()
+    await page.locator('.layer').first().waitFor()
     await user.press('Escape')
-    await page.locator('dialog[open], [role=menu]:popover-open').first().waitFor({ state: 'detached' })
+    await page.locator('.layer').first().waitFor({ state: 'detached' })
     await user.expectFocus(key === '.' ? 'Actions for Write' : 'Write')
     if (key === '.') await user.press('Shift+Tab')
   }
   for (const panel of ['Members', 'Automation', 'Activity']) {
     await page.getByRole('button', { name: 'Board menu' }).focus()
     await user.chooseFromMenu(panel)
-    await page.locator('dialog[open]').waitFor()
+    await dialogs(page).waitFor()
     await user.press('Escape')
     await user.waitForNoDialog()
     await user.expectFocus('Board menu')
@@ -92,6 +93,7 @@ test('[WEB-86] in a column of 300 cards the focused card is visible after every 
 
 const menuOf = async (page: Page) => {
   await page.getByRole('button', { name: /account of/ }).click()
+  await page.getByRole('menuitem').first().waitFor()
   const items = await page.getByRole('menuitem').allTextContents()
   await page.keyboard.press('Escape')
   return items

@@ -12,7 +12,7 @@ async function cacheFiles() {
   const chunks = Object.values(await response.json())
   const names = chunks.flatMap(({ file, css = [], assets = [] }) => [file, ...css, ...assets])
   const files = await caches.open(FILES)
-  await files.addAll([SHELL, '/app/theme.js', '/app/mark.svg', ...new Set(names.map((name) => `/app/${name}`))])
+  await files.addAll([SHELL, '/app/early.js', '/app/mark.svg', ...new Set(names.map((name) => `/app/${name}`))])
   await self.skipWaiting()
 }
 

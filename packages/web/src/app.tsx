@@ -1,14 +1,16 @@
 import { lazy, Suspense, useEffect } from 'react'
 import { Link, Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter'
+import { t } from './app-messages.ts'
 import { BoardPage } from './board/board-page.tsx'
 import { NoSuchBoard } from './board/closed-board.tsx'
 import { Overlays } from './palette/overlays.tsx'
 import { type SessionState, session, startSession } from './session.ts'
 import { Announcer } from './ui/announcer.tsx'
 import { Boundary } from './ui/boundary.tsx'
+import { Confirmation } from './ui/confirmation.tsx'
 import { StatePage } from './ui/page.tsx'
 import { useStore } from './ui/store.ts'
-import { Toasts } from './ui/toasts.tsx'
+import { Toasts } from './ui/toast-region.tsx'
 
 const LoginPage = lazy(async () => ({ default: (await import('./account/login-page.tsx')).LoginPage }))
 const RegisterPage = lazy(async () => ({ default: (await import('./account/register-page.tsx')).RegisterPage }))
@@ -25,7 +27,7 @@ export function App() {
     <Router base="/app">
       {/* biome-ignore lint/a11y/useValidAnchor: the link navigates to #main; the click handler only moves the focus */}
       <a className="skip" href="#main" onClick={focusMain}>
-        Skip to content
+        {t.skipToContent}
       </a>
       <Boundary fallback={<Broken />}>
         <Suspense fallback={<Waiting />}>
@@ -34,6 +36,7 @@ export function App() {
         </Suspense>
       </Boundary>
       {state === 'in' && <Overlays />}
+      <Confirmation />
       <Toasts />
       <Announcer />
     </Router>
@@ -72,10 +75,10 @@ function Pages({ state }: Pick<SessionState, 'state'>) {
         <Redirect to="/boards" replace />
       </Route>
       <Route>
-        <StatePage title="Page not found">
-          <p>Check the address, or go back to your boards.</p>
+        <StatePage title={t.pageNotFound}>
+          <p>{t.checkAddress}</p>
           <Link className="button is-primary" href="/boards">
-            Your boards
+            {t.yourBoards}
           </Link>
         </StatePage>
       </Route>
@@ -96,7 +99,7 @@ function Board({ id, rest }: { id: string; rest: string }) {
 function Waiting() {
   return (
     <main id="main" className="waiting" aria-busy="true">
-      <p>Loading…</p>
+      <p>{t.loading}</p>
     </main>
   )
 }
@@ -104,13 +107,13 @@ function Waiting() {
 /** Error page. Changes and drafts are in the browser's storage, so a reload loses nothing. */
 function Broken() {
   return (
-    <StatePage title="Something went wrong">
-      <p>Your changes are saved in this browser. Reload the page to continue.</p>
+    <StatePage title={t.somethingWentWrong}>
+      <p>{t.changesAreSaved}</p>
       <button type="button" className="button is-primary" onClick={() => location.reload()}>
-        Reload
+        {t.reload}
       </button>
       <a className="button" href="/app/boards">
-        Your boards
+        {t.yourBoards}
       </a>
     </StatePage>
   )
@@ -124,10 +127,10 @@ function Unreachable() {
     return () => clearInterval(timer)
   }, [])
   return (
-    <StatePage title="Can’t reach the server">
-      <p role="status">Retrying every three seconds…</p>
+    <StatePage title={t.unreachable}>
+      <p role="status">{t.retrying}</p>
       <button type="button" className="button" onClick={() => void startSession()}>
-        Retry
+        {t.retry}
       </button>
     </StatePage>
   )

@@ -1,10 +1,11 @@
-import type { FullBoard, User } from '@lockstep/client'
+import type { FullBoard, ListedBoard, User } from '@lockstep/client'
 import type { Snapshot, StoredBoard } from '@lockstep/client/live'
 
 /** Cache of the user and the boards, to start a page offline. The service worker writes it for all tabs; every page reads it. */
 const DATA = 'lockstep/data'
 const ME = '/auth/me'
-const pathOf = (board_id: string) => `/boards/${board_id}`
+const BOARDS = '/boards'
+const pathOf = (board_id: string) => `${BOARDS}/${board_id}`
 
 const isSupported = () => 'caches' in globalThis && 'serviceWorker' in navigator && import.meta.env.PROD
 const worker = isSupported() ? navigator.serviceWorker.ready : undefined
@@ -19,6 +20,9 @@ async function postToWorker(path: string, data: unknown, fields: Record<string, 
 export const cacheUser = (user: User) => postToWorker(ME, user, { user_id: user.id })
 export const cacheBoard = ({ board, position }: Snapshot, user_id: string) =>
   postToWorker(pathOf(board.id), board, { user_id, position })
+/** The time is its position: the worker never replaces a list by an older one, whichever tab sends it. */
+export const cacheBoardList = (boards: readonly ListedBoard[], user_id: string) =>
+  postToWorker(BOARDS, boards, { user_id, position: `0.${Date.now()}` })
 
 async function read(path: string): Promise<Response | undefined> {
   return isSupported() ? (await caches.open(DATA)).match(path) : undefined
@@ -26,6 +30,21 @@ async function read(path: string): Promise<Response | undefined> {
 
 export async function readCachedUser(): Promise<User | undefined> {
   return (await read(ME))?.json()
+}
+
+export async function readCachedBoardList(): Promise<ListedBoard[]> {
+  return (await read(BOARDS))?.json() ?? []
+}
+
+/** The boards that can be opened offline. */
+export async function readCachedBoardIds(): Promise<string[]> {
+  if (!isSupported()) return []
+  const requests = await (await caches.open(DATA)).keys()
+  const prefix = pathOf('')
+  return requests
+    .map(({ url }) => new URL(url).pathname)
+    .filter((path) => path.startsWith(prefix))
+    .map((path) => path.slice(prefix.length))
 }
 
 export async function readCachedBoard(board_id: string): Promise<StoredBoard | undefined> {

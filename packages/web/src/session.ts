@@ -10,10 +10,22 @@ export interface SessionState {
 
 export const session = new Store<SessionState>({ state: 'starting', user: undefined })
 
+/** The requests that `early.js` sent before this script was loaded, by path. */
+const { earlyResponses } = globalThis as { earlyResponses?: Map<string, Promise<Response>> }
+
+/** `fetch`, except that the first request of an early path takes the response that is already under way. */
+const earlyFetch: typeof fetch = (input, init) => {
+  const path = init?.method === 'GET' && typeof input === 'string' ? input : ''
+  const response = earlyResponses?.get(path)
+  earlyResponses?.delete(path)
+  return response ?? fetch(input, init)
+}
+
 /** The session token is in an HttpOnly cookie, which no script can read. */
 export const client = createClient({
   baseUrl: '',
   auth: 'cookie',
+  fetch: earlyFetch,
   onSessionEnd: () =>
     session.update((now) => (now.user ? { ...now, state: 'ended' } : { state: 'out', user: undefined })),
 })

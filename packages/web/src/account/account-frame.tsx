@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { Heading, Mark } from '../ui/page.tsx'
+import { t } from './messages.ts'
 import './account.css'
 
 /** Layout of the login and registration pages. */
@@ -8,15 +9,15 @@ export function AccountFrame({ title, children }: { title: string; children: Rea
   return (
     <div className="account">
       <header className="account-brand">
-        <Mark /> Lockstep
+        <Mark /> {t.brand}
       </header>
       <main id="main" className="account-main">
         <Heading title={title} />
         {children}
       </main>
       <footer className="account-foot">
-        <Link href="/accessibility">Accessibility</Link>
-        <a href="/docs">API</a>
+        <Link href="/accessibility">{t.accessibility}</Link>
+        <a href="/docs">{t.api}</a>
       </footer>
     </div>
   )

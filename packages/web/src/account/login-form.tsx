@@ -2,9 +2,10 @@ import { useState } from 'react'
 import { logIn } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { FormAlert } from './form-alert.tsx'
+import { t } from './messages.ts'
 import { useForm } from './use-form.ts'
 
-const required = { email: 'Enter your email address.', password: 'Enter your password.' }
+const required = { email: t.enterEmail, password: t.enterPassword }
 
 /** Email and password. The input stays after a failed login. */
 export function LoginForm({ email = '', onDone }: { email?: string; onDone: () => void }) {
@@ -18,7 +19,7 @@ export function LoginForm({ email = '', onDone }: { email?: string; onDone: () =
     <form className="account-form" {...form}>
       <FormAlert text={failure} />
       <Field
-        label="Email"
+        label={t.email}
         type="email"
         autoComplete="username"
         autoFocus={!email}
@@ -26,17 +27,17 @@ export function LoginForm({ email = '', onDone }: { email?: string; onDone: () =
         name="username"
       />
       <Field
-        label="Password"
+        label={t.password}
         type={isShown ? 'text' : 'password'}
         autoComplete="current-password"
         autoFocus={email !== ''}
         {...field('password')}
       />
       <label className="check">
-        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show password
+        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> {t.showPassword}
       </label>
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
-        {isBusy ? 'Logging in…' : 'Log in'}
+        {isBusy ? t.loggingIn : t.logIn}
       </button>
     </form>
   )

@@ -3,6 +3,7 @@ import { session } from '../session.ts'
 import { useStore } from '../ui/store.ts'
 import { AccountFrame } from './account-frame.tsx'
 import { LoginForm } from './login-form.tsx'
+import { t } from './messages.ts'
 import { nextOf } from './next.ts'
 
 export function LoginPage() {
@@ -11,10 +12,10 @@ export function LoginPage() {
   const { state } = useStore(session)
   if (state === 'in') return <Redirect to={nextOf(search)} replace />
   return (
-    <AccountFrame title="Log in">
+    <AccountFrame title={t.logIn}>
       <LoginForm onDone={() => navigate(nextOf(search), { replace: true })} />
       <p className="account-other">
-        New here? <Link href={`/register${search && `?${search}`}`}>Create account</Link>
+        {t.newHere} <Link href={`/register${search && `?${search}`}`}>{t.createAccount}</Link>
       </p>
     </AccountFrame>
   )

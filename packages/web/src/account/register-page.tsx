@@ -1,26 +1,19 @@
 import { Link, useLocation, useSearch } from 'wouter'
-import { createBoard } from '../board-state/create-board.ts'
 import { client, logIn } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { AccountFrame } from './account-frame.tsx'
 import { FormAlert } from './form-alert.tsx'
+import { t } from './messages.ts'
 import { nextOf } from './next.ts'
 import { useForm } from './use-form.ts'
-
-/** Creates the first board of a new user. If that fails half way, the board list completes it. */
-const starterBoard = () =>
-  createBoard('My first board').then(
-    (board_id) => `/b/${board_id}`,
-    () => '/boards',
-  )
 
 const empty = { email: '', username: '', firstname: '', lastname: '', password: '' }
 const fieldsByCode = { email_taken: 'email', username_taken: 'username', password_refused: 'password' } as const
 
 const required = {
-  email: 'Enter your email address.',
-  username: 'Choose a username.',
-  password: 'Choose a password.',
+  email: t.enterEmail,
+  username: t.chooseUsername,
+  password: t.choosePassword,
 }
 
 export function RegisterPage() {
@@ -30,34 +23,32 @@ export function RegisterPage() {
     const { firstname, lastname, ...fields } = values
     await client.register({ ...fields, firstname: firstname || null, lastname: lastname || null })
     await logIn(values.email, values.password)
-    // A user who followed a link to a board goes there; everyone else gets a first board.
-    const next = nextOf(search)
-    navigate(next === '/boards' ? await starterBoard() : next, { replace: true })
+    navigate(nextOf(search), { replace: true })
   }
   const { form, field, failure, isBusy } = useForm(empty, fieldsByCode, send, required)
   return (
-    <AccountFrame title="Create account">
+    <AccountFrame title={t.createAccount}>
       <form className="account-form" {...form}>
         <FormAlert text={failure} />
-        <Field label="Email" type="email" autoComplete="username" autoFocus {...field('email')} />
-        <Field label="Username" autoComplete="nickname" hint="How others see you on boards." {...field('username')} />
+        <Field label={t.email} type="email" autoComplete="username" autoFocus {...field('email')} />
+        <Field label={t.username} autoComplete="nickname" hint={t.usernameHint} {...field('username')} />
         <Field
-          label="Password"
+          label={t.password}
           type="password"
           autoComplete="new-password"
-          hint="A short sentence works well."
+          hint={t.passwordHint}
           {...field('password')}
         />
         <div className="field-pair">
-          <Field label="First name" autoComplete="given-name" isOptional {...field('firstname')} />
-          <Field label="Last name" autoComplete="family-name" isOptional {...field('lastname')} />
+          <Field label={t.firstName} autoComplete="given-name" isOptional {...field('firstname')} />
+          <Field label={t.lastName} autoComplete="family-name" isOptional {...field('lastname')} />
         </div>
         <button type="submit" className="button is-primary" aria-disabled={isBusy}>
-          {isBusy ? 'Creating…' : 'Create account'}
+          {isBusy ? t.creatingAccount : t.createAccount}
         </button>
       </form>
       <p className="account-other">
-        Already have an account? <Link href={`/login${search && `?${search}`}`}>Log in</Link>
+        {t.haveAccount} <Link href={`/login${search && `?${search}`}`}>{t.logIn}</Link>
       </p>
     </AccountFrame>
   )

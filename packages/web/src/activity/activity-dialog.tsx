@@ -7,6 +7,7 @@ import { ActivityFilters, filterActivity, noFilter } from './activity-filter.tsx
 import { ActivityLine } from './activity-line.tsx'
 import { describeLog } from './describe-log.ts'
 import { groupEvents } from './group-events.ts'
+import { t } from './messages.ts'
 import { useHistory } from './use-history.ts'
 import './activity.css'
 
@@ -29,7 +30,7 @@ export function ActivityDialog({ view }: PanelProps) {
     top.current?.focus()
   }
   return (
-    <Dialog title={`Activity on “${view.title}”`} onClose={() => tools.close()}>
+    <Dialog title={t.title({ board: view.title })} onClose={() => tools.close()}>
       {described.length > 0 && (
         <div className="activity-bar">
           <ActivityFilters events={described} filter={filter} onChange={setFilter} />
@@ -37,22 +38,22 @@ export function ActivityDialog({ view }: PanelProps) {
           <span role="status">
             {(newCount > 0 || loaded?.isStale) && (
               <button type="button" className="button is-primary activity-new" onClick={showNew}>
-                {loaded?.isStale ? 'Reload' : `${newCount} new`}
+                {loaded?.isStale ? t.reload : t.newChanges({ count: newCount })}
               </button>
             )}
           </span>
         </div>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard */}
-      <section ref={top} className="dialog-body activity" tabIndex={0} aria-label="History" data-first="">
+      <section ref={top} className="dialog-body activity" tabIndex={0} aria-label={t.history} data-first="">
         {status.phase === 'offline' && (
           <p className="activity-note" role="status">
-            Offline. New activity appears when you’re back online.
+            {t.offline}
           </p>
         )}
         {!loaded && failure === undefined && (
           <p className="quiet-wait" role="status">
-            Loading…
+            {t.loading}
           </p>
         )}
         {!loaded && failure !== undefined && <Failure error={failure} onRetry={history.load} />}
@@ -68,9 +69,7 @@ export function ActivityDialog({ view }: PanelProps) {
         ))}
         {loaded && days.length === 0 && (
           <p className="activity-note">
-            {described.length === 0
-              ? 'No activity yet. Changes appear here as they happen.'
-              : `No matches in the last ${loaded.events.length} changes.`}
+            {described.length === 0 ? t.noActivity : t.noMatches({ count: loaded.events.length })}
           </p>
         )}
         {loaded && failure !== undefined && <Failure error={failure} onRetry={() => void history.loadOlder()} />}
@@ -81,13 +80,11 @@ export function ActivityDialog({ view }: PanelProps) {
             aria-disabled={history.isLoadingOlder}
             onClick={() => !history.isLoadingOlder && void history.loadOlder()}
           >
-            {history.isLoadingOlder ? 'Loading…' : 'Show older'}
+            {history.isLoadingOlder ? t.loading : t.showOlder}
           </button>
         )}
         {loaded && !hasOlder && described.length > 0 && (
-          <p className="activity-end">
-            {loaded.firstSeq > 1 ? 'Older activity was deleted.' : 'Beginning of the board’s history.'}
-          </p>
+          <p className="activity-end">{loaded.firstSeq > 1 ? t.olderDeleted : t.beginning}</p>
         )}
       </section>
     </Dialog>

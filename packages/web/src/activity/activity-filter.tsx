@@ -1,4 +1,6 @@
+import { Select, type SelectOption } from '../ui/select.tsx'
 import type { DescribedEvent } from './describe-log.ts'
+import { t } from './messages.ts'
 
 /** Filter of the activity log. An empty string matches everything. */
 export interface ActivityFilter {
@@ -7,14 +9,14 @@ export interface ActivityFilter {
 }
 export const noFilter: ActivityFilter = { actorId: '', kind: '' }
 
-const kinds: [string, string][] = [
-  ['', 'Everything'],
-  ['card', 'Cards'],
-  ['column', 'Columns'],
-  ['label', 'Labels'],
-  ['checklist', 'Checklists'],
-  ['attachment', 'Files'],
-  ['board', 'Board and members'],
+const kinds: readonly SelectOption[] = [
+  { value: '', label: t.everything },
+  { value: 'card', label: t.cards },
+  { value: 'column', label: t.columns },
+  { value: 'label', label: t.labels },
+  { value: 'checklist', label: t.checklists },
+  { value: 'attachment', label: t.files },
+  { value: 'board', label: t.boardAndMembers },
 ]
 const kindOf = (type: string) => type.split(/[._]/)[0] ?? ''
 
@@ -31,36 +33,19 @@ interface ActivityFiltersProps {
 }
 
 export function ActivityFilters({ events, filter, onChange }: ActivityFiltersProps) {
-  const actors = [...new Map(events.map(({ actor }) => [actor.id, actor.kind === 'rule' ? 'Rules' : actor.name]))]
+  const names = new Map(events.map(({ actor }) => [actor.id, actor.kind === 'rule' ? t.rules : actor.name]))
+  const actors = [...names]
+    .map(([value, label]) => ({ value, label }))
+    .sort((one, other) => one.label.localeCompare(other.label))
   return (
     <>
-      <select
-        className="input"
-        aria-label="Person"
+      <Select
+        label={t.person}
         value={filter.actorId}
-        onChange={(event) => onChange({ ...filter, actorId: event.target.value })}
-      >
-        <option value="">Everyone</option>
-        {actors
-          .sort(([, one], [, other]) => one.localeCompare(other))
-          .map(([id, name]) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-      </select>
-      <select
-        className="input"
-        aria-label="Type"
-        value={filter.kind}
-        onChange={(event) => onChange({ ...filter, kind: event.target.value })}
-      >
-        {kinds.map(([kind, name]) => (
-          <option key={kind} value={kind}>
-            {name}
-          </option>
-        ))}
-      </select>
+        options={[{ value: '', label: t.everyone }, ...actors]}
+        onChange={(actorId) => onChange({ ...filter, actorId })}
+      />
+      <Select label={t.type} value={filter.kind} options={kinds} onChange={(kind) => onChange({ ...filter, kind })} />
     </>
   )
 }

@@ -1,21 +1,11 @@
 import type { User } from '@lockstep/client'
 import type { EventMessage } from '@lockstep/client/describe'
 import { nameOf } from '../ui/people.tsx'
+import { t } from './messages.ts'
 import type { NameLookup } from './name-lookup.ts'
-import type { Sentence, SentencePart } from './sentence.ts'
+import type { GroupKind, Sentence, SentencePart } from './sentence.ts'
 
-const quoted = (text: string) => `“${text}”`
-/** The nouns of the resources, singular. */
-const nouns: Record<EventMessage['on'], string> = {
-  board: 'board',
-  member: 'person',
-  column: 'column',
-  card: 'card',
-  label: 'label',
-  checklist: 'checklist',
-  item: 'item',
-  attachment: 'file',
-}
+const quoted = (name: string) => t.quoted({ name })
 
 /** Puts an event into words, without its actor. */
 export function sentenceOf(message: EventMessage, names: NameLookup, actor_id: string | null): Sentence {
@@ -23,84 +13,98 @@ export function sentenceOf(message: EventMessage, names: NameLookup, actor_id: s
   const card = (of: string, title: string): SentencePart =>
     names.exists(of) ? { text: quoted(title), card_id: of } : { text: quoted(title) }
   /** The card that it belongs to. */
-  const at = (preposition = 'on'): SentencePart[] => {
+  const at = (preposition: string = t.onCard): SentencePart[] => {
     const title = names.cardTitle(card_id)
     return card_id === undefined || title === undefined ? [] : [{ text: preposition }, card(card_id, title)]
   }
-  const noun = nouns[on]
-  const plural = on === 'member' ? 'people' : `${noun}s`
   const object = objectOf(message, card(id, name))
-  const sentence = (verb: string, rest: SentencePart[] = [], groupedAs = plural): Sentence => ({
+  const kind = on === 'board' ? '' : on
+  const sentence = (verb: string, rest: SentencePart[] = [], groupedAs: GroupKind | '' = kind): Sentence => ({
     verb,
     object,
     rest,
-    noun: on === 'board' ? '' : groupedAs,
+    groupedAs,
   })
   const text = (words: string) => [{ text: words }]
   const column = names.column(message.column_id ?? '')
-  const who = people.length > 0 ? whoOf(people, actor_id) : 'someone'
+  const who = people.length > 0 ? whoOf(people, actor_id) : t.someone
   switch (key) {
     case 'created':
-      if (on === 'member') return sentence('invited')
-      if (on === 'card') return sentence('added', text(`to ${column}`))
-      if (on === 'attachment') return { ...sentence('attached', at('to')), object: { text: quoted(name) } }
-      return sentence('added', at(on === 'item' ? 'to' : 'on'))
+      if (on === 'member') return sentence(t.invited)
+      if (on === 'card') return sentence(t.added, text(t.toColumn({ column })))
+      if (on === 'attachment') return { ...sentence(t.attached, at(t.toCard)), object: { text: quoted(name) } }
+      return sentence(t.added, at(on === 'item' ? t.toCard : t.onCard))
     case 'deleted': {
-      if (on === 'member') return sentence('removed', text('from the board'))
-      if (on === 'card') return sentence('deleted', text(`from ${column}`))
+      if (on === 'member') return sentence(t.removed, text(t.fromBoard))
+      if (on === 'card') return sentence(t.deleted, text(t.fromColumn({ column })))
       const count = message.cardCount ?? 0
-      if (count > 0) return sentence('deleted', text(`with ${count === 1 ? 'its card' : `its ${count} cards`}`))
-      return sentence('deleted', at(on === 'checklist' ? 'on' : 'from'))
+      if (count > 0) return sentence(t.deleted, text(t.withCards({ count })))
+      return sentence(t.deleted, at(on === 'checklist' ? t.onCard : t.fromCard))
     }
     case 'changed':
-      return sentence('changed', at())
+      return sentence(t.changed, at())
     case 'renamed':
-      return sentence('renamed', text(`to ${quoted(message.newName ?? '')}`), '')
+      return sentence(t.renamed, text(t.toNewName({ name: message.newName ?? '' })), '')
     case 'description_changed':
-      return { ...sentence('changed'), object: { text: 'the description of the board' } }
+      return { ...sentence(t.changed), object: { text: t.theBoardDescription } }
     case 'role_changed':
-      return { ...sentence('made', text(message.role === 'owner' ? 'an owner' : 'a member')), object: { text: who } }
+      return { ...sentence(t.made, text(message.role === 'owner' ? t.anOwner : t.aMember)), object: { text: who } }
     case 'checked':
     case 'unchecked':
-      return { ...sentence(key === 'checked' ? 'checked off' : key, at()), object: { text: quoted(name) } }
+      return { ...sentence(key === 'checked' ? t.checkedOff : t.unchecked, at()), object: { text: quoted(name) } }
     case 'moved':
-      return sentence('moved', on === 'card' ? text(`within ${column}`) : at())
+      return sentence(t.moved, on === 'card' ? text(t.withinColumn({ column })) : at())
     case 'moved_to_other_list':
-      return sentence('moved', text(`to ${column}`))
+      return sentence(t.moved, text(t.toColumn({ column })))
     case 'placed':
-      return sentence('placed', text(`in ${column}`))
+      return sentence(t.placed, text(t.inColumn({ column })))
     case 'rebalanced':
-      return sentence('adjusted the position of')
+      return sentence(t.adjustedPosition)
     case 'assigned':
     case 'unassigned': {
-      const target = on === 'card' ? object : { text: quoted(name) }
-      const rest = [{ text: key === 'assigned' ? 'to' : 'from' }, target, ...at()]
-      return { ...sentence(key, rest, people.length === 1 && on === 'card' ? 'people' : ''), object: { text: who } }
+      const isAssigned = key === 'assigned'
+      const target =
+        on === 'card'
+          ? [{ text: isAssigned ? t.toCard : t.fromCard }, object]
+          : text(isAssigned ? t.toItem({ name }) : t.fromItem({ name }))
+      const groupedAs = people.length === 1 && on === 'card' ? 'member' : ''
+      const verb = isAssigned ? t.assigned : t.unassigned
+      return { ...sentence(verb, [...target, ...at()], groupedAs), object: { text: who } }
     }
     case 'linked':
     case 'unlinked': {
-      const kind = nouns[linked?.on ?? 'label']
-      const [verb, preposition] = key === 'linked' ? ['added', 'to'] : ['removed', 'from']
-      const other = linked?.name === undefined ? `a ${kind}` : `the ${kind} ${quoted(linked.name)}`
-      return { ...sentence(verb, [{ text: preposition }, object], `${kind}s`), object: { text: other } }
+      const [verb, preposition] = key === 'linked' ? [t.added, t.toCard] : [t.removed, t.fromCard]
+      // Only labels are linked.
+      const other = linked?.name === undefined ? t.aLabel : t.theLabel({ name: linked.name })
+      return { ...sentence(verb, [{ text: preposition }, object], 'label'), object: { text: other } }
     }
     case 'left':
-      return { ...sentence('left', [], ''), object: { text: 'the board' } }
+      return { ...sentence(t.left, [], ''), object: { text: t.theBoard } }
     case 'unknown':
-      return { ...sentence('made a change'), object: { text: `(${name})` } }
+      return { ...sentence(t.madeChange), object: { text: t.unknownKind({ kind: name }) } }
   }
+}
+
+const named = {
+  column: t.theColumn,
+  label: t.theLabel,
+  checklist: t.theChecklist,
+  item: t.theItem,
+  attachment: t.theFile,
 }
 
 function objectOf({ on, name, people = [] }: EventMessage, card: SentencePart): SentencePart {
   if (on === 'card') return card
-  if (on === 'board') return { text: 'the board' }
+  if (on === 'board') return { text: t.theBoard }
   if (on === 'member') return { text: people.map(nameOf).join() }
-  return { text: `the ${nouns[on]} ${quoted(name)}` }
+  return { text: named[on]({ name }) }
 }
 
-const listed = (names: readonly string[]): string =>
-  names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+const listed = (names: readonly string[]): string => {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : t.lastOfNames({ names: names.slice(0, -1).join(', '), last })
+}
 
 /** The names of the users; the actor is “themselves”. */
 const whoOf = (users: readonly User[], actor_id: string | null): string =>
-  listed(users.map((user) => (user.id === actor_id ? 'themselves' : nameOf(user))))
+  listed(users.map((user) => (user.id === actor_id ? t.themselves : nameOf(user))))

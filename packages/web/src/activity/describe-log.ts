@@ -1,6 +1,7 @@
 import type { FullBoard, LoggedEvent } from '@lockstep/client'
 import { EventDescriber, KnownResources } from '@lockstep/client/describe'
 import { sentenceOf } from './describe-event.ts'
+import { t } from './messages.ts'
 import { NameLookup } from './name-lookup.ts'
 import type { Sentence } from './sentence.ts'
 
@@ -18,8 +19,8 @@ export interface DescribedEvent {
   sentence: Sentence
 }
 
-const rule: Actor = { kind: 'rule', id: 'rule', name: 'A rule' }
-const service: Actor = { kind: 'service', id: 'service', name: 'Lockstep' }
+const rule: Actor = { kind: 'rule', id: 'rule', name: t.aRule }
+const service: Actor = { kind: 'service', id: 'service', name: t.lockstep }
 
 /**
  * Describes the events of a board in sentences, in log order. An event contains only the new state; the previous state comes

@@ -1,6 +1,7 @@
 import { dayName } from '../ui/dates.ts'
 import type { Actor, DescribedEvent } from './describe-log.ts'
-import type { Sentence, SentencePart } from './sentence.ts'
+import { t } from './messages.ts'
+import type { GroupKind, Sentence, SentencePart } from './sentence.ts'
 
 /** Consecutive events of the same actor, as one line. */
 export interface ActivityLineData {
@@ -13,6 +14,15 @@ export interface ActivityLineData {
 export interface ActivityDay {
   day: string
   lines: ActivityLineData[]
+}
+const counted: Record<GroupKind, (values: { count: number }) => string> = {
+  member: t.severalPeople,
+  column: t.severalColumns,
+  card: t.severalCards,
+  label: t.severalLabels,
+  checklist: t.severalChecklists,
+  item: t.severalItems,
+  attachment: t.severalFiles,
 }
 interface EventRun extends DescribedEvent {
   objects: SentencePart[]
@@ -39,15 +49,18 @@ export function groupEvents(events: readonly DescribedEvent[], now = new Date())
 
 function canMerge(run: EventRun, { actor, sentence }: DescribedEvent): boolean {
   if (run.actor.id !== actor.id || patternOf(run.sentence) !== patternOf(sentence)) return false
-  return sentence.noun !== '' || run.sentence.object.text === sentence.object.text
+  return sentence.groupedAs !== '' || run.sentence.object.text === sentence.object.text
 }
 
-const patternOf = ({ verb, noun, rest }: Sentence) => JSON.stringify([verb, noun, rest])
+const patternOf = ({ verb, groupedAs, rest }: Sentence) => JSON.stringify([verb, groupedAs, rest])
 
 function lineOf({ seq, at, actor, sentence, objects, count }: EventRun): ActivityLineData {
   const [first] = objects
-  const several: Sentence = { ...sentence, object: { text: `${objects.length} ${sentence.noun}` } }
-  if (objects.length > 1) return { key: seq, at, actor, sentence: several }
-  const rest = count > 1 ? [...sentence.rest, { text: `${count} times` }] : sentence.rest
+  const { groupedAs } = sentence
+  if (objects.length > 1 && groupedAs !== '') {
+    const text = counted[groupedAs]({ count: objects.length })
+    return { key: seq, at, actor, sentence: { ...sentence, object: { text } } }
+  }
+  const rest = count > 1 ? [...sentence.rest, { text: t.times({ count }) }] : sentence.rest
   return { key: seq, at, actor, sentence: { ...sentence, object: first ?? sentence.object, rest } }
 }

@@ -1,6 +1,7 @@
 import type { FullBoard, LoggedEvent, User } from '@lockstep/client'
 import { KnownResources } from '@lockstep/client/describe'
 import { nameOf } from '../ui/people.tsx'
+import { t } from './messages.ts'
 
 /**
  * Names by id: from the current board, else from any event that mentions the object. A renamed column has its current name,
@@ -22,10 +23,10 @@ export class NameLookup {
   }
   person(id: string): string {
     const user = this.known.user(id)
-    return user ? nameOf(user) : 'Someone'
+    return user ? nameOf(user) : t.unknownPerson
   }
   column(id: string): string {
-    return this.known.name(id) ?? 'a deleted column'
+    return this.known.name(id) ?? t.deletedColumn
   }
   cardTitle(id: string | undefined): string | undefined {
     return this.known.name(id)

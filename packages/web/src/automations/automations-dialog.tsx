@@ -5,8 +5,10 @@ import type { PanelProps } from '../board-state/panel-props.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
+import { focusAfterRender } from '../ui/focus.ts'
 import { Icon } from '../ui/icon.tsx'
 import { hasCommand, isWriting, Keys } from '../ui/keys.tsx'
+import { t } from './messages.ts'
 import { NoRules } from './no-rules.tsx'
 import { draftKey, readRuleDraft } from './rule-draft.ts'
 import { RuleForm } from './rule-form.tsx'
@@ -37,26 +39,26 @@ export function AutomationsDialog({ view }: PanelProps) {
   })
   const closeForm = () => {
     setEdited(undefined)
-    // The button that opened the form is rendered again in the next frame.
-    requestAnimationFrame(() => (document.getElementById(editId(edited ?? '')) ?? add.current)?.focus())
+    // The button that opened the form is rendered again.
+    focusAfterRender(() => document.getElementById(editId(edited ?? '')) ?? add.current)
   }
   return (
-    <Dialog title="Automation" onClose={() => tools.close()}>
+    <Dialog title={t.title} onClose={() => tools.close()}>
       <div className="dialog-body automations" tabIndex={-1} data-first="">
-        {!isOwner && <p className="rule-hint">Only owners can change rules.</p>}
+        {!isOwner && <p className="rule-hint">{t.onlyOwners}</p>}
         {tools.status.phase === 'offline' && (
           <p className="automations-note" role="status">
-            Offline. You can change rules when you’re back online.
+            {t.offline}
           </p>
         )}
         {!rules && failure === undefined && (
           <p className="quiet-wait" role="status">
-            Loading…
+            {t.loading}
           </p>
         )}
         {failure !== undefined && <Failure error={failure} onRetry={load} />}
         {rules && rules.length > 0 && (
-          <ul className="rules" aria-label="Rules">
+          <ul className="rules" aria-label={t.rules}>
             {rules.map((rule) =>
               edited === rule.id ? (
                 <li key={rule.id}>
@@ -78,7 +80,7 @@ export function AutomationsDialog({ view }: PanelProps) {
         {isOwner && rules && edited === 'new' && <RuleForm view={view} onSave={save} onDone={closeForm} />}
         {isOwner && rules && edited !== 'new' && (
           <button ref={add} type="button" className="button automations-add" onClick={() => setEdited('new')}>
-            <Icon name="plus" /> New rule <Keys keys="N" />
+            <Icon name="plus" /> {t.newRule} <Keys keys="N" />
           </button>
         )}
         <RunLog view={view} version={version} onRefresh={refresh} />

@@ -4,6 +4,7 @@ import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { t } from './messages.ts'
 import { examplesFor, inputOf, type RuleDraft } from './rule-draft.ts'
 import { ruleSentence, suggestedName } from './rule-sentence.ts'
 import type { RuleInput } from './use-rules.ts'
@@ -26,7 +27,7 @@ export function NoRules({ view, isOwner, onSave }: NoRulesProps) {
     setFailure(undefined)
     try {
       await onSave(inputOf(draft, suggestedName(draft, view)))
-      announce(`Rule added. ${ruleSentence(draft, view)}`)
+      announce(t.added({ sentence: ruleSentence(draft, view) }))
     } catch (error) {
       setFailure(error)
       setBusy(false)
@@ -34,12 +35,12 @@ export function NoRules({ view, isOwner, onSave }: NoRulesProps) {
   }
   return (
     <div className="no-rules">
-      <p>No rules yet. A rule moves or assigns a card automatically when someone moves or labels it.</p>
+      <p>{t.noRules}</p>
       {examples.map((draft) => (
         <button key={ruleSentence(draft, view)} type="button" className="example" onClick={() => void add(draft)}>
           <Icon name="bolt" />
           <span>{ruleSentence(draft, view)}</span>
-          <strong>Use this rule</strong>
+          <strong>{t.useRule}</strong>
         </button>
       ))}
       {failure !== undefined && <Failure error={failure} />}

@@ -4,7 +4,9 @@ import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { nameOf } from '../ui/people.tsx'
+import { Select, type SelectOption } from '../ui/select.tsx'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
+import { t } from './messages.ts'
 import { draftKey, draftOf, emptyDraft, inputOf, type RuleDraft, readRuleDraft, writeRuleDraft } from './rule-draft.ts'
 import { ruleSentence, suggestedName } from './rule-sentence.ts'
 import type { RuleInput } from './use-rules.ts'
@@ -26,7 +28,7 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
   )
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const first = useRef<HTMLSelectElement>(null)
+  const first = useRef<HTMLButtonElement>(null)
   const id = useId()
   useEffect(() => first.current?.focus(), [])
 
@@ -47,45 +49,36 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
     setFailure(undefined)
     try {
       await onSave(inputOf(draft, draft.name?.trim() || suggested), rule?.id)
-      announce(`Rule ${rule ? 'changed' : 'added'}. ${ruleSentence(draft, view)}`)
+      const sentence = ruleSentence(draft, view)
+      announce(rule ? t.changed({ sentence }) : t.added({ sentence }))
       finish()
     } catch (error) {
       setFailure(error)
       setBusy(false)
     }
   }
-  const columns = view.columns.map(({ id: value, title }) => ({ value, text: title }))
-  const labels = view.labels.map(({ id: value, name }) => ({ value, text: name }))
-  const people = view.members.map(({ user_id: value, user }) => ({ value, text: nameOf(user) }))
+  const columns = view.columns.map(({ id: value, title: label }) => ({ value, label }))
+  const labels = view.labels.map(({ id: value, name: label }) => ({ value, label }))
+  const people = view.members.map(({ user_id: value, user }) => ({ value, label: nameOf(user) }))
   return (
     <form
       className="rule-form"
-      aria-label={rule ? `Edit “${rule.name}”` : 'New rule'}
+      aria-label={rule ? t.editRule({ name: rule.name }) : t.newRule}
       onSubmit={(event) => void submit(event)}
     >
       <p className="rule-gap">
-        <strong>When</strong> a card
-        <select
+        <strong>{t.when}</strong> {t.aCard}
+        <Select
           ref={first}
-          className="input"
-          aria-label="When a card"
-          aria-describedby={labels.length === 0 ? `${id}-labels` : undefined}
+          label={t.whenACard}
+          describedBy={labels.length === 0 ? `${id}-labels` : undefined}
           value={draft.trigger_type}
-          onChange={(event) => set({ trigger_type: event.target.value as RuleDraft['trigger_type'] })}
-        >
-          <option value="CARD_MOVED">moves to</option>
-          <option value="LABEL_ADDED" disabled={labels.length === 0}>
-            gets the label
-          </option>
-          {draft.trigger_type === 'CARD_CREATED' && (
-            <option value="CARD_CREATED" disabled>
-              is created
-            </option>
-          )}
-        </select>
+          options={triggersFor(draft, labels.length > 0)}
+          onChange={(trigger_type) => set({ trigger_type })}
+        />
         {draft.trigger_type === 'CARD_MOVED' && (
           <Choice
-            label="Column"
+            label={t.column}
             options={columns}
             value={draft.trigger_column_id}
             onChange={(value) => set({ trigger_column_id: value })}
@@ -93,7 +86,7 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
         )}
         {draft.trigger_type === 'LABEL_ADDED' && (
           <Choice
-            label="Label"
+            label={t.label}
             options={labels}
             value={draft.trigger_label_id}
             onChange={(value) => set({ trigger_label_id: value })}
@@ -101,26 +94,23 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
         )}
       </p>
       <p className="rule-gap">
-        <strong>then</strong>
-        <select
-          className="input"
-          aria-label="Then"
+        <strong>{t.thenWord}</strong>
+        <Select
+          label={t.thenField}
           value={draft.action_type}
-          onChange={(event) => set({ action_type: event.target.value as RuleDraft['action_type'] })}
-        >
-          <option value="MOVE_TO_COLUMN">move it to</option>
-          <option value="ASSIGN_MEMBER">assign</option>
-        </select>
+          options={actions}
+          onChange={(action_type) => set({ action_type })}
+        />
         {draft.action_type === 'MOVE_TO_COLUMN' ? (
           <Choice
-            label="Move to column"
+            label={t.moveToColumn}
             options={columns}
             value={draft.action_column_id}
             onChange={(value) => set({ action_column_id: value })}
           />
         ) : (
           <Choice
-            label="Member"
+            label={t.member}
             options={people}
             value={draft.action_user_id}
             onChange={(value) => set({ action_user_id: value })}
@@ -128,7 +118,7 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
         )}
       </p>
       <p className="rule-name">
-        <label htmlFor={`${id}-name`}>Name</label>
+        <label htmlFor={`${id}-name`}>{t.name}</label>
         <input
           id={`${id}-name`}
           className="input"
@@ -140,25 +130,38 @@ export function RuleForm({ view, rule, onSave, onDone }: RuleFormProps) {
       <TooLong text={draft.name ?? ''} />
       {labels.length === 0 && (
         <p id={`${id}-labels`} className="rule-hint">
-          The board has no labels yet.
+          {t.noLabels}
         </p>
       )}
       {failure !== undefined && <Failure error={failure} />}
       <div className="dialog-foot">
         <button type="button" className="button" onClick={finish}>
-          Cancel
+          {t.cancel}
         </button>
         <button type="submit" className="button is-primary" aria-disabled={isBusy}>
-          {isBusy ? 'Saving…' : rule ? 'Save rule' : 'Add rule'}
+          {isBusy ? t.saving : rule ? t.saveRule : t.addRule}
         </button>
       </div>
     </form>
   )
 }
 
+/** A card that is created triggers no rules, but a rule may have been saved so. */
+const triggersFor = (draft: RuleDraft, hasLabels: boolean): SelectOption<RuleDraft['trigger_type']>[] => [
+  { value: 'CARD_MOVED', label: t.movesTo },
+  { value: 'LABEL_ADDED', label: t.getsLabel, isDisabled: !hasLabels },
+  ...(draft.trigger_type === 'CARD_CREATED'
+    ? [{ value: draft.trigger_type, label: t.isCreated, isDisabled: true }]
+    : []),
+]
+const actions: readonly SelectOption<RuleDraft['action_type']>[] = [
+  { value: 'MOVE_TO_COLUMN', label: t.moveItTo },
+  { value: 'ASSIGN_MEMBER', label: t.assign },
+]
+
 interface ChoiceProps {
   label: string
-  options: readonly { value: string; text: string }[]
+  options: readonly SelectOption[]
   value: string | null
   onChange: (value: string) => void
 }
@@ -167,19 +170,12 @@ interface ChoiceProps {
 function Choice({ label, options, value, onChange }: ChoiceProps) {
   const exists = options.some((option) => option.value === value)
   return (
-    <select
-      className="input"
-      aria-label={label}
-      required
+    <Select
+      label={label}
+      isRequired
       value={exists ? (value ?? '') : ''}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      {!exists && <option value="">Choose…</option>}
-      {options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.text}
-        </option>
-      ))}
-    </select>
+      options={exists ? options : [{ value: '', label: t.choose }, ...options]}
+      onChange={onChange}
+    />
   )
 }

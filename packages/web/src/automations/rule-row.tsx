@@ -1,8 +1,10 @@
 import type { AutomationRule, FullBoard } from '@lockstep/client'
 import { useState } from 'react'
 import { announce } from '../ui/announcer.tsx'
+import { confirmAction } from '../ui/confirm.ts'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { t } from './messages.ts'
 import { type RuleWarning, ruleSentence, suggestedName } from './rule-sentence.ts'
 
 interface RuleRowProps {
@@ -17,6 +19,7 @@ interface RuleRowProps {
 export const editId = (rule_id: string) => `edit-rule-${rule_id}`
 
 export function RuleRow({ rule, view, warnings, actions }: RuleRowProps) {
+  const { name } = rule
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const isBroken = warnings.some((warning) => warning.isBroken)
@@ -31,8 +34,9 @@ export function RuleRow({ rule, view, warnings, actions }: RuleRowProps) {
     }
     setBusy(false)
   }
-  const remove = (run: () => Promise<void>) => {
-    if (confirm(`Delete rule “${rule.name}”? This can’t be undone.`)) void attempt(run, `Deleted rule “${rule.name}”`)
+  const remove = async (run: () => Promise<void>) => {
+    const question = { title: t.deleteRuleTitle({ name }), text: t.deleteRuleText, action: t.deleteRuleAction }
+    if (await confirmAction(question)) await attempt(run, t.deleted({ name }))
   }
   return (
     <li className={rule.is_enabled ? 'rule' : 'rule is-off'}>
@@ -41,19 +45,19 @@ export function RuleRow({ rule, view, warnings, actions }: RuleRowProps) {
           type="checkbox"
           role="switch"
           className="switch"
-          aria-label={`“${rule.name}” is on`}
-          title={rule.is_enabled ? 'On' : 'Off'}
+          aria-label={t.isOn({ name })}
+          title={rule.is_enabled ? t.on : t.off}
           checked={rule.is_enabled}
           aria-checked={rule.is_enabled}
           disabled={isBusy || (isBroken && !rule.is_enabled)}
-          onChange={() => void attempt(actions.toggle, `Rule “${rule.name}” is ${rule.is_enabled ? 'off' : 'on'}`)}
+          onChange={() => void attempt(actions.toggle, rule.is_enabled ? t.turnedOff({ name }) : t.turnedOn({ name }))}
         />
       ) : (
-        <span className="chip">{rule.is_enabled ? 'On' : 'Off'}</span>
+        <span className="chip">{rule.is_enabled ? t.on : t.off}</span>
       )}
       <div className="rule-text">
         <p>{ruleSentence(rule, view)}</p>
-        {rule.name !== suggestedName(rule, view) && <small>{rule.name}</small>}
+        {name !== suggestedName(rule, view) && <small>{name}</small>}
         {warnings.map(({ text, isBroken }) => (
           <p key={text} className={isBroken ? 'rule-warning is-broken' : 'rule-warning'}>
             <Icon name="warn" size={14} /> {text}
@@ -66,7 +70,7 @@ export function RuleRow({ rule, view, warnings, actions }: RuleRowProps) {
             id={editId(rule.id)}
             type="button"
             className="icon-button"
-            aria-label={`Edit “${rule.name}”`}
+            aria-label={t.editRule({ name })}
             onClick={actions.edit}
           >
             <Icon name="edit" />
@@ -74,9 +78,9 @@ export function RuleRow({ rule, view, warnings, actions }: RuleRowProps) {
           <button
             type="button"
             className="icon-button"
-            aria-label={`Delete “${rule.name}”`}
+            aria-label={t.deleteRule({ name })}
             disabled={isBusy}
-            onClick={() => remove(actions.remove)}
+            onClick={() => void remove(actions.remove)}
           >
             <Icon name="trash" />
           </button>

@@ -1,5 +1,6 @@
 import type { AutomationRule, FullBoard } from '@lockstep/client'
 import { nameOf } from '../ui/people.tsx'
+import { t } from './messages.ts'
 
 /** Trigger and action of a rule. */
 export type RuleParts = Pick<
@@ -13,36 +14,48 @@ export interface RuleWarning {
 }
 
 /** "When a card moves to Review, assign Grace Hopper." */
-export const ruleSentence = (rule: RuleParts, view: FullBoard): string =>
-  `When a card ${triggerText(rule, view)}, ${actionText(rule, view)}.`
+export function ruleSentence(rule: RuleParts, view: FullBoard): string {
+  const { target, person } = actionOf(rule, view)
+  const isMove = rule.action_type === 'MOVE_TO_COLUMN'
+  if (rule.trigger_type === 'CARD_CREATED') return isMove ? t.createdMove({ target }) : t.createdAssign({ person })
+  const names = namesIn(view)
+  if (rule.trigger_type === 'CARD_MOVED') {
+    const column = names.column(rule.trigger_column_id) ?? t.deletedColumn
+    return isMove ? t.movedMove({ column, target }) : t.movedAssign({ column, person })
+  }
+  const label = names.label(rule.trigger_label_id)
+  if (label === undefined) return isMove ? t.deletedLabelMove({ target }) : t.deletedLabelAssign({ person })
+  return isMove ? t.labeledMove({ label, target }) : t.labeledAssign({ label, person })
+}
 
 /** "Review: assign Grace Hopper": the default name. */
 export function suggestedName(rule: RuleParts, view: FullBoard): string {
   const { column, label } = namesIn(view)
-  const when = {
-    CARD_CREATED: 'New card',
+  const { target, person } = actionOf(rule, view)
+  const triggers = {
+    CARD_CREATED: t.newCardTrigger,
     CARD_MOVED: column(rule.trigger_column_id),
     LABEL_ADDED: label(rule.trigger_label_id),
   }
-  const action = actionText(rule, view).replace(' it ', ' ')
-  return `${when[rule.trigger_type] ?? 'Deleted'}: ${action}`.slice(0, 255)
+  const trigger = triggers[rule.trigger_type] ?? t.deletedTrigger
+  const isMove = rule.action_type === 'MOVE_TO_COLUMN'
+  return (isMove ? t.moveName({ trigger, target }) : t.assignName({ trigger, person })).slice(0, 255)
 }
 
 /** Warns about deleted references, rules that never run, and rules that seem to trigger each other. */
 export function warningsOf(rule: AutomationRule, rules: readonly AutomationRule[], view: FullBoard): RuleWarning[] {
   const { column, label, person } = namesIn(view)
   const warnings: RuleWarning[] = []
-  const broken = (what: string) => warnings.push({ text: `This rule refers to a ${what}.`, isBroken: true })
-  if (rule.trigger_type === 'CARD_CREATED')
-    warnings.push({ text: 'This rule never runs: creating a card doesn’t trigger rules.', isBroken: false })
-  if (rule.trigger_type === 'CARD_MOVED' && !column(rule.trigger_column_id)) broken('deleted column')
-  if (rule.trigger_type === 'LABEL_ADDED' && !label(rule.trigger_label_id)) broken('deleted label')
-  if (rule.action_type === 'ASSIGN_MEMBER' && !person(rule.action_user_id)) broken('removed member')
+  const broken = (text: string) => warnings.push({ text, isBroken: true })
+  if (rule.trigger_type === 'CARD_CREATED') warnings.push({ text: t.neverRuns, isBroken: false })
+  if (rule.trigger_type === 'CARD_MOVED' && !column(rule.trigger_column_id)) broken(t.refersToColumn)
+  if (rule.trigger_type === 'LABEL_ADDED' && !label(rule.trigger_label_id)) broken(t.refersToLabel)
+  if (rule.action_type === 'ASSIGN_MEMBER' && !person(rule.action_user_id)) broken(t.refersToMember)
   if (rule.action_type !== 'MOVE_TO_COLUMN') return warnings
   const target = column(rule.action_column_id)
-  if (!target) broken('deleted column')
+  if (!target) broken(t.refersToColumn)
   else if (rule.trigger_type === 'CARD_MOVED' && rule.trigger_column_id === rule.action_column_id)
-    warnings.push({ text: `This rule does nothing: the card is already in ${target}.`, isBroken: false })
+    warnings.push({ text: t.doesNothing({ column: target }), isBroken: false })
   else {
     const next = rules.filter(
       (other) =>
@@ -52,27 +65,20 @@ export function warningsOf(rule: AutomationRule, rules: readonly AutomationRule[
         other.trigger_column_id === rule.action_column_id,
     )
     if (next.length > 0) {
-      const names = next.map(({ name }) => `“${name}”`).join(' and ')
-      const text = `Rules don’t trigger other rules: ${names} won’t run for cards that this rule moves to ${target}.`
-      warnings.push({ text, isBroken: false })
+      const names = next.map(({ name }) => t.quoted({ name })).reduce((all, name) => t.namesAnd({ names: all, name }))
+      warnings.push({ text: t.noChain({ count: next.length, names, column: target }), isBroken: false })
     }
   }
   return warnings
 }
 
-function triggerText(rule: RuleParts, view: FullBoard): string {
-  const { column, label } = namesIn(view)
-  if (rule.trigger_type === 'CARD_CREATED') return 'is created'
-  if (rule.trigger_type === 'CARD_MOVED') return `moves to ${column(rule.trigger_column_id) ?? 'a deleted column'}`
-  const name = label(rule.trigger_label_id)
-  return name === undefined ? 'gets a deleted label' : `gets the label “${name}”`
-}
-
-function actionText(rule: RuleParts, view: FullBoard): string {
+/** The names in the action: the column for a move, the person for an assignment. */
+function actionOf(rule: RuleParts, view: FullBoard) {
   const { column, person } = namesIn(view)
-  return rule.action_type === 'MOVE_TO_COLUMN'
-    ? `move it to ${column(rule.action_column_id) ?? 'a deleted column'}`
-    : `assign ${person(rule.action_user_id) ?? 'a removed member'}`
+  return {
+    target: column(rule.action_column_id) ?? t.deletedColumn,
+    person: person(rule.action_user_id) ?? t.removedMember,
+  }
 }
 
 const namesIn = ({ columns, labels, members }: FullBoard) => ({

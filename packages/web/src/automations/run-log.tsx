@@ -6,14 +6,15 @@ import { filterQuery } from '../board-state/filter-address.ts'
 import { client } from '../session.ts'
 import { clockTime, dayName, fullDate } from '../ui/dates.ts'
 import { Failure } from '../ui/failure.tsx'
+import { t } from './messages.ts'
 
 const PAGE_SIZE = 20
 const outcomes: Record<AutomationRun['outcome'], string> = {
-  moved: 'moved',
-  assigned: 'assigned',
-  already_there: 'already there',
-  already_assigned: 'already assigned',
-  failed: 'failed',
+  moved: t.outcomeMoved,
+  assigned: t.outcomeAssigned,
+  already_there: t.outcomeAlreadyThere,
+  already_assigned: t.outcomeAlreadyAssigned,
+  failed: t.outcomeFailed,
 }
 interface RunPage {
   runs: readonly AutomationRun[]
@@ -51,24 +52,23 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
   return (
     <section className="runs" aria-labelledby="runs-heading">
       <header>
-        <h3 id="runs-heading">History</h3>
+        <h3 id="runs-heading">{t.history}</h3>
         <button type="button" className="button is-quiet" onClick={onRefresh}>
-          Refresh
+          {t.refresh}
         </button>
       </header>
       {!log && failure === undefined && (
         <p className="quiet-wait" role="status">
-          Loading…
+          {t.loading}
         </p>
       )}
       {failure !== undefined && <Failure error={failure} onRetry={() => void load()} />}
-      {log?.runs.length === 0 && <p className="rule-hint">No runs yet</p>}
+      {log?.runs.length === 0 && <p className="rule-hint">{t.noRuns}</p>}
       <ol>
         {log?.runs.map((run) => (
           <li key={run.id}>
             <time dateTime={run.created_at} title={fullDate(run.created_at)}>
-              {dayName(run.created_at) !== 'Today' && `${dayName(run.created_at)}, `}
-              {clockTime(run.created_at)}
+              {timeOf(run.created_at)}
             </time>
             <span className="run-text">
               {run.rule_name}
@@ -82,17 +82,23 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
       </ol>
       {log?.hasOlder && (
         <button type="button" className="button runs-older" onClick={() => void loadOlder()}>
-          Show older
+          {t.showOlder}
         </button>
       )}
     </section>
   )
 }
 
+/** The time, and the day unless it is today. */
+function timeOf(at: string): string {
+  const isToday = new Date(at).toDateString() === new Date().toDateString()
+  return isToday ? clockTime(at) : t.dayAndTime({ day: dayName(at), time: clockTime(at) })
+}
+
 function RunCard({ run, view }: { run: AutomationRun; view: FullBoard }) {
   const card = findCard(view, run.card_id)?.card
-  if (!card) return 'A deleted card'
-  return <Link href={`/b/${view.id}/c/${card.id}${filterQuery()}`}>“{card.title}”</Link>
+  if (!card) return t.deletedCard
+  return <Link href={`/b/${view.id}/c/${card.id}${filterQuery()}`}>{t.quoted({ name: card.title })}</Link>
 }
 
 /** Joins the newest page with the loaded ones if they overlap; otherwise the newest page alone. */

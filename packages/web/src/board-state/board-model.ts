@@ -65,16 +65,16 @@ export function stepPlacement(
   return to < 0 || to > others.length || to === at ? undefined : placementAt(column, others, to, card_id)
 }
 
-/** "position 2 of 4" among the visible cards, as it will be after the move. */
+/** The position among the visible cards, as it will be after the move, and their number. */
 export function positionAt(
   column: Column,
   shown: readonly Card[],
   card_id: string,
-  { position }: CardPlacement,
-): string {
-  const above = new Set(column.cards.filter(({ id }) => id !== card_id).slice(0, position))
+  placement: CardPlacement,
+): { position: number; total: number } {
+  const above = new Set(column.cards.filter(({ id }) => id !== card_id).slice(0, placement.position))
   const others = shown.filter(({ id }) => id !== card_id)
-  return `position ${others.filter((card) => above.has(card)).length + 1} of ${others.length + 1}`
+  return { position: others.filter((card) => above.has(card)).length + 1, total: others.length + 1 }
 }
 
 export const progressOf = (card: Card): { done: number; all: number } => {

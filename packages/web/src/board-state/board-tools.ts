@@ -5,11 +5,16 @@ import { createContext, useContext } from 'react'
 import { flushSync } from 'react-dom'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
+import { confirmAction } from '../ui/confirm.ts'
+import { openLayers } from '../ui/layers.ts'
+import { type PersonColors, personColor, personColors } from '../ui/people.tsx'
 import { Store } from '../ui/store.ts'
-import { showToast, type ToastAction } from '../ui/toasts.tsx'
+import { showToast, type ToastAction } from '../ui/toasts.ts'
 import { type CardPlacement, type Direction, findCard, positionAt, stepPlacement } from './board-model.ts'
-import { describeStep, findSubject, subjectId } from './describe-change.ts'
+import { describeStep, findSubject } from './describe-change.ts'
 import { MARK_MS, type Mark, type Marks } from './marks.ts'
+import { t } from './messages.ts'
+import { openCardId } from './open-card.ts'
 
 /** The card that has the focus, or had it last. `count` grows with every request to focus it. */
 export interface CardFocus {
@@ -51,6 +56,8 @@ export class BoardTools {
   readonly me: User
   readonly focus = new Store<CardFocus>({ card_id: undefined, count: 0, isHeld: false })
   readonly dragging = new Store<DragState | undefined>(undefined)
+  /** Finds the drop position in a column at a height of the window, by column. */
+  readonly dropIndexes = new Map<string, (clientY: number) => number>()
   readonly composing = new Store<ComposerPosition | undefined>(undefined)
   readonly renaming = new Store<string | undefined>(undefined)
   /** Cards with unconfirmed changes. */
@@ -69,6 +76,8 @@ export class BoardTools {
   /** Hides the toast that offers an undo. */
   private hideUndo: () => void = () => {}
   private shown: (column: Column) => readonly Card[] = ({ cards }) => cards
+  private coloredMembers: FullBoard['members'] | undefined
+  private memberColors: PersonColors = new Map()
 
   constructor(board_id: string, me: User, state: BoardState, navigate: (path: string) => void) {
     this.board_id = board_id
@@ -109,6 +118,16 @@ export class BoardTools {
   }
   member(user_id: string): User | undefined {
     return this.state.view?.members.find((member) => member.user_id === user_id)?.user
+  }
+  /** The colours of the members. The same map while the members are unchanged. */
+  get colors(): PersonColors {
+    const members = this.state.view?.members ?? []
+    if (members !== this.coloredMembers) this.memberColors = personColors(members.map(({ user_id }) => user_id))
+    this.coloredMembers = members
+    return this.memberColors
+  }
+  personColor(user_id: string): string {
+    return personColor(this.colors, user_id)
   }
   shownIn(column: Column): readonly Card[] {
     return this.shown(column)
@@ -158,45 +177,46 @@ export class BoardTools {
     const found = this.find(card_id)
     const column = this.view.columns.find(({ id }) => id === placement.column_id)
     if (!found || !column) return
-    const position = positionAt(column, this.shown(column), card_id, placement)
-    const from = found.column.id === column.id ? '' : ` from ${found.column.title} to ${column.title}`
+    const { title } = found.card
+    const [from, to] = [found.column.title, column.title]
+    const at = positionAt(column, this.shown(column), card_id, placement)
     this.change('moveCard', { card_id, ...placement })
-    announce(`Moved “${found.card.title}”${from}, ${position}`)
+    announce(found.column.id === column.id ? t.moved({ title, ...at }) : t.movedToColumn({ title, from, to, ...at }))
     this.focusCard(card_id)
   }
 
   moveColumn({ id, title }: Column, position: number) {
     this.change('moveColumn', { column_id: id, position })
-    announce(`Moved column “${title}”, position ${position + 1} of ${this.view.columns.length}`)
+    announce(t.movedColumn({ title, position: position + 1, total: this.view.columns.length }))
   }
 
   step(card_id: string, direction: Direction) {
     const placement = stepPlacement(this.view, this.shown, card_id, direction)
     if (placement) this.move(card_id, placement)
-    else announce('Can’t move further')
+    else announce(t.cantMoveFurther)
   }
 
-  /** Deletes a card. Asks only if undo could not restore everything. Returns whether it was deleted. */
-  remove(card_id: string): boolean {
+  /** Deletes a card, and closes its dialog. Asks only if undo could not restore everything. */
+  async remove(card_id: string): Promise<void> {
+    const asked = this.find(card_id)?.card
+    if (asked && asked.attachments.length > 0 && !(await confirmDeletion(asked))) return
     const found = this.find(card_id)
-    if (!found) return false
+    if (!found) return
     const { card, column } = found
-    const files = card.attachments.length
-    const question = `Delete “${card.title}”? Its ${files === 1 ? 'file' : `${files} files`} can’t be restored.`
-    if (files > 0 && !confirm(question)) return false
     const shown = this.shown(column)
     const at = shown.findIndex(({ id }) => id === card_id)
     const next = shown[at + 1] ?? shown[at - 1]
+    // In the same render as the deletion, because the dialog of a deleted card offers to recreate it.
+    if (openCardId() === card_id) this.close()
     const made = this.change('deleteCard', { card_id })
     if (next) this.focusCard(next.id)
     else this.focusColumn(column.id)
-    this.showUndoToast(`Deleted “${card.title}”`, made)
-    return true
+    this.showUndoToast(t.deletedCard({ title: card.title }), made)
   }
 
   /** Shows a toast that undoes exactly this change. */
   showUndoToast(text: string, made: SubmittedChange) {
-    this.hideUndo = showToast(text, { label: 'Undo', run: () => this.undo(() => made.undo()) })
+    this.hideUndo = showToast(text, { label: t.undo, run: () => this.undo(() => made.undo()) })
   }
 
   /** Hides the undo and redo toasts, which work only while the board is open. */
@@ -207,44 +227,40 @@ export class BoardTools {
 
   /** Undoes the last change, or runs `act` to undo a certain one. */
   undo(act = () => this.state.undo()) {
-    this.showStep('Undid', act, () => ({ label: 'Redo', run: () => this.redo() }))
+    this.showStep(true, act, () => ({ label: t.redo, run: () => this.redo() }))
   }
 
   redo() {
     const act = () => this.state.redo()
-    this.showStep('Redid', act, (made) => ({ label: 'Undo', run: () => this.undo(() => made.undo()) }))
+    this.showStep(false, act, (made) => ({ label: t.undo, run: () => this.undo(() => made.undo()) }))
   }
 
   /** Undoes or redoes a change, shows a toast about it, and scrolls to the card. */
-  private showStep(
-    word: 'Undid' | 'Redid',
-    act: () => SubmittedChange[],
-    reverse: (made: SubmittedChange) => ToastAction,
-  ) {
+  private showStep(isUndo: boolean, act: () => SubmittedChange[], reverse: (made: SubmittedChange) => ToastAction) {
     this.hideRedo()
     const before = this.view
     // Render first: the card must exist before it can be scrolled to.
     const made = flushSync(act)
     const [first] = made
-    if (!first) return void showToast(word === 'Undid' ? 'Nothing to undo' : 'Nothing to redo')
+    if (!first) return void showToast(isUndo ? t.nothingToUndo : t.nothingToRedo)
     // The list of failed changes says why.
     if (this.state.failedChanges.some(({ key }) => made.some((each) => each.key === key))) return
-    const id = subjectId(first)
+    const { id } = first
     const now = findSubject(this.view, id)
-    const about = (now ?? findSubject(before, id))?.name ?? 'the board'
-    const hide = showToast(`${word}: ${describeStep(first.change, word === 'Undid', about)}`, reverse(first))
-    if (word === 'Undid') this.hideRedo = hide
+    const about = (now ?? findSubject(before, id))?.name ?? t.theBoard
+    const hide = showToast(describeStep(first.change, isUndo, about), reverse(first))
+    if (isUndo) this.hideRedo = hide
     else this.hideUndo = hide
-    for (const { done } of made) void done.then((settled) => 'notice' in settled && hide())
-    if (now?.card) this.showCard(now.card.id, word === 'Undid' ? 'Undone' : 'Redone')
+    for (const { done } of made) void done.then((settled) => 'failure' in settled && hide())
+    if (now?.card) this.showCard(now.card.id, isUndo ? t.undone : t.redone)
     else scrollToColumn(id)
   }
 
-  /** Scrolls to a card and highlights it. Focuses it unless a dialog is open. */
+  /** Scrolls to a card and highlights it. Focuses it unless something is open over the board. */
   private showCard(card_id: string, text: string) {
     this.reveal(card_id)
     const column_id = this.find(card_id)?.column.id ?? ''
-    if (!document.querySelector('dialog[open]')) this.focusCard(card_id)
+    if (openLayers().length === 0) this.focusCard(card_id)
     scrollToColumn(column_id)
     this.mark(card_id, { color: 'var(--accent)', text })
   }
@@ -255,27 +271,44 @@ export class BoardTools {
     const isOn = card.assignees.some(({ id }) => id === this.me.id)
     if (isOn) this.change('unassignCard', { card_id, user_id: this.me.id })
     else this.change('assignCard', { card_id, user_ids: [this.me.id] })
-    announce(isOn ? `Unassigned you from “${card.title}”` : `Assigned you to “${card.title}”`)
+    announce((isOn ? t.unassignedYou : t.assignedYou)({ title: card.title }))
   }
 
   copyLink(card_id: string): Promise<void> {
-    return copyText(`${location.origin}/app/b/${this.board_id}/c/${card_id}`, 'Link copied')
+    return copyText(`${location.origin}/app/b/${this.board_id}/c/${card_id}`, t.linkCopied)
   }
 
   compose(column_id: string, after_id: string | null) {
     this.composing.set({ column_id, after_id })
   }
 
-  /** Opens the composer after the last focused card, or at the end of the first column. Without columns, asks for one. */
+  /** Opens the composer after the focused card, or at the end of the column in view. Without columns, asks for one. */
   composeAnywhere() {
-    const found = this.find(this.focus.get().card_id)
-    const column = found?.column ?? this.view.columns[0]
+    const { card_id, isHeld } = this.focus.get()
+    const found = isHeld ? this.find(card_id) : undefined
+    const column = found?.column ?? this.columnInView()
     if (column) return this.compose(column.id, found?.card.id ?? column.cards.at(-1)?.id ?? null)
-    showToast('Add a column first. Cards go into columns.')
+    showToast(t.addColumnFirst)
     document.querySelector<HTMLElement>('[data-new-column]')?.click()
     document.querySelector<HTMLElement>('.column-new input')?.focus()
   }
+
+  /** The first column that is completely visible. On a phone there is only one. */
+  private columnInView(): Column | undefined {
+    const isVisible = ({ id }: Column) => {
+      const rect = document.querySelector(`[data-column-id="${id}"]`)?.getBoundingClientRect()
+      return rect !== undefined && rect.left >= 0 && rect.right <= innerWidth
+    }
+    return this.view.columns.find(isVisible) ?? this.view.columns[0]
+  }
 }
+
+const confirmDeletion = ({ title, attachments }: Card): Promise<boolean> =>
+  confirmAction({
+    title: t.deleteTitle({ title }),
+    text: t.filesLost({ count: attachments.length }),
+    action: t.deleteCard,
+  })
 
 const scrollToColumn = (column_id: string) =>
   document

@@ -1,39 +1,40 @@
 import type { Card } from '@lockstep/client'
-import type { MenuItem } from '../ui/menu.tsx'
+import type { MenuItem } from '../ui/menu-types.ts'
 import type { BoardTools } from './board-tools.ts'
+import { t } from './messages.ts'
 
 /** The menu of a card. */
 export const cardMenu = (tools: BoardTools, card: Card): (MenuItem | undefined)[] => {
   const isOn = card.assignees.some(({ id }) => id === tools.me.id)
   return [
-    { label: 'Open', icon: 'eye', keys: 'Enter', onSelect: () => tools.openCard(card.id) },
-    { label: 'Edit title', icon: 'edit', keys: 'E', onSelect: () => tools.renaming.set(card.id) },
+    { label: t.open, icon: 'eye', keys: 'Enter', onSelect: () => tools.openCard(card.id) },
+    { label: t.editTitle, icon: 'edit', keys: 'E', onSelect: () => tools.renaming.set(card.id) },
     {
-      label: 'Move to…',
+      label: t.moveTo,
       icon: 'move',
       keys: 'M',
       onSelect: () => tools.picker.set({ what: 'move', card_id: card.id }),
     },
     {
-      label: 'Labels…',
+      label: t.labels,
       icon: 'tag',
       keys: 'L',
       onSelect: () => tools.picker.set({ what: 'labels', card_id: card.id }),
     },
     {
-      label: 'Assign…',
+      label: t.assign,
       icon: 'users',
       keys: 'A',
       onSelect: () => tools.picker.set({ what: 'assignees', card_id: card.id }),
     },
     {
-      label: isOn ? 'Unassign me' : 'Assign me',
+      label: isOn ? t.unassignMe : t.assignMe,
       icon: 'user',
       keys: 'Space',
       onSelect: () => tools.toggleMe(card.id),
     },
-    { label: 'Copy link', icon: 'link', keys: 'Ctrl C', onSelect: () => void tools.copyLink(card.id) },
+    { label: t.copyLink, icon: 'link', keys: 'Ctrl C', onSelect: () => void tools.copyLink(card.id) },
     undefined,
-    { label: 'Delete', icon: 'trash', keys: 'Del', isDanger: true, onSelect: () => tools.remove(card.id) },
+    { label: t.delete, icon: 'trash', keys: 'Del', isDanger: true, onSelect: () => void tools.remove(card.id) },
   ]
 }

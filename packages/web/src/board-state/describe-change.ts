@@ -1,68 +1,100 @@
 import type { Card, FullBoard } from '@lockstep/client'
-import type { Change, SubmittedChange } from '@lockstep/client/live'
+import type { Change, ChangeName } from '@lockstep/client/live'
+import { failures, t } from './messages.ts'
 
-const objects: Record<string, string> = {
-  Board: 'the board',
-  Member: 'a member',
-  Column: 'a column',
-  Card: 'a card',
-  Label: 'a label',
-  Checklist: 'a checklist',
-  Item: 'a checklist item',
-  Attachment: 'a file',
+type FailureMessage = (values: { reason: string }) => string
+/** A new operation does not compile without its message. */
+const failed: Record<ChangeName, FailureMessage> = failures
+const failedRename: Partial<Record<ChangeName, FailureMessage>> = {
+  updateBoard: failures.renameBoard,
+  updateColumn: failures.renameColumn,
+  updateCard: failures.renameCard,
+  updateLabel: failures.renameLabel,
 }
-const verbs: Record<string, string> = {
-  create: 'add',
-  delete: 'delete',
-  move: 'move',
-  assign: 'assign',
-  unassign: 'unassign',
-  invite: 'invite',
-  remove: 'remove',
+const hasName = (input: Change['input']): boolean => 'title' in input || 'name' in input
+
+/** Describes a change that failed: "Couldn’t move a card.", and why. */
+export function describeFailure({ name, input }: Change, reason: string): string {
+  const message = (hasName(input) ? failedRename[name] : undefined) ?? failed[name]
+  return message({ reason })
 }
 
-/** Describes a change that failed: "move a card". */
-export function describeChange({ name, input }: Change): string {
-  if (name === 'addCardLabel') return 'label a card'
-  if (name === 'removeCardLabel') return 'remove a label from a card'
-  const [, verb = '', object = ''] = /^([a-z]+)(\w+)$/.exec(name) ?? []
-  const update = 'title' in input || 'name' in input ? 'rename' : 'edit'
-  return `${verbs[verb] ?? update} ${objects[object] ?? 'something'}`
+type StepMessage = (values: { subject: string }) => string
+interface StepMessages {
+  undid: StepMessage
+  redid: StepMessage
+}
+// A deletion is undone by a creation, and a creation by a deletion.
+const created: StepMessages = { undid: t.undidDeletion, redid: t.redidCreation }
+const deleted: StepMessages = { undid: t.undidCreation, redid: t.redidDeletion }
+const moved: StepMessages = { undid: t.undidMove, redid: t.redidMove }
+const renamed: StepMessages = { undid: t.undidRename, redid: t.redidRename }
+const edited: StepMessages = { undid: t.undidEdit, redid: t.redidEdit }
+const checked: StepMessages = { undid: t.undidCheckMark, redid: t.redidCheckMark }
+const labeled: StepMessages = { undid: t.undidLabelChange, redid: t.redidLabelChange }
+const assigned: StepMessages = { undid: t.undidAssigneeChange, redid: t.redidAssigneeChange }
+
+/** Changes of members can't be undone, and deleted boards and files can't be restored. */
+type StepName = Exclude<
+  ChangeName,
+  'deleteBoard' | 'inviteMember' | 'updateMember' | 'removeMember' | 'deleteAttachment'
+>
+/** By the operation that undoes or redoes a change. A new operation does not compile without its messages. */
+const steps: Record<StepName, StepMessages> = {
+  updateBoard: edited,
+  createColumn: created,
+  updateColumn: edited,
+  deleteColumn: deleted,
+  moveColumn: moved,
+  createCard: created,
+  updateCard: edited,
+  deleteCard: deleted,
+  moveCard: moved,
+  assignCard: assigned,
+  unassignCard: assigned,
+  addCardLabel: labeled,
+  removeCardLabel: labeled,
+  createLabel: created,
+  updateLabel: edited,
+  deleteLabel: deleted,
+  createChecklist: created,
+  updateChecklist: edited,
+  deleteChecklist: deleted,
+  moveChecklist: moved,
+  createItem: created,
+  updateItem: edited,
+  deleteItem: deleted,
+  moveItem: moved,
+  assignItem: assigned,
+  unassignItem: assigned,
 }
 
-const steps: Record<string, string> = {
-  move: 'move',
-  add: 'label change',
-  remove: 'label change',
-  assign: 'assignee change',
-  unassign: 'assignee change',
+/** The kind of edit, from the fields that it sets. */
+function editOf(input: Change['input']): StepMessages {
+  if ('is_done' in input) return checked
+  return hasName(input) ? renamed : edited
 }
 
-/** The id of the object that a change is about. For labels of a card it is the card. */
-export const subjectId = ({ id, change: { name, input } }: SubmittedChange): string =>
-  name.endsWith('CardLabel') ? (input as { card_id: string }).card_id : id
-
-/** Describes an undo or redo: "move of “X”". `change` is the one that was made to undo or redo the original. */
+/** Describes an undo or redo: "Undid: move of “X”". `change` is the one that was made to undo or redo the original. */
 export function describeStep({ name, input }: Change, isUndo: boolean, subject: string): string {
-  const [, verb = ''] = /^([a-z]+)/.exec(name) ?? []
-  if (verb === 'create' || verb === 'delete')
-    return `${(verb === 'create') === isUndo ? 'deletion' : 'creation'} of ${subject}`
-  const update = 'is_done' in input ? 'check mark' : 'title' in input || 'name' in input ? 'rename' : 'edit'
-  return `${steps[verb] ?? update} of ${subject}`
+  const step = steps[name as StepName]
+  const { undid, redid } = step === edited ? editOf(input) : step
+  return isUndo ? undid({ subject }) : redid({ subject })
 }
 
 /** The name of the object with this id, and the card that it is or belongs to. */
 export function findSubject(board: FullBoard, id: string): { name: string; card?: Card } | undefined {
   for (const column of board.columns) {
-    if (column.id === id) return { name: `column “${column.title}”` }
+    if (column.id === id) return { name: t.theColumn({ title: column.title }) }
     for (const card of column.cards) {
-      if (card.id === id) return { name: `“${card.title}”`, card }
+      const { title } = card
+      if (card.id === id) return { name: t.theCard({ title }), card }
       for (const checklist of card.checklists) {
-        const title = checklist.id === id ? checklist.title : checklist.items.find((item) => item.id === id)?.content
-        if (title !== undefined) return { name: `“${title}” in “${card.title}”`, card }
+        const name = checklist.id === id ? checklist.title : checklist.items.find((item) => item.id === id)?.content
+        if (name !== undefined) return { name: t.partOfCard({ name, title }), card }
       }
     }
   }
   const label = board.labels.find((each) => each.id === id)
-  return label && { name: `label “${label.name}”` }
+  return label && { name: t.theLabel({ name: label.name }) }
 }

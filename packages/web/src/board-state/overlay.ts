@@ -1,5 +1,6 @@
 import { Store } from '../ui/store.ts'
 import type { BoardTools } from './board-tools.ts'
+import { openCardId } from './open-card.ts'
 
 /** The open overlay: the command palette (for the focused card, if any) or the list of shortcuts. */
 export type Overlay = { what: 'palette'; card_id: string | undefined } | { what: 'shortcuts' }
@@ -7,9 +8,6 @@ export const overlay = new Store<Overlay | undefined>(undefined)
 
 /** The open board, for components outside its page. */
 export const currentBoard = new Store<BoardTools | undefined>(undefined)
-
-/** The card whose dialog is open, from the URL. */
-export const openCardId = () => /^\/app\/b\/[^/]+\/c\/([^/]+)/.exec(location.pathname)?.[1]
 
 /** Remembers the focused card, because the palette takes the focus from it. */
 export function openPalette() {

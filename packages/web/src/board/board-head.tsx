@@ -7,43 +7,47 @@ import { useTools } from '../board-state/board-tools.ts'
 import { openPalette } from '../board-state/overlay.ts'
 import { AccountMenu } from '../settings/account-menu.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Keys } from '../ui/keys.tsx'
 import { lazyComponent } from '../ui/lazy-component.tsx'
 import { Menu } from '../ui/menu.tsx'
+import type { MenuEntry } from '../ui/menu-types.ts'
 import { Heading, Mark } from '../ui/page.tsx'
-import { Avatars } from '../ui/people.tsx'
 import { ConnectionPill } from './connection-banner.tsx'
 import type { ConnectionStatus } from './connection-status.ts'
+import { FacePile } from './face-pile.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { t } from './messages.ts'
 import { NameField } from './name-field.tsx'
 
 const DeleteBoardDialog = lazyComponent(async () => (await import('./delete-board-dialog.tsx')).DeleteBoardDialog)
+const BoardDescription = lazyComponent(async () => (await import('./board-description.tsx')).BoardDescription)
 
 interface BoardHeadProps {
   view: FullBoard
   state: BoardState
   connection: ConnectionStatus
+  /** The text of the filter. */
+  text: string
 }
 
-/** The header of a board: name, connection status, other users, and the board menu. */
-export function BoardHead({ view, state, connection }: BoardHeadProps) {
+/** The header of a board: name, connection problems, members, filter, and the board menu. */
+export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
   const tools = useTools()
   const [isRenaming, setRenaming] = useState(false)
-  const [isDeleting, setDeleting] = useState(false)
+  const [open, setOpen] = useState<'delete' | 'description'>()
   const go = (panel: string) => tools.navigate(`/b/${view.id}/${panel}`)
-  // While offline it is unknown who is connected.
-  const others = connection.kind === 'offline' ? [] : tools.presence.filter(({ user_id }) => user_id !== tools.me.id)
-  const people = others.map(({ user_id, username }) => tools.member(user_id) ?? { id: user_id, username })
+  const close = () => setOpen(undefined)
+  const ownerItems: MenuEntry[] = [
+    { label: t.renameBoard, icon: 'edit', onSelect: () => setRenaming(true) },
+    { label: t.editDescription, icon: 'text', onSelect: () => setOpen('description') },
+  ]
   return (
     <header className="top board-head">
-      <Link href="/boards" className="board-home" aria-label="All boards">
+      <Link href="/boards" className="board-home" aria-label={t.allBoards} title={t.allBoards}>
         <Mark />
       </Link>
-      <nav className="crumb" aria-label="Breadcrumb">
-        <Link href="/boards">Boards</Link> <span aria-hidden="true">/</span>
-      </nav>
       {isRenaming ? (
         <NameField
-          label="Board name"
+          label={t.boardName}
           value={view.title}
           onSave={(title) => tools.change('updateBoard', { title })}
           onDone={() => setRenaming(false)}
@@ -53,38 +57,49 @@ export function BoardHead({ view, state, connection }: BoardHeadProps) {
           }}
         />
       ) : (
-        <Heading title={view.title} />
+        // biome-ignore lint/a11y/noStaticElementInteractions: the menu renames by keyboard
+        <div
+          className="board-title"
+          title={view.description ?? view.title}
+          onDoubleClick={() => tools.isOwner && setRenaming(true)}
+        >
+          <Heading title={view.title} />
+        </div>
       )}
+      <FacePile view={view} isOffline={connection.kind === 'offline'} onOpen={() => go('members')} />
       <ConnectionPill connection={connection} />
       <span className="spacer" />
-      <Avatars people={people} label="Also here" />
+      <FilterBar view={view} text={text} />
       <button type="button" className="button board-share" onClick={() => go('members')}>
-        <Icon name="users" /> Share
+        <Icon name="users" /> {t.share}
       </button>
-      <button type="button" className="button is-primary" onClick={() => tools.composeAnywhere()}>
-        New card <Keys keys="N" />
+      <button
+        type="button"
+        className="button is-primary board-new"
+        aria-keyshortcuts="n"
+        onClick={() => tools.composeAnywhere()}
+      >
+        <Icon name="plus" /> {t.newCard}
       </button>
       <Menu
-        label="Board menu"
+        label={t.boardMenu}
         items={[
-          ...(tools.isOwner
-            ? [{ label: 'Rename board', icon: 'edit' as const, onSelect: () => setRenaming(true) }]
-            : []),
-          { label: 'Members', icon: 'users', onSelect: () => go('members') },
-          { label: 'Automation', icon: 'bolt', onSelect: () => go('automations') },
-          { label: 'Activity', icon: 'clock', onSelect: () => go('activity') },
-          { label: 'Command palette', icon: 'search', keys: 'Ctrl K', onSelect: openPalette },
+          ...(tools.isOwner ? ownerItems : []),
+          { label: t.members, icon: 'users', onSelect: () => go('members') },
+          { label: t.automation, icon: 'bolt', onSelect: () => go('automations') },
+          { label: t.activity, icon: 'clock', onSelect: () => go('activity') },
+          { label: t.commandPalette, icon: 'search', keys: 'Ctrl K', onSelect: openPalette },
           undefined,
-          { label: 'Undo', icon: 'undo', keys: 'Ctrl Z', isDisabled: !state.canUndo, onSelect: () => tools.undo() },
-          { label: 'Redo', icon: 'redo', keys: 'Ctrl ⇧ Z', isDisabled: !state.canRedo, onSelect: () => tools.redo() },
+          { label: t.undo, icon: 'undo', keys: 'Ctrl Z', isDisabled: !state.canUndo, onSelect: () => tools.undo() },
+          { label: t.redo, icon: 'redo', keys: 'Ctrl ⇧ Z', isDisabled: !state.canRedo, onSelect: () => tools.redo() },
           ...(tools.isOwner
             ? [
                 undefined,
                 {
-                  label: 'Delete board…',
+                  label: t.deleteBoardItem,
                   icon: 'trash' as const,
                   isDanger: true,
-                  onSelect: () => setDeleting(true),
+                  onSelect: () => setOpen('delete'),
                 },
               ]
             : []),
@@ -93,7 +108,8 @@ export function BoardHead({ view, state, connection }: BoardHeadProps) {
         <Icon name="more" />
       </Menu>
       <AccountMenu />
-      {isDeleting && <DeleteBoardDialog view={view} onClose={() => setDeleting(false)} />}
+      {open === 'delete' && <DeleteBoardDialog view={view} onClose={close} />}
+      {open === 'description' && <BoardDescription view={view} onClose={close} />}
     </header>
   )
 }

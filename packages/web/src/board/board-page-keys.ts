@@ -4,8 +4,9 @@ import { hasFilter, setFilter, toggleFilter } from '../board-state/filter-addres
 import { undoAction } from '../board-state/undo-keys.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
+import { openLayers } from '../ui/layers.ts'
 
-/** Shortcuts of the board page, outside fields and dialogs. */
+/** Shortcuts of the board page, outside fields, dialogs and menus. */
 export function useBoardPageKeys(tools: BoardTools) {
   useEffect(() => {
     const handleKey = (event: KeyboardEvent) => handleBoardKeys(event, tools)
@@ -15,7 +16,7 @@ export function useBoardPageKeys(tools: BoardTools) {
 }
 
 export function handleBoardKeys(event: KeyboardEvent, tools: BoardTools) {
-  if (event.defaultPrevented || isWriting(event.target) || document.querySelector('dialog[open]')) return
+  if (event.defaultPrevented || isWriting(event.target) || openLayers().length > 0) return
   const act = hasCommand(event)
     ? undoAction(tools, event)
     : (plain(event) ?? (hasLetterKeys() ? letters(tools, event) : undefined))

@@ -4,24 +4,27 @@ import { type BoardState, useBoard } from '@lockstep/client/react'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { boardApi } from '../board-state/board-api.ts'
-import { BoardTools, BoardToolsProvider } from '../board-state/board-tools.ts'
+import { BoardTools, BoardToolsProvider, useTools } from '../board-state/board-tools.ts'
 import { isShown, parseFilter } from '../board-state/filter.ts'
 import { filterQuery, useFilter } from '../board-state/filter-address.ts'
 import { currentBoard } from '../board-state/overlay.ts'
 import { readCachedBoard } from '../offline-cache.ts'
 import { me, session } from '../session.ts'
 import { lazyComponent, whenIdle } from '../ui/lazy-component.tsx'
-import { useStore } from '../ui/store.ts'
+import { PersonColorsProvider } from '../ui/people.tsx'
+import { useStore, useStorePart } from '../ui/store.ts'
 import { BoardHead } from './board-head.tsx'
 import { useBoardPageKeys } from './board-page-keys.ts'
-import { CardPickers } from './card-pickers.tsx'
 import { ClosedBoard } from './closed-board.tsx'
 import { Columns } from './columns.tsx'
 import { ConnectionBanner, useConnection } from './connection-banner.tsx'
 import { FailedChanges } from './failed-changes.tsx'
-import { FilterBar } from './filter-bar.tsx'
+import { ActiveFilter } from './filter-bar.tsx'
+import { t } from './messages.ts'
+import { shownPerson } from './shown-person.ts'
 import { useCachedBoard } from './use-cached-board.ts'
 import { useFileDrops } from './use-file-drops.ts'
+import { useFlights } from './use-flights.ts'
 import { usePendingCards } from './use-pending-cards.ts'
 import { useRemoteMarks } from './use-remote-marks.ts'
 import './board.css'
@@ -32,6 +35,8 @@ const panels = {
   automations: lazyComponent(async () => (await import('../automations/automations-dialog.tsx')).AutomationsDialog),
   activity: lazyComponent(async () => (await import('../activity/activity-dialog.tsx')).ActivityDialog),
 }
+const CardPickers = lazyComponent(async () => (await import('./card-pickers.tsx')).CardPickers)
+const PersonPopover = lazyComponent(async () => (await import('./person-popover.tsx')).PersonPopover)
 // Prefetch the card dialog, the one that is opened most.
 whenIdle(() => void panels.c.fetch())
 
@@ -58,6 +63,7 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const revealed = useStore(tools.revealed)
   const shownIn = useShown(applied, user.id, revealed)
   tools.update(state, shownIn)
+  useFlights(tools, state.view)
   useRemoteMarks(tools)
   usePendingCards(tools, state)
   useBoardPageKeys(tools)
@@ -85,16 +91,30 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const Panel = panels[panel as keyof typeof panels]
   return (
     <BoardToolsProvider value={tools}>
-      <OpenBoard
-        view={view}
-        state={state}
-        text={text}
-        isFiltered={parseFilter(applied) !== undefined}
-        shownIn={shownIn}
-      />
-      <CardPickers />
-      {Panel && <Panel key={item} view={view} item={item} />}
+      <PersonColorsProvider value={tools.colors}>
+        <OpenBoard
+          view={view}
+          state={state}
+          text={text}
+          isFiltered={parseFilter(applied) !== undefined}
+          shownIn={shownIn}
+        />
+        <Popovers view={view} />
+        {Panel && <Panel key={item} view={view} item={item} />}
+      </PersonColorsProvider>
     </BoardToolsProvider>
+  )
+}
+
+function Popovers({ view }: { view: FullBoard }) {
+  const tools = useTools()
+  const hasPicker = useStorePart(tools.picker, (picker) => picker !== undefined)
+  const hasPerson = useStorePart(shownPerson, (person) => person !== undefined)
+  return (
+    <>
+      {hasPicker && <CardPickers />}
+      {hasPerson && <PersonPopover view={view} />}
+    </>
   )
 }
 
@@ -112,10 +132,10 @@ function OpenBoard({ view, state, text, isFiltered, shownIn }: OpenBoardProps) {
   const connection = useConnection(state)
   return (
     <>
-      <BoardHead view={view} state={state} connection={connection} />
+      <BoardHead view={view} state={state} connection={connection} text={text} />
       <ConnectionBanner connection={connection} onRetry={state.retry} />
       <FailedChanges failedChanges={state.failedChanges} dismiss={state.dismiss} />
-      <FilterBar view={view} text={text} />
+      <ActiveFilter view={view} text={text} />
       <Columns view={view} shownIn={shownIn} isFiltered={isFiltered} />
     </>
   )
@@ -147,7 +167,7 @@ function BoardSkeleton({ state }: { state: BoardState }) {
   const isOffline = state.status.phase === 'offline'
   return (
     <main id="main" className="board-skeleton" aria-busy="true">
-      <p role="status">{isOffline ? 'Can’t reach the server. Retrying…' : 'Loading…'}</p>
+      <p role="status">{isOffline ? t.unreachable : t.loading}</p>
       <div aria-hidden="true">
         {[3, 2, 4].map((cards) => (
           <div key={cards} className="column">

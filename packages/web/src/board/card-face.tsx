@@ -8,10 +8,13 @@ import { useTools } from '../board-state/board-tools.ts'
 import { cardMenu } from '../board-state/card-menu.ts'
 import { useMark } from '../board-state/marks.ts'
 import { Icon } from '../ui/icon.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { isWriting } from '../ui/keys.tsx'
+import { Menu, type MenuHandle } from '../ui/menu.tsx'
 import { Avatars, tinted } from '../ui/people.tsx'
 import { useStore, useStorePart } from '../ui/store.ts'
 import { dragPreview } from './drag-preview.ts'
+import { t } from './messages.ts'
+import { showPerson } from './shown-person.ts'
 import { TitleEditor } from './title-editor.tsx'
 
 interface CardFaceProps {
@@ -25,6 +28,7 @@ export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProp
   const tools = useTools()
   const face = useRef<HTMLDivElement>(null)
   const link = useRef<HTMLAnchorElement>(null)
+  const menu = useRef<MenuHandle>(null)
   const focusCount = useStorePart(tools.focus, ({ card_id, count }) => (card_id === card.id ? count : -1))
   const isRenaming = useStorePart(tools.renaming, (card_id) => card_id === card.id)
   const isPending = useStorePart(tools.pending, (ids) => ids.has(card.id))
@@ -50,22 +54,20 @@ export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProp
   const { done, all } = progressOf(card)
   const hasFoot = all > 0 || card.assignees.length > 0 || card.attachments.length > 0 || card.description
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the context menu is also a button
     <div
       ref={face}
       className={`card${isPending ? ' is-pending' : ''}${mark ? ' is-marked' : ''}`}
       style={mark && tinted(mark.color)}
       data-card-id={card.id}
+      onContextMenu={(event) => {
+        // With Shift the browser's own menu opens, for example to open the link in a new tab.
+        if (event.shiftKey || isWriting(event.target)) return
+        event.preventDefault()
+        menu.current?.openAt(event.clientX, event.clientY)
+      }}
     >
       {mark && <span className="card-mark">{mark.text}</span>}
-      {card.labels.length > 0 && (
-        <span className="card-tags">
-          {card.labels.map((label) => (
-            <span key={label.id} className="tag" style={tinted(label.color)}>
-              {label.name}
-            </span>
-          ))}
-        </span>
-      )}
       {isRenaming ? (
         <TitleEditor card={card} />
       ) : (
@@ -73,6 +75,7 @@ export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProp
           ref={link}
           href={`/b/${tools.board_id}/c/${card.id}`}
           className="card-title"
+          dir="auto"
           draggable={false}
           tabIndex={isTabStop ? 0 : -1}
           aria-describedby="board-hint"
@@ -88,56 +91,70 @@ export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProp
           {card.title}
         </Link>
       )}
+      {card.labels.length > 0 && (
+        <span className="card-tags">
+          {card.labels.map((label) => (
+            <span key={label.id} className="tag" style={tinted(label.color)} dir="auto">
+              {label.name}
+            </span>
+          ))}
+        </span>
+      )}
       {hasFoot && (
         // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: the link handles the keys
         <span
           className="card-foot"
-          onClick={({ nativeEvent }) => link.current?.dispatchEvent(new MouseEvent('click', nativeEvent))}
+          onClick={({ target, nativeEvent }) =>
+            showPerson(target) || link.current?.dispatchEvent(new MouseEvent('click', nativeEvent))
+          }
         >
           {card.description && (
-            <span title="Has a description">
+            <span title={t.hasDescription}>
               <Icon name="text" size={14} />
-              <span className="visually-hidden">Has a description</span>
+              <span className="visually-hidden">{t.hasDescription}</span>
             </span>
           )}
-          {all > 0 && (
-            <span className="card-progress" title={`${done} of ${all} done`}>
-              <span className="meter" aria-hidden="true">
-                <b style={{ inlineSize: `${(done / all) * 100}%` }} />
-              </span>
-              <span aria-hidden="true">
-                {done}/{all}
-              </span>
-              <span className="visually-hidden">{`${done} of ${all} done`}</span>
-            </span>
-          )}
+          {all > 0 && <Progress done={done} all={all} />}
           {card.attachments.length > 0 && (
-            <span title={card.attachments.length === 1 ? '1 file' : `${card.attachments.length} files`}>
+            <span title={t.files({ count: card.attachments.length })}>
               <Icon name="clip" size={14} />
-              {card.attachments.length}
-              <span className="visually-hidden"> files</span>
+              <span aria-hidden="true">{card.attachments.length}</span>
+              <span className="visually-hidden">{t.files({ count: card.attachments.length })}</span>
             </span>
           )}
           <span className="spacer" />
-          <Avatars people={card.assignees} label="Assigned" most={3} />
+          <Avatars people={card.assignees} label={t.assignees} most={3} />
         </span>
       )}
-      <CardMenu card={card} isTabStop={isTabStop} />
+      <Menu
+        ref={menu}
+        label={t.actionsFor({ title: card.title })}
+        className="icon-button card-more"
+        tabIndex={isTabStop ? 0 : -1}
+        items={cardMenu(tools, card)}
+      >
+        <Icon name="more" />
+      </Menu>
     </div>
   )
 })
 
-function CardMenu({ card, isTabStop }: CardFaceProps) {
-  const tools = useTools()
+/** A bar while some items are done, and a tick when all are. */
+function Progress({ done, all }: { done: number; all: number }) {
+  const text = t.progress({ done, all })
   return (
-    <Menu
-      label={`Actions for ${card.title}`}
-      className="icon-button card-more"
-      tabIndex={isTabStop ? 0 : -1}
-      items={cardMenu(tools, card)}
-    >
-      <Icon name="more" />
-    </Menu>
+    <span className={done === all ? 'card-complete' : undefined} title={text}>
+      {done === all && <Icon name="check" size={14} />}
+      {done > 0 && done < all && (
+        <span className="meter" aria-hidden="true">
+          <b style={{ inlineSize: `${(done / all) * 100}%` }} />
+        </span>
+      )}
+      <span aria-hidden="true">
+        {done}/{all}
+      </span>
+      <span className="visually-hidden">{text}</span>
+    </span>
   )
 }
 

@@ -3,10 +3,11 @@ import { Link } from 'wouter'
 import { AccountMenu } from '../settings/account-menu.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { StatePage } from '../ui/page.tsx'
+import { t } from './messages.ts'
 
 const messages = {
-  deleted: ['This board was deleted', 'It can no longer be opened.'],
-  forbidden: ['You don’t have access to this board', 'Ask an owner to invite you.'],
+  deleted: [t.boardDeleted, t.boardDeletedHint],
+  forbidden: [t.noAccess, t.noAccessHint],
 } as const
 
 /** Text that the user wrote and the server does not have. */
@@ -20,10 +21,10 @@ function unsentText({ pending, failedChanges }: BoardState): string {
 
 /** Shown for a URL without a board. */
 export const NoSuchBoard = () => (
-  <StatePage title="Board not found" actions={<AccountMenu />}>
-    <p>The address may be incomplete, or the board was deleted. Ask for the link again.</p>
+  <StatePage title={t.notFound} actions={<AccountMenu />}>
+    <p>{t.notFoundHint}</p>
     <Link href="/boards" className="button is-primary">
-      Your boards
+      {t.yourBoards}
     </Link>
   </StatePage>
 )
@@ -35,21 +36,18 @@ export function ClosedBoard({ state, title }: { state: BoardState; title: string
   if (state.status.reason === 'deleted' && title === undefined && !unsent) return <NoSuchBoard />
   return (
     <StatePage title={heading}>
-      <p>
-        {title && `“${title}”: `}
-        {text}
-      </p>
+      <p>{title ? t.aboutBoard({ title, text }) : text}</p>
       {unsent && (
         <>
-          <p>This text was not saved:</p>
+          <p>{t.notSaved}</p>
           <pre className="unsent">{unsent}</pre>
           <button type="button" className="button" onClick={() => void copyText(unsent)}>
-            Copy text
+            {t.copyText}
           </button>
         </>
       )}
       <Link href="/boards" className="button is-primary">
-        Your boards
+        {t.yourBoards}
       </Link>
     </StatePage>
   )

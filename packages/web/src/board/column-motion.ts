@@ -3,9 +3,11 @@ import { dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element
 import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element'
 import type { Virtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import type { BoardTools } from '../board-state/board-tools.ts'
 import type { ColumnRow } from './column-rows.ts'
 
 interface ColumnDropOptions {
+  tools: BoardTools
   column_id: string
   section: RefObject<HTMLElement | null>
   scroller: RefObject<HTMLElement | null>
@@ -14,7 +16,7 @@ interface ColumnDropOptions {
 }
 
 /** Makes a column a drop target for cards, with auto-scroll at its edges. */
-export function useColumnDrop({ column_id, section, scroller, virtualizer, rows }: ColumnDropOptions) {
+export function useColumnDrop({ tools, column_id, section, scroller, virtualizer, rows }: ColumnDropOptions) {
   useEffect(() => {
     const [element, list] = [section.current, scroller.current]
     if (!element || !list) return
@@ -30,7 +32,10 @@ export function useColumnDrop({ column_id, section, scroller, virtualizer, rows 
       return cards
     }
     const isCard = ({ source }: { source: { data: Record<string, unknown> } }) => source.data['kind'] === 'card'
+    // Touches find their drop position here.
+    tools.dropIndexes.set(column_id, indexAt)
     return combine(
+      () => tools.dropIndexes.delete(column_id),
       dropTargetForElements({
         element,
         canDrop: isCard,
@@ -38,7 +43,7 @@ export function useColumnDrop({ column_id, section, scroller, virtualizer, rows 
       }),
       autoScrollForElements({ element: list, canScroll: isCard }),
     )
-  }, [column_id, section, scroller, virtualizer, rows])
+  }, [tools, column_id, section, scroller, virtualizer, rows])
 }
 
 const TRANSITION_MS = 200

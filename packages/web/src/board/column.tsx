@@ -9,6 +9,7 @@ import { ColumnHead } from './column-head.tsx'
 import { useColumnDrop, useReorderTransition } from './column-motion.ts'
 import { type ColumnRow, rowsOf } from './column-rows.ts'
 import { Composer } from './composer.tsx'
+import { t } from './messages.ts'
 
 /** Columns up to this length are not virtualized, so that the browser's search finds all cards. */
 const VIRTUALIZE_ABOVE = 60
@@ -16,7 +17,7 @@ const OVERSCAN = 6
 const GAP_PX = 8
 /** Height estimates. Rendered cards are measured. */
 const LINE_PX = 20
-const CARD_PX = 42
+const CARD_PX = 38
 const LINE_CHARS = 34
 
 const heightOf = (row: ColumnRow | undefined): number => {
@@ -24,7 +25,7 @@ const heightOf = (row: ColumnRow | undefined): number => {
   const { title, labels, assignees, description, attachments, checklists } = row.card
   const lines = Math.max(1, Math.ceil(title.length / LINE_CHARS))
   const hasFoot = assignees.length + attachments.length + checklists.length > 0 || description
-  return CARD_PX + (lines - 1) * LINE_PX + (labels.length > 0 ? 24 : 0) + (hasFoot ? 32 : 0)
+  return CARD_PX + (lines - 1) * LINE_PX + (labels.length > 0 ? 26 : 0) + (hasFoot ? 30 : 0)
 }
 
 interface ColumnViewProps {
@@ -76,8 +77,8 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: rows.length <= VIRTUALIZE_ABOVE && !isFiltered ? VIRTUALIZE_ABOVE : OVERSCAN,
     gap: GAP_PX,
-    paddingStart: 12,
-    paddingEnd: 16,
+    paddingStart: 10,
+    paddingEnd: 8,
     scrollPaddingStart: 12,
     scrollPaddingEnd: 16,
     rangeExtractor,
@@ -91,7 +92,7 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
     if (count > 0 && index >= 0) virtualizer.scrollToIndex(index, { align: 'auto' })
   }, [count, focusedId, virtualizer])
 
-  useColumnDrop({ column_id: column.id, section, scroller, virtualizer, rows: latestRows })
+  useColumnDrop({ tools, column_id: column.id, section, scroller, virtualizer, rows: latestRows })
 
   const list = useRef<HTMLOListElement>(null)
   useReorderTransition(list, rows, draggedId)
@@ -105,44 +106,46 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
   return (
     <section
       ref={section}
-      className={`column${overIndex === undefined ? '' : ' is-over'}${dropClass}`}
-      aria-label={`${column.title}, ${column.cards.length} ${column.cards.length === 1 ? 'card' : 'cards'}`}
+      className={`column${overIndex === undefined ? '' : ' is-over'}${column.is_done_column ? ' is-done' : ''}${dropClass}`}
+      aria-label={t.columnWithCards({ title: column.title, count: column.cards.length })}
       data-column-id={column.id}
     >
-      <ColumnHead column={column} shown={isFiltered ? cards.length : undefined} />
-      <div ref={scroller} className="column-cards">
-        <ol ref={list} style={{ blockSize: virtualizer.getTotalSize() }}>
-          {rendered.map(({ row, index, start }) => (
-            <li
-              key={row.key}
-              ref={row.key === draggedId ? undefined : virtualizer.measureElement}
-              data-index={index}
-              className={row.key === draggedId ? 'is-dragged' : undefined}
-              style={{ transform: `translateY(${start}px)` }}
-              {...(row.kind === 'card' && {
-                'aria-setsize': cards.length,
-                'aria-posinset': cards.indexOf(row.card) + 1,
-              })}
-              aria-hidden={row.kind === 'placeholder' || row.key === draggedId || undefined}
-            >
-              {row.kind === 'card' && <CardFace card={row.card} isTabStop={row.card.id === tabStopId} />}
-              {row.kind === 'placeholder' && <Placeholder />}
-              {row.kind === 'composer' && composing && <Composer position={composing} />}
-            </li>
-          ))}
-        </ol>
-        {rows.length === 0 && <p className="column-empty">{emptyText(column, isFiltered)}</p>}
+      <div className="column-surface">
+        <ColumnHead column={column} shown={isFiltered ? cards.length : undefined} />
+        <div ref={scroller} className="column-cards">
+          <ol ref={list} style={{ blockSize: virtualizer.getTotalSize() }}>
+            {rendered.map(({ row, index, start }) => (
+              <li
+                key={row.key}
+                ref={row.key === draggedId ? undefined : virtualizer.measureElement}
+                data-index={index}
+                className={row.key === draggedId ? 'is-dragged' : undefined}
+                style={{ transform: `translateY(${start}px)` }}
+                {...(row.kind === 'card' && {
+                  'aria-setsize': cards.length,
+                  'aria-posinset': cards.indexOf(row.card) + 1,
+                })}
+                aria-hidden={row.kind === 'placeholder' || row.key === draggedId || undefined}
+              >
+                {row.kind === 'card' && <CardFace card={row.card} isTabStop={row.card.id === tabStopId} />}
+                {row.kind === 'placeholder' && <Placeholder />}
+                {row.kind === 'composer' && composing && <Composer position={composing} />}
+              </li>
+            ))}
+          </ol>
+          {rows.length === 0 && <p className="column-empty">{emptyText(column, isFiltered)}</p>}
+        </div>
+        <button
+          type="button"
+          className="column-add"
+          onClick={() => tools.compose(column.id, column.cards.at(-1)?.id ?? null)}
+        >
+          <Icon name="plus" /> {t.addCard}
+        </button>
       </div>
-      <button
-        type="button"
-        className="column-add"
-        onClick={() => tools.compose(column.id, column.cards.at(-1)?.id ?? null)}
-      >
-        <Icon name="plus" /> Add card
-      </button>
     </section>
   )
 })
 
 const emptyText = (column: Column, isFiltered: boolean) =>
-  isFiltered && column.cards.length > 0 ? 'No cards match' : 'No cards yet'
+  isFiltered && column.cards.length > 0 ? t.noCardsMatch : t.noCardsYet

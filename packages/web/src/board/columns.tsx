@@ -4,7 +4,9 @@ import { useTools } from '../board-state/board-tools.ts'
 import { handleCardKeys } from './card-focus-keys.ts'
 import { ColumnView } from './column.tsx'
 import { useCardFocusFallback, useColumnFocusFallback } from './focus-fallback.ts'
+import { t } from './messages.ts'
 import { NewColumn } from './new-column.tsx'
+import { useTouchDrag } from './touch-drag.ts'
 import { useDrags } from './use-drags.ts'
 
 interface ColumnsProps {
@@ -19,6 +21,7 @@ export function Columns({ view, shownIn, isFiltered }: ColumnsProps) {
   const tools = useTools()
   const strip = useRef<HTMLElement>(null)
   useDrags(tools, strip)
+  useTouchDrag(tools, strip)
   useCardFocusFallback(tools, view, shownIn)
   const trackFocus = useColumnFocusFallback(view)
   return (
@@ -26,16 +29,12 @@ export function Columns({ view, shownIn, isFiltered }: ColumnsProps) {
       ref={strip}
       id="main"
       className="board"
-      aria-label={`Board ${view.title}`}
+      aria-label={t.boardLabel({ title: view.title })}
       onKeyDown={(event) => handleCardKeys(event, tools)}
       {...trackFocus}
-      onContextMenu={(event) => {
-        // The key that opens the card's menu must not open the browser's context menu as well.
-        if (event.target instanceof Element && event.target.closest('[role=menu]')) event.preventDefault()
-      }}
     >
       <p id="board-hint" hidden>
-        Shift with an arrow key moves the card. M opens the move dialog.
+        {t.boardHint}
       </p>
       {view.columns.map((column) => (
         <ColumnView key={column.id} column={column} cards={shownIn(column)} isFiltered={isFiltered} />

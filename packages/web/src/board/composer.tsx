@@ -4,8 +4,9 @@ import { type ComposerPosition, useTools } from '../board-state/board-tools.ts'
 import { setFilter } from '../board-state/filter-address.ts'
 import { announce } from '../ui/announcer.tsx'
 import { readStored, writeStored } from '../ui/browser-storage.ts'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
+import { t } from './messages.ts'
 
 const linesOf = (text: string) =>
   text
@@ -42,14 +43,12 @@ export function Composer({ position }: { position: ComposerPosition }) {
       for (const title of titles)
         ids.push(tools.change('createCard', { column_id, title, after_id: ids.at(-1) ?? after_id }).id)
     })
-    const message = titles.length === 1 ? `Created “${titles[0]}”` : `Created ${titles.length} cards`
+    const created =
+      titles.length === 1 ? t.createdCard({ title: titles[0] ?? '' }) : t.createdCards({ count: titles.length })
     const hidden = ids.filter((id) => tools.reveal(id)).length
     if (hidden > 0)
-      showToast(
-        `${message}. ${hidden === 1 ? 'It doesn’t' : 'They don’t'} match the filter and will be hidden when the filter changes.`,
-        { label: 'Clear filter', run: () => setFilter('') },
-      )
-    else announce(message)
+      showToast(t.createdHidden({ count: hidden, created }), { label: t.clearFilter, run: () => setFilter('') })
+    else announce(created)
     tools.composing.set({ column_id, after_id: ids.at(-1) ?? after_id })
     return true
   }
@@ -76,8 +75,9 @@ export function Composer({ position }: { position: ComposerPosition }) {
     <div ref={root} className="composer">
       <textarea
         ref={field}
-        aria-label="Card title"
-        placeholder="Card title…"
+        dir="auto"
+        aria-label={t.cardTitle}
+        placeholder={t.cardTitlePlaceholder}
         rows={2}
         value={text}
         onChange={(event) => write(event.target.value)}
@@ -94,10 +94,10 @@ export function Composer({ position }: { position: ComposerPosition }) {
             field.current?.focus()
           }}
         >
-          Add card
+          {t.addCard}
         </button>
         <button type="button" className="button is-quiet" onClick={close}>
-          Cancel
+          {t.cancel}
         </button>
       </span>
     </div>

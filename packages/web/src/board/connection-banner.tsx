@@ -5,6 +5,7 @@ import { boardApi } from '../board-state/board-api.ts'
 import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { ConnectionMonitor, type ConnectionStatus } from './connection-status.ts'
+import { t } from './messages.ts'
 
 const CHECK_MS = 250
 
@@ -37,49 +38,48 @@ export function useConnection(state: BoardState): ConnectionStatus {
 function bannerText(connection: ConnectionStatus): string | undefined {
   switch (connection.kind) {
     case 'offline':
-      return connection.waiting === 0
-        ? 'You can keep working. Your changes are saved and will be sent when you’re back online.'
-        : `Your ${connection.waiting === 1 ? 'change is' : `${connection.waiting} changes are`} saved and will be sent when you’re back online.`
+      return connection.waiting === 0 ? t.keepWorking : t.changesWaiting({ count: connection.waiting })
     case 'back':
       return connection.sent + connection.received === 0
-        ? 'Everything is synced.'
-        : `Everything is synced: ${connection.sent} ${connection.sent === 1 ? 'change' : 'changes'} sent, ${connection.received} received.`
+        ? t.synced
+        : t.syncedChanges({ count: connection.sent, received: connection.received })
     default:
       return undefined
   }
 }
 
 const labels = {
-  live: 'Live',
-  polling: 'Updating every few seconds',
-  connecting: 'Connecting…',
-  reconnecting: 'Reconnecting…',
-  offline: 'Offline',
-  back: 'Live',
+  live: t.live,
+  polling: t.polling,
+  connecting: t.connecting,
+  reconnecting: t.reconnecting,
+  offline: t.offline,
+  back: t.live,
 }
 
+/** The connection status. It is visible only when something is wrong. */
 export function ConnectionPill({ connection }: { connection: ConnectionStatus }) {
   const isLive = connection.kind === 'live' || connection.kind === 'back'
-  return <span className={`pill${isLive ? ' is-live' : ''}`}>{labels[connection.kind]}</span>
+  return <span className={isLive ? 'visually-hidden' : 'pill'}>{labels[connection.kind]}</span>
 }
 
 /** Banner above the board while offline, and for a moment after the reconnect. */
 export function ConnectionBanner({ connection, onRetry }: { connection: ConnectionStatus; onRetry: () => void }) {
   const text = bannerText(connection)
   const isOffline = connection.kind === 'offline'
-  const heading = isOffline ? 'Offline.' : 'Back online.'
+  const heading = isOffline ? t.offlineHeading : t.backHeading
   useEffect(() => {
     if (text) announce(`${heading} ${text}`)
   }, [heading, text])
   if (!text) return null
   return (
-    <section className={`banner${isOffline ? '' : ' is-good'}`} aria-label="Connection">
+    <section className={`banner${isOffline ? '' : ' is-good'}`} aria-label={t.connection}>
       <p>
         <b>{heading}</b> {text}
       </p>
       {isOffline && (
         <button type="button" className="button" onClick={onRetry}>
-          Retry
+          {t.retry}
         </button>
       )}
     </section>

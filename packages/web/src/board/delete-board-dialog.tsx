@@ -4,7 +4,8 @@ import { useTools } from '../board-state/board-tools.ts'
 import { client } from '../session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 
 /** Asks for the board's name, because this deletes everything for all members. */
 export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose: () => void }) {
@@ -13,7 +14,8 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const isSure = text.trim() === view.title.trim()
-  const cards = view.columns.reduce((sum, column) => sum + column.cards.length, 0)
+  const members = view.members.length
+  const count = view.columns.reduce((sum, column) => sum + column.cards.length, 0)
   const remove = async (event: FormEvent) => {
     event.preventDefault()
     if (!isSure || isBusy) return
@@ -22,21 +24,18 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
     try {
       await client.deleteBoard({ board_id: view.id })
       tools.navigate('/boards')
-      showToast(`Deleted “${view.title}”`)
+      showToast(t.deletedBoard({ title: view.title }))
     } catch (error) {
       setFailure(error)
       setBusy(false)
     }
   }
   return (
-    <Dialog title={`Delete “${view.title}”`} size="small" onClose={onClose}>
+    <Dialog title={t.deleteBoardTitle({ title: view.title })} size="small" onClose={onClose}>
       <form className="dialog-body" onSubmit={(event) => void remove(event)}>
-        <p>
-          This deletes the board{view.members.length > 1 && ` for all ${view.members.length} members`}, with{' '}
-          {cards === 1 ? 'its card' : `its ${cards} cards`} and all files. This can’t be undone.
-        </p>
+        <p>{members > 1 ? t.deletesSharedBoard({ count, members }) : t.deletesOwnBoard({ count })}</p>
         <label className="stack">
-          Type the board name to confirm
+          {t.typeBoardName}
           <input
             className="input"
             value={text}
@@ -49,10 +48,10 @@ export function DeleteBoardDialog({ view, onClose }: { view: FullBoard; onClose:
         {failure !== undefined && <Failure error={failure} />}
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
-            Cancel
+            {t.cancel}
           </button>
           <button type="submit" className="button is-danger" disabled={!isSure || isBusy}>
-            {isBusy ? 'Deleting…' : 'Delete board'}
+            {isBusy ? t.deleting : t.deleteBoard}
           </button>
         </div>
       </form>

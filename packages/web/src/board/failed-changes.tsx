@@ -2,25 +2,26 @@ import type { FailedChange } from '@lockstep/client/live'
 import type { BoardState } from '@lockstep/client/react'
 import { useEffect } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
-import { describeChange } from '../board-state/describe-change.ts'
+import { describeFailure } from '../board-state/describe-change.ts'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
-import { layers } from '../ui/layers.ts'
+import { openLayers } from '../ui/layers.ts'
+import { problemMessage } from '../ui/problems.ts'
+import { t } from './messages.ts'
 
 /** Changes that failed, with the reason and the typed text, so that nothing is lost silently. */
 export function FailedChanges({ failedChanges, dismiss }: Pick<BoardState, 'failedChanges' | 'dismiss'>) {
-  const title =
-    failedChanges.length === 1 ? 'One change couldn’t be saved' : `${failedChanges.length} changes couldn’t be saved`
+  const count = failedChanges.length
   const last = failedChanges.at(-1)
   useEffect(() => {
     // Behind a modal dialog the alert is inert, so announce it.
-    if (last && layers.get().length > 0) announce(describeFailure(last))
+    if (last && openLayers().length > 0) announce(sentenceOf(last))
   }, [last])
-  if (failedChanges.length === 0) return null
+  if (count === 0) return null
   return (
-    <section className="failedChanges" aria-label={title} role="alert">
+    <section className="failedChanges" aria-label={t.failedTitle({ count })} role="alert">
       <p>
-        <b>{title}.</b>
+        <b>{t.failedHeading({ count })}</b>
       </p>
       <ul>
         {failedChanges.map((notice) => (
@@ -31,14 +32,13 @@ export function FailedChanges({ failedChanges, dismiss }: Pick<BoardState, 'fail
   )
 }
 
-const describeFailure = (notice: FailedChange): string =>
-  `Couldn’t ${describeChange(notice.change)}. ${reasonOf(notice)}`
+const sentenceOf = (notice: FailedChange): string => describeFailure(notice.change, reasonOf(notice))
 
 const reasonOf = ({ change, reason, problem }: FailedChange): string => {
-  if (reason === 'gone')
-    return change.name.startsWith('create') ? 'The card or column it belongs to was deleted.' : 'It was deleted.'
-  if (reason === 'conflict') return 'Someone else changed the same text.'
-  return problem?.detail ?? 'The server rejected it.'
+  // Only what is created has an id of its own; other changes name it `card_id` and the like.
+  if (reason === 'gone') return 'id' in change.input ? t.parentWasDeleted : t.wasDeleted
+  if (reason === 'conflict') return t.textConflict
+  return problem ? problemMessage(problem) : t.rejected
 }
 
 /** After dismissing a failure, focuses the next one, or the page's heading. */
@@ -59,23 +59,23 @@ function FailedChangeRow({ notice, onDone }: { notice: FailedChange; onDone: () 
   return (
     <li>
       <span>
-        {describeFailure(notice)}
+        {sentenceOf(notice)}
         {text && <q>{text.slice(0, 120)}</q>}
       </span>
       <span className="notice-actions">
         {reason === 'conflict' && card_id && (
           <button type="button" className="button" onClick={() => tools.openCard(card_id)}>
-            Open card
+            {t.openCard}
           </button>
         )}
         {reason === 'rejected' && (
           <button type="button" className="button" onClick={retry}>
-            Retry
+            {t.retry}
           </button>
         )}
         {text && (
           <button type="button" className="button" onClick={() => void copyText(text)}>
-            Copy text
+            {t.copyText}
           </button>
         )}
         <button
@@ -86,7 +86,7 @@ function FailedChangeRow({ notice, onDone }: { notice: FailedChange; onDone: () 
             requestAnimationFrame(focusNextFailure)
           }}
         >
-          Dismiss
+          {t.dismiss}
         </button>
       </span>
     </li>

@@ -1,24 +1,25 @@
 import type { FullBoard } from '@lockstep/client'
 import { useTools } from '../board-state/board-tools.ts'
-import { hasPart, labelPart, parseFilter } from '../board-state/filter.ts'
+import { type FilterChip, hasPart, labelPart, parseFilter, splitFilter } from '../board-state/filter.ts'
 import { setFilter, toggleFilter } from '../board-state/filter-address.ts'
-import { openPalette } from '../board-state/overlay.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { nameOf } from '../ui/people.tsx'
+import type { MenuEntry } from '../ui/menu-types.ts'
+import { Avatar, nameOf, tinted } from '../ui/people.tsx'
+import { t } from './messages.ts'
 
-/** The filter of the board. */
-export function FilterBar({ view, text }: { view: FullBoard; text: string }) {
+interface FilterProps {
+  view: FullBoard
+  /** The text of the filter. */
+  text: string
+}
+
+/** The field for words, and a menu with labels and people. */
+export function FilterBar({ view, text }: FilterProps) {
   const tools = useTools()
-  const isFiltered = parseFilter(text) !== undefined
-  const all = view.columns.reduce((sum, { cards }) => sum + cards.length, 0)
-  const shown = isFiltered ? view.columns.reduce((sum, column) => sum + tools.shownIn(column).length, 0) : all
-  const toggle = (label: string, part: string) => (
-    <button type="button" className="filter-chip" aria-pressed={hasPart(text, part)} onClick={() => toggleFilter(part)}>
-      {label}
-    </button>
-  )
+  const { chips, words } = splitFilter(text, view)
+  const write = (typed: string) => setFilter([...chips.map(({ part }) => part), typed].join(' ').trimStart())
   return (
     <search className="filter-bar">
       <span className="filter-box">
@@ -26,10 +27,11 @@ export function FilterBar({ view, text }: { view: FullBoard; text: string }) {
         <input
           type="search"
           className="filter-field"
-          aria-label="Filter cards"
-          placeholder="Filter cards"
-          value={text}
-          onChange={(event) => setFilter(event.target.value)}
+          dir="auto"
+          aria-label={t.filterCards}
+          placeholder={t.filterCards}
+          value={words}
+          onChange={(event) => write(event.target.value)}
           onKeyDown={(event) => {
             if (event.key === 'Escape') setFilter('')
             if (event.key === 'Enter' || event.key === 'ArrowDown' || (event.key === 'Escape' && !text)) {
@@ -40,54 +42,89 @@ export function FilterBar({ view, text }: { view: FullBoard; text: string }) {
         />
         <Keys keys="/" />
       </span>
-      {toggle('Mine', '@me')}
-      {toggle('Unassigned', 'is:unassigned')}
-      {view.labels.length > 0 && (
-        <Menu
-          label="Filter by label"
-          className="filter-chip"
-          items={view.labels.map(({ name }) => ({
-            label: name,
-            ...(hasPart(text, labelPart(name)) && { icon: 'check' as const }),
-            onSelect: () => toggleFilter(labelPart(name)),
-          }))}
-        >
-          Label <Icon name="down" size={12} />
-        </Menu>
-      )}
-      {view.members.length > 1 && (
-        <Menu
-          label="Filter by person"
-          className="filter-chip"
-          items={view.members.map(({ user }) => ({
-            label: nameOf(user),
-            ...(hasPart(text, `@${user.username}`) && { icon: 'check' as const }),
-            onSelect: () => toggleFilter(`@${user.username}`),
-          }))}
-        >
-          Person <Icon name="down" size={12} />
-        </Menu>
-      )}
-      {isFiltered && (
-        <button
-          type="button"
-          className="filter-chip"
-          onClick={() => {
-            setFilter('')
-            // This button disappears with the filter.
-            document.querySelector<HTMLElement>('.filter-field')?.focus()
-          }}
-        >
-          <Icon name="close" size={12} /> Clear
-        </button>
-      )}
-      <span className="spacer" />
-      <span className="filter-count" role="status">
-        {isFiltered ? `${shown} of ${all} cards` : `${all} ${all === 1 ? 'card' : 'cards'}`}
-      </span>
-      <button type="button" className="filter-chip filter-command" onClick={openPalette}>
-        Search… <Keys keys="Ctrl K" />
-      </button>
+      <Menu
+        label={chips.length > 0 ? t.filterMenuActive({ count: chips.length }) : t.filterMenu}
+        className={chips.length > 0 ? 'button is-active' : 'button'}
+        items={filterMenu(view, text)}
+      >
+        <Icon name="filter" /> <span className="filter-word">{t.filter}</span>{' '}
+        {chips.length > 0 && <span className="count">{chips.length}</span>}
+      </Menu>
     </search>
+  )
+}
+
+function filterMenu({ labels, members }: FullBoard, text: string): MenuEntry[] {
+  const toggle = (part: string) => ({ isChecked: hasPart(text, part), onSelect: () => toggleFilter(part) })
+  return [
+    { label: t.mine, icon: 'user', keys: 'F', ...toggle('@me') },
+    { label: t.nobody, icon: 'users', ...toggle('is:unassigned') },
+    ...(labels.length > 0 ? [undefined, t.labels] : []),
+    ...labels.map(({ name, color }) => ({ label: name, color, ...toggle(labelPart(name)) })),
+    ...(members.length > 1 ? [undefined, t.people] : []),
+    ...(members.length > 1
+      ? members.map(({ user }) => ({ label: nameOf(user), icon: 'user' as const, ...toggle(`@${user.username}`) }))
+      : []),
+  ]
+}
+
+/** The active parts of the filter, each with a button that removes it, and the number of cards that match. */
+export function ActiveFilter({ view, text }: FilterProps) {
+  const tools = useTools()
+  const isFiltered = parseFilter(text) !== undefined
+  const all = view.columns.reduce((sum, { cards }) => sum + cards.length, 0)
+  const shown = isFiltered ? view.columns.reduce((sum, column) => sum + tools.shownIn(column).length, 0) : all
+  return (
+    <div className={isFiltered ? 'filter-active' : 'visually-hidden'}>
+      {isFiltered && (
+        <>
+          {splitFilter(text, view).chips.map((chip) => (
+            <Chip key={chip.part} chip={chip} view={view} />
+          ))}
+          <button
+            type="button"
+            className="chip-button"
+            onClick={() => {
+              setFilter('')
+              // This button disappears with the filter.
+              document.querySelector<HTMLElement>('.filter-field')?.focus()
+            }}
+          >
+            {t.clear}
+          </button>
+          <span className="spacer" />
+        </>
+      )}
+      <span className="filter-count" role="status">
+        {isFiltered ? t.shownCards({ shown, count: all }) : t.cards({ count: all })}
+      </span>
+    </div>
+  )
+}
+
+function Chip({ chip, view }: { chip: FilterChip; view: FullBoard }) {
+  const label = view.labels.find(({ id }) => id === chip.id)
+  const user = view.members.find(({ user_id }) => user_id === chip.id)?.user
+  const name =
+    chip.on === 'me'
+      ? t.mine
+      : chip.on === 'unassigned'
+        ? t.nobody
+        : (label?.name ?? nameOf(user ?? { id: '', username: '' }))
+  return (
+    <button
+      type="button"
+      className="filter-chip"
+      aria-label={t.removeFilter({ name })}
+      onClick={() => {
+        toggleFilter(chip.part)
+        document.querySelector<HTMLElement>('.filter-field')?.focus()
+      }}
+    >
+      {label && <span className="dot" style={tinted(label.color)} />}
+      {user && <Avatar person={user} />}
+      <span dir="auto">{name}</span>
+      <Icon name="close" size={12} />
+    </button>
   )
 }

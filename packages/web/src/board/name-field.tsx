@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
 import { tooLong } from '../ui/too-long.tsx'
+import { t } from './messages.ts'
 
 interface NameFieldProps {
   label: string
@@ -23,7 +24,7 @@ export function NameField({ label, value, onSave, onDone, onKey, className = 'in
   const save = (): boolean => {
     const name = text.trim()
     const error = tooLong(name)
-    if (error) showToast(`${error}. Shorten it to save.`)
+    if (error) showToast(t.shortenToSave({ error }))
     // An unchanged name must not overwrite a change by another user.
     else if (name && name !== base) onSave(name)
     return !error
@@ -32,6 +33,7 @@ export function NameField({ label, value, onSave, onDone, onKey, className = 'in
     <input
       ref={field}
       className={className}
+      dir="auto"
       aria-label={label}
       value={text}
       onChange={(event) => setText(event.target.value)}

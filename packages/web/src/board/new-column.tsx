@@ -4,8 +4,9 @@ import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
+import { t } from './messages.ts'
 
-const starterColumns = ['To do', 'Doing', 'Done']
+const starterColumns = [t.toDoColumn, t.doingColumn, t.doneColumn]
 
 /** Adds a column. On an empty board it also offers three starter columns. */
 export function NewColumn({ hasColumns }: { hasColumns: boolean }) {
@@ -24,7 +25,7 @@ export function NewColumn({ hasColumns }: { hasColumns: boolean }) {
     if (tooLong(title ?? '')) return
     if (title?.trim()) {
       tools.change('createColumn', { title: title.trim() })
-      announce(`Created column “${title.trim()}”`)
+      announce(t.createdColumn({ title: title.trim() }))
       setTitle('')
     } else close()
   }
@@ -33,21 +34,21 @@ export function NewColumn({ hasColumns }: { hasColumns: boolean }) {
       <div className="column-new">
         {!hasColumns && (
           <div className="column-ideas">
-            <p>This board has no columns yet.</p>
+            <p>{t.noColumns}</p>
             <button
               type="button"
               className="button is-primary"
               onClick={() => {
                 for (const starter of starterColumns)
-                  tools.change('createColumn', { title: starter, is_done_column: starter === 'Done' })
+                  tools.change('createColumn', { title: starter, is_done_column: starter === t.doneColumn })
               }}
             >
-              Start with To do, Doing, Done
+              {t.startWithColumns}
             </button>
           </div>
         )}
         <button type="button" className="column-add" data-new-column="" onClick={() => setTitle('')}>
-          <Icon name="plus" /> Add column
+          <Icon name="plus" /> {t.addColumn}
         </button>
       </div>
     )
@@ -62,8 +63,9 @@ export function NewColumn({ hasColumns }: { hasColumns: boolean }) {
       <input
         ref={field}
         className="input"
-        aria-label="New column name"
-        placeholder="Column name"
+        dir="auto"
+        aria-label={t.newColumnName}
+        placeholder={t.columnName}
         value={title}
         onChange={(event) => setTitle(event.target.value)}
         onKeyDown={(event) => {
@@ -73,10 +75,10 @@ export function NewColumn({ hasColumns }: { hasColumns: boolean }) {
       <TooLong text={title} />
       <span className="composer-foot">
         <button type="submit" className="button is-primary">
-          Add column
+          {t.addColumn}
         </button>
         <button type="button" className="button is-quiet" onClick={close}>
-          Cancel
+          {t.cancel}
         </button>
       </span>
     </form>

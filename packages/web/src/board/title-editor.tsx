@@ -3,8 +3,9 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { readDraft, useDraftName, writeDraft } from '../card/drafts.ts'
 import { saveTitle } from '../card/save-title.ts'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
+import { t } from './messages.ts'
 
 /**
  * Edits a card's title in place. Enter and blur save, Escape cancels. After a reload, or after leaving the field with a title
@@ -33,7 +34,7 @@ export function TitleEditor({ card }: { card: Card }) {
     // An unchanged title must not overwrite a change by another user.
     if (!isChanged || !isSaved) writeDraft(draftName, undefined)
     else if (!tooLong(title)) void saveTitle(tools, card.id, draftName, title.trim(), base)
-    else showToast('Draft saved', { label: 'Discard', run: () => writeDraft(draftName, undefined) })
+    else showToast(t.draftSaved, { label: t.discard, run: () => writeDraft(draftName, undefined) })
   }
   const handleKey = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
@@ -47,7 +48,8 @@ export function TitleEditor({ card }: { card: Card }) {
       <textarea
         ref={field}
         className="card-title-field"
-        aria-label="Title"
+        dir="auto"
+        aria-label={t.title}
         value={title}
         rows={2}
         onChange={(event) => write(event.target.value.replaceAll('\n', ' '))}

@@ -5,7 +5,8 @@ import { useEffect } from 'react'
 import { placementAt } from '../board-state/board-model.ts'
 import type { BoardTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 
 /** Tracks a drag over the board and moves the card or column on drop. */
 export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null }) {
@@ -43,7 +44,7 @@ export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null
           const over = where(location.current.dropTargets)
           tools.dragging.set(undefined)
           if (!id) return
-          if (!over) announce('Nothing moved')
+          if (!over) announce(t.nothingMoved)
           else if (kind === 'card') dropCard(tools, id, over)
           else dropColumn(tools, id, over)
         },
@@ -59,10 +60,10 @@ export function useDrags(tools: BoardTools, strip: { current: HTMLElement | null
   }, [tools, strip])
 }
 
-function dropCard(tools: BoardTools, id: string, { column_id, index }: { column_id: string; index: number }) {
+export function dropCard(tools: BoardTools, id: string, { column_id, index }: { column_id: string; index: number }) {
   const column = tools.view.columns.find((each) => each.id === column_id)
-  if (!tools.find(id)) return void showToast('The card was deleted while you were dragging it.')
-  if (!column) return void showToast('The column was deleted while you were dragging the card.')
+  if (!tools.find(id)) return void showToast(t.draggedCardDeleted)
+  if (!column) return void showToast(t.targetColumnDeleted)
   const others = tools.shownIn(column).filter((card) => card.id !== id)
   tools.move(id, placementAt(column, others, index, id))
 }
@@ -86,7 +87,7 @@ function dropColumn(tools: BoardTools, id: string, { column_id, index }: { colum
   const { columns } = tools.view
   const column = columns.find((each) => each.id === id)
   const at = columns.filter((each) => each.id !== id).findIndex((each) => each.id === column_id)
-  if (!column) showToast('The column was deleted while you were dragging it.')
-  else if (at < 0) announce('Nothing moved')
+  if (!column) showToast(t.draggedColumnDeleted)
+  else if (at < 0) announce(t.nothingMoved)
   else tools.moveColumn(column, at + index)
 }

@@ -1,6 +1,8 @@
 import { useEffect } from 'react'
 import type { BoardTools } from '../board-state/board-tools.ts'
-import { showToast } from '../ui/toasts.tsx'
+import { openLayers } from '../ui/layers.ts'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true
 
@@ -16,18 +18,18 @@ export function useFileDrops(tools: BoardTools) {
 }
 
 async function dropFiles(tools: BoardTools, event: DragEvent) {
-  // An open card dialog handles its own drops.
-  if (!hasFiles(event) || document.querySelector('dialog[open]')) return
+  if (!hasFiles(event)) return
   event.preventDefault()
+  // An open card dialog handles its own drops.
+  if (openLayers().length > 0) return
   const card = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-card-id]') : null
   const card_id = card?.dataset['cardId']
   const files = [...(event.dataTransfer?.files ?? [])]
-  if (!card_id) return showToast('Drop files on a card to attach them.')
+  if (!card_id) return showToast(t.dropOnCard)
   try {
-    const { attach } = await import('../card/uploads.ts')
-    attach(card_id, files, !navigator.onLine)
-    tools.openCard(card_id)
+    const { attachOnBoard } = await import('../card/uploads.ts')
+    await attachOnBoard(tools, card_id, files)
   } catch {
-    showToast('You’re offline. Attach files when you’re back online.')
+    showToast(t.attachOnline)
   }
 }

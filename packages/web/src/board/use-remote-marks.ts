@@ -3,20 +3,39 @@ import { useBoardEvents } from '@lockstep/client/react'
 import { boardApi } from '../board-state/board-api.ts'
 import type { BoardTools } from '../board-state/board-tools.ts'
 import { announceOthers } from '../ui/announcer.tsx'
-import { colorOf, nameOf } from '../ui/people.tsx'
-import { showToast } from '../ui/toasts.tsx'
+import { nameOf } from '../ui/people.tsx'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 
 /** Maximum number of marks at once: more would be unreadable and slow. */
 const MAX_MARKS = 24
 
-const verbs: Record<string, string> = {
-  'card.created': 'added',
-  'card.updated': 'edited',
-  'card.moved': 'moved',
-  'card.labeled': 'labelled',
-  'card.unlabeled': 'removed a label from',
-  'card.assigned': 'assigned',
-  'card.unassigned': 'unassigned someone from',
+/** The words for a change: at the card, and announced. A change of the user's own was made in another window. */
+interface ChangeWords {
+  mark: (values: { name: string }) => string
+  ownMark: string
+  news: (values: { name: string; title: string }) => string
+  ownNews: (values: { title: string }) => string
+}
+const changed: ChangeWords = {
+  mark: t.changedThis,
+  ownMark: t.youChangedThis,
+  news: t.changed,
+  ownNews: t.youChanged,
+}
+const words: Record<string, ChangeWords> = {
+  'card.created': { mark: t.addedThis, ownMark: t.youAddedThis, news: t.added, ownNews: t.youAdded },
+  'card.updated': { mark: t.editedThis, ownMark: t.youEditedThis, news: t.edited, ownNews: t.youEdited },
+  'card.moved': { mark: t.movedThis, ownMark: t.youMovedThis, news: t.moved, ownNews: t.youMoved },
+  'card.labeled': { mark: t.labeledThis, ownMark: t.youLabeledThis, news: t.labeled, ownNews: t.youLabeled },
+  'card.unlabeled': { mark: t.unlabeledThis, ownMark: t.youUnlabeledThis, news: t.unlabeled, ownNews: t.youUnlabeled },
+  'card.assigned': { mark: t.assignedThis, ownMark: t.youAssignedThis, news: t.assigned, ownNews: t.youAssigned },
+  'card.unassigned': {
+    mark: t.unassignedThis,
+    ownMark: t.youUnassignedThis,
+    news: t.unassigned,
+    ownNews: t.youUnassigned,
+  },
 }
 
 /** Marks cards that others change, with their name and colour. */
@@ -25,15 +44,15 @@ export function useRemoteMarks(tools: BoardTools) {
     if (isOwn || event.type === 'resync' || isRebalancing(tools, event) || isMemberRemoval(event)) return
     // Uploads bypass the live board, so `isOwn` is not set for them.
     if (event.type === 'attachment.created' && event.user_id === tools.me.id) return
-    const who = actorOf(tools, event.user_id)
-    warnWhileDragging(tools, event, who.name)
+    const { name, isMe, color } = actorOf(tools, event.user_id)
+    warnWhileDragging(tools, event, name)
     const card_id = cardOf(tools, event)
     if (!card_id) return
-    const text = `${who.name} ${verbs[event.type] ?? 'changed'} this${who.where}`
+    const { mark, ownMark, news, ownNews } = words[event.type] ?? changed
     if (tools.marks.get().size < MAX_MARKS || tools.marks.get().has(card_id))
-      tools.mark(card_id, { color: who.color, text })
-    const { title } = event.data as { title?: string }
-    announceOthers(`${who.name} ${verbs[event.type] ?? 'changed'} “${title ?? 'a card'}”${who.where}.`)
+      tools.mark(card_id, { color, text: isMe ? ownMark : mark({ name }) })
+    const { title = t.aCard } = event.data as { title?: string }
+    announceOthers(isMe ? ownNews({ title }) : news({ name, title }))
   })
 }
 
@@ -48,11 +67,12 @@ function isRebalancing(tools: BoardTools, { type, user_id, data }: BoardEvent): 
 /** A removed member is unassigned from cards and items. The removal event, which follows, says who did it. */
 const isMemberRemoval = ({ type, user_id }: BoardEvent) => user_id === null && type.endsWith('.unassigned')
 
-function actorOf(tools: BoardTools, user_id: string | null): { name: string; where: string; color: string } {
-  if (user_id === null) return { name: 'A rule', where: '', color: '#6a655a' }
-  if (user_id === tools.me.id) return { name: 'You', where: ' in another window', color: colorOf(user_id) }
+function actorOf(tools: BoardTools, user_id: string | null): { name: string; isMe: boolean; color: string } {
+  if (user_id === null) return { name: t.aRule, isMe: false, color: '#6a655a' }
+  const color = tools.personColor(user_id)
+  if (user_id === tools.me.id) return { name: t.you, isMe: true, color }
   const user = tools.member(user_id)
-  return { name: user ? (user.firstname ?? nameOf(user)) : 'Someone', where: '', color: colorOf(user_id) }
+  return { name: user ? (user.firstname ?? nameOf(user)) : t.someone, isMe: false, color }
 }
 
 /** The card that an event is about, directly or through a checklist. */
@@ -68,11 +88,10 @@ const cardOfChecklist = (view: FullBoard, checklist_id: string) =>
 
 /** Tells the user at once if someone changes the card they are dragging. */
 function warnWhileDragging(tools: BoardTools, { type, data }: BoardEvent, name: string) {
-  const { id, title, column_id } = data as { id: string; title?: string; column_id?: string }
+  const { id, title = '', column_id } = data as { id: string; title?: string; column_id?: string }
   if (tools.dragging.get()?.id !== id) return
-  const column = tools.view.columns.find(({ id: each }) => each === column_id)?.title
-  if (type === 'card.deleted') showToast(`${name} deleted the card you are dragging.`)
-  if (type === 'card.moved')
-    showToast(`${name} moved this card to ${column}. Drop it to move it again, or press Esc to leave it there.`)
-  if (type === 'card.updated') showToast(`${name} edited the card you are dragging. Its title is now “${title}”.`)
+  const column = tools.view.columns.find(({ id: each }) => each === column_id)?.title ?? ''
+  if (type === 'card.deleted') showToast(t.deletedDragged({ name }))
+  if (type === 'card.moved') showToast(t.movedDragged({ name, column }))
+  if (type === 'card.updated') showToast(t.editedDragged({ name, title }))
 }

@@ -1,12 +1,13 @@
 import { hasLetterKeys } from '../preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
+import { openLayers } from '../ui/layers.ts'
 
 const fields: Record<string, string> = { n: '.new-board input', '/': '.boards-find' }
 
-/** Shortcuts of the board list, outside fields and dialogs. */
+/** Shortcuts of the board list, outside fields, dialogs and menus. */
 export function handleBoardListKeys(event: KeyboardEvent) {
   if (event.defaultPrevented || event.altKey || hasCommand(event) || !hasLetterKeys()) return
-  if (isWriting(event.target) || document.querySelector('dialog[open]')) return
+  if (isWriting(event.target) || openLayers().length > 0) return
   const field = document.querySelector<HTMLElement>(fields[event.key] ?? 'never')
   if (!field) return
   event.preventDefault()

@@ -1,139 +1,120 @@
-import type { Board } from '@lockstep/client'
-import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react'
-import { Link, useLocation } from 'wouter'
-import { completeBoard, createBoard } from '../board-state/create-board.ts'
+import { isLockstepError } from '@lockstep/client'
+import { useState } from 'react'
 import { openPalette } from '../board-state/overlay.ts'
-import { client, me } from '../session.ts'
 import { AccountMenu } from '../settings/account-menu.tsx'
-import { errorMessage, Failure } from '../ui/failure.tsx'
-import { Icon } from '../ui/icon.tsx'
+import { Failure } from '../ui/failure.tsx'
 import { Keys } from '../ui/keys.tsx'
-import { useMounted } from '../ui/mounted.ts'
 import { Heading, Mark } from '../ui/page.tsx'
-import { Avatars } from '../ui/people.tsx'
-import { showToast } from '../ui/toasts.tsx'
-import { TooLong, tooLong } from '../ui/too-long.tsx'
-import { handleBoardListKeys, handleTileKeys } from './boards-keys.ts'
+import { BoardTile } from './board-tile.tsx'
+import { handleTileKeys } from './boards-keys.ts'
+import { t } from './messages.ts'
+import { NewBoard } from './new-board.tsx'
+import type { ShownBoard } from './offline-boards.ts'
+import { useBoardList } from './use-board-list.ts'
+import { useNewBoard } from './use-new-board.ts'
 import './boards.css'
 
 /** With more boards than this, a search field is shown. */
 const SEARCH_THRESHOLD = 8
 
 export function BoardsPage() {
-  const [boards, setBoards] = useState<Board[]>()
-  const [failure, setFailure] = useState<unknown>()
+  const { boards, savedIds, failure, now, reload } = useBoardList()
+  const { creating, create, createTutorial } = useNewBoard()
   const [text, setText] = useState('')
-  const load = useCallback(() => {
-    setFailure(undefined)
-    client.listBoards().then((found) => {
-      setBoards(found)
-      // If this fails, the next visit tries again.
-      completeBoard(found).catch(() => {})
-    }, setFailure)
-  }, [])
-  useEffect(load, [load])
-
+  const isEmpty = boards?.length === 0
   const found = boards?.filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
+  const isUnavailable = ({ id }: ShownBoard) => failure !== undefined && !savedIds.has(id)
   return (
     <>
       <header className="top">
         <Mark />
-        <Heading title="Boards" />
+        <Heading title={t.boards} />
         <span className="spacer" />
-        <button type="button" className="filter-chip filter-command" onClick={openPalette}>
-          Search… <Keys keys="Ctrl K" />
+        <button type="button" className="button is-quiet" onClick={openPalette}>
+          {t.search} <Keys keys="Ctrl K" />
         </button>
         <AccountMenu />
       </header>
-      <main id="main" className="boards">
+      <main id="main" className={isEmpty ? 'boards is-empty' : 'boards'}>
+        {isEmpty && <Welcome />}
+        {/* Always at this place, so that a text typed while the boards load is kept. */}
         <div className="boards-bar">
-          <NewBoard />
+          <NewBoard isCreating={creating === 'board'} isBusy={creating !== undefined} onCreate={create} />
           {boards && boards.length > SEARCH_THRESHOLD && (
             <input
               type="search"
               className="input boards-find"
-              aria-label="Find board"
-              placeholder="Find board"
+              dir="auto"
+              aria-label={t.findBoard}
+              placeholder={t.findBoard}
               value={text}
               onChange={(event) => setText(event.target.value)}
             />
           )}
         </div>
-        {failure !== undefined && <Failure error={failure} onRetry={load} />}
+        {isEmpty && <TutorialOffer isCreating={creating === 'tutorial'} isBusy={!!creating} onStart={createTutorial} />}
+        {failure !== undefined && <ListFailure failure={failure} hasBoards={boards !== undefined} onRetry={reload} />}
         {!boards && failure === undefined && <Skeleton />}
-        {boards?.length === 0 && <p className="boards-empty">Create your first board: enter a name above.</p>}
-        {found && found.length > 0 && <BoardTiles boards={found} />}
-        {found?.length === 0 && text && <p className="boards-empty">No boards match “{text}”</p>}
+        {found && found.length > 0 && (
+          <ul
+            className="tiles"
+            onKeyDown={(event) => handleTileKeys(event, [...event.currentTarget.querySelectorAll('a')])}
+          >
+            {found.map((board) => (
+              <li key={board.id}>
+                <BoardTile board={board} now={now} isUnavailable={isUnavailable(board)} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {found?.length === 0 && text && <p className="boards-none">{t.noMatch({ text })}</p>}
       </main>
     </>
   )
 }
 
-function BoardTiles({ boards }: { boards: Board[] }) {
+function Welcome() {
   return (
-    <ul className="tiles" onKeyDown={(event) => handleTileKeys(event, [...event.currentTarget.querySelectorAll('a')])}>
-      {boards.map((board) => (
-        <li key={board.id}>
-          <Link href={`/b/${board.id}`} className="tile">
-            <strong>{board.title}</strong>
-            {board.description && <span className="tile-text">{board.description}</span>}
-            <span className="tile-foot">
-              <Avatars people={board.members.map(({ user }) => user)} label="Members" />
-              <span className="chip">{board.members.find(({ user_id }) => user_id === me().id)?.role}</span>
-            </span>
-          </Link>
-        </li>
-      ))}
-    </ul>
+    <div className="boards-welcome">
+      <Mark />
+      <h2>{t.welcome}</h2>
+      <p>{t.welcomeText}</p>
+    </div>
   )
 }
 
-function NewBoard() {
-  const [title, setTitle] = useState('')
-  const [isBusy, setBusy] = useState(false)
-  const [, navigate] = useLocation()
-  const input = useRef<HTMLInputElement>(null)
-  const isMounted = useMounted()
-  useEffect(() => {
-    addEventListener('keydown', handleBoardListKeys)
-    return () => removeEventListener('keydown', handleBoardListKeys)
-  }, [])
-  const create = async (event: FormEvent) => {
-    event.preventDefault()
-    if (isBusy) return
-    if (!title.trim() || tooLong(title)) return input.current?.focus()
-    setBusy(true)
-    try {
-      const board_id = await createBoard(title.trim())
-      // The user may have opened another board in the meantime.
-      if (isMounted.current) navigate(`/b/${board_id}`)
-    } catch (error) {
-      showToast(errorMessage(error))
-      setBusy(false)
-    }
-  }
+interface TutorialOfferProps {
+  readonly isCreating: boolean
+  /** This or another board is being created. */
+  readonly isBusy: boolean
+  readonly onStart: () => void
+}
+
+function TutorialOffer({ isCreating, isBusy, onStart }: TutorialOfferProps) {
   return (
-    <form className="new-board" onSubmit={(event) => void create(event)}>
-      <input
-        ref={input}
-        className="input"
-        aria-label="Board name"
-        placeholder="Board name"
-        value={title}
-        readOnly={isBusy}
-        onChange={(event) => setTitle(event.target.value)}
-      />
-      <TooLong text={title} />
-      <button type="submit" className="button is-primary" aria-disabled={isBusy}>
-        {isBusy ? (
-          'Creating…'
-        ) : (
-          <>
-            <Icon name="plus" /> Create board <Keys keys="N" />
-          </>
-        )}
+    <div className="boards-tutorial">
+      <p>{t.tutorialText}</p>
+      <button type="button" className="button" aria-disabled={isBusy} onClick={onStart}>
+        {isCreating ? t.creatingTutorial : t.startTutorial}
       </button>
-    </form>
+    </div>
+  )
+}
+
+interface ListFailureProps {
+  readonly failure: unknown
+  readonly hasBoards: boolean
+  readonly onRetry: () => void
+}
+
+/** Without a connection, the saved boards are still usable. */
+function ListFailure({ failure, hasBoards, onRetry }: ListFailureProps) {
+  const isUnreachable = isLockstepError(failure, 'network_failed', 'timed_out')
+  if (!hasBoards || !isUnreachable) return <Failure error={failure} onRetry={onRetry} />
+  return (
+    <p className="boards-notice" role="status">
+      {t.unreachable}
+    </p>
   )
 }
 

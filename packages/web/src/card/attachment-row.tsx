@@ -2,8 +2,9 @@ import type { Attachment } from '@lockstep/client'
 import { useEffect, useRef, useState } from 'react'
 import { errorMessage } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
 import { kindOf, shownName, sizeOf } from './file-kinds.ts'
+import { t } from './messages.ts'
 import { download, useFileContent } from './use-file-content.ts'
 
 interface AttachmentRowProps {
@@ -14,7 +15,7 @@ interface AttachmentRowProps {
 
 export const save = (attachment: Attachment) =>
   void download(attachment).catch((error: unknown) =>
-    showToast(`“${shownName(attachment.name)}”: ${errorMessage(error)}`),
+    showToast(t.fileProblem({ name: shownName(attachment.name), problem: errorMessage(error) })),
   )
 
 export function AttachmentRow({ attachment, onPreview, onDelete }: AttachmentRowProps) {
@@ -23,22 +24,27 @@ export function AttachmentRow({ attachment, onPreview, onDelete }: AttachmentRow
   const kind = kindOf(attachment)
   const open = kind ? onPreview : () => save(attachment)
   return (
-    <li className="cd-file">
+    <li className="cd-file" data-file-id={attachment.id}>
       <Thumb attachment={attachment} />
       <span className="cd-file-about">
-        <button type="button" className="cd-file-name" onClick={open}>
+        <button type="button" className="cd-file-name" dir="auto" onClick={open}>
           {name}
-          <span className="visually-hidden">{kind ? ', preview' : ', download'}</span>
+          <span className="visually-hidden">{kind ? t.previewSuffix : t.downloadSuffix}</span>
         </button>
         <span className="cd-file-note">
           {sizeOf(size)}
           {!kind && ` · ${mime_type}`}
         </span>
       </span>
-      <button type="button" className="icon-button" aria-label={`Download ${name}`} onClick={() => save(attachment)}>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={t.downloadFile({ name })}
+        onClick={() => save(attachment)}
+      >
         <Icon name="download" />
       </button>
-      <button type="button" className="icon-button" aria-label={`Delete ${name}`} onClick={onDelete}>
+      <button type="button" className="icon-button" aria-label={t.deleteFile({ name })} onClick={onDelete}>
         <Icon name="trash" />
       </button>
     </li>

@@ -1,11 +1,13 @@
 import type { Attachment, Card } from '@lockstep/client'
-import { type RefObject, useEffect, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { confirmAction } from '../ui/confirm.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useStore } from '../ui/store.ts'
 import { AttachmentRow } from './attachment-row.tsx'
-import { shownName } from './file-kinds.ts'
+import { kindOf, shownName } from './file-kinds.ts'
 import { FilePreview } from './file-preview.tsx'
+import { t } from './messages.ts'
 import { UploadRow } from './upload-row.tsx'
 import { attach, removeUpload, uploads } from './uploads.ts'
 
@@ -19,6 +21,7 @@ interface AttachmentsProps {
 export function Attachments({ card, isOffline, chooser }: AttachmentsProps) {
   const tools = useTools()
   const [preview, setPreview] = useState<Attachment>()
+  const list = useRef<HTMLUListElement>(null)
   const all = useStore(uploads).filter(({ card_id }) => card_id === card.id)
   const has = (id: string) => card.attachments.some((attachment) => attachment.id === id)
   // A finished upload stays in the list until the board contains the attachment.
@@ -26,19 +29,25 @@ export function Attachments({ card, isOffline, chooser }: AttachmentsProps) {
   useEffect(() => {
     for (const { id, state } of all) if (state === 'done' && has(id)) removeUpload(id)
   })
-  const remove = ({ id, name }: Attachment) => {
-    if (!confirm(`Delete “${shownName(name)}”? This can’t be undone.`)) return
+  const remove = async ({ id, name }: Attachment) => {
+    const question = {
+      title: t.deleteFileTitle({ name: shownName(name) }),
+      text: t.deleteFileText,
+      action: t.deleteFileAction,
+    }
+    if (!(await confirmAction(question))) return
+    passFocus(list.current, id)
     tools.change('deleteAttachment', { attachment_id: id })
   }
   const isEmpty = card.attachments.length === 0 && waiting.length === 0
   return (
-    <section className="cd-section" aria-label="Attachments" hidden={isEmpty}>
+    <section className="cd-section" aria-label={t.attachments} hidden={isEmpty}>
       <div className="cd-section-head">
         <Icon name="clip" />
-        <h3>Attachments</h3>
+        <h3>{t.attachments}</h3>
         <span className="spacer" />
         <button type="button" className="button is-quiet" onClick={() => chooser.current?.click()}>
-          Add
+          {t.add}
         </button>
       </div>
       <input
@@ -46,26 +55,42 @@ export function Attachments({ card, isOffline, chooser }: AttachmentsProps) {
         type="file"
         multiple
         hidden
-        aria-label="Files to attach"
+        aria-label={t.filesToAttach}
         onChange={(event) => {
-          attach(card.id, [...(event.target.files ?? [])], isOffline)
+          void attach(card.id, [...(event.target.files ?? [])], isOffline)
           event.target.value = ''
         }}
       />
-      <ul className="cd-files">
+      <ul ref={list} className="cd-files">
         {card.attachments.map((attachment) => (
           <AttachmentRow
             key={attachment.id}
             attachment={attachment}
             onPreview={() => setPreview(attachment)}
-            onDelete={() => remove(attachment)}
+            onDelete={() => void remove(attachment)}
           />
         ))}
         {waiting.map((upload) => (
           <UploadRow key={upload.id} upload={upload} isOffline={isOffline} />
         ))}
       </ul>
-      {preview && <FilePreview attachment={preview} onClose={() => setPreview(undefined)} />}
+      {preview && (
+        <FilePreview
+          attachment={preview}
+          images={card.attachments.filter((each) => kindOf(each) === 'image')}
+          onShow={setPreview}
+          onClose={() => setPreview(undefined)}
+        />
+      )}
     </section>
   )
+}
+
+/** Before a row disappears, focuses the next or previous one, or the title. */
+function passFocus(list: HTMLElement | null, id: string) {
+  const row = list?.querySelector(`[data-file-id="${CSS.escape(id)}"]`)
+  const next = row?.nextElementSibling ?? row?.previousElementSibling
+  const title = list?.closest('.layer')?.querySelector<HTMLElement>('[data-first]')
+  const target = next ? next.querySelector('button') : title
+  target?.focus()
 }

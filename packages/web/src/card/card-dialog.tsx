@@ -4,26 +4,25 @@ import { useLocation } from 'wouter'
 import { boardApi } from '../board-state/board-api.ts'
 import { type CardLocation, findCard } from '../board-state/board-model.ts'
 import { useTools } from '../board-state/board-tools.ts'
+import { filterQuery } from '../board-state/filter-address.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { showToast } from '../ui/toasts.tsx'
 import { Attachments } from './attachments.tsx'
 import { CardAdd } from './card-add.tsx'
-import { CardDetails } from './card-details.tsx'
+import { CardDates } from './card-dates.tsx'
 import { CardHead } from './card-head.tsx'
 import { type CardActions, useCardKeys } from './card-keys.ts'
+import { CardProperties } from './card-properties.tsx'
 import { Checklists } from './checklists.tsx'
 import { DeletedCard } from './deleted-card.tsx'
 import { Description } from './description.tsx'
 import { readDraft, useDraftName } from './drafts.ts'
-import { EditableText } from './editable-text.tsx'
-import { saveTitle } from './save-title.ts'
+import { t } from './messages.ts'
 import { attach } from './uploads.ts'
 import { useConflictDrafts } from './use-conflict-drafts.ts'
 import { useDroppedFiles } from './use-dropped-files.ts'
 import './card.css'
-import { filterQuery } from '../board-state/filter-address.ts'
 
 /** The dialog of a card. It has its own URL. */
 export function CardDialog({ view, item }: PanelProps) {
@@ -41,12 +40,12 @@ export function CardDialog({ view, item }: PanelProps) {
   if (found) return <OpenCard found={found} />
   if (last) return <DeletedCard last={last} />
   return (
-    <Dialog title="Card not found" size="small" onClose={() => tools.close()}>
+    <Dialog title={t.cardNotFound} size="small" onClose={() => tools.close()}>
       <div className="dialog-body">
-        <p className="hint">It may have been deleted, or the address is wrong.</p>
+        <p className="hint">{t.cardNotFoundHint}</p>
         <div className="dialog-foot">
           <button type="button" className="button is-primary" onClick={() => tools.close()}>
-            Back to board
+            {t.backToBoard}
           </button>
         </div>
       </div>
@@ -62,18 +61,19 @@ function OpenCard({ found }: { found: CardLocation }) {
   const newChecklist = useDraftName(card.id, 'new-checklist')
   const [isAdding, setAdding] = useState(() => readDraft(newChecklist) !== undefined)
   const isOffline = useBoardSelector(boardApi, tools.board_id, ({ status }) => status.phase === 'offline')
-  const isOver = useDroppedFiles((files) => attach(card.id, files, isOffline))
+  const isOver = useDroppedFiles((files) => void attach(card.id, files, isOffline))
   const actions = useCardActions(found, {
     rename: () => title.current?.click(),
     newChecklist: () => setAdding(true),
     upload: () => chooser.current?.click(),
   })
   useCardKeys(tools, actions)
-  const rename = async (text: string, base: string, draftName: string) => {
-    const outcome = await saveTitle(tools, card.id, draftName, text, base)
-    if (outcome === 'conflict') showToast('Someone else changed the title. Yours is saved as a draft.')
-  }
   useConflictDrafts(card)
+  // A picker belongs to the card or to the board, and does not move between them.
+  useEffect(() => {
+    tools.picker.set(undefined)
+    return () => tools.picker.set(undefined)
+  }, [tools])
 
   return (
     <Dialog
@@ -81,31 +81,22 @@ function OpenCard({ found }: { found: CardLocation }) {
       size="wide"
       hasOwnHeading
       onClose={() => tools.close()}
-      actions={<CardHead found={found} actions={actions} />}
+      actions={<CardHead found={found} actions={actions} title={title} />}
     >
       <div className={isOver ? 'dialog-body cd is-over' : 'dialog-body cd'}>
-        <div className="cd-title-row">
-          <EditableText
-            id={card.id}
-            field="title"
-            label="Title"
-            className="cd-title"
-            value={card.title}
-            max={255}
-            button={title}
-            onSave={(...text) => void rename(...text)}
-          />
-        </div>
         <div className="cd-columns">
-          <CardDetails card={card} />
+          <div className="cd-side">
+            <CardProperties found={found} />
+            <CardAdd actions={actions} />
+            <CardDates card={card} />
+          </div>
           <div className="cd-main">
-            <Description card={card} />
+            <Description card={card} onAttach={actions.upload} />
             <Checklists card={card} isAdding={isAdding} setAdding={setAdding} />
             <Attachments card={card} isOffline={isOffline} chooser={chooser} />
           </div>
-          <CardAdd card={card} actions={actions} />
         </div>
-        {isOver && <p className="cd-drop">Drop to attach</p>}
+        {isOver && <p className="cd-drop">{t.dropToAttach}</p>}
       </div>
     </Dialog>
   )
@@ -126,12 +117,10 @@ function useCardActions(
     step: (by) => {
       const shown = tools.shownIn(column)
       const next = shown[shown.findIndex(({ id }) => id === card.id) + by]
-      if (!next) return announce(by < 0 ? 'First card in the column' : 'Last card in the column')
+      if (!next) return announce(by < 0 ? t.firstCard : t.lastCard)
       // Replace the history entry, so that Back returns to the board in one step.
       navigate(`/b/${tools.board_id}/c/${next.id}${filterQuery()}`, { replace: true })
     },
-    remove: () => {
-      if (tools.remove(card.id)) tools.close()
-    },
+    remove: () => void tools.remove(card.id),
   }
 }

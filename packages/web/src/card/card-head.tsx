@@ -1,46 +1,64 @@
+import type { RefObject } from 'react'
 import type { CardLocation } from '../board-state/board-model.ts'
 import { useTools } from '../board-state/board-tools.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { tinted } from '../ui/people.tsx'
+import { showToast } from '../ui/toasts.ts'
 import type { CardActions } from './card-keys.ts'
+import { EditableText } from './editable-text.tsx'
+import { t } from './messages.ts'
+import { saveTitle } from './save-title.ts'
 
-/** The card's column and position, and its menu. */
-export function CardHead({ found: { card, column }, actions }: { found: CardLocation; actions: CardActions }) {
+interface CardHeadProps {
+  found: CardLocation
+  actions: CardActions
+  title: RefObject<HTMLButtonElement | null>
+}
+
+/** Title and menu of the card. They stay visible while the content scrolls. */
+export function CardHead({ found: { card, column }, actions, title }: CardHeadProps) {
   const tools = useTools()
   const shown = tools.shownIn(column)
   const at = shown.findIndex(({ id }) => id === card.id)
-  const position = at < 0 ? 'hidden by the filter' : `${at + 1} of ${shown.length}`
+  const rename = async (text: string, base: string, draftName: string) => {
+    const outcome = await saveTitle(tools, card.id, draftName, text, base)
+    if (outcome === 'conflict') showToast(t.titleConflict)
+  }
   return (
     <>
-      <button type="button" className="button is-quiet cd-column" onClick={actions.move}>
-        <span className="visually-hidden">Move from </span>
-        <span className="column-tab" style={tinted(column.color)} />
-        <span className="cd-column-name">{column.title}</span>
-        <span className="visually-hidden">, </span>
-        <span className="cd-column-position">{position}</span>
-        <Icon name="down" />
-      </button>
+      <div className="cd-title-row">
+        <EditableText
+          id={card.id}
+          field="title"
+          label={t.titleLabel}
+          className="cd-title"
+          value={card.title}
+          max={255}
+          button={title}
+          isFirst
+          onSave={(...text) => void rename(...text)}
+        />
+      </div>
       <Menu
-        label="Card menu"
+        label={t.cardMenu}
         items={[
-          { label: 'Edit title', icon: 'edit', keys: 'E', onSelect: actions.rename },
-          { label: 'Move to…', icon: 'move', keys: 'M', onSelect: actions.move },
-          { label: 'Labels…', icon: 'tag', keys: 'L', onSelect: actions.labels },
-          { label: 'Assign…', icon: 'users', keys: 'A', onSelect: actions.assignees },
-          { label: 'Add checklist', icon: 'list', keys: 'K', onSelect: actions.newChecklist },
-          { label: 'Attach files', icon: 'upload', keys: 'U', onSelect: actions.upload },
+          { label: t.editTitle, icon: 'edit', keys: 'E', onSelect: actions.rename },
+          { label: t.moveToMenu, icon: 'move', keys: 'M', onSelect: actions.move },
+          { label: t.labelsMenu, icon: 'tag', keys: 'L', onSelect: actions.labels },
+          { label: t.assignMenu, icon: 'users', keys: 'A', onSelect: actions.assignees },
+          { label: t.addChecklist, icon: 'list', keys: 'K', onSelect: actions.newChecklist },
+          { label: t.attachFiles, icon: 'upload', keys: 'U', onSelect: actions.upload },
           undefined,
-          { label: 'Previous card', keys: 'Ctrl ↑', isDisabled: at <= 0, onSelect: () => actions.step(-1) },
+          { label: t.previousCard, keys: 'Ctrl ↑', isDisabled: at <= 0, onSelect: () => actions.step(-1) },
           {
-            label: 'Next card',
+            label: t.nextCard,
             keys: 'Ctrl ↓',
             isDisabled: at < 0 || at === shown.length - 1,
             onSelect: () => actions.step(1),
           },
-          { label: 'Copy link', icon: 'link', onSelect: () => void tools.copyLink(card.id) },
+          { label: t.copyLink, icon: 'link', onSelect: () => void tools.copyLink(card.id) },
           undefined,
-          { label: 'Delete', icon: 'trash', isDanger: true, onSelect: actions.remove },
+          { label: t.delete, icon: 'trash', isDanger: true, onSelect: actions.remove },
         ]}
       >
         <Icon name="more" />

@@ -3,7 +3,7 @@ import type { BoardTools } from '../board-state/board-tools.ts'
 import { undoAction } from '../board-state/undo-keys.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
-import { layers } from '../ui/layers.ts'
+import { openLayers } from '../ui/layers.ts'
 
 /** The actions of the open card, for shortcuts, menus and buttons. */
 export interface CardActions {
@@ -17,7 +17,7 @@ export interface CardActions {
   remove: () => void
 }
 
-/** Shortcuts of the card dialog, outside fields and while no other dialog is open over it. */
+/** Shortcuts of the card dialog, outside fields and while no menu or other layer is open over it. */
 export function useCardKeys(tools: BoardTools, actions: CardActions) {
   const latest = useRef(actions)
   useEffect(() => {
@@ -25,8 +25,7 @@ export function useCardKeys(tools: BoardTools, actions: CardActions) {
   })
   useEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
-      const isInMenu = event.target instanceof Element && event.target.closest('[role=menu]') !== null
-      if (event.defaultPrevented || isWriting(event.target) || isInMenu || layers.get().length > 1) return
+      if (event.defaultPrevented || isWriting(event.target) || openLayers().length > 1) return
       const act = hasCommand(event) ? commands(tools, latest.current, event) : letters(latest.current, event)
       if (!act) return
       event.preventDefault()

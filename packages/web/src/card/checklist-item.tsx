@@ -1,14 +1,16 @@
 import type { Card, Checklist, ChecklistItem } from '@lockstep/client'
 import { useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
-import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { isWriting } from '../ui/keys.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Avatars } from '../ui/people.tsx'
+import { Popover } from '../ui/popover.tsx'
 import { AssigneePicker } from './assignee-picker.tsx'
 import { moveToChecklist, removeItem, stepItem } from './checklist-moves.ts'
 import { EditableText } from './editable-text.tsx'
+import { t } from './messages.ts'
+import { isFocusInPopover } from './restore-focus.ts'
 
 interface ItemRowProps {
   card: Card
@@ -19,12 +21,18 @@ interface ItemRowProps {
 export function ChecklistItemRow({ card, checklist, item }: ItemRowProps) {
   const tools = useTools()
   const text = useRef<HTMLButtonElement>(null)
+  const [row, setRow] = useState<HTMLLIElement | null>(null)
   const [isAssigning, setAssigning] = useState(false)
+  const closeAssignees = () => {
+    setAssigning(false)
+    if (isFocusInPopover()) text.current?.focus()
+  }
   const { id, content, is_done, assignees } = item
   const at = checklist.items.findIndex((each) => each.id === id)
   const others = card.checklists.filter((each) => each.id !== checklist.id)
   return (
     <li
+      ref={setRow}
       className={`cd-item${is_done ? ' is-done' : ''}`}
       onKeyDown={(event) => {
         const step = { ArrowUp: -1, ArrowDown: 1 }[event.key] as -1 | 1 | undefined
@@ -45,7 +53,7 @@ export function ChecklistItemRow({ card, checklist, item }: ItemRowProps) {
         <EditableText
           id={id}
           field="content"
-          label="Item"
+          label={t.item}
           className="cd-item-content"
           value={content}
           max={2_000}
@@ -53,50 +61,55 @@ export function ChecklistItemRow({ card, checklist, item }: ItemRowProps) {
           onSave={(next) => tools.change('updateItem', { item_id: id, content: next })}
         />
       </span>
-      <Avatars people={assignees} label="Assigned" most={3} />
+      <Avatars people={assignees} label={t.itemAssignees} most={3} />
       <Menu
-        label={`Actions for ${content}`}
+        label={t.actionsFor({ name: content })}
         items={[
-          { label: 'Edit', icon: 'edit', onSelect: () => text.current?.click() },
-          { label: 'Assign…', icon: 'users', onSelect: () => setAssigning(true) },
+          { label: t.edit, icon: 'edit', onSelect: () => text.current?.click() },
+          { label: t.assignMenu, icon: 'users', onSelect: () => setAssigning(true) },
           {
-            label: 'Move up',
+            label: t.moveUp,
             keys: 'Shift ↑',
             isDisabled: at === 0,
             onSelect: () => stepItem(tools, checklist, item, -1),
           },
           {
-            label: 'Move down',
+            label: t.moveDown,
             keys: 'Shift ↓',
             isDisabled: at === checklist.items.length - 1,
             onSelect: () => stepItem(tools, checklist, item, 1),
           },
           ...others.map((to) => ({
-            label: `Move to “${to.title}”`,
+            label: t.moveToChecklist({ title: to.title }),
             onSelect: () => moveToChecklist(tools, item, to),
           })),
           undefined,
-          { label: 'Delete', icon: 'trash' as const, isDanger: true, onSelect: () => removeItem(tools, item) },
+          { label: t.delete, icon: 'trash' as const, isDanger: true, onSelect: () => removeItem(tools, item) },
         ]}
       >
         <Icon name="more" />
       </Menu>
-      {isAssigning && <ItemAssignees item={item} onClose={() => setAssigning(false)} />}
+      {isAssigning && row && <ItemAssignees item={item} anchor={row} onClose={closeAssignees} />}
     </li>
   )
 }
 
-function ItemAssignees({ item: { id: item_id, assignees }, onClose }: { item: ChecklistItem; onClose: () => void }) {
+interface ItemAssigneesProps {
+  item: ChecklistItem
+  anchor: Element
+  onClose: () => void
+}
+
+function ItemAssignees({ item: { id: item_id, assignees }, anchor, onClose }: ItemAssigneesProps) {
   const { change } = useTools()
   return (
-    <Dialog title="Assign" size="small" onClose={onClose}>
-      <div className="dialog-body">
-        <AssigneePicker
-          assignees={assignees}
-          assign={(user_id) => change('assignItem', { item_id, user_ids: [user_id] })}
-          unassign={(user_id) => change('unassignItem', { item_id, user_id })}
-        />
-      </div>
-    </Dialog>
+    <Popover label={t.assign} anchor={anchor} onClose={onClose}>
+      <AssigneePicker
+        assignees={assignees}
+        assign={(user_id) => change('assignItem', { item_id, user_ids: [user_id] })}
+        unassign={(user_id) => change('unassignItem', { item_id, user_id })}
+        onDone={onClose}
+      />
+    </Popover>
   )
 }

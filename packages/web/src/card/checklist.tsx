@@ -7,6 +7,7 @@ import { Menu } from '../ui/menu.tsx'
 import { ChecklistItemRow } from './checklist-item.tsx'
 import { removeChecklist, stepChecklist } from './checklist-moves.ts'
 import { EditableText } from './editable-text.tsx'
+import { t } from './messages.ts'
 import { NewTextField } from './new-text-field.tsx'
 
 interface ChecklistBlockProps {
@@ -30,17 +31,17 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
   const at = card.checklists.findIndex((each) => each.id === id)
   const add = (content: string) => {
     tools.change('createItem', { checklist_id: id, content })
-    announce(`Added “${content}”`)
+    announce(t.addedItem({ content }))
   }
   return (
-    <section className="cd-section" aria-label={`Checklist ${title}`}>
+    <section className="cd-section" aria-label={t.checklist({ title })}>
       <div className="cd-section-head">
         <Icon name="list" />
         <h3>
           <EditableText
             id={id}
             field="title"
-            label="Checklist name"
+            label={t.checklistName}
             className="cd-checklist-title"
             value={title}
             max={255}
@@ -49,21 +50,19 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
           />
         </h3>
         <span className="spacer" />
-        <span className="cd-count">
-          {done} of {items.length}
-        </span>
+        <span className="cd-count">{t.doneOf({ done, total: items.length })}</span>
         <Menu
-          label={`Actions for ${title}`}
+          label={t.actionsFor({ name: title })}
           items={[
-            { label: 'Rename', icon: 'edit', onSelect: () => name.current?.click() },
-            { label: 'Move up', isDisabled: at === 0, onSelect: () => stepChecklist(tools, card, checklist, -1) },
+            { label: t.rename, icon: 'edit', onSelect: () => name.current?.click() },
+            { label: t.moveUp, isDisabled: at === 0, onSelect: () => stepChecklist(tools, card, checklist, -1) },
             {
-              label: 'Move down',
+              label: t.moveDown,
               isDisabled: at === card.checklists.length - 1,
               onSelect: () => stepChecklist(tools, card, checklist, 1),
             },
             undefined,
-            { label: 'Delete', icon: 'trash', isDanger: true, onSelect: () => removeChecklist(tools, checklist) },
+            { label: t.delete, icon: 'trash', isDanger: true, onSelect: () => removeChecklist(tools, checklist) },
           ]}
         >
           <Icon name="more" />
@@ -79,7 +78,7 @@ export function ChecklistBlock({ card, checklist, newest }: ChecklistBlockProps)
           <ChecklistItemRow key={item.id} card={card} checklist={checklist} item={item} />
         ))}
       </ul>
-      <NewTextField id={id} field="new-item" label="Add item" max={2_000} input={input} onAdd={add} />
+      <NewTextField id={id} field="new-item" label={t.addItem} max={2_000} input={input} onAdd={add} />
     </section>
   )
 }

@@ -3,6 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { ChecklistBlock } from './checklist.tsx'
+import { t } from './messages.ts'
 import { NewTextField } from './new-text-field.tsx'
 
 interface ChecklistsProps {
@@ -21,7 +22,7 @@ export function Checklists({ card, isAdding, setAdding }: ChecklistsProps) {
   }, [isAdding])
   const add = (title: string) => {
     made.current = tools.change('createChecklist', { card_id: card.id, title }).id
-    announce(`Added checklist “${title}”`)
+    announce(t.addedChecklist({ title }))
     setAdding(false)
   }
   return (
@@ -30,11 +31,11 @@ export function Checklists({ card, isAdding, setAdding }: ChecklistsProps) {
         <ChecklistBlock key={checklist.id} card={card} checklist={checklist} newest={made as RefObject<string>} />
       ))}
       {isAdding && (
-        <section className="cd-section" aria-label="New checklist">
+        <section className="cd-section" aria-label={t.newChecklist}>
           <NewTextField
             id={card.id}
             field="new-checklist"
-            label="New checklist name"
+            label={t.newChecklistName}
             max={255}
             input={input}
             onAdd={add}

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { t } from './messages.ts'
 
 interface ConflictBarProps {
   who: string
@@ -14,7 +15,7 @@ export function ConflictBar({ who, mine, theirs, onKeepMine, onKeepTheirs }: Con
   return (
     <div className="cd-conflict">
       <div className="cd-bar" role="alert">
-        <span>{who} edited the same lines.</span>
+        <span>{who === t.you ? t.youEditedSameLines : t.editedSameLines({ who })}</span>
         <span className="cd-bar-actions">
           <button
             type="button"
@@ -22,25 +23,25 @@ export function ConflictBar({ who, mine, theirs, onKeepMine, onKeepTheirs }: Con
             aria-expanded={isComparing}
             onClick={() => setComparing(!isComparing)}
           >
-            Compare
+            {t.compare}
           </button>
           <button type="button" className="button" onClick={onKeepMine}>
-            Keep mine
+            {t.keepMine}
           </button>
           <button type="button" className="button" onClick={onKeepTheirs}>
-            {who === 'You' || who === 'Someone' ? 'Keep theirs' : `Keep ${who}’s`}
+            {who === t.you || who === t.someone ? t.keepTheirs : t.keepTextOf({ who })}
           </button>
         </span>
       </div>
       {isComparing && (
         <div className="cd-both">
           <figure>
-            <figcaption>Mine</figcaption>
-            <pre>{mine}</pre>
+            <figcaption>{t.mine}</figcaption>
+            <pre dir="auto">{mine}</pre>
           </figure>
           <figure>
-            <figcaption>Theirs</figcaption>
-            <pre>{theirs || '(empty)'}</pre>
+            <figcaption>{t.theirs}</figcaption>
+            <pre dir="auto">{theirs || t.emptyText}</pre>
           </figure>
         </div>
       )}

@@ -5,6 +5,7 @@ import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { readDraft, useDraftName, writeDraft } from './drafts.ts'
 import { findAuthor } from './find-author.ts'
+import { t } from './messages.ts'
 import { recreateCard } from './recreate-card.ts'
 import { RenderedText } from './rendered-text.tsx'
 
@@ -12,7 +13,7 @@ import { RenderedText } from './rendered-text.tsx'
 export function DeletedCard({ last: { card, column, index } }: { last: CardLocation }) {
   const tools = useTools()
   const draftName = useDraftName(card.id, 'description')
-  const [who, setWho] = useState('Someone')
+  const [who, setWho] = useState<string>(t.someone)
   const description = readDraft(draftName)?.text ?? card.description ?? ''
   useEffect(() => {
     void findAuthor(tools, ({ type, data }) => type === 'card.deleted' && data.id === card.id).then(setWho)
@@ -35,32 +36,36 @@ export function DeletedCard({ last: { card, column, index } }: { last: CardLocat
       <div className="dialog-body cd">
         <div className="cd-bar is-danger" role="alert">
           <span>
-            {who} deleted “{card.title}”.
-            {files > 0 && ` Its ${files === 1 ? 'file' : `${files} files`} can’t be restored.`}
+            {who === t.you ? t.youDeletedCard({ title: card.title }) : t.deletedCard({ who, title: card.title })}
+            {files > 0 && ` ${t.filesLost({ count: files })}`}
           </span>
           <span className="cd-bar-actions">
             <button type="button" className="button" onClick={() => void copy()}>
-              Copy text
+              {t.copyText}
             </button>
             <button type="button" className="button" onClick={recreate}>
-              Recreate
+              {t.recreate}
             </button>
           </span>
         </div>
-        <div className="cd-title">{card.title}</div>
+        <div className="cd-title" dir="auto">
+          {card.title}
+        </div>
         {description && (
-          <section className="cd-section" aria-label="Description">
+          <section className="cd-section" aria-label={t.description}>
             <RenderedText text={description} />
           </section>
         )}
         {card.checklists.map(({ id, title, items }) => (
-          <section key={id} className="cd-section" aria-label={`Checklist ${title}`}>
-            <h3>{title}</h3>
+          <section key={id} className="cd-section" aria-label={t.checklist({ title })}>
+            <h3 dir="auto">{title}</h3>
             <ul className="cd-items">
               {items.map((item) => (
                 <li key={item.id} className={`cd-item${item.is_done ? ' is-done' : ''}`}>
                   <input type="checkbox" aria-label={item.content} checked={item.is_done} disabled readOnly />
-                  <span className="cd-item-content">{item.content}</span>
+                  <span className="cd-item-content" dir="auto">
+                    {item.content}
+                  </span>
                 </li>
               ))}
             </ul>

@@ -1,8 +1,11 @@
+import type { Attachment } from '@lockstep/client'
 import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { hasCommand, Keys } from '../ui/keys.tsx'
 import { ConflictBar } from './conflict-bar.tsx'
+import { type Format, FormatToolbar } from './format-toolbar.tsx'
+import { t } from './messages.ts'
 import { RenderedText } from './rendered-text.tsx'
-import { continueList, link, type TextEdit, wrap } from './text-keys.ts'
+import { continueList, link, type SelectedText, type TextEdit, wrap } from './text-keys.ts'
 
 /** The text being edited. `conflict` is the name of a user who edited the same lines. */
 export interface DescriptionDraft {
@@ -17,6 +20,9 @@ interface DescriptionEditorProps {
   writing: DescriptionDraft
   /** The saved text, including changes by others. */
   theirs: string
+  /** The images of the card. */
+  images: readonly Attachment[]
+  imageIds: ReadonlySet<string>
   onWrite: (text: string) => void
   onSave: () => void
   /** Closes the editor and keeps the text as a draft. */
@@ -24,16 +30,20 @@ interface DescriptionEditorProps {
   onDiscard: () => void
   onKeepMine: () => void
   onKeepTheirs: () => void
+  onAttach: () => void
 }
 
-/** Markdown editor with a preview, side by side on wide screens. */
+/** Markdown editor with a toolbar and a preview, side by side on wide screens. */
 export function DescriptionEditor({
   writing,
   theirs,
+  images,
+  imageIds,
   onWrite,
   onSave,
   onLeave,
   onDiscard,
+  onAttach,
   ...choice
 }: DescriptionEditorProps) {
   const { text, base, conflict, problem } = writing
@@ -45,11 +55,16 @@ export function DescriptionEditor({
     if (tab === 'write') area.current?.focus()
   }, [tab])
 
+  const format = (change: Format) => {
+    if (!area.current) return
+    // The field keeps its selection while a button has the focus.
+    area.current.focus()
+    applyEdit(area.current, change(selectionOf(area.current)))
+  }
   const handleKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     event.stopPropagation()
     if (event.nativeEvent.isComposing) return
-    const { value, selectionStart: start, selectionEnd: end } = event.currentTarget
-    const selected = { text: value, start, end }
+    const selected = selectionOf(event.currentTarget)
     const command = hasCommand(event) && !event.shiftKey && !event.altKey ? event.key.toLowerCase() : undefined
     if (event.key === 'Escape') onLeave()
     else if (command === 'enter') onSave()
@@ -75,43 +90,49 @@ export function DescriptionEditor({
       )}
       {!conflict && theirs !== base && (
         <p className="cd-bar" role="status">
-          Someone else edited this while you were writing. Saving keeps both edits.
+          {t.editedMeanwhile}
         </p>
       )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
-      <div className="cd-tabs" role="group" aria-label="Write or preview">
+      <div className="cd-tabs" role="group" aria-label={t.writeOrPreview}>
         <button type="button" aria-pressed={tab === 'write'} onClick={() => setTab('write')}>
-          Write
+          {t.write}
         </button>
         <button type="button" aria-pressed={tab === 'preview'} onClick={() => setTab('preview')}>
-          Preview
+          {t.preview}
         </button>
       </div>
+      <FormatToolbar onFormat={format} images={images} onAttach={onAttach} />
       <div className="cd-editor-panes">
         <textarea
           ref={area}
           className="cd-area"
-          aria-label="Description, in Markdown"
-          placeholder="Markdown: **bold**, _italic_, - list, - [ ] task. Pasted images are attached."
+          dir="auto"
+          aria-label={t.descriptionField}
+          placeholder={t.descriptionHint}
           value={text}
           onChange={(event) => onWrite(event.target.value)}
           onKeyDown={handleKey}
         />
         {/* biome-ignore lint/a11y/useSemanticElements: a section would add another landmark */}
-        <div className="cd-preview" role="region" aria-label="Preview">
-          {preview.trim() ? <RenderedText text={preview} /> : <p className="hint">Nothing to preview yet.</p>}
+        <div className="cd-preview" role="region" aria-label={t.preview}>
+          {preview.trim() ? (
+            <RenderedText text={preview} images={imageIds} />
+          ) : (
+            <p className="hint">{t.nothingToPreview}</p>
+          )}
         </div>
       </div>
       <div className="cd-editor-foot">
         <button type="button" className="button is-primary" onClick={onSave}>
-          Save <Keys keys="Ctrl Enter" />
+          {t.save} <Keys keys="Ctrl Enter" />
         </button>
         <button type="button" className="button is-quiet" onClick={onLeave}>
-          {isDirty ? 'Keep as draft' : 'Close'} <Keys keys="Esc" />
+          {isDirty ? t.keepAsDraft : t.close} <Keys keys="Esc" />
         </button>
         {isDirty && (
           <button type="button" className="button is-quiet" onClick={onDiscard}>
-            Discard
+            {t.discard}
           </button>
         )}
       </div>
@@ -119,10 +140,19 @@ export function DescriptionEditor({
   )
 }
 
-/** Applies an edit through `execCommand`, so that the browser's undo includes it. */
+const selectionOf = ({ value, selectionStart: start, selectionEnd: end }: HTMLTextAreaElement): SelectedText => ({
+  text: value,
+  start,
+  end,
+})
+
+/** Applies an edit through `execCommand`, so that the browser's undo includes it. Not every browser has it. */
 function applyEdit(area: HTMLTextAreaElement, { from, to, insert, start, end }: TextEdit) {
   area.setSelectionRange(from, to)
-  if (insert) document.execCommand('insertText', false, insert)
-  else if (from !== to) document.execCommand('delete')
+  const isChange = insert !== '' || from !== to
+  if (isChange && !document.execCommand(insert ? 'insertText' : 'delete', false, insert)) {
+    area.setRangeText(insert, from, to)
+    area.dispatchEvent(new InputEvent('input', { bubbles: true }))
+  }
   area.setSelectionRange(start, end)
 }

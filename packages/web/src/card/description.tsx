@@ -1,21 +1,31 @@
 import type { Card } from '@lockstep/client'
-import { type MouseEvent, useReducer, useRef, useState } from 'react'
+import { type MouseEvent, useMemo, useReducer, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
+import { focusAfterRender } from '../ui/focus.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useMounted } from '../ui/mounted.ts'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
 import { type DescriptionDraft, DescriptionEditor } from './description-editor.tsx'
 import { DraftBar } from './draft-bar.tsx'
 import { readDraft, useDiscardSavedDraft, useDraftName, writeDraft } from './drafts.ts'
+import { kindOf } from './file-kinds.ts'
 import { findAuthor } from './find-author.ts'
+import { t } from './messages.ts'
 import { RenderedText } from './rendered-text.tsx'
 import { type SaveStep, saveDescription } from './save-description.ts'
+import { saveTask } from './save-task.ts'
+import { toggleTask } from './toggle-task.ts'
 
 const MAX_LENGTH = 65_536
-const number = (count: number) => count.toLocaleString('en')
 
-export function Description({ card }: { card: Card }) {
+interface DescriptionProps {
+  card: Card
+  /** Chooses files to attach. */
+  onAttach: () => void
+}
+
+export function Description({ card, onAttach }: DescriptionProps) {
   const tools = useTools()
   const draftName = useDraftName(card.id, 'description')
   const shown = card.description ?? ''
@@ -23,6 +33,9 @@ export function Description({ card }: { card: Card }) {
   const [note, setNote] = useState<string>()
   const [, rerender] = useReducer((count: number) => count + 1, 0)
   const edit = useRef<HTMLButtonElement>(null)
+  const section = useRef<HTMLElement>(null)
+  const images = useMemo(() => card.attachments.filter((each) => kindOf(each) === 'image'), [card.attachments])
+  const imageIds = useMemo(() => new Set(images.map(({ id }) => id)), [images])
   const isMounted = useMounted()
   useDiscardSavedDraft(card.id, draftName, shown)
   const draft = writing ? undefined : readDraft(draftName)
@@ -41,14 +54,16 @@ export function Description({ card }: { card: Card }) {
       return setWriting((now) => ({ ...(now ?? step.draft), problem: step.problem }))
     }
     if (step.state === 'conflict') {
-      setWriting({ ...step.draft, conflict: 'Someone' })
+      setWriting({ ...step.draft, conflict: t.someone })
       const name = await authorOf(step.theirs)
       setWriting((now) => (now?.conflict ? { ...now, conflict: name } : now))
       return
     }
     closeEditor()
-    announce('Description saved.')
-    if (step.isMerged) setNote(`${await authorOf(step.theirs)} also edited this. Both edits are kept.`)
+    announce(t.descriptionSaved)
+    if (!step.isMerged) return
+    const who = await authorOf(step.theirs)
+    setNote(who === t.you ? t.youAlsoEdited : t.alsoEdited({ who }))
   }
   const begin = () => {
     setNote(undefined)
@@ -63,7 +78,7 @@ export function Description({ card }: { card: Card }) {
     // Count characters, as the server does.
     const { length } = Array.from(writing.text)
     if (length > MAX_LENGTH) {
-      const problem = `Too long: ${number(length)} of ${number(MAX_LENGTH)} characters`
+      const problem = t.descriptionTooLong({ length, max: MAX_LENGTH })
       setWriting({ ...writing, problem })
     } else
       void saveDescription(
@@ -75,10 +90,7 @@ export function Description({ card }: { card: Card }) {
   }
   const closeEditor = () => {
     setWriting(undefined)
-    requestAnimationFrame(() => {
-      // Unless the user has moved the focus in the meantime.
-      if (document.activeElement === document.body) edit.current?.focus()
-    })
+    focusAfterRender(() => edit.current)
   }
   const discardMine = () => {
     const mine = readDraft(draftName)
@@ -88,22 +100,32 @@ export function Description({ card }: { card: Card }) {
       writeDraft(draftName, mine)
       rerender()
     }
-    showToast('Draft discarded', { label: 'Undo', run: restore })
+    showToast(t.draftDiscarded, { label: t.undo, run: restore })
+  }
+  const tick = (event: MouseEvent, at: string) => {
+    const text = toggleTask(shown, Number(at))
+    if (text === undefined) return event.preventDefault()
+    void saveTask(tools, card.id, text, shown)
+    // The new text has new checkboxes. A tick does not change where they are.
+    focusAfterRender(() => section.current?.querySelector<HTMLElement>(`[data-task="${at}"]`) ?? edit.current)
   }
   const click = (event: MouseEvent) => {
-    const isLink = (event.target as HTMLElement).closest('a, input') !== null
-    if (!isLink && getSelection()?.isCollapsed !== false) begin()
+    const target = event.target as HTMLElement
+    const at = target.dataset['task']
+    if (at !== undefined) return tick(event, at)
+    const isControl = target.closest('a, label, img') !== null
+    if (!isControl && getSelection()?.isCollapsed !== false) begin()
   }
 
   return (
-    <section className="cd-section" aria-label="Description">
+    <section ref={section} className="cd-section" aria-label={t.description}>
       <div className="cd-section-head">
         <Icon name="text" />
-        <h3>Description</h3>
+        <h3>{t.description}</h3>
         <span className="spacer" />
         {!writing && shown && (
           <button ref={edit} type="button" className="button is-quiet" onClick={begin}>
-            Edit
+            {t.edit}
           </button>
         )}
       </div>
@@ -119,24 +141,27 @@ export function Description({ card }: { card: Card }) {
         <DescriptionEditor
           writing={writing}
           theirs={shown}
+          images={images}
+          imageIds={imageIds}
           onWrite={write}
           onSave={() => save(writing.base)}
           onLeave={closeEditor}
           onDiscard={discardMine}
           onKeepMine={() => save(shown)}
           onKeepTheirs={discardMine}
+          onAttach={onAttach}
         />
       )}
       {!writing && shown && (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the button above does the same
         // biome-ignore lint/a11y/noStaticElementInteractions: the button above does the same
         <div className="cd-description" onClick={click}>
-          <RenderedText text={shown} />
+          <RenderedText text={shown} images={imageIds} canTick />
         </div>
       )}
       {!writing && !shown && (
         <button ref={edit} type="button" className="cd-empty" onClick={begin}>
-          Add description…
+          {t.addDescription}
         </button>
       )}
     </section>

@@ -1,6 +1,7 @@
 import { shortDate } from '../ui/dates.ts'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
 import { type Draft, writeDraft } from './drafts.ts'
+import { t } from './messages.ts'
 
 interface DraftBarProps {
   name: string
@@ -20,20 +21,20 @@ export function DraftBar({ name, draft, onRestore, onChange }: DraftBarProps) {
       writeDraft(name, draft)
       onChange()
     }
-    showToast('Draft discarded', { label: 'Undo', run: restore })
+    showToast(t.draftDiscarded, { label: t.undo, run: restore })
   }
   return (
     <div className="cd-bar" role="status">
       <span>
-        Unsaved draft from <time dateTime={draft.at}>{shortDate(draft.at)}</time>
-        {isShort && `: “${draft.text}”`}
+        {t.unsavedDraftFrom} <time dateTime={draft.at}>{shortDate(draft.at)}</time>
+        {isShort && <span dir="auto">{t.draftText({ text: draft.text })}</span>}
       </span>
       <span className="cd-bar-actions">
         <button type="button" className="button" onClick={onRestore}>
-          Restore
+          {t.restore}
         </button>
         <button type="button" className="button is-quiet" onClick={discard}>
-          Discard
+          {t.discard}
         </button>
       </span>
     </div>

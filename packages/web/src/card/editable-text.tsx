@@ -1,7 +1,9 @@
 import { type KeyboardEvent, type RefObject, useEffect, useReducer, useRef, useState } from 'react'
+import { focusAfterRender } from '../ui/focus.ts'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { DraftBar } from './draft-bar.tsx'
 import { readDraft, useDiscardSavedDraft, useDraftName, writeDraft } from './drafts.ts'
+import { t } from './messages.ts'
 
 interface EditableTextProps {
   /** Id of the object that the text belongs to; part of the draft's key. */
@@ -14,13 +16,16 @@ interface EditableTextProps {
   onSave: (text: string, base: string, draftName: string) => void
   /** The button that shows the text. A click starts editing. */
   button?: RefObject<HTMLButtonElement | null>
+  /** Whether it has the focus when its dialog opens. */
+  isFirst?: boolean
 }
 
 /**
  * A line of text that can be edited in place. Enter and blur save, Escape cancels. A text that is too long stays in the field.
  * After a reload, unsaved text is offered as a draft.
  */
-export function EditableText({ id, field, value, label, max, className, onSave, button }: EditableTextProps) {
+export function EditableText(props: EditableTextProps) {
+  const { id, field, value, label, max, className, onSave, button, isFirst = false } = props
   const name = useDraftName(id, field)
   const own = useRef<HTMLButtonElement>(null)
   const shown = button ?? own
@@ -60,7 +65,7 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
     if (event.key === 'Escape') cancel()
     else if (editing && tooLong(editing.text, max)) return
     else finish()
-    requestAnimationFrame(() => shown.current?.focus())
+    focusAfterRender(() => shown.current)
   }
   if (editing)
     return (
@@ -69,6 +74,7 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
           ref={area}
           className={`cd-field ${className}`}
           aria-label={label}
+          dir="auto"
           value={editing.text}
           rows={1}
           onChange={(event) => write(event.target.value)}
@@ -80,7 +86,15 @@ export function EditableText({ id, field, value, label, max, className, onSave, 
     )
   return (
     <>
-      <button ref={shown} type="button" className={`cd-text ${className}`} title={`Edit: ${label}`} onClick={begin}>
+      <button
+        ref={shown}
+        type="button"
+        className={`cd-text ${className}`}
+        title={t.editField({ label })}
+        dir="auto"
+        {...(isFirst && { 'data-first': '' })}
+        onClick={begin}
+      >
         {value}
       </button>
       {draft && draft.text !== value && <DraftBar name={name} draft={draft} onRestore={begin} onChange={rerender} />}

@@ -1,4 +1,5 @@
 import type { Attachment } from '@lockstep/client'
+import { t } from './messages.ts'
 
 export type FileKind = 'image' | 'text' | 'pdf'
 
@@ -31,7 +32,7 @@ export const shownName = (name: string): string =>
   name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 
 export function sizeOf(bytes: number): string {
-  if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${bytes} bytes`
-  const [value, unit] = bytes < 999_500 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`
+  if (bytes < 1_000) return t.bytes({ count: bytes })
+  const [value, message] = bytes < 999_500 ? [bytes / 1_000, t.kilobytes] : [bytes / 1_000_000, t.megabytes]
+  return message({ size: value < 10 ? value.toFixed(1) : String(Math.round(value)) })
 }

@@ -1,4 +1,5 @@
 import { sizeOf } from './file-kinds.ts'
+import { t } from './messages.ts'
 
 let requested: Promise<number | undefined> | undefined
 
@@ -18,7 +19,7 @@ export async function tooLarge({ size }: File): Promise<string | undefined> {
   requested ??= fetchLimit()
   const limit = await requested
   if (limit === undefined || size <= limit) return undefined
-  const inBytes = (bytes: number) => `${bytes.toLocaleString('en')} bytes`
+  const inBytes = (bytes: number) => t.bytes({ count: bytes })
   const shown = sizeOf(size) === sizeOf(limit) ? inBytes : sizeOf
-  return `Too large (${shown(size)}). Limit: ${shown(limit)}`
+  return t.fileTooLarge({ size: shown(size), limit: shown(limit) })
 }

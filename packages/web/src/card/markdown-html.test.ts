@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { markdownHtml } from './markdown-html.ts'
 
 test('[WEB-25] raw HTML is shown as text', () => {
@@ -44,9 +44,42 @@ test('[WEB-25] text that looks like a tag in titles, alternative texts and code 
   expect(html).not.toMatch(/<[^>]* on\w+=/)
 })
 
-test('[WEB-25] task lists are read-only checkboxes', () => {
-  expect(markdownHtml('- [x] a\n- [ ] b')).toBe(
-    '<ul>\n<li><input aria-label="Done" type="checkbox" disabled="" checked="" /> a</li>\n' +
-      '<li><input aria-label="To do" type="checkbox" disabled="" /> b</li>\n</ul>',
+test('[WEB-25] a task list item is a checkbox with its text as name and its position in the Markdown', () => {
+  const text = '- [x] a\n- [ ] b **bold** "q" $&\n  - [ ] c'
+  expect(markdownHtml(text, { canTick: true }).match(/<input[^>]*>/g)).toEqual([
+    '<input type="checkbox" aria-label="a" data-task="2" checked="" />',
+    '<input type="checkbox" aria-label="b bold &quot;q&quot; $&amp;" data-task="10" />',
+    '<input type="checkbox" aria-label="c" data-task="36" />',
+  ])
+  expect(markdownHtml('- [ ] ![](x)\n\n  more')).toContain(
+    '<input type="checkbox" aria-label="Task" data-task="2" disabled="" />',
   )
+})
+
+describe('an image', () => {
+  const id = '0192f0c5-0000-7000-8000-000000000001'
+  const images = new Set([id])
+  const isImage = (text: string) => markdownHtml(text, { images }).includes('<img')
+
+  test('[WEB-25] of the card is shown', () => {
+    expect(markdownHtml(`![a "cat"](/attachments/${id})`, { images })).toBe(
+      `<p><img src="/attachments/${id}" alt="a &quot;cat&quot;" loading="lazy" /></p>`,
+    )
+    expect(isImage(`[![cat](/attachments/${id})](https://example.com)`)).toBe(true)
+    expect(isImage(`![cat][ref]\n\n[ref]: /attachments/${id}`)).toBe(true)
+  })
+
+  test('[WEB-25] from anywhere else stays a link', () => {
+    const others = [
+      `https://example.com/attachments/${id}`,
+      `//example.com/attachments/${id}`,
+      `/attachments/${id}?x`,
+      `/attachments/${id}/../x`,
+      `/attachments/${id.replace('1', '2')}`,
+      `attachments/${id}`,
+      '/boards',
+    ]
+    for (const address of others) expect(isImage(`![cat](${address})`), address).toBe(false)
+    expect(markdownHtml(`![cat](/attachments/${id})`)).toContain(`<a href="/attachments/${id}"`)
+  })
 })

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type RefObject, useRef } from 'react'
 import { TooLong, tooLong } from '../ui/too-long.tsx'
 import { useDraftName, useDraftText } from './drafts.ts'
+import { t } from './messages.ts'
 
 interface NewTextFieldProps {
   id: string
@@ -40,13 +41,14 @@ export function NewTextField({ id, field, label, max, onAdd, onEscape, input }: 
         className="input"
         aria-label={label}
         placeholder={label}
+        dir="auto"
         value={text}
         onChange={(event) => write(event.target.value)}
         onKeyDown={handleKey}
       />
       {text.trim() && (
         <button type="button" className="button" onClick={add}>
-          Add
+          {t.add}
         </button>
       )}
       <TooLong text={text} max={max} />

@@ -1,12 +1,13 @@
 import { lazy, Suspense } from 'react'
 import { Boundary } from '../ui/boundary.tsx'
+import type { MarkdownProps } from './markdown.tsx'
 import { hasLongWord, isRenderable } from './markdown-limits.ts'
 
-interface RenderedTextProps {
-  text: string
-}
-
-const Plain = ({ text }: RenderedTextProps) => <div className="cd-markdown is-plain">{text}</div>
+const Plain = ({ text }: MarkdownProps) => (
+  <div className="cd-markdown is-plain" dir="auto">
+    {text}
+  </div>
+)
 
 /** Loaded at once, to be ready when the card opens. Offline it may fail; then the text is plain. */
 const loading = import('./markdown.tsx').then(
@@ -16,22 +17,22 @@ const loading = import('./markdown.tsx').then(
 const Markdown = lazy(async () => ({ default: await loading }))
 
 /** Renders Markdown. Shows plain text until the parser is loaded, or if parsing would take too long. */
-export const RenderedText = ({ text }: RenderedTextProps) =>
-  hasLongWord(text) ? (
+export const RenderedText = (props: MarkdownProps) =>
+  hasLongWord(props.text) ? (
     <div className="is-unkerned">
-      <Readable text={text} />
+      <Readable {...props} />
     </div>
   ) : (
-    <Readable text={text} />
+    <Readable {...props} />
   )
 
-const Readable = ({ text }: RenderedTextProps) =>
-  isRenderable(text) ? (
-    <Boundary key={text} fallback={<Plain text={text} />}>
-      <Suspense fallback={<Plain text={text} />}>
-        <Markdown text={text} />
+const Readable = (props: MarkdownProps) =>
+  isRenderable(props.text) ? (
+    <Boundary key={props.text} fallback={<Plain {...props} />}>
+      <Suspense fallback={<Plain {...props} />}>
+        <Markdown {...props} />
       </Suspense>
     </Boundary>
   ) : (
-    <Plain text={text} />
+    <Plain {...props} />
   )

@@ -1,6 +1,7 @@
 import type { BoardTools } from '../board-state/board-tools.ts'
 import { type Draft, readDraft, writeDraft } from './drafts.ts'
 import { mergeText } from './merge-text.ts'
+import { t } from './messages.ts'
 
 /** Progress of a save. Reported twice if another user's change arrives first. */
 export type SaveStep =
@@ -44,7 +45,7 @@ export async function saveDescription(
   if (settled.outcome === 'confirmed' && readDraft(draftName)?.text === merged) writeDraft(draftName, undefined)
   if (settled.outcome === 'rejected') {
     const { key, problem } = settled.failure
-    const message = problem?.detail ?? 'Couldn’t save the description.'
+    const message = problem?.detail ?? t.descriptionNotSaved
     return onProgress({ state: 'rejected', problem: message, noticeKey: key, draft: { text: merged, base: theirs } })
   }
   if (settled.outcome !== 'conflict') return

@@ -1,5 +1,6 @@
 import { Icon } from '../ui/icon.tsx'
 import { shownName, sizeOf } from './file-kinds.ts'
+import { t } from './messages.ts'
 import { removeUpload, startUpload, type Upload } from './uploads.ts'
 
 /** An upload in progress, or the reason why it failed. */
@@ -12,24 +13,30 @@ export function UploadRow({ upload, isOffline }: { upload: Upload; isOffline: bo
         <Icon name={problem ? 'warn' : 'upload'} />
       </span>
       <span className="cd-file-about">
-        <span className="cd-file-name">{name}</span>
+        <span className="cd-file-name" dir="auto">
+          {name}
+        </span>
         {problem ? (
           <span className="cd-file-problem">{problem}</span>
         ) : (
           <span className="cd-file-progress">
-            <progress aria-label={`Uploading ${name}`} value={sent} max={1} />
-            <span>{state === 'waiting' ? 'Waiting' : `${Math.round(sent * 100)} % of ${sizeOf(file.size)}`}</span>
+            <progress aria-label={t.uploading({ name })} value={sent} max={1} />
+            <span>
+              {state === 'waiting'
+                ? t.uploadWaiting
+                : t.uploadProgress({ percent: Math.round(sent * 100), size: sizeOf(file.size) })}
+            </span>
           </span>
         )}
       </span>
       {problem && canRetry && (
-        <button type="button" className="button" onClick={() => startUpload(id, isOffline)}>
-          Retry
+        <button type="button" className="button" onClick={() => void startUpload(id, isOffline)}>
+          {t.retryUpload}
         </button>
       )}
       {state !== 'done' && (
         <button type="button" className="button is-quiet" onClick={() => removeUpload(id)}>
-          {problem ? 'Remove' : 'Cancel'}
+          {problem ? t.removeUpload : t.cancelUpload}
         </button>
       )}
     </li>

@@ -1,11 +1,14 @@
 import { isLockstepError } from '@lockstep/client'
 import { realEnvironment } from '@lockstep/client/live'
+import type { BoardTools } from '../board-state/board-tools.ts'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
 import { errorMessage } from '../ui/failure.tsx'
 import { Store } from '../ui/store.ts'
+import { showToast } from '../ui/toasts.ts'
 import { shownName } from './file-kinds.ts'
 import { tooLarge } from './file-size-limit.ts'
+import { t } from './messages.ts'
 
 /** An upload to a card. It continues while the dialog is closed. */
 export interface Upload {
@@ -34,23 +37,39 @@ export function removeUpload(id: string) {
   uploads.update((all) => all.filter((upload) => upload.id !== id))
 }
 
-/** Attaches files. Offline they fail at once, because a file can't be stored over a reload. */
-export function attach(card_id: string, files: Iterable<File>, isOffline: boolean) {
-  for (const file of files) {
-    const upload: Upload = { id: realEnvironment.newId(), card_id, file, state: 'waiting', sent: 0 }
-    uploads.update((all) => [...all, upload])
-    startUpload(upload.id, isOffline)
-  }
+/**
+ * Attaches files. Offline they fail at once, because a file can't be stored over a reload. Resolves with the failed uploads
+ * when all are finished.
+ */
+export async function attach(card_id: string, files: Iterable<File>, isOffline: boolean): Promise<Upload[]> {
+  const added = [...files].map(
+    (file): Upload => ({ id: realEnvironment.newId(), card_id, file, state: 'waiting', sent: 0 }),
+  )
+  uploads.update((all) => [...all, ...added])
+  await Promise.all(added.map(({ id }) => startUpload(id, isOffline)))
+  return uploads.get().filter(({ id, state }) => state === 'failed' && added.some((upload) => upload.id === id))
 }
 
-export function startUpload(id: string, isOffline: boolean) {
+/** Attaches files to a card of the board. A toast says how it went, because the card is not open. */
+export async function attachOnBoard(tools: BoardTools, card_id: string, files: readonly File[]) {
+  const failed = await attach(card_id, files, !navigator.onLine)
+  const title = tools.find(card_id)?.card.title ?? ''
+  const [first] = failed
+  const open = { label: t.openCard, run: () => tools.openCard(card_id) }
+  if (first) showToast(t.fileProblem({ name: shownName(first.file.name), problem: first.problem ?? '' }), open)
+  else showToast(t.attachedFiles({ count: files.length, title }))
+}
+
+/** Starts an upload, or tries it again. Resolves when it is finished. */
+export async function startUpload(id: string, isOffline: boolean): Promise<void> {
   if (isOffline || !navigator.onLine) {
-    const problem = 'You’re offline. Retry when you’re back online.'
+    const problem = t.uploadOffline
     announce(problem)
     return patch(id, { state: 'failed', problem, canRetry: true })
   }
   patch(id, { state: 'waiting', sent: 0, problem: undefined })
   queue = queue.then(() => transfer(id))
+  return queue
 }
 
 const waiting = (id: string) => uploads.get().find((each) => each.id === id && each.state === 'waiting')
@@ -63,7 +82,7 @@ async function transfer(id: string) {
   // It may have been cancelled in the meantime.
   if (!waiting(id)) return
   if (sizeError) {
-    announce(`“${shownName(file.name)}”: ${sizeError}`)
+    announce(t.fileProblem({ name: shownName(file.name), problem: sizeError }))
     return patch(id, { state: 'failed', problem: sizeError, canRetry: false })
   }
   const controller = new AbortController()
@@ -76,12 +95,12 @@ async function transfer(id: string) {
     const { signal } = controller
     await client.createAttachment({ card_id, id, file }, { onProgress, signal, idempotencyKey: id })
     patch(id, { state: 'done', sent: 1 })
-    announce(`Attached “${shownName(file.name)}”`)
+    announce(t.attached({ name: shownName(file.name) }))
   } catch (error) {
     if (controller.signal.aborted) return
     const problem = errorMessage(error)
     patch(id, { state: 'failed', problem, canRetry: !isLockstepError(error, 'file_too_large', 'card_not_found') })
-    announce(`“${shownName(file.name)}”: ${problem}`)
+    announce(t.fileProblem({ name: shownName(file.name), problem }))
   } finally {
     running.delete(id)
     if (running.size === 0) removeEventListener('beforeunload', confirmLeave)

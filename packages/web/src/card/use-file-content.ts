@@ -16,7 +16,7 @@ export function useFileContent(
   kind: FileKind | undefined,
   isNeeded = true,
 ): FileContent {
-  const [content, setContent] = useState<FileContent>({})
+  const [content, setContent] = useState<FileContent & { id?: string }>({})
   useEffect(() => {
     if (!kind || !isNeeded) return
     const controller = new AbortController()
@@ -31,9 +31,9 @@ export function useFileContent(
         const text = kind === 'text' ? await blob.text() : undefined
         if (controller.signal.aborted) return
         if (text === undefined) url = URL.createObjectURL(blob)
-        setContent(text === undefined ? { url: url as string } : { text })
+        setContent(text === undefined ? { id, url: url as string } : { id, text })
       } catch (error) {
-        if (!controller.signal.aborted) setContent({ error })
+        if (!controller.signal.aborted) setContent({ id, error })
       }
     }
     void load()
@@ -42,7 +42,8 @@ export function useFileContent(
       if (url) URL.revokeObjectURL(url)
     }
   }, [id, kind, mime_type, isNeeded])
-  return content
+  // Not the content of the file before.
+  return content.id === id ? content : {}
 }
 
 /** How long a browser may take to start a download. */

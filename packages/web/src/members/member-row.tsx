@@ -1,6 +1,8 @@
 import type { BoardMember } from '@lockstep/client'
 import { useTools } from '../board-state/board-tools.ts'
 import { Avatar, nameOf } from '../ui/people.tsx'
+import { Select } from '../ui/select.tsx'
+import { t } from './messages.ts'
 import type { PendingMemberChange } from './use-member-changes.ts'
 
 interface MemberRowProps {
@@ -27,32 +29,32 @@ export function MemberRow({ member, isOnline, pending, problem, onRole, onRemove
       </span>
       <span className="member-name">
         <strong>{nameOf(user)}</strong>
-        {isMe && ' (you)'}
+        {isMe && ` ${t.me}`}
         <small>
           @{user.username}
-          {isOnline && ' · online'}
+          {isOnline && ` · ${t.online}`}
         </small>
       </span>
       <span className="member-acts">
-        {pending && <small role="status">{pending.what === 'removal' ? 'Removing…' : 'Saving…'}</small>}
+        {pending && <small role="status">{pending.what === 'removal' ? t.removing : t.saving}</small>}
         {tools.isOwner ? (
-          <select
-            className="input"
-            aria-label={`Role of ${nameOf(user)}`}
+          <Select
+            label={t.roleOf({ name: nameOf(user) })}
             value={role}
-            disabled={pending !== undefined}
-            onChange={(event) => onRole(event.target.value as BoardMember['role'])}
-          >
-            <option value="owner">Owner</option>
-            <option value="member">Member</option>
-          </select>
+            options={[
+              { value: 'owner', label: t.owner },
+              { value: 'member', label: t.member },
+            ]}
+            isReadOnly={pending !== undefined}
+            onChange={onRole}
+          />
         ) : (
-          <span className="chip">{member.role === 'owner' ? 'Owner' : 'Member'}</span>
+          <span className="chip">{member.role === 'owner' ? t.owner : t.member}</span>
         )}
         {(tools.isOwner || isMe) && (
           <button type="button" className="button is-quiet" disabled={pending !== undefined} onClick={onRemove}>
-            {isMe ? (tools.isOwner ? 'Leave' : 'Leave board') : 'Remove'}
-            {tools.isOwner && <span className="visually-hidden">{isMe ? ' board' : ` ${nameOf(user)}`}</span>}
+            {isMe ? (tools.isOwner ? t.leave : t.leaveBoard) : t.remove}
+            {tools.isOwner && <span className="visually-hidden">{` ${isMe ? t.leaveWhat : nameOf(user)}`}</span>}
           </button>
         )}
       </span>

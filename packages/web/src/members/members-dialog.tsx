@@ -9,6 +9,7 @@ import { Icon } from '../ui/icon.tsx'
 import { hasCommand, isWriting, Keys } from '../ui/keys.tsx'
 import { Avatar, nameOf } from '../ui/people.tsx'
 import { MemberRow, rowId } from './member-row.tsx'
+import { t } from './messages.ts'
 import { useMemberChanges } from './use-member-changes.ts'
 import { UserCombobox } from './user-combobox.tsx'
 import './members.css'
@@ -26,15 +27,15 @@ export function MembersDialog({ view }: PanelProps) {
   const online = new Set(tools.presence.map(({ user_id }) => user_id))
   const invited = [...changes.pending.values()].flatMap((each) => (each.what === 'invitation' ? [each.user] : []))
   return (
-    <Dialog title={`Members of “${view.title}”`} onClose={() => tools.close()}>
+    <Dialog title={t.membersOf({ board: view.title })} onClose={() => tools.close()}>
       <div className="dialog-body members">
         {tools.isOwner && <Invite view={view} field={field} onInvite={changes.invite} />}
         {tools.status.phase === 'offline' && (
           <p className="members-note" role="status">
-            Offline. Your changes are saved and will be sent when you’re back online.
+            {t.offline}
           </p>
         )}
-        <ul ref={list} aria-label="Members" tabIndex={-1}>
+        <ul ref={list} aria-label={t.members} tabIndex={-1}>
           {view.members.map((member) => (
             <MemberRow
               key={member.user_id}
@@ -53,7 +54,7 @@ export function MembersDialog({ view }: PanelProps) {
                 <strong>{nameOf(user)}</strong>
                 <small>@{user.username}</small>
               </span>
-              <small role="status">Inviting…</small>
+              <small role="status">{t.inviting}</small>
             </li>
           ))}
         </ul>
@@ -84,8 +85,8 @@ function Invite({ view, field, onInvite }: InviteProps) {
   }, [field])
 
   const showMember = (user: User) => {
-    setMessage(`${nameOf(user)} is already a member.`)
-    announce(`${nameOf(user)} is already a member.`)
+    setMessage(t.isAlreadyMember({ name: nameOf(user) }))
+    announce(t.isAlreadyMember({ name: nameOf(user) }))
     document.getElementById(rowId(user.id))?.focus()
   }
   const invite = async (user: User) => {
@@ -93,14 +94,14 @@ function Invite({ view, field, onInvite }: InviteProps) {
     if (isMember(user)) return showMember(user)
     const notice = await onInvite(user)
     if (notice?.problem?.code === 'already_a_member') showMember(user)
-    else if (notice) setMessage(`Couldn’t invite ${nameOf(user)}. ${notice.problem?.detail ?? ''}`)
+    else if (notice) setMessage(t.inviteFailed({ name: nameOf(user), detail: notice.problem?.detail ?? '' }))
   }
   return (
     <div className="members-invite">
       <UserCombobox
-        label="Invite people"
+        label={t.invitePeople}
         field={field}
-        noteOf={(user) => (isMember(user) ? 'Already a member' : undefined)}
+        noteOf={(user) => (isMember(user) ? t.alreadyMember : undefined)}
         onPick={(user) => void invite(user)}
       />
       <Keys keys="I" />
@@ -117,9 +118,9 @@ function Invite({ view, field, onInvite }: InviteProps) {
 function Removed({ user, onInvite }: { user: User; onInvite: InviteProps['onInvite'] }) {
   return (
     <p className="members-removed">
-      Removed {nameOf(user)}.{' '}
+      {t.removedNote({ name: nameOf(user) })}{' '}
       <button type="button" className="link-button" onClick={() => void onInvite(user)}>
-        Invite again
+        {t.inviteAgain}
       </button>
     </p>
   )
@@ -133,28 +134,28 @@ function BoardLink({ board_id }: { board_id: string }) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(link)
-      announce('Link copied')
+      announce(t.linkCopied)
       setCopied(true)
       setTimeout(() => setCopied(false), COPIED_MS)
     } catch {
       // Without HTTPS there is no clipboard; the user can copy from the field.
-      announce('Couldn’t copy: the browser blocked clipboard access. Select the link instead.')
+      announce(t.copyFailed)
     }
   }
   return (
     <div className="members-address">
       <label>
-        <span>Board link (members only)</span>
+        <span>{t.boardLinkNote}</span>
         <input
           className="input"
           readOnly
-          aria-label="Board link"
+          aria-label={t.boardLink}
           value={link}
           onFocus={(event) => event.target.select()}
         />
       </label>
       <button type="button" className="button" onClick={() => void copy()}>
-        <Icon name={isCopied ? 'check' : 'link'} /> {isCopied ? 'Copied' : 'Copy link'}
+        <Icon name={isCopied ? 'check' : 'link'} /> {isCopied ? t.copied : t.copyLink}
       </button>
     </div>
   )

@@ -3,9 +3,12 @@ import type { FailedChange, SubmittedChange } from '@lockstep/client/live'
 import { useEffect, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
+import { confirmAction } from '../ui/confirm.ts'
 import { useMounted } from '../ui/mounted.ts'
 import { nameOf } from '../ui/people.tsx'
-import { showToast } from '../ui/toasts.tsx'
+import { problemMessage } from '../ui/problems.ts'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 
 type Role = BoardMember['role']
 /** A change that was sent and is not shown yet. Memberships are not updated optimistically. */
@@ -58,46 +61,49 @@ export function useMemberChanges(view: FullBoard) {
   const reportProblem = (user_id: string, notice: FailedChange | undefined, confirmation: string) => {
     if (!notice) return announce(confirmation)
     const isLastOwner = notice.problem?.code === 'last_owner'
-    setProblem(user_id, isLastOwner ? ONLY_OWNER : (notice.problem?.detail ?? 'Couldn’t save the change.'))
+    setProblem(user_id, isLastOwner ? t.onlyOwner : notice.problem ? problemMessage(notice.problem) : t.changeFailed)
   }
 
   return {
     pending,
-    problems: isOnlyOwner(view, tools.me.id) ? problems : withoutValue(problems, ONLY_OWNER),
+    problems: isOnlyOwner(view, tools.me.id) ? problems : withoutValue(problems, t.onlyOwner),
     /** The user who was removed last, to invite them again. */
     removed: removed && view.members.every(({ user_id }) => user_id !== removed.id) ? removed : undefined,
     invite: async (user: User): Promise<FailedChange | undefined> => {
       const made = tools.change('inviteMember', { user_id: user.id })
       setRemoved(undefined)
       const notice = await follow(user.id, { what: 'invitation', user }, made)
-      if (!notice && isMounted.current) announce(`Added ${nameOf(user)}`)
+      if (!notice && isMounted.current) announce(t.added({ name: nameOf(user) }))
       return notice
     },
     setRole: async ({ user_id, user }: BoardMember, role: Role) => {
       const made = tools.change('updateMember', { user_id, role })
       const notice = await follow(user_id, { what: 'role', role }, made)
-      reportProblem(user_id, notice, `${nameOf(user)} is now ${role === 'owner' ? 'an owner' : 'a member'}`)
+      reportProblem(user_id, notice, (role === 'owner' ? t.isNowOwner : t.isNowMember)({ name: nameOf(user) }))
     },
     remove: async (member: BoardMember) => {
       const { user_id, user } = member
-      const lost = lossOf(view, member)
-      if (lost && !confirm(`Remove ${nameOf(user)} from the board? ${lost}`)) return
+      const name = nameOf(user)
+      const text = removalConsequence(view, member)
+      const question = { title: t.removeTitle({ name }), text, action: t.removeMember }
+      if (text && !(await confirmAction(question))) return
       const notice = await follow(user_id, { what: 'removal' }, tools.change('removeMember', { user_id }))
       if (notice) return reportProblem(user_id, notice, '')
       if (isMounted.current) setRemoved(user)
-      announce(`Removed ${nameOf(user)}`)
+      announce(t.removed({ name }))
     },
     leave: async () => {
       const { id } = tools.me
-      if (isOnlyOwner(view, id)) return setProblem(id, ONLY_OWNER)
-      if (!confirm(`Leave “${view.title}”? Only an owner can invite you again.`)) return
+      if (isOnlyOwner(view, id)) return setProblem(id, t.onlyOwner)
+      const question = { title: t.leaveTitle({ board: view.title }), text: t.leaveText, action: t.leaveBoard }
+      if (!(await confirmAction(question))) return
       const made = tools.change('removeMember', { user_id: id })
       // The board closes as soon as the server confirms, so the rest must not depend on this dialog.
       void made.done.then(({ outcome }) => {
         const isGone = outcome === 'confirmed' || (outcome === 'unknown' && tools.status.reason === 'forbidden')
         if (!isGone) return
         tools.navigate('/boards')
-        showToast(`Left “${view.title}”`)
+        showToast(t.left({ board: view.title }))
       })
       const notice = await follow(id, { what: 'removal' }, made)
       if (notice) reportProblem(id, notice, '')
@@ -105,16 +111,15 @@ export function useMemberChanges(view: FullBoard) {
   }
 }
 
-const ONLY_OWNER = 'A board needs an owner. Make someone else an owner first, or delete the board.'
 const isOnlyOwner = ({ members }: FullBoard, id: string) =>
   members.every(({ user_id, role }) => (role === 'owner') === (user_id === id))
 
-/** What a new invitation would not restore. */
-function lossOf(view: FullBoard, { user_id, role }: BoardMember): string {
+/** What a new invitation would not restore; undefined if it restores everything. */
+function removalConsequence(view: FullBoard, { user_id, role }: BoardMember): string | undefined {
   const cards = view.columns.flatMap((column) => column.cards)
   const count = cards.filter((card) => card.assignees.some(({ id }) => id === user_id)).length
-  if (count > 0) return `They will be unassigned from ${count === 1 ? 'one card' : `${count} cards`}.`
-  return role === 'owner' ? 'They are an owner.' : ''
+  if (count > 0) return t.removesAssigned({ count })
+  return role === 'owner' ? t.removesOwner : undefined
 }
 
 function isShown({ members }: FullBoard, user_id: string, change: PendingMemberChange): boolean {

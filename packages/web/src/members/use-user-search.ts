@@ -2,6 +2,7 @@ import type { User } from '@lockstep/client'
 import { useEffect, useState } from 'react'
 import { client } from '../session.ts'
 import { announce } from '../ui/announcer.tsx'
+import { t } from './messages.ts'
 
 export interface UserSearch {
   state: 'idle' | 'searching' | 'found' | 'failed'
@@ -28,7 +29,8 @@ export function useUserSearch(text: string): UserSearch {
       client.findUsers({ search: term, names: 'true', limit: MAX_RESULTS }, { signal: abort.signal, maxTries: 2 }).then(
         (users) => {
           setSearch({ state: 'found', users })
-          announce(users.length === 0 ? 'No one found' : `${users.length} found`)
+          // An empty list announces its own text.
+          if (users.length > 0) announce(t.found({ count: users.length }))
         },
         (error: unknown) => {
           if (!abort.signal.aborted) setSearch({ state: 'failed', users: [], error })

@@ -2,11 +2,14 @@ import type { Board } from '@lockstep/client'
 import type { BoardTools } from '../board-state/board-tools.ts'
 import { cardMenu } from '../board-state/card-menu.ts'
 import { toggleFilter } from '../board-state/filter-address.ts'
-import { openCardId, openShortcuts } from '../board-state/overlay.ts'
+import { openCardId } from '../board-state/open-card.ts'
+import { openShortcuts } from '../board-state/overlay.ts'
 import { setTheme, type Theme } from '../preferences.ts'
 import { logOut } from '../session.ts'
 import type { IconName } from '../ui/icon.tsx'
+import { openLayers } from '../ui/layers.ts'
 import { type Match, rank } from './fuzzy.ts'
+import { t } from './messages.ts'
 
 /** An action, a card or a board. */
 export interface PaletteItem {
@@ -39,13 +42,15 @@ const MAX_RESULTS = 8
 export function findItems(query: string, { tools, boards, card_id, go }: Sources): PaletteGroup[] {
   const card = tools?.find(card_id)?.card
   const groups: [title: string, items: PaletteItem[]][] = [
-    ...(tools && card ? [[`“${card.title}”`, cardActions(tools, card.id)] as [string, PaletteItem[]]] : []),
-    ...(tools ? [['This board', boardActions(tools)] as [string, PaletteItem[]]] : []),
-    ['Everywhere', appActions(go)],
-    ['Boards', boards.filter(({ id }) => id !== tools?.board_id).map((board) => boardItem(board, go))],
+    ...(tools && card
+      ? [[t.thisCard({ title: card.title }), cardActions(tools, card.id)] as [string, PaletteItem[]]]
+      : []),
+    ...(tools ? [[t.thisBoard, boardActions(tools)] as [string, PaletteItem[]]] : []),
+    [t.everywhere, appActions(go)],
+    [t.boards, boards.filter(({ id }) => id !== tools?.board_id).map((board) => boardItem(board, go))],
   ]
   if (!query.trim()) return groups.map(([title, items]) => group(title, query, items)).filter(isFilled)
-  const cards = tools ? group('Cards', query, cardItems(tools), MAX_RESULTS) : undefined
+  const cards = tools ? group(t.cards, query, cardItems(tools), MAX_RESULTS) : undefined
   return [...(cards ? [cards] : []), ...groups.map(([title, items]) => group(title, query, items, MAX_RESULTS))]
     .filter(isFilled)
     .sort((a, b) => (b.items[0]?.match.score ?? 0) - (a.items[0]?.match.score ?? 0))
@@ -78,23 +83,23 @@ const boardItem = (board: Board, go: Sources['go']): PaletteItem => ({
   id: `board-${board.id}`,
   label: board.title,
   icon: 'list',
-  note: 'Board',
+  note: t.board,
   run: () => go(`/b/${board.id}`),
 })
 
 /** The items of the card's menu, except those that its open dialog shows already. */
 const cardActions = (tools: BoardTools, card_id: string): PaletteItem[] => {
   const card = tools.find(card_id)?.card
-  const inDialog = openCardId() === card_id ? ['Open', 'Edit title'] : []
+  const inDialog = openCardId() === card_id ? ['Enter', 'E'] : []
   const items = (card ? cardMenu(tools, card) : []).filter((item) => item !== undefined)
   return items
-    .filter(({ label }) => !inDialog.includes(label))
+    .filter(({ keys = '' }) => !inDialog.includes(keys))
     .map(({ label, icon = 'file', keys, onSelect }) => ({
       id: `this-card-${label}`,
       label,
       icon,
       run: onSelect,
-      words: 'card edit rename move labels assign delete',
+      words: t.cardWords,
       ...(keys && { keys }),
     }))
 }
@@ -104,7 +109,7 @@ function boardActions(tools: BoardTools): PaletteItem[] {
   /** Closes open dialogs first. */
   const onBoard = (act: () => void) => () => {
     tools.picker.set(undefined)
-    if (document.querySelector('dialog[open]')) tools.close()
+    if (openLayers().length > 0) tools.close()
     // The closing dialog returns the focus; the action may move it after that.
     setTimeout(act)
   }
@@ -113,46 +118,46 @@ function boardActions(tools: BoardTools): PaletteItem[] {
   return [
     {
       id: 'new-card',
-      label: 'New card',
+      label: t.newCard,
       icon: 'plus',
       keys: 'N',
-      words: 'add create',
+      words: t.newCardWords,
       run: onBoard(() => tools.composeAnywhere()),
     },
     {
       id: 'add-column',
-      label: 'Add column',
+      label: t.addColumn,
       icon: 'plus',
       keys: 'C',
-      words: 'new create list',
+      words: t.addColumnWords,
       run: click('[data-new-column]'),
     },
     {
       id: 'filter',
-      label: 'Filter cards',
+      label: t.filterCards,
       icon: 'search',
       keys: '/',
-      words: 'find search',
+      words: t.filterCardsWords,
       run: focus('.filter-field'),
     },
     {
       id: 'mine',
-      label: 'My cards',
+      label: t.myCards,
       icon: 'user',
       keys: 'F',
-      words: 'mine only assigned to me',
+      words: t.myCardsWords,
       run: onBoard(() => toggleFilter('@me')),
     },
-    { id: 'undo', label: 'Undo', icon: 'undo', keys: 'Ctrl Z', words: 'revert', run: () => tools.undo() },
-    { id: 'redo', label: 'Redo', icon: 'undo', keys: 'Ctrl Shift Z', words: 'repeat', run: () => tools.redo() },
-    { id: 'members', label: 'Members', icon: 'users', words: 'share invite people', run: open('members') },
-    { id: 'automations', label: 'Automation', icon: 'bolt', words: 'rules', run: open('automations') },
+    { id: 'undo', label: t.undo, icon: 'undo', keys: 'Ctrl Z', words: t.undoWords, run: () => tools.undo() },
+    { id: 'redo', label: t.redo, icon: 'redo', keys: 'Ctrl Shift Z', words: t.redoWords, run: () => tools.redo() },
+    { id: 'members', label: t.members, icon: 'users', words: t.membersWords, run: open('members') },
+    { id: 'automations', label: t.automation, icon: 'bolt', words: t.automationWords, run: open('automations') },
     {
       id: 'activity',
-      label: 'Activity',
+      label: t.activity,
       icon: 'clock',
       keys: 'G then A',
-      words: 'history log changes',
+      words: t.activityWords,
       run: open('activity'),
     },
   ]
@@ -161,39 +166,45 @@ function boardActions(tools: BoardTools): PaletteItem[] {
 function appActions(go: Sources['go']): PaletteItem[] {
   const theme = (name: Theme, label: string): PaletteItem => ({
     id: `theme-${name}`,
-    label: `Theme: ${label}`,
+    label,
     icon: 'eye',
-    words: 'appearance colours mode',
+    words: t.themeWords,
     run: () => setTheme(name),
   })
   return [
     {
       id: 'boards',
-      label: 'Your boards',
+      label: t.yourBoards,
       icon: 'list',
       keys: 'G then B',
-      words: 'go to home all',
+      words: t.yourBoardsWords,
       run: () => go('/boards'),
     },
     {
       id: 'settings',
-      label: 'Settings',
+      label: t.settings,
       icon: 'settings',
-      words: 'profile password preferences',
+      words: t.settingsWords,
       run: () => go('/settings'),
     },
     {
       id: 'shortcuts',
-      label: 'Keyboard shortcuts',
+      label: t.keyboardShortcuts,
       icon: 'keyboard',
       keys: '?',
-      words: 'keys help',
+      words: t.keyboardShortcutsWords,
       run: openShortcuts,
     },
-    { id: 'accessibility', label: 'Accessibility', icon: 'eye', words: 'help wcag', run: () => go('/accessibility') },
-    theme('light', 'light'),
-    theme('dark', 'dark'),
-    theme('system', 'system'),
-    { id: 'log-out', label: 'Log out', icon: 'out', words: 'sign off leave', run: () => void logOut() },
+    {
+      id: 'accessibility',
+      label: t.accessibility,
+      icon: 'eye',
+      words: t.accessibilityWords,
+      run: () => go('/accessibility'),
+    },
+    theme('light', t.themeLight),
+    theme('dark', t.themeDark),
+    theme('system', t.themeSystem),
+    { id: 'log-out', label: t.logOut, icon: 'out', words: t.logOutWords, run: () => void logOut() },
   ]
 }

@@ -4,6 +4,7 @@ import { logOut, session } from '../session.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Avatar, initialsOf, nameOf } from '../ui/people.tsx'
 import { useStore } from '../ui/store.ts'
+import { t } from './messages.ts'
 
 /** The menu of the logged-in user. */
 export function AccountMenu() {
@@ -13,14 +14,14 @@ export function AccountMenu() {
   return (
     <Menu
       // Starts with the visible initials, so that speech input finds it (WCAG 2.5.3).
-      label={`${initialsOf(user)}, account of ${nameOf(user)}`}
+      label={t.accountOf({ initials: initialsOf(user), name: nameOf(user) })}
       className="account-button"
       items={[
-        { label: 'Settings', icon: 'settings', onSelect: () => navigate('/settings') },
-        { label: 'Keyboard shortcuts', icon: 'keyboard', keys: '?', onSelect: openShortcuts },
-        { label: 'Accessibility', icon: 'eye', onSelect: () => navigate('/accessibility') },
+        { label: t.settings, icon: 'settings', onSelect: () => navigate('/settings') },
+        { label: t.keyboardShortcuts, icon: 'keyboard', keys: '?', onSelect: openShortcuts },
+        { label: t.accessibility, icon: 'eye', onSelect: () => navigate('/accessibility') },
         undefined,
-        { label: 'Log out', icon: 'out', onSelect: () => void logOut() },
+        { label: t.logOut, icon: 'out', onSelect: () => void logOut() },
       ]}
     >
       <Avatar person={user} />

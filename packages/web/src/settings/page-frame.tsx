@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { Heading, Mark } from '../ui/page.tsx'
 import { AccountMenu } from './account-menu.tsx'
+import { t } from './messages.ts'
 import './settings.css'
 
 /** Layout of a text page, with a link back to the boards. */
@@ -9,7 +10,7 @@ export function PageFrame({ title, children }: { title: string; children: ReactN
   return (
     <>
       <header className="top">
-        <Link href="/boards" className="top-home" aria-label="Your boards">
+        <Link href="/boards" className="top-home" aria-label={t.yourBoards}>
           <Mark />
         </Link>
         <Heading title={title} />

@@ -3,7 +3,8 @@ import { FormAlert } from '../account/form-alert.tsx'
 import { useForm } from '../account/use-form.ts'
 import { client } from '../session.ts'
 import { Field } from '../ui/field.tsx'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 
 const empty = { current_password: '', new_password: '' }
 const fieldsByCode = { wrong_password: 'current_password', password_refused: 'new_password' } as const
@@ -14,26 +15,26 @@ export function PasswordForm({ email }: { email: string }) {
   const { form, field, failure, isBusy, setValues } = useForm(empty, fieldsByCode, async (values) => {
     await client.changePassword(values)
     setValues(empty)
-    showToast('Password changed. All other sessions were logged out.')
+    showToast(t.passwordChanged)
   })
   const type = isShown ? 'text' : 'password'
   return (
     <form className="setting-form" {...form}>
       <FormAlert text={failure} />
       <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />
-      <Field label="Current password" type={type} autoComplete="current-password" {...field('current_password')} />
+      <Field label={t.currentPassword} type={type} autoComplete="current-password" {...field('current_password')} />
       <Field
-        label="New password"
+        label={t.newPassword}
         type={type}
         autoComplete="new-password"
-        hint="A short sentence works well."
+        hint={t.newPasswordHint}
         {...field('new_password')}
       />
       <label className="check">
-        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> Show passwords
+        <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> {t.showPasswords}
       </label>
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
-        {isBusy ? 'Changing…' : 'Change password'}
+        {isBusy ? t.changingPassword : t.changePassword}
       </button>
     </form>
   )

@@ -3,7 +3,8 @@ import { FormAlert } from '../account/form-alert.tsx'
 import { useForm } from '../account/use-form.ts'
 import { client, session } from '../session.ts'
 import { Field } from '../ui/field.tsx'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 
 /** Edits the user's name. */
 export function ProfileForm({ user }: { user: User }) {
@@ -16,18 +17,18 @@ export function ProfileForm({ user }: { user: User }) {
       lastname: values.lastname.trim() || null,
     })
     session.update((now) => ({ ...now, user: changed }))
-    showToast('Profile saved')
+    showToast(t.profileSaved)
   })
   return (
     <form className="setting-form" {...form}>
       <FormAlert text={failure} />
-      <Field label="Username" autoComplete="nickname" hint="How others see you on boards." {...field('username')} />
+      <Field label={t.username} autoComplete="nickname" hint={t.usernameHint} {...field('username')} />
       <div className="field-pair">
-        <Field label="First name" autoComplete="given-name" isOptional {...field('firstname')} />
-        <Field label="Last name" autoComplete="family-name" isOptional {...field('lastname')} />
+        <Field label={t.firstName} autoComplete="given-name" isOptional {...field('firstname')} />
+        <Field label={t.lastName} autoComplete="family-name" isOptional {...field('lastname')} />
       </div>
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
-        {isBusy ? 'Saving…' : 'Save profile'}
+        {isBusy ? t.savingProfile : t.saveProfile}
       </button>
     </form>
   )

@@ -5,15 +5,16 @@ import { logOut, logOutEverywhere, me } from '../session.ts'
 import { errorMessage } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useStore } from '../ui/store.ts'
-import { showToast } from '../ui/toasts.tsx'
+import { showToast } from '../ui/toasts.ts'
+import { t } from './messages.ts'
 import { PageFrame } from './page-frame.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 
 const themes: [theme: Theme, label: string][] = [
-  ['system', 'System'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
+  ['system', t.themeSystem],
+  ['light', t.themeLight],
+  ['dark', t.themeDark],
 ]
 
 function logOutAll() {
@@ -24,10 +25,10 @@ function logOutAll() {
 export function SettingsPage() {
   const { theme, hasLetterKeys } = useStore(preferences)
   return (
-    <PageFrame title="Settings">
-      <Setting title="Appearance">
+    <PageFrame title={t.settings}>
+      <Setting title={t.appearance}>
         <fieldset className="choices">
-          <legend>Theme</legend>
+          <legend>{t.theme}</legend>
           {themes.map(([each, label]) => (
             <label key={each} className="check">
               <input type="radio" name="theme" checked={theme === each} onChange={() => setTheme(each)} /> {label}
@@ -35,7 +36,7 @@ export function SettingsPage() {
           ))}
         </fieldset>
       </Setting>
-      <Setting title="Keyboard">
+      <Setting title={t.keyboard}>
         <label className="check">
           <input
             type="checkbox"
@@ -43,32 +44,31 @@ export function SettingsPage() {
             aria-describedby="setting-keys-hint"
             onChange={(event) => setLetterKeys(event.target.checked)}
           />
-          Single-key shortcuts
+          {t.singleKeyShortcuts}
         </label>
         <p id="setting-keys-hint" className="setting-hint">
-          Turn these off if you use speech input or press keys by accident. Arrow keys, Ctrl shortcuts and the command
-          palette keep working.
+          {t.singleKeyShortcutsHint}
         </p>
         <button type="button" className="button" onClick={openShortcuts}>
-          <Icon name="keyboard" /> All keyboard shortcuts
+          <Icon name="keyboard" /> {t.allKeyboardShortcuts}
         </button>
       </Setting>
-      <Setting title="Profile">
+      <Setting title={t.profile}>
         <ProfileForm user={me()} />
       </Setting>
-      <Setting title="Password">
+      <Setting title={t.password}>
         <PasswordForm email={me().email} />
       </Setting>
-      <Setting title="Session">
-        <p className="setting-hint">You are logged in as {me().email}.</p>
+      <Setting title={t.session}>
+        <p className="setting-hint">{t.loggedInAs({ email: me().email })}</p>
         <button type="button" className="button" onClick={() => void logOut()}>
-          <Icon name="out" /> Log out
+          <Icon name="out" /> {t.logOut}
         </button>
         <button type="button" className="button" aria-describedby="setting-everywhere-hint" onClick={logOutAll}>
-          <Icon name="out" /> Log out everywhere
+          <Icon name="out" /> {t.logOutEverywhere}
         </button>
         <p id="setting-everywhere-hint" className="setting-hint">
-          Logs you out on all devices, including this one.
+          {t.logOutEverywhereHint}
         </p>
       </Setting>
     </PageFrame>

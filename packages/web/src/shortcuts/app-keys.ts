@@ -4,6 +4,7 @@ import { filterQuery } from '../board-state/filter-address.ts'
 import { closeOverlay, currentBoard, openPalette, openShortcuts, overlay } from '../board-state/overlay.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { hasCommand, isWriting } from '../ui/keys.tsx'
+import { openLayers } from '../ui/layers.ts'
 
 /** Time limit for the second key after `G`. */
 const SECOND_KEY_MS = 1_200
@@ -49,4 +50,4 @@ export function handleAppKeys(event: KeyboardEvent) {
   }
 }
 
-const isBusy = ({ target }: KeyboardEvent) => isWriting(target) || document.querySelector('dialog[open]') !== null
+const isBusy = ({ target }: KeyboardEvent) => isWriting(target) || openLayers().length > 0

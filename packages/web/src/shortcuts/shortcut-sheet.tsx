@@ -4,6 +4,7 @@ import { preferences } from '../preferences.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { useStore } from '../ui/store.ts'
+import { t } from './messages.ts'
 import { isLetterKey, type ScreenKeys, screensAt, shortcuts } from './shortcut-table.ts'
 import './shortcuts.css'
 
@@ -15,12 +16,12 @@ export function ShortcutSheet() {
   const isHere = ({ screen }: ScreenKeys) => here.includes(screen)
   const others = shortcuts.filter((part) => !isHere(part))
   return (
-    <Dialog title="Keyboard shortcuts" size="wide" onClose={closeOverlay}>
+    <Dialog title={t.keyboardShortcuts} size="wide" onClose={closeOverlay}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls and has no focusable content */}
-      <section className="dialog-body shortcuts" aria-label="Shortcuts" tabIndex={0}>
+      <section className="dialog-body shortcuts" aria-label={t.shortcuts} tabIndex={0}>
         {!hasLetterKeys && (
           <p className="shortcuts-note">
-            Single-key shortcuts are off.{' '}
+            {t.singleKeysAreOff}{' '}
             <button
               type="button"
               className="link-button"
@@ -29,7 +30,7 @@ export function ShortcutSheet() {
                 navigate('/settings')
               }}
             >
-              Settings
+              {t.settings}
             </button>
           </p>
         )}
@@ -43,7 +44,7 @@ export function ShortcutSheet() {
         </div>
         {others.length > 0 && (
           <div>
-            <h3>On other pages</h3>
+            <h3>{t.onOtherPages}</h3>
             <div className="shortcuts-part">
               {others.map((part) => (
                 <KeyTable key={part.screen} part={part} hasLetterKeys={hasLetterKeys} />
@@ -73,7 +74,7 @@ function KeyTable({ part, hasLetterKeys }: { part: ScreenKeys; hasLetterKeys: bo
             </th>
             <td>
               {does}
-              {keys.every(isOff) && <span className="visually-hidden"> (off)</span>}
+              {keys.every(isOff) && <span className="visually-hidden"> {t.off}</span>}
             </td>
           </tr>
         ))}

@@ -80,8 +80,8 @@ beforeEach(() => {
   vi.stubGlobal('location', { pathname: '/app/b/board', search: '?q=bug', origin: '' })
   vi.stubGlobal('history', { pushState: () => {}, replaceState: () => {} })
   vi.stubGlobal('document', {
-    querySelector: (selector: string) => (selector.startsWith('dialog') ? null : element),
-    querySelectorAll: () => [element],
+    querySelector: () => element,
+    querySelectorAll: (selector: string) => (selector === '.layer' ? [] : [element]),
     activeElement: element,
   })
   element.isField = false

@@ -1,5 +1,4 @@
-import { createPortal } from 'react-dom'
-import { useTopLayer } from './layers.ts'
+import { t } from './messages.ts'
 import { Store, useStore } from './store.ts'
 
 interface Announcement {
@@ -23,23 +22,17 @@ export function announceOthers(text: string) {
     const [first = '', ...more] = waiting
     waiting = []
     _timer = undefined
-    announce(
-      more.length === 0
-        ? first
-        : `${first} And ${more.length === 1 ? 'one more change' : `${more.length} more changes`}.`,
-    )
+    announce(more.length === 0 ? first : t.moreChanges({ first, count: more.length }))
   }, THROTTLE_MS)
 }
 
 /** The page's only live region. It alternates between two elements, so that a repeated sentence is read again. */
 export function Announcer() {
   const { text, count } = useStore(announcement)
-  const layer = useTopLayer()
-  return createPortal(
+  return (
     <div className="visually-hidden" role="status" aria-live="polite" data-announcer="">
       {count % 2 === 0 && <p>{text}</p>}
       {count % 2 === 1 && <div>{text}</div>}
-    </div>,
-    layer,
+    </div>
   )
 }

@@ -1,11 +1,12 @@
-import { showToast } from './toasts.tsx'
+import { t } from './messages.ts'
+import { showToast } from './toasts.ts'
 
 /** Copies text and confirms it. The clipboard is missing on pages without HTTPS, and the user may block it. */
-export async function copyText(text: string, confirmation = 'Text copied') {
+export async function copyText(text: string, confirmation = t.textCopied) {
   try {
     await navigator.clipboard.writeText(text)
     showToast(confirmation)
   } catch {
-    showToast('Couldn’t copy: the browser blocked clipboard access.')
+    showToast(t.clipboardBlocked)
   }
 }

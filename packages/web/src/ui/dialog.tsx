@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Dialog as BaseDialog } from '@base-ui/react/dialog'
+import { type ReactNode, useRef, useState } from 'react'
 import { Icon } from './icon.tsx'
-import { layers } from './layers.ts'
+import { t } from './messages.ts'
 
 interface DialogProps {
   title: ReactNode
@@ -14,59 +15,44 @@ interface DialogProps {
   hasOwnHeading?: boolean
 }
 
-/** A native modal dialog: it traps the focus, and returns it on close. */
+/** A modal dialog. It is open as long as it is mounted. */
 export function Dialog({ title, onClose, children, size = 'medium', actions, hasOwnHeading = false }: DialogProps) {
-  const ref = useRef<HTMLDialogElement>(null)
-  const heading = useId()
-  const isPressedOutside = useRef(false)
-  useEffect(() => {
-    const dialog = ref.current
-    if (!dialog) return
-    const before = document.activeElement
-    dialog.showModal()
-    // Focus the first control of the content, not the close button.
-    dialog.querySelector<HTMLElement>('[data-first], .dialog-body :is(input, select, textarea, button, a)')?.focus()
-    layers.update((open) => [...open, dialog])
-    return () => {
-      dialog.close()
-      layers.update((open) => open.filter((layer) => layer !== dialog))
-      // The element may have been rendered again; then the caller sets the focus.
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
-  }, [])
+  const popup = useRef<HTMLDivElement>(null)
+  const [before] = useState(() => document.activeElement)
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the click is on the backdrop; its key is Escape
-    <dialog
-      ref={ref}
-      className={`dialog is-${size}`}
-      aria-labelledby={heading}
-      onCancel={(event) => {
-        // Ignore cancel events of a file chooser inside the dialog.
-        if (event.target !== event.currentTarget) return
-        event.preventDefault()
-        onClose()
-      }}
-      onPointerDown={(event) => {
-        isPressedOutside.current = event.target === event.currentTarget
-      }}
-      onClick={(event) => {
-        // A text selection may start inside the dialog and end outside.
-        if (event.target === event.currentTarget && isPressedOutside.current) onClose()
-      }}
-    >
-      <div className="dialog-frame">
-        <header className="dialog-head">
-          <h2 id={heading} className={hasOwnHeading ? 'visually-hidden' : undefined}>
-            {title}
-          </h2>
-          <span className="spacer" />
-          {actions}
-          <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
-            <Icon name="close" />
-          </button>
-        </header>
-        {children}
-      </div>
-    </dialog>
+    <BaseDialog.Root open onOpenChange={onClose}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="backdrop" forceRender />
+        <BaseDialog.Viewport className="dialog-viewport">
+          <BaseDialog.Popup
+            ref={popup}
+            className={`layer dialog is-${size}`}
+            // The first control of the content, not the close button.
+            initialFocus={() =>
+              popup.current?.querySelector<HTMLElement>('[data-first], .dialog-body :is(input, textarea, button, a)') ??
+              true
+            }
+            // Arrow keys are shortcuts of some dialogs; the library would stop them.
+            onKeyDown={(event) => {
+              if (event.key.startsWith('Arrow')) event.preventBaseUIHandler()
+            }}
+            // The element may have been rendered again; then the caller sets the focus.
+            finalFocus={() =>
+              before instanceof HTMLElement && before.isConnected && before !== document.body ? before : false
+            }
+          >
+            <header className="dialog-head">
+              <BaseDialog.Title className={hasOwnHeading ? 'visually-hidden' : undefined}>{title}</BaseDialog.Title>
+              <span className="spacer" />
+              {actions}
+              <BaseDialog.Close className="icon-button" aria-label={t.close}>
+                <Icon name="close" />
+              </BaseDialog.Close>
+            </header>
+            {children}
+          </BaseDialog.Popup>
+        </BaseDialog.Viewport>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
   )
 }

@@ -1,11 +1,9 @@
 import { isLockstepError } from '@lockstep/client'
+import { t } from './messages.ts'
+import { problemMessage } from './problems.ts'
 
-/** A message for any error: the server's own text where there is one. */
-export function errorMessage(error: unknown): string {
-  if (isLockstepError(error, 'network_failed', 'timed_out'))
-    return 'Can’t reach the server. Check your connection and retry.'
-  return isLockstepError(error) ? error.detail : 'Something went wrong. Reload the page and try again.'
-}
+/** A message for any error. */
+export const errorMessage = (error: unknown): string => (isLockstepError(error) ? problemMessage(error) : t.unexpected)
 
 /** An error with a retry button, and the request id for the administrator. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
@@ -15,12 +13,12 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
       <p>{errorMessage(error)}</p>
       {onRetry && (
         <button type="button" className="button" onClick={onRetry}>
-          Retry
+          {t.retry}
         </button>
       )}
       {request_id && (
         <details>
-          <summary>Details for your administrator</summary>
+          <summary>{t.details}</summary>
           <code>{request_id}</code>
         </details>
       )}

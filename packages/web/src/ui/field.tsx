@@ -1,4 +1,5 @@
 import { useId } from 'react'
+import { t } from './messages.ts'
 
 interface FieldProps {
   label: string
@@ -20,7 +21,7 @@ export function Field({ label, error, hint, isOptional = false, onChange, ...inp
   return (
     <p className="field">
       <label htmlFor={id}>
-        {label} {isOptional && <small>optional</small>}
+        {label} {isOptional && <small>{t.optional}</small>}
       </label>
       {hint && <small id={`${id}-hint`}>{hint}</small>}
       <input

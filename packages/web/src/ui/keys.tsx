@@ -11,4 +11,4 @@ export const hasCommand = (event: { ctrlKey: boolean; metaKey: boolean }) => (is
 /** Whether the target is a text field, where single-key shortcuts must not act. */
 export const isWriting = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.matches('input:not([type=checkbox],[type=radio]), textarea, select'))
+  (target.isContentEditable || target.matches('input:not([type=checkbox],[type=radio]), textarea, [role=combobox]'))

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
+import { t } from './messages.ts'
 
 let isFirst = true
 
@@ -14,7 +15,7 @@ export function Heading({ title, children }: { title: string; children?: ReactNo
     isFirst = false
   }, [])
   return (
-    <h1 ref={ref} tabIndex={-1}>
+    <h1 ref={ref} tabIndex={-1} dir="auto">
       {children ?? title}
     </h1>
   )
@@ -33,7 +34,7 @@ export function StatePage({ title, children, actions }: StatePageProps) {
     <>
       {actions && (
         <header className="top">
-          <Link href="/boards" className="top-home" aria-label="Your boards">
+          <Link href="/boards" className="top-home" aria-label={t.yourBoards}>
             <Mark />
           </Link>
           <span className="spacer" />

@@ -1,4 +1,5 @@
-import type { CSSProperties } from 'react'
+import { type CSSProperties, createContext, useContext } from 'react'
+import { t } from './messages.ts'
 
 /** The fields of a user that are needed to show their name and avatar. */
 export interface Person {
@@ -27,20 +28,34 @@ export function initialsOf(person: Person): string {
   return (last ? firstOf(first, 1) + firstOf(last, 1) : firstOf(first, 2)).toUpperCase()
 }
 
-/** A stable colour for a user. */
-export function colorOf(id: string): string {
+/** Twelve hues, ordered so that each is far from the ones before it. */
+const hues = [0, 180, 90, 270, 30, 210, 120, 300, 60, 240, 150, 330].map((degrees) => (degrees + 255) % 360)
+const colorAt = (i: number): string => `oklch(0.53 0.14 ${hues[i % hues.length]})`
+
+/** A stable colour for a user outside a board. */
+function colorOf(id: string): string {
   let hash = 0
   for (const char of id) hash = (Math.imul(hash, 31) + char.charCodeAt(0)) | 0
-  return `hsl(${((hash % 360) + 360) % 360} 70% 50%)`
+  return colorAt(Math.abs(hash))
 }
+
+/** The colours of a board's members, by user id. */
+export type PersonColors = ReadonlyMap<string, string>
+/** Assigns the colours in the order in which the members joined, so that the first twelve differ. */
+export const personColors = (ids: readonly string[]): PersonColors => new Map(ids.map((id, i) => [id, colorAt(i)]))
+
+const Colors = createContext<PersonColors>(new Map())
+export const PersonColorsProvider = Colors.Provider
+export const personColor = (colors: PersonColors, id: string): string => colors.get(id) ?? colorOf(id)
 
 /** Sets the CSS variable from which labels and avatars take their hue. */
 export const tinted = (color: string): CSSProperties => ({ '--c': color }) as CSSProperties
 
 export function Avatar({ person, note }: { person: Person; note?: string }) {
+  const color = personColor(useContext(Colors), person.id)
   const name = note ? `${nameOf(person)} (${note})` : nameOf(person)
   return (
-    <span className="avatar" style={tinted(colorOf(person.id))} title={name} role="img" aria-label={name}>
+    <span className="avatar" style={tinted(color)} title={name} role="img" aria-label={name} data-person-id={person.id}>
       {initialsOf(person)}
     </span>
   )
@@ -53,7 +68,7 @@ export function Avatars({ people, label, most = 4 }: { people: readonly Person[]
   const rest = people.length - shown.length
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
-    <span className="avatars" role="group" aria-label={`${label}: ${people.map(nameOf).join(', ')}`}>
+    <span className="avatars" role="group" aria-label={t.people({ label, names: people.map(nameOf).join(', ') })}>
       {shown.map((person) => (
         <Avatar key={person.id} person={person} />
       ))}

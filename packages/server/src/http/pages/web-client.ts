@@ -23,6 +23,7 @@ const policyFor = (request: FastifyRequest) => {
     "connect-src 'self'",
     'frame-src blob:',
     `worker-src ${files}`,
+    `manifest-src ${files}`,
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",

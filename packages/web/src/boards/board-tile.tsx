@@ -1,0 +1,61 @@
+import { Link } from 'wouter'
+import { me } from '../session.ts'
+import { Avatars, nameOf, PersonColorsProvider, personColors, tinted } from '../ui/people.tsx'
+import { boardColor } from './board-color.ts'
+import { t } from './messages.ts'
+import type { ShownBoard } from './offline-boards.ts'
+import { relativeTime } from './relative-time.ts'
+
+interface BoardTileProps {
+  readonly board: ShownBoard
+  /** The time to which relative times refer. */
+  readonly now: number
+  /** The server cannot be reached, and the board is not saved in the browser. */
+  readonly isUnavailable: boolean
+}
+
+/** A board in the list. */
+export function BoardTile({ board, now, isUnavailable }: BoardTileProps) {
+  const { id, title, description, members, changed_at } = board
+  const owner = otherOwner(board)
+  return (
+    <Link href={`/b/${id}`} className={isUnavailable ? 'tile is-unavailable' : 'tile'} style={tinted(boardColor(id))}>
+      <strong dir="auto">{title}</strong>
+      {owner && (
+        <span className="tile-owner" dir="auto">
+          {t.ownedBy({ name: owner })}
+        </span>
+      )}
+      {description && (
+        <span className="tile-text" dir="auto">
+          {description}
+        </span>
+      )}
+      <span className="tile-facts">{isUnavailable ? t.notOffline : countsOf(board)}</span>
+      <span className="tile-foot">
+        <PersonColorsProvider value={personColors(members.map(({ user_id }) => user_id))}>
+          <Avatars people={members.map(({ user }) => user)} label={t.members} />
+        </PersonColorsProvider>
+        {changed_at && <time dateTime={changed_at}>{changedText(changed_at, now)}</time>}
+      </span>
+    </Link>
+  )
+}
+
+/** The owner's name, if that is someone else. It tells apart boards with the same title. */
+function otherOwner({ members, created_by }: ShownBoard): string | undefined {
+  const owners = members.filter(({ role }) => role === 'owner')
+  if (owners.some(({ user_id }) => user_id === me().id)) return undefined
+  const owner = owners.find(({ user_id }) => user_id === created_by) ?? owners[0]
+  return owner && nameOf(owner.user)
+}
+
+function countsOf({ open_cards, my_cards }: ShownBoard): string {
+  if (open_cards === 0) return t.noOpenCards
+  return my_cards > 0 ? t.openAndMine({ open: open_cards, mine: my_cards }) : t.openCards({ open: open_cards })
+}
+
+function changedText(changed_at: string, now: number): string {
+  const time = relativeTime(changed_at, now)
+  return time === undefined ? t.changedNow : t.changed({ time })
+}

@@ -1,0 +1,56 @@
+import { defineMessages, params, plural } from '../ui/i18n.ts'
+
+export const t = defineMessages('members', {
+  membersOf: params('Members of “{board}”'),
+  members: 'Members',
+  offline: 'Offline. Your changes are saved and will be sent when you’re back online.',
+
+  invitePeople: 'Invite people',
+  usernameOrEmail: 'Username or email',
+  searching: 'Searching…',
+  noOneFoundFor: params('No one found for “{text}”'),
+  found: plural({ one: '{count} found', other: '{count} found' }),
+  alreadyMember: 'Already a member',
+  isAlreadyMember: params('{name} is already a member.'),
+  inviting: 'Inviting…',
+  added: params('Added {name}'),
+  inviteFailed: params('Couldn’t invite {name}. {detail}'),
+
+  me: '(you)',
+  online: 'online',
+  removing: 'Removing…',
+  saving: 'Saving…',
+  roleOf: params('Role of {name}'),
+  owner: 'Owner',
+  member: 'Member',
+  isNowOwner: params('{name} is now an owner'),
+  isNowMember: params('{name} is now a member'),
+  changeFailed: 'Couldn’t save the change.',
+  onlyOwner: 'A board needs an owner. Make someone else an owner first, or delete the board.',
+
+  remove: 'Remove',
+  removeTitle: params('Remove {name} from the board?'),
+  removesAssigned: plural({
+    one: 'They will be unassigned from one card.',
+    other: 'They will be unassigned from {count} cards.',
+  }),
+  removesOwner: 'They are an owner.',
+  removeMember: 'Remove member',
+  removed: params('Removed {name}'),
+  removedNote: params('Removed {name}.'),
+  inviteAgain: 'Invite again',
+
+  leave: 'Leave',
+  leaveWhat: 'board',
+  leaveBoard: 'Leave board',
+  leaveTitle: params('Leave “{board}”?'),
+  leaveText: 'Only an owner can invite you again.',
+  left: params('Left “{board}”'),
+
+  boardLinkNote: 'Board link (members only)',
+  boardLink: 'Board link',
+  copyLink: 'Copy link',
+  copied: 'Copied',
+  linkCopied: 'Link copied',
+  copyFailed: 'Couldn’t copy: the browser blocked clipboard access. Select the link instead.',
+})

@@ -1,0 +1,41 @@
+import { Popover as BasePopover } from '@base-ui/react/popover'
+import type { ReactNode } from 'react'
+
+interface PopoverProps {
+  /** Accessible name. */
+  label: string
+  /** The element beside which it is shown. */
+  anchor: Element | undefined
+  onClose: () => void
+  children: ReactNode
+}
+
+/** A popover beside an element. It is open as long as it is mounted. */
+export function Popover({ label, anchor, onClose, children }: PopoverProps) {
+  return (
+    <BasePopover.Root
+      open
+      onOpenChange={(_isOpen, details) => {
+        const { event } = details
+        const target = event instanceof FocusEvent ? event.relatedTarget : event.target
+        // The anchor closes it itself.
+        if (details.reason !== 'escape-key' && target instanceof Node && anchor?.contains(target)) details.cancel()
+        else onClose()
+      }}
+    >
+      <BasePopover.Portal>
+        <BasePopover.Positioner
+          {...(anchor && { anchor })}
+          className="positioner"
+          sideOffset={4}
+          align="start"
+          collisionPadding={8}
+        >
+          <BasePopover.Popup className="layer popover" aria-label={label}>
+            {children}
+          </BasePopover.Popup>
+        </BasePopover.Positioner>
+      </BasePopover.Portal>
+    </BasePopover.Root>
+  )
+}
