@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox'
-import { Password } from './auth.ts'
+import { newAccountFields, Password } from './auth.ts'
 import { cardFields } from './cards.ts'
 import { itemFields } from './checklists.ts'
+import { invitationFields, Link } from './invitations.ts'
 import { Changes, Message, Nullable, named, nothing, operation, Text, Timestamp, Uuid } from './operation.ts'
+import { AccessToken } from './tokens.ts'
 
 const accountShape = Type.Object({
   id: Uuid,
@@ -29,9 +31,14 @@ const actionShape = Type.Object({
   target_id: Nullable(Uuid),
   details: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
 })
-/** An entry of the audit log: an action of a superuser (`actor_id`), or of an operator on the command line (`operator`). */
+/** An entry of the audit log: an action of a user (`actor_id`), or of an operator on the command line (`operator`). */
 export interface AdminAction extends Static<typeof actionShape> {}
 export const AdminAction = named<AdminAction>('AdminAction', actionShape)
+
+const resetLinkShape = Type.Object({ link: Link, expires_at: Timestamp })
+/** A link with which a user sets a new password. */
+export interface ResetLink extends Static<typeof resetLinkShape> {}
+export const ResetLink = named<ResetLink>('ResetLink', resetLinkShape)
 
 const Count = Type.Integer({ minimum: 0 })
 const statisticsShape = Type.Object({
@@ -75,6 +82,10 @@ const exportShape = Type.Object({
   stored_responses: Type.Array(
     Type.Object({ key: Type.String(), board_id: Nullable(Uuid), status: Count, at: Timestamp }),
   ),
+  invitations: Type.Array(
+    Type.Object({ ...invitationFields, accepted_at: Nullable(Timestamp), claimed_by: Nullable(Uuid) }),
+  ),
+  access_tokens: Type.Array(AccessToken),
   audit: Type.Array(AdminAction),
 })
 /** All data about one user, in one document. */
@@ -95,6 +106,16 @@ export const administrationOperations = {
     description: `Ordered by id, which is the order of registration. \`Link\` is the next page. ${only}`,
     query: Type.Object({ search: Type.Optional(Text(254)), limit: Limit, cursor: Type.Optional(Uuid) }),
     returns: { status: 200, schema: Type.Array(Account) },
+  }),
+  createAccount: operation({
+    ...guarded,
+    method: 'POST',
+    path: '/admin/users',
+    summary: 'Create an account',
+    description: `Also while registration is closed. ${only}`,
+    body: Type.Object(newAccountFields),
+    returns: { status: 201, schema: Account },
+    problems: ['email_taken', 'username_taken', 'password_refused', 'passwords_busy'],
   }),
   getAccount: operation({
     ...guarded,
@@ -122,11 +143,41 @@ export const administrationOperations = {
     method: 'POST',
     path: '/admin/users/{user_id}/reset-password',
     summary: 'Set a new password for an account',
-    description: `Revokes all tokens of the user, closes the user’s sockets, and lifts the limit on failed logins. ${only}`,
+    description: `Revokes all sessions and access tokens of the user, closes the user’s sockets, and lifts the limit on failed logins. ${only}`,
     params: AccountPath,
     body: Type.Object({ new_password: Password }),
     returns: { status: 200, schema: Message },
     problems: ['user_not_found', 'own_account', 'user_erased', 'password_refused', 'passwords_busy'],
+  }),
+  createResetLink: operation({
+    ...guarded,
+    method: 'POST',
+    path: '/admin/users/{user_id}/reset-link',
+    summary: 'Create a link with which a user sets a new password',
+    description: `It can be used once, within 24 hours, and ends when the password changes. A new link replaces the previous one. ${only}`,
+    params: AccountPath,
+    returns: { status: 201, schema: ResetLink },
+    problems: ['user_not_found', 'own_account', 'user_erased'],
+  }),
+  listAccountTokens: operation({
+    ...guarded,
+    method: 'GET',
+    path: '/admin/users/{user_id}/tokens',
+    summary: 'List the access tokens of a user, newest first',
+    description: only,
+    params: AccountPath,
+    returns: { status: 200, schema: Type.Array(AccessToken) },
+    problems: ['user_not_found'],
+  }),
+  revokeAccountTokens: operation({
+    ...guarded,
+    method: 'DELETE',
+    path: '/admin/users/{user_id}/tokens',
+    summary: 'Revoke all access tokens of a user',
+    description: only,
+    params: AccountPath,
+    returns: nothing,
+    problems: ['user_not_found'],
   }),
   exportAccount: operation({
     ...guarded,

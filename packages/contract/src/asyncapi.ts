@@ -6,8 +6,8 @@ import { closeCodes, eventEnvelope, HEARTBEAT_SECONDS, OnlineUser, PONG_SECONDS,
 
 const description = `One socket for each board. It delivers every event of the board exactly once, in commit order, without gaps.
 
-**Opening.** \`token\` is an access token or a ticket (\`POST /auth/ticket\`). A connection that is rejected is opened and then closed
-with 1008, so that a browser can see the reason.
+**Opening.** \`token\` is the token of a login, or a ticket (\`POST /auth/ticket\`). An access token (\`lsp_…\`, \`lsb_…\`) needs a
+ticket. A connection that is rejected is opened and then closed with 1008, so that a browser can see the reason.
 
 **Resuming.** With \`?seq=1\` or \`?since=<epoch>.<seq>\`, events and pings have a \`seq\`, and the first message is \`hello\` with the
 board's position. \`since\` is the position of the last received event, or the \`Board-Position\` of a loaded board: missed events

@@ -1,12 +1,22 @@
 import Type, { type Static } from 'typebox'
+import { Email, LinkToken } from './invitations.ts'
 import { Changes, Message, Nullable, named, Optional, operation, Text } from './operation.ts'
 import { User } from './users.ts'
 
 /** New usernames have no invisible characters and no mixed scripts, which could imitate other names. */
-const Username = Type.String({ format: 'username', minLength: 3, maxLength: 50 })
-const PersonName = Type.String({ format: 'person-name', maxLength: 255 })
+export const Username = Type.String({ format: 'username', minLength: 3, maxLength: 50 })
+export const PersonName = Type.String({ format: 'person-name', maxLength: 255 })
 /** The operator sets the rules for new passwords. This is the limit of every rule, checked before hashing. */
 export const Password = Type.String({ format: 'text', maxLength: 1024 })
+
+/** The fields of a new account, for registration and for operators. */
+export const newAccountFields = {
+  email: Email,
+  username: Username,
+  password: Password,
+  firstname: Optional(PersonName),
+  lastname: Optional(PersonName),
+}
 
 const shape = Type.Object({ access_token: Type.String(), token_type: Type.Literal('bearer') })
 export interface Token extends Static<typeof shape> {}
@@ -22,17 +32,19 @@ export const authOperations = {
     path: '/auth/register',
     tag: 'authentication',
     summary: 'Create an account',
+    description: 'While registration is closed, an invitation is required.',
     access: 'public',
     body: Type.Object({
-      email: Type.String({ format: 'email', maxLength: 254 }),
-      username: Username,
-      password: Password,
-      firstname: Optional(PersonName),
-      lastname: Optional(PersonName),
+      ...newAccountFields,
+      invitation: Type.Optional(
+        Type.Union([LinkToken, Type.Null()], { description: 'The token of an invitation link.' }),
+      ),
     }),
     returns: { status: 201, schema: User },
     problems: [
       'registration_closed',
+      'link_invalid',
+      'wrong_invited_email',
       'email_taken',
       'username_taken',
       'password_refused',
@@ -48,6 +60,7 @@ export const authOperations = {
     description:
       'The field `username` contains the e-mail address. With `cookie=true` the token is also set as the HTTP-only cookie `svc_auth`.',
     access: 'public',
+    is_secret: true,
     body: Type.Object({
       username: Text(1024),
       password: Password,
@@ -64,6 +77,7 @@ export const authOperations = {
     summary: 'Clear the cookie',
     description: 'A bearer token stays valid until it expires.',
     access: 'authenticated',
+    token: 'never',
     returns: { status: 200, schema: Message },
   }),
   logoutEverywhere: operation({
@@ -72,8 +86,9 @@ export const authOperations = {
     tag: 'authentication',
     summary: 'End all sessions',
     description:
-      'Revokes every token of the user, including the one of this request; sockets close with 1008. Clears the cookie.',
+      'Revokes every session of the user, including the one of this request; sockets close with 1008. Clears the cookie. Access tokens stay valid.',
     access: 'authenticated',
+    token: 'never',
     returns: { status: 200, schema: Message },
   }),
   refresh: operation({
@@ -82,6 +97,8 @@ export const authOperations = {
     tag: 'authentication',
     summary: 'Exchange a valid token for a new one with full lifetime',
     access: 'authenticated',
+    token: 'never',
+    is_secret: true,
     returns: { status: 200, schema: Token },
     problems: ['session_too_old'],
   }),
@@ -93,6 +110,8 @@ export const authOperations = {
     description:
       'Valid for 30 seconds, only as `token` in the URL of a socket. The socket closes when the token behind the ticket expires or is revoked.',
     access: 'authenticated',
+    token: { scope: 'read', board_tokens: true },
+    is_secret: true,
     returns: { status: 200, schema: Ticket },
   }),
   getMe: operation({
@@ -101,6 +120,7 @@ export const authOperations = {
     tag: 'authentication',
     summary: 'Read your account',
     access: 'authenticated',
+    token: { scope: 'read', board_tokens: true },
     returns: { status: 200, schema: User },
   }),
   updateMe: operation({
@@ -109,6 +129,7 @@ export const authOperations = {
     tag: 'authentication',
     summary: 'Change your name or username',
     access: 'authenticated',
+    token: 'never',
     body: Changes({ username: Username, firstname: Nullable(PersonName), lastname: Nullable(PersonName) }),
     returns: { status: 200, schema: User },
     problems: ['username_taken'],
@@ -118,10 +139,29 @@ export const authOperations = {
     path: '/auth/change-password',
     tag: 'authentication',
     summary: 'Change your password',
-    description: 'Revokes every other token of the user; the token of this request stays valid.',
+    description:
+      'Revokes every other session of the user; the session of this request stays valid. Access tokens stay valid too, unless `revoke_tokens` is true.',
     access: 'authenticated',
-    body: Type.Object({ current_password: Password, new_password: Password }),
+    token: 'never',
+    body: Type.Object({
+      current_password: Password,
+      new_password: Password,
+      revoke_tokens: Type.Optional(
+        Type.Boolean({ default: false, description: 'Also revoke all access tokens of the user.' }),
+      ),
+    }),
     returns: { status: 200, schema: Message },
     problems: ['wrong_password', 'password_refused', 'passwords_busy'],
+  }),
+  resetPasswordByLink: operation({
+    method: 'POST',
+    path: '/auth/reset-password',
+    tag: 'authentication',
+    summary: 'Set a new password with a reset link',
+    description: 'An operator makes the link. It can be used once. Revokes all tokens of the user.',
+    access: 'public',
+    body: Type.Object({ token: LinkToken, new_password: Password }),
+    returns: { status: 200, schema: Message },
+    problems: ['link_invalid', 'password_refused', 'too_many_requests', 'passwords_busy'],
   }),
 }

@@ -88,8 +88,10 @@ export const boardOperations = {
     path: '/boards',
     tag: 'boards',
     summary: 'List the boards you are a member of',
-    description: 'Only this list has `open_cards`, `my_cards` and `changed_at`.',
+    description:
+      'Only this list has `open_cards`, `my_cards` and `changed_at`. With an access token of one board, it has only that board.',
     access: 'authenticated',
+    token: { scope: 'read', board_tokens: true },
     returns: { status: 200, schema: Type.Array(ListedBoard) },
   }),
   getBoard: operation({

@@ -8,19 +8,23 @@ import { cardEvents, cardOperations } from './cards.ts'
 import { checklistEvents, checklistOperations, itemOperations } from './checklists.ts'
 import { columnEvents, columnOperations } from './columns.ts'
 import { healthOperations } from './health.ts'
+import { adminInvitationOperations, invitationOperations, linkOperations } from './invitations.ts'
 import { labelEvents, labelOperations } from './labels.ts'
 import type { Operation } from './operation.ts'
 import { realtimeOperations } from './realtime.ts'
 import type { Effect } from './resources.ts'
+import { tokenOperations } from './tokens.ts'
 import { userOperations } from './users.ts'
 
 /** Every operation of the service, by name, in the order of the documentation. */
 export const operations = {
   ...authOperations,
+  ...linkOperations,
   ...userOperations,
   ...healthOperations,
   ...boardOperations,
   ...memberOperations,
+  ...invitationOperations,
   ...columnOperations,
   ...cardOperations,
   ...labelOperations,
@@ -29,16 +33,19 @@ export const operations = {
   ...attachmentOperations,
   ...automationOperations,
   ...realtimeOperations,
+  ...tokenOperations,
   ...administrationOperations,
+  ...adminInvitationOperations,
 } satisfies Record<string, Operation & (Reads | Changes)>
 
 interface Reads {
   emits?: undefined
 }
-/** An operation that changes a board declares its events and its effect. */
+/** An operation that changes a board declares its events and its effect. Its response is stored, so it has no secret. */
 interface Changes {
   emits: readonly EventKind[]
   effect: Effect
+  is_secret?: undefined
 }
 
 /** Every event kind, with the schema of its `data`. */

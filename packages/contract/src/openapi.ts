@@ -1,13 +1,15 @@
 import { Components, type Json } from './components.ts'
 import { operations } from './index.ts'
-import { Bytes, type Operation, tags } from './operation.ts'
+import { Bytes, type Operation, tags, tokenRequirementOf } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'
 
 const description = `Shared task boards in real time: all members see the same board, in the same order.
 
 The response to every change has the board's position (\`Board-Position\`), and every change is pushed to all clients of the board.
 Every error is a JSON object with a sentence in \`detail\` and a stable \`code\`. Every change of a board accepts an \`Idempotency-Key\`, so
-that it can be retried when its response was lost; every create operation accepts an \`id\` that the client has generated.`
+that it can be retried when its response was lost; every create operation accepts an \`id\` that the client has generated.
+
+The WebSocket has its own [reference](/redoc/realtime) and a [console](/docs/realtime).`
 
 const Problem = {
   type: 'object',
@@ -43,8 +45,10 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     access !== 'public' && 'foreign_origin',
     isBoard && `${access.on}_not_found`,
     isBoard && 'not_a_member',
+    access !== 'public' && 'token_scope',
+    access !== 'public' && tokenRequirementOf(operation) !== 'never' && 'token_board',
     access === 'superuser' && 'superuser_only',
-    access === 'superuser' && 'not_found',
+    (access === 'superuser' || tag === 'tokens') && 'not_found',
     isBoard && access.role === 'owner' && 'role_too_low',
     access !== 'public' && 'too_many_requests',
     (method !== 'GET' || (params ?? query) !== undefined) && 'invalid_input',
@@ -89,7 +93,11 @@ export function openApi(): Json {
       schemas: { ...components.schemas, Problem },
       securitySchemes: {
         password: { type: 'oauth2', flows: { password: { tokenUrl: '/auth/login', scopes: {} } } },
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The token of a login, or an access token (`lsp_…`, `lsb_…`) with the scope `x-token-scope`.',
+        },
         cookie: { type: 'apiKey', in: 'cookie', name: 'svc_auth' },
       },
     },
@@ -121,8 +129,15 @@ function describe(operationId: string, operation: Operation, components: Compone
       ...(isConditional(operation) && { 304: { description: 'Not modified' } }),
       ...failures(operation, components),
     },
+    ...(access !== 'public' && { 'x-token-scope': tokenScopeOf(operation) }),
     ...(emits && { 'x-emits': emits }),
   }
+}
+
+/** The scope that an access token needs; `never` if none is enough. */
+function tokenScopeOf(operation: Operation) {
+  const requirement = tokenRequirementOf(operation)
+  return requirement === 'never' ? requirement : requirement.scope
 }
 
 const mediaTypes = {

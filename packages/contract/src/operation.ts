@@ -69,6 +69,16 @@ export const member = <const R extends Resource>(on: R) => ({ on, role: 'member'
 export const owner = <const R extends Resource>(on: R) => ({ on, role: 'owner' }) as const
 export const ownerOrSelf = <const R extends Resource>(on: R) => ({ on, role: 'owner', or_self: true }) as const
 
+/** What an access token may do: read; also change what members may change; also do what only owners may do. */
+export const scopes = ['read', 'write', 'admin'] as const
+export type Scope = (typeof scopes)[number]
+/** What an operation requires of an access token. */
+export interface TokenRequirement {
+  scope: Scope
+  /** Whether a token that is limited to one board may call it. */
+  board_tokens: boolean
+}
+
 /** The sections of the API documentation. */
 export const tags = {
   authentication: 'Accounts, sessions and passwords.',
@@ -83,6 +93,8 @@ export const tags = {
   labels: 'Labels of a board, which its cards can have.',
   automations: 'Rules that react to changes of cards, in the same transaction.',
   realtime: 'Presence, and the event log of a board.',
+  tokens:
+    'Access tokens for programs. These paths are 404 if the operator has set `ACCESS_TOKENS=off`. No access token can call them.',
   administration:
     'Accounts, statistics and the audit log, for superusers. These paths are 404 unless the operator has set `ADMIN_API=on`.',
 } as const
@@ -95,6 +107,10 @@ export interface Operation {
   summary: string
   description?: string
   access: Access
+  /** Overrides what access tokens need by default (`tokenRequirementOf`). `never`: no access token may call it. */
+  token?: 'never' | TokenRequirement
+  /** The response contains a secret: it must not be cached. Changes of boards cannot have one, because their responses are stored. */
+  is_secret?: true
   params?: TObject
   query?: TObject
   body?: TSchema
@@ -111,6 +127,18 @@ export interface Operation {
   problems?: readonly ProblemCode[]
 }
 export const operation = <const O extends Operation>(o: O) => o
+
+/**
+ * What an access token needs to call an operation. By default, what only owners may do needs `admin`, other reads `read`, and
+ * the rest `write`; tokens of one board may call only operations on a board.
+ */
+export function tokenRequirementOf({ access, method, token }: Operation): TokenRequirement | 'never' {
+  if (token) return token
+  if (access === 'superuser') return 'never'
+  const isForOwners = typeof access !== 'string' && access.role === 'owner' && !access.or_self
+  const scope = isForOwners ? 'admin' : method === 'GET' ? 'read' : 'write'
+  return { scope, board_tokens: typeof access !== 'string' }
+}
 
 /** The response to a DELETE: 204 without a body. */
 export const nothing = { status: 204, schema: Type.Undefined() } as const

@@ -53,7 +53,7 @@ export const problems = {
   registration_closed: {
     status: 403,
     detail: 'Registration is closed.',
-    help: 'On this installation, only the operator creates accounts.',
+    help: 'On this installation, an account requires an invitation link, or the operator creates it.',
   },
   not_a_member: {
     status: 403,
@@ -64,6 +64,26 @@ export const problems = {
     status: 403,
     detail: 'Only an owner of the board may do this.',
     help: 'Ask an owner of the board to do it, or to make you an owner.',
+  },
+  wrong_invited_email: {
+    status: 403,
+    detail: 'This invitation is for another e-mail address.',
+    help: 'Use the account with the invited address, or ask for an invitation without one.',
+  },
+  login_too_old: {
+    status: 403,
+    detail: 'Log in again to do this.',
+    help: 'Creating an access token requires a login within the last hour, so that a stolen session cannot become a token.',
+  },
+  token_scope: {
+    status: 403,
+    detail: 'The scope of the access token does not allow this.',
+    help: 'The [list of scopes](api/scopes.md) says what each operation needs. Some operations need a login, and reject every access token.',
+  },
+  token_board: {
+    status: 403,
+    detail: 'The access token is limited to one board, and this is outside of it.',
+    help: 'Use a token of the board, or one for all boards.',
   },
   superuser_only: {
     status: 403,
@@ -113,10 +133,25 @@ export const problems = {
     help: 'It was deleted, or the id is wrong.',
   },
   user_not_found: { status: 404, detail: 'The user does not exist.', help: 'The id is wrong.' },
+  invitation_not_found: {
+    status: 404,
+    detail: 'The invitation does not exist.',
+    help: 'It was used, revoked or has expired, or the id is wrong.',
+  },
+  link_invalid: {
+    status: 404,
+    detail: 'This link is not valid.',
+    help: 'The same response for a link that is wrong, used, revoked or expired, or whose creator may no longer invite. Ask for a new one.',
+  },
   member_not_found: {
     status: 404,
     detail: 'The user is not a member of this board.',
     help: 'The user was removed, or was never a member.',
+  },
+  token_not_found: {
+    status: 404,
+    detail: 'The access token does not exist.',
+    help: 'It was revoked, belongs to another user or board, or the id is wrong.',
   },
   method_not_allowed: {
     status: 405,
@@ -159,6 +194,11 @@ export const problems = {
     detail: 'A board needs at least one owner.',
     help: 'Make another member an owner first, or delete the board.',
   },
+  too_many_invitations: {
+    status: 409,
+    detail: 'There are too many pending invitations. Revoke some first.',
+    help: 'A board has at most 50 pending invitations, and a user has made at most 200. Invitations end by themselves after 7 days.',
+  },
   too_many_rules: {
     status: 409,
     detail: 'A board has at most 100 automation rules.',
@@ -183,6 +223,16 @@ export const problems = {
     status: 409,
     detail: 'You have reached your limit of boards. Delete one first.',
     help: 'The operator sets the limit (`MAX_OWNED_BOARDS_PER_USER`). A board counts for its creator until it is deleted, also when another user owns it now.',
+  },
+  too_many_tokens: {
+    status: 409,
+    detail: 'You have reached the limit of 50 access tokens. Revoke one first.',
+    help: 'Expired tokens count until they are removed, 30 days after they expired.',
+  },
+  token_lifetime_limit: {
+    status: 409,
+    detail: 'The lifetime of the access token is too long.',
+    help: '`detail` contains the maximum in days. The operator sets it (`TOKEN_MAX_AGE_DAYS`).',
   },
   change_too_large: {
     status: 409,
@@ -229,7 +279,7 @@ export const problems = {
   too_many_requests: {
     status: 429,
     detail: 'Too many requests. Try again later.',
-    help: 'Wait for the time in `Retry-After`. Logins are limited per account and address; registrations, rejected payloads, new sockets and requests per address; requests and searches per user.',
+    help: 'Wait for the time in `Retry-After`. Logins are limited per account and address; registrations, rejected payloads, invalid links, new sockets and requests per address; requests and searches per user.',
   },
   board_log_limit: {
     status: 429,

@@ -78,6 +78,7 @@ export const realtimeOperations = {
     summary: 'List the users who are connected to a board',
     description: 'For any authenticated user. Without Redis, only users of the instance that handles the request.',
     access: 'authenticated',
+    token: { scope: 'read', board_tokens: true },
     params: BoardPath,
     returns: { status: 200, schema: Presence },
     problems: ['board_not_found'],

@@ -24,7 +24,8 @@ import type { Handlers } from './http/handler.ts'
 import type { RouteDeps, UserShares } from './http/route.ts'
 import { registerRoutes } from './http/routes.ts'
 import { buildServer } from './http/server.ts'
-import { deleteExpiredEvents, deleteExpiredResponses } from './jobs/retention.ts'
+import { invitationHandlers } from './invitations/invitation-operations.ts'
+import { deleteExpiredEvents, deleteExpiredLinks, deleteExpiredResponses } from './jobs/retention.ts'
 import { startJobs } from './jobs/scheduler.ts'
 import { labelHandlers } from './labels/label-operations.ts'
 import { FairShare, UserAndAddressShare } from './platform/fair-share.ts'
@@ -32,7 +33,10 @@ import { Problem } from './platform/problem.ts'
 import { Semaphore } from './platform/semaphore.ts'
 import { realtimeHandlers } from './realtime/realtime-operations.ts'
 import { resourceReaders } from './resource-readers.ts'
+import { accountHasher } from './security/account-hash.ts'
 import { buildServices, type ServiceOptions, type Services } from './services.ts'
+import { tokenHandlers } from './tokens/token-operations.ts'
+import { deleteExpiredTokens } from './tokens/token-queries.ts'
 import { userHandlers } from './users/user-operations.ts'
 
 const BODY_SECONDS = 30
@@ -73,7 +77,9 @@ function startBackgroundJobs(config: Config, { database, files, metrics: { meter
     event_retention: () => deleteExpiredEvents(db, eventRetentionDays),
     run_retention: () => deleteExpiredRuns(db, eventRetentionDays),
     response_retention: () => deleteExpiredResponses(db),
+    link_retention: () => deleteExpiredLinks(db),
     file_removal: () => deleteUnclaimedFiles(db, files),
+    token_retention: () => deleteExpiredTokens(db),
   }
   return startJobs(db, newUuid(), jobs, log, (job_name, removed) => {
     meters.lockstep_job_runs_total.inc({ job_name, outcome: removed === undefined ? 'failed' : 'done' })
@@ -82,11 +88,11 @@ function startBackgroundJobs(config: Config, { database, files, metrics: { meter
 }
 
 function routeDeps(config: Config, services: Services, bodySeconds = BODY_SECONDS): RouteDeps {
-  const { core, uploads, tokens, limits, isOwnOrigin, quarterOfPool } = services
+  const { core, uploads, tokens, accessTokens, limits, isOwnOrigin, quarterOfPool } = services
   const { isFair, http } = config
   const maxBodies = http.maxConcurrentRequests * UNAUTHENTICATED_BODIES_PER_SLOT
   return {
-    ...{ core, uploads, tokens, limits, isOwnOrigin, resourceReaders, bodySeconds },
+    ...{ core, uploads, tokens, accessTokens, limits, isOwnOrigin, resourceReaders, bodySeconds },
     recentAccess: new RecentAccess(),
     unauthenticatedBodies: new FairShare(maxBodies, isFair ? UNAUTHENTICATED_BODIES_PER_ADDRESS : maxBodies),
     lists: isFair ? new Semaphore(quarterOfPool, LIST_LIMIT) : undefined,
@@ -104,20 +110,23 @@ const userShares = (http: Config['http']): UserShares => ({
 function registerDomains(
   app: FastifyInstance,
   config: Config,
-  { core, tokens, passwords, limits, database, live, files, quotas, isOwnOrigin, halfOfPool }: Services,
+  { core, tokens, passwords, limits, database, live, files, quotas, isOwnOrigin, halfOfPool, log }: Services,
   deps: RouteDeps,
   isClosing: () => boolean,
 ) {
   const userChanged = (user_id: string) => live.userChanged(user_id)
-  const auth = { tokens, passwords, limits, settings: config.auth, isOwnOrigin, userChanged }
+  const { publicUrl } = config
+  const hashAccount = accountHasher(config.tokens.secret)
+  const auth = { database, tokens, passwords, limits, settings: config.auth, isOwnOrigin, hashAccount, userChanged }
   const retentionDays = config.boards.eventRetentionDays
   // An operation of the contract without a handler does not compile.
   const handlers: Handlers<typeof operations> = {
     ...authHandlers(auth),
     ...userHandlers(limits, { isOpen: config.isUserSearchOpen }),
-    ...healthHandlers({ database, ping: live.ping, isClosing }),
+    ...healthHandlers({ database, ping: live.ping, isClosing, log }),
     ...boardHandlers(new BoardCache(config.boards.cacheBytes, halfOfPool), quotas),
     ...memberHandlers,
+    ...invitationHandlers({ core, limits, publicUrl }),
     ...columnHandlers,
     ...cardHandlers,
     ...labelHandlers,
@@ -126,8 +135,10 @@ function registerDomains(
     ...attachmentHandlers(files),
     ...automationHandlers,
     ...realtimeHandlers(live),
-    ...adminHandlers({ core, passwords, userChanged, retentionDays }),
+    ...tokenHandlers({ database, limits, maxAgeDays: config.tokenMaxAgeDays, userChanged }),
+    ...adminHandlers({ core, passwords, userChanged, retentionDays, publicUrl }),
   }
-  const isOffered = ({ access }: Operation) => access !== 'superuser' || config.http.hasAdminApi
+  const isOffered = ({ access, tag }: Operation) =>
+    (access !== 'superuser' || config.http.hasAdminApi) && (tag !== 'tokens' || config.tokens.hasAccessTokens)
   registerRoutes(app, deps, operations, handlers, isOffered)
 }

@@ -1,32 +1,63 @@
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
 import { configOrExit } from './config/read-config.ts'
-import { NotDurable, requireDurability } from './database/durability-check.ts'
+import { waitForDatabase } from './database/connection-failure.ts'
+import { requireDurability } from './database/durability-check.ts'
 import { ensureDatabase, migrate } from './database/migrations/migrate.ts'
-import { requireSchema, SchemaMismatch } from './database/migrations/schema-compatibility.ts'
+import { requireSchema } from './database/migrations/schema-compatibility.ts'
 import { listenWithReusePort } from './http/edge/listen.ts'
+import { isWebClientBuilt } from './http/pages/web-client.ts'
+import { readArguments } from './platform/command-line.ts'
+import { VERSION } from './platform/version.ts'
+import { describeStartFailure } from './start-failure.ts'
 import { createLogger } from './telemetry/logger.ts'
 
-const config = configOrExit()
+readArguments({
+  help: `npm start
+
+Starts the service. All settings are environment variables; docs/settings.md describes them.
+
+  --version   print the version
+  --help      show this help`,
+})
+const config = configOrExit({}, (message) => createLogger({ level: 'fatal', format: formatOfErrors() }).fatal(message))
 const log = createLogger(config.log)
 
-if (!config.isProduction && (await ensureDatabase(config.database.url))) log.info('created the database')
 try {
-  if (config.database.migrateOnStart) await migrate(config.database.url, { log })
-  else await requireSchema(config.database.url, log)
-  if (config.isProduction) await requireDurability(config.database.url, log)
+  await prepareDatabase()
+  const app = await buildApp(config, log)
+  closeWithGrace(
+    { delay: (config.http.unreadySeconds + config.sockets.drainSeconds + 10) * 1_000, logger: log },
+    async ({ err }) => {
+      if (err) log.error({ err }, 'closing after an error')
+      await app.close()
+    },
+  )
+  await listenWithReusePort(app, { ...config.http, describe: startLine })
 } catch (error) {
-  if (!(error instanceof SchemaMismatch || error instanceof NotDurable)) throw error
-  console.error(error.message)
+  const sentence = describeStartFailure(error, config)
+  if (sentence === undefined) log.fatal({ err: error }, 'the service did not start')
+  else log.fatal(sentence)
   process.exit(1)
 }
 
-const app = await buildApp(config, log)
-closeWithGrace(
-  { delay: (config.http.unreadySeconds + config.sockets.drainSeconds + 10) * 1_000, logger: log },
-  async ({ err }) => {
-    if (err) log.error({ err }, 'closing after an error')
-    await app.close()
-  },
-)
-await listenWithReusePort(app, config.http)
+async function prepareDatabase() {
+  const { url, migrateOnStart } = config.database
+  const exists = await waitForDatabase(url, { log })
+  if (!exists && !config.isProduction && (await ensureDatabase(url))) log.info('created the database')
+  if (migrateOnStart) await migrate(url, { log })
+  else await requireSchema(url, log)
+  if (config.isProduction) await requireDurability(url, log)
+}
+
+function startLine(address: string): string {
+  const client = isWebClientBuilt() ? `, web client at ${address}/app` : ''
+  const docs = config.http.hasApiDocs ? `, API documentation at ${address}/docs` : ''
+  const mode = config.isProduction ? 'production' : 'development'
+  return `Lockstep ${VERSION} (${mode}): API at ${address}${client}${docs}`
+}
+
+/** The format of the log, when the settings that choose it cannot be read. */
+function formatOfErrors() {
+  return process.env['ENVIRONMENT'] !== 'production' && process.stdout.isTTY ? 'pretty' : 'json'
+}

@@ -12,6 +12,7 @@ import { Database } from './database/database.ts'
 import { DatabaseClock } from './database/database-clock.ts'
 import { siteCheck } from './http/authenticate.ts'
 import { Live, type LiveSettings } from './realtime/live.ts'
+import { AccessTokens } from './security/access-tokens.ts'
 import { RateLimits } from './security/rate-limits.ts'
 import { Tokens } from './security/tokens.ts'
 import { Metrics } from './telemetry/metrics.ts'
@@ -61,6 +62,13 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
     },
     log,
   )
+  const accessTokens = config.tokens.hasAccessTokens
+    ? new AccessTokens({
+        database,
+        limits,
+        onRequest: ({ scope, kind }) => meters.lockstep_token_requests_total.inc({ scope, kind }),
+      })
+    : undefined
   const { corsOrigins, trustedHops } = config.http
   const { isOwnOrigin, isAllowedOrigin } = siteCheck({ origins: corsOrigins, trustsProxy: trustedHops > 0 })
   const live = new Live(
@@ -103,7 +111,7 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
     meters.lockstep_argon2_waiting.set({}, passwords.waiting)
   })
   return {
-    ...{ metrics, database, clock, tokens, passwords, limits, live, files, quotas, core, uploads },
+    ...{ metrics, database, clock, tokens, accessTokens, passwords, limits, live, files, quotas, core, uploads },
     ...{ isOwnOrigin, halfOfPool, quarterOfPool, log },
   }
 }

@@ -1,22 +1,32 @@
 import type { Account, administrationOperations } from '@lockstep/contract/administration'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { v7 as newUuid } from 'uuid'
 import type { Passwords } from '../auth/passwords.ts'
 import { releaseSlotWhile } from '../http/edge/admission-middleware.ts'
 import type { Handlers } from '../http/handler.ts'
-import { pathOf } from '../http/request-path.ts'
+import { setNextLink } from '../http/next-link.ts'
 import { Problem } from '../platform/problem.ts'
+import { linkTo } from '../security/links.ts'
+import { listTokens } from '../tokens/token-queries.ts'
 import { listAccounts, listActions, readAccount, readStatistics } from './admin-queries.ts'
-import { changeAccount, exportAccount, resetPassword } from './admin-steps.ts'
+import {
+  changeAccount,
+  createResetLink,
+  createUser,
+  exportAccount,
+  resetPassword,
+  revokeAccountTokens,
+} from './admin-steps.ts'
 import { type EraseDeps, eraseUser } from './erase-steps.ts'
 
 interface AdminDeps extends EraseDeps {
   passwords: Passwords
   /** Called when a user's access may have changed, to check the user's sockets again. */
   userChanged: (user_id: string) => void
+  publicUrl: string
 }
 
 export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOperations> {
-  const { core, passwords, userChanged } = deps
+  const { core, passwords, userChanged, publicUrl } = deps
   const { database } = core
   return {
     async findAccounts({ db, query, request, reply }) {
@@ -24,6 +34,14 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
       const { json, next } = await listAccounts(db, search, limit, cursor)
       setNextLink(request, reply, next && { ...(search && { search }), limit, cursor: next })
       return json
+    },
+
+    async createAccount({ caller, body, request }) {
+      const { password, firstname = null, lastname = null, ...user } = body
+      passwords.requireStrong(password, user)
+      const hashed_password = await releaseSlotWhile(request, () => passwords.hash(password))
+      const account = { ...user, id: newUuid(), hashed_password, firstname, lastname, is_superuser: false }
+      return createUser(database, { actor_id: caller.id }, account)
     },
 
     async getAccount({ db, params }) {
@@ -48,6 +66,22 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
       return { detail: 'Password changed.' }
     },
 
+    async createResetLink({ caller, params, reply }) {
+      const { token, expires_at } = await createResetLink(database, { actor_id: caller.id }, params.user_id)
+      reply.header('cache-control', 'no-store')
+      return { link: linkTo(publicUrl, 'reset', token), expires_at }
+    },
+
+    async listAccountTokens({ db, params: { user_id } }) {
+      if (!(await readAccount(db, user_id))) throw new Problem('user_not_found')
+      return listTokens(db, user_id)
+    },
+
+    async revokeAccountTokens({ caller, params: { user_id } }) {
+      await revokeAccountTokens(database, { actor_id: caller.id }, user_id)
+      userChanged(user_id)
+    },
+
     exportAccount: ({ caller, params }) => exportAccount(database, { actor_id: caller.id }, params.user_id),
 
     async eraseAccount({ caller, params: { user_id } }) {
@@ -64,10 +98,4 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
       return json
     },
   }
-}
-
-function setNextLink(request: FastifyRequest, reply: FastifyReply, next: Record<string, unknown> | 0 | '' | undefined) {
-  if (!next) return
-  const search = new URLSearchParams(Object.entries(next).map(([name, value]) => [name, String(value)])).toString()
-  reply.header('link', `<${pathOf(request)}?${search}>; rel="next"`)
 }

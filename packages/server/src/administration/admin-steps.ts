@@ -3,9 +3,12 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Database, type Db, statement } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
-import { insertUser, nextTokenSecond } from '../users/user-queries.ts'
+import { hashOfToken, newLinkToken } from '../security/links.ts'
+import { deleteTokens } from '../tokens/token-queries.ts'
+import { insertUser, type NewUser, nextTokenSecond } from '../users/user-queries.ts'
 import { insertAction, readAccount } from './admin-queries.ts'
 import { readExport } from './export-queries.ts'
+import { isCreatorAllowed, storeResetLink } from './reset-link-queries.ts'
 
 /** Who acts: a superuser over HTTP, or an operating system account on the command line. */
 export type Actor = { actor_id: string } | { operator: string }
@@ -47,7 +50,7 @@ export async function administer<T>(database: Database, request: AccountAction<T
     async (tx, users) => {
       const target = users.find(({ id }) => id === target_id)
       const self = users.find(({ id }) => id === actor_id)
-      if (actor_id !== undefined && !(self?.is_superuser && self.is_active)) throw new Problem('superuser_only')
+      if (actor_id !== undefined) requireSuperuser(self)
       if (!target) throw new Problem('user_not_found')
       if (target_id === actor_id && !allows.self) throw new Problem('own_account')
       if (target.is_erased && !allows.erased) throw new Problem('user_erased')
@@ -71,20 +74,41 @@ export async function record(
   await insertAction(db, { ...who, action, target_id, details: JSON.stringify(details) })
 }
 
-interface NewSuperuser {
-  id: string
-  email: string
-  username: string
-  hashed_password: string
+interface ServiceAction<T> {
+  result: T
+  target_id?: string
+  details?: Record<string, unknown>
 }
-export async function createSuperuser(database: Database, actor: Actor, user: NewSuperuser) {
-  await database.transaction(
-    async () => {},
-    async (tx) => {
-      await insertUser(tx, { ...user, firstname: null, lastname: null, is_superuser: true })
-      return { result: undefined, close: (end) => record(end, actor, 'create-superuser', user.id) }
+/** The same for an action that has no account as its target, or creates it. */
+export async function administerService<T>(
+  database: Database,
+  actor: Actor,
+  action: string,
+  work: (tx: Db) => Promise<ServiceAction<T>>,
+): Promise<T> {
+  const ids = 'actor_id' in actor ? [actor.actor_id] : []
+  return database.transaction(
+    (tx) => tx.run(lockUsers, { ids }),
+    async (tx, [self]) => {
+      if (ids.length > 0) requireSuperuser(self)
+      const { result, target_id = null, details } = await work(tx)
+      return { result, close: (end) => record(end, actor, action, target_id, details) }
     },
+    { key: ids[0] ?? '' },
   )
+}
+
+function requireSuperuser(actor: TargetAccount | undefined) {
+  if (!(actor?.is_superuser && actor.is_active)) throw new Problem('superuser_only')
+}
+
+/** Returns the new account. */
+export async function createUser(database: Database, actor: Actor, user: NewUser) {
+  const action = user.is_superuser ? 'create-superuser' : 'create-user'
+  return administerService(database, actor, action, async (tx) => {
+    await insertUser(tx, user)
+    return { result: (await readAccount(tx, user.id)) as JsonText<Account>, target_id: user.id }
+  })
 }
 
 type AccountFlags = Partial<Pick<Account, 'is_active' | 'is_superuser'>>
@@ -122,17 +146,84 @@ const replacePassword = statement(
       tokens_valid_from = ${nextTokenSecond}
     where id = ${args.id}`,
 )
-/** Revokes all tokens, and lifts the limit on failed logins, which counts by password hash. */
+/** Revokes all sessions and access tokens, and lifts the limit on failed logins, which counts by password hash. */
 export async function resetPassword(database: Database, actor: Actor, target_id: string, hashed_password: string) {
   await administer(database, {
     actor,
     action: 'reset-password',
     target_id,
     work: async (tx, { id }) => {
-      await tx.run(replacePassword, { id, hashed_password })
-      return { result: undefined, details: {} }
+      const [revoked_tokens] = await Promise.all([
+        deleteTokens(tx, id),
+        tx.run(replacePassword, { id, hashed_password }),
+      ])
+      return { result: undefined, details: revoked_tokens > 0 ? { revoked_tokens } : {} }
     },
   })
+}
+
+/** Revokes all access tokens of a user. Returns how many. */
+export async function revokeAccountTokens(database: Database, actor: Actor, target_id: string): Promise<number> {
+  return administer(database, {
+    actor,
+    action: 'revoke-tokens',
+    target_id,
+    allows: { self: true, erased: true },
+    work: async (tx, { id }) => {
+      const count = await deleteTokens(tx, id)
+      return { result: count, ...(count > 0 && { details: { count } }) }
+    },
+  })
+}
+
+/** A new link replaces the user's earlier one. */
+export async function createResetLink(database: Database, actor: Actor, target_id: string) {
+  return administer(database, {
+    actor,
+    action: 'create-reset-link',
+    target_id,
+    work: async (tx, { id }) => {
+      const token = newLinkToken()
+      const expires_at = await storeResetLink(tx, {
+        user_id: id,
+        token_hash: hashOfToken(token),
+        created_by: 'actor_id' in actor ? actor.actor_id : null,
+      })
+      return { result: { token, expires_at }, details: {} }
+    },
+  })
+}
+
+const takeResetLink = statement(
+  'take_reset_link',
+  (args: { user_id: string; token_hash: string }) => sql<{ user_id: string }>`
+    delete from password_reset_links link where link.user_id = ${args.user_id} and link.token_hash = ${args.token_hash}
+      and link.expires_at > clock_timestamp() and ${isCreatorAllowed}
+    returning link.user_id`,
+)
+/** Uses a reset link up and sets the new password. The user is locked first, so that of two concurrent uses one succeeds. */
+export async function resetPasswordByLink(
+  database: Database,
+  link: { user_id: string; token_hash: string },
+  hashed_password: string,
+) {
+  const { user_id } = link
+  await database.transaction(
+    (tx) => tx.run(lockUsers, { ids: [user_id] }),
+    async (tx, [user]) => {
+      if (!user?.is_active || (await tx.run(takeResetLink, link)).length === 0) throw new Problem('link_invalid')
+      const [revoked_tokens] = await Promise.all([
+        deleteTokens(tx, user_id),
+        tx.run(replacePassword, { id: user_id, hashed_password }),
+      ])
+      const details = revoked_tokens > 0 ? { revoked_tokens } : {}
+      return {
+        result: undefined,
+        close: (end) => record(end, { actor_id: user_id }, 'reset-password-by-link', user_id, details),
+      }
+    },
+    { key: user_id },
+  )
 }
 
 export async function exportAccount(database: Database, actor: Actor, target_id: string) {

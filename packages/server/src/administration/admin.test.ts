@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@lockstep/testing/client'
 import { inherited } from '@lockstep/testing/processes'
 import { MARK, PASSWORD, startService, type TestService } from '@lockstep/testing/service'
+import { POSTGRES } from '@lockstep/testing/template-database'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 // Each command is a separate process.
@@ -87,6 +88,60 @@ describe('create-superuser', () => {
   })
 })
 
+describe('accounts and links', () => {
+  const closed = { REGISTRATION: 'closed' }
+  const tokenIn = (stdout: string) => stdout.trim().split('#')[1] as string
+
+  test('[ADMIN-17] create-user creates an account with a typed or a generated password', async () => {
+    const names = ['--email', 'judy@example.com', '--username', 'judy']
+    const { code, stdout } = await admin(['create-user', ...names, '--generate'], '', closed)
+    expect(code).toBe(0)
+    const body = { username: 'judy@example.com', password: stdout.trim() }
+    const { access_token } = await service.anybody.call('login', { body })
+    const me = await new Client(service.baseUrl, access_token).call('getMe', {})
+    expect(me).toMatchObject({ username: 'judy', is_superuser: false, is_verified: false })
+    const typed = await admin(
+      ['create-user', '--email', 'bob@example.com', '--username', 'bob'],
+      `${PASSWORD}\n`,
+      closed,
+    )
+    expect(typed).toMatchObject({ code: 0, stdout: 'bob@example.com: created\n' })
+    expect((await logIn('bob@example.com')).status).toBe(200)
+    expect(await admin(['create-user', ...names], `${PASSWORD}\n`)).toMatchObject({ code: 1, stdout: '' })
+    const { rows } = await service.sql.query('select action, operator from admin_actions where target_id = $1', [me.id])
+    expect(rows).toEqual([{ action: 'create-user', operator: userInfo().username }])
+  })
+
+  test('[INVITE-12] [INVITE-13] invite prints a link that creates an account; invitations lists it, revoke-invitation ends it', async () => {
+    const { code, stdout, stderr } = await admin(['invite', '--email', 'new@example.com'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\/app\/invite#[\w-]{43}\n$/)])
+    expect(stderr).toMatch(/^The link can be used once, until 20.+Z\. Put the address/)
+    const token = tokenIn(stdout)
+    const preview = await service.anybody.call('readInvitation', { body: { token } })
+    expect(preview).toMatchObject({ board_title: null, invited_by: null, email: 'new@example.com' })
+    const listed = (await admin(['invitations'])).stdout
+    expect(listed).toMatch(/ {2}the service {2}new@example\.com$/m)
+    const [{ id }] = JSON.parse((await admin(['invitations', '--json'])).stdout) as [{ id: string }]
+    expect(await admin(['revoke-invitation', id])).toMatchObject({ code: 0, stdout: `${id}: revoked\n` })
+    expect(await admin(['revoke-invitation', id])).toMatchObject({ code: 1 })
+    expect(await admin(['revoke-invitation', 'new@example.com'])).toMatchObject({ code: 2 })
+    expect(await service.anybody.fail('readInvitation', { body: { token } })).toMatchObject({ code: 'link_invalid' })
+    const publicUrl = { PUBLIC_URL: 'https://boards.example' }
+    expect((await admin(['invite'], '', publicUrl)).stdout).toMatch(/^https:\/\/boards\.example\/app\/invite#/)
+    expect(await admin(['invite', '--email', 'no address'])).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  test('[ADMIN-18] reset-link prints a link that sets a new password', async () => {
+    const { email, api } = await service.user()
+    const { code, stdout } = await admin(['reset-link', email])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\/app\/reset#[\w-]{43}\n$/)])
+    const new_password = `${PASSWORD} again`
+    await service.anybody.call('resetPasswordByLink', { body: { token: tokenIn(stdout), new_password } })
+    expect((await api.send('getMe', {})).status).toBe(401)
+    expect((await logIn(email)).status).toBe(401)
+  })
+})
+
 describe('deactivate and activate', () => {
   test('[AUTH-23] [AUTH-12] a deactivated user is rejected at once, and accepted again when activated', async () => {
     const { email, api } = await service.user()
@@ -133,6 +188,23 @@ describe('commands on a user', () => {
     expect(await entriesAbout(id)).toEqual(['reset-password', 'reset-password'])
   })
 
+  test('[ADMIN-13] [TOKEN-13] tokens lists the access tokens of a user, and revoke-tokens revokes them', async () => {
+    const { id, email, api } = await service.user()
+    const { token, hint } = await api.call('createToken', { body: { name: 'Bot', scope: 'read' } })
+    const { stdout } = await admin(['tokens', email])
+    expect(stdout).toMatch(
+      new RegExp(`^\\S+ {2}read {3}…${hint} {2}last used never {2}expires 20\\S+ {2}all boards {2}"Bot"\n$`),
+    )
+    expect(JSON.parse((await admin(['tokens', id, '--json'])).stdout)).toEqual(await api.call('listTokens', {}))
+    expect(await admin(['revoke-tokens', email])).toMatchObject({ stdout: `${email}: 1 access tokens revoked\n` })
+    expect((await new Client(service.baseUrl, token).send('getMe', {})).status).toBe(401)
+    const { rows } = await service.sql.query(
+      `select operator from admin_actions where target_id = $1 and action = 'revoke-tokens'`,
+      [id],
+    )
+    expect(rows).toEqual([{ operator: userInfo().username }])
+  })
+
   test('[ADMIN-13] [ADMIN-8] [ADMIN-12] export prints a document, or writes it to a file that only the operator can read', async () => {
     const { id, email } = await service.user()
     const printed = await admin(['export', email])
@@ -176,7 +248,7 @@ describe('commands on a user', () => {
   })
 })
 
-test('[ADMIN-13] every command on the administration page works as documented', async () => {
+test('[ADMIN-13] every command on the administration page works as documented', { timeout: 180_000 }, async () => {
   const page = await readFile('docs/administering.md', 'utf8')
   const commands = [...page.matchAll(/^npm run admin -- (.+)$/gm)].map(([, line]) => line as string)
   const { id } = await service.anybody.call('register', {
@@ -196,12 +268,20 @@ test('[ADMIN-13] every command on the administration page works as documented', 
   const { rows } = await service.sql.query('select action from admin_actions where target_id = $1 order by id', [id])
   const [off, on] = ['change-account', 'change-account']
   const reset = 'reset-password'
-  expect(rows.map(({ action }) => action)).toEqual([off, on, reset, reset, 'export', 'erase', 'erased'])
+  expect(rows.map(({ action }) => action)).toEqual([
+    ...[off, on, reset, reset, 'create-reset-link'],
+    ...['export', 'erase', 'erased'],
+  ])
   // No command is missing from the page.
-  const { stderr: usage } = await admin([])
-  const known = [...usage.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name as string)
+  const { stdout: usage } = await admin(['--help'])
+  const known = [...usage.matchAll(/^ {2}([a-z][a-z-]+)/gm)].map(([, name]) => name as string)
   const documented = new Set(commands.map((command) => command.split(' ')[0]))
-  expect(known.filter((name) => !documented.has(name))).toEqual(['migrate', 'new-epoch', 'recount'])
+  expect(known.filter((name) => !documented.has(name))).toEqual([
+    'revoke-invitation',
+    'migrate',
+    'new-epoch',
+    'recount',
+  ])
 })
 
 test('[QUOTA-9] recount makes every board count again when its counters are next needed', async () => {
@@ -214,10 +294,59 @@ test('[QUOTA-9] recount makes every board count again when its counters are next
   expect(rows).toEqual([{ text_bytes: await shown() }])
 })
 
-test('[AUTH-23] an unknown command prints the usage', async () => {
-  for (const args of [[], ['promote', 'a@example.com']]) {
-    const { code, stdout, stderr } = await admin(args)
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toContain('create-superuser --email')
-  }
+describe('usage', () => {
+  test('[RUN-12] --help and --version, of all commands and of one', async () => {
+    expect(await admin(['--help'])).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^ {2}erase /m),
+    })
+    const { version } = JSON.parse(await readFile('packages/server/package.json', 'utf8')) as { version: string }
+    for (const args of [['--version'], ['erase', '--version']])
+      expect(await admin(args)).toEqual({ code: 0, stderr: '', stdout: `${version}\n` })
+    const { stdout } = await admin(['reset-password', '--help'], '', { DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' })
+    expect(stdout).toMatch(/^npm run admin -- reset-password <address> \[--generate\]\n\n {2}set a new password/)
+  })
+
+  test.each([
+    [['promote', 'a@example.com'], 'Unknown command promote. See npm run admin -- --help.\n'],
+    [['deactivate', 'a@example.com', '--jsno'], "Unknown option '--jsno'. See --help.\n"],
+    [['deactivate', 'a@example.com', '--json'], "Unknown option '--json'. See --help.\n"],
+    [['--jsno'], "Unknown option '--jsno'. See --help.\n"],
+    [['deactivate'], 'Usage: npm run admin -- deactivate <address>\n'],
+    [['statistics', 'today'], 'Usage: npm run admin -- statistics [--json]\n'],
+    [['create-superuser'], 'Usage: npm run admin -- create-superuser --email <address> --username <name>\n'],
+  ])('[RUN-12] [AUTH-23] %j is one sentence, with exit code 2', async (args, stderr) => {
+    expect(await admin(args)).toEqual({ code: 2, stdout: '', stderr })
+  })
+
+  test('[RUN-12] [AUTH-23] without a command it prints all of them, with exit code 2', async () => {
+    expect(await admin([])).toMatchObject({ code: 2, stderr: expect.stringContaining('create-superuser --email') })
+  })
+
+  test('[RUN-9] a missing database or PostgreSQL is one sentence', async () => {
+    const DATABASE_URL = service.databaseUrl.replace(/[^/]+$/, 'nowhere')
+    for (const command of ['statistics', 'migrate'])
+      expect(await admin([command], '', { DATABASE_URL })).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^PostgreSQL at \S+ has no database "nowhere"\. [^\n]+\n$/),
+      })
+    const empty = await admin(['statistics'], '', { DATABASE_URL: POSTGRES })
+    expect(empty.stderr).toMatch(/^The database "\w+" at \S+ is not migrated \(.+\)\. Run npm run migrate/)
+    const gone = await admin(['statistics'], '', { DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' })
+    expect(gone).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^PostgreSQL cannot be reached at 127\.0\.0\.1:1 /),
+    })
+  })
+})
+
+test('[ADMIN-15] new-epoch and every migration are in the audit log', async () => {
+  const entries = async (action: string) =>
+    (await service.sql.query('select operator, details from admin_actions where action = $1', [action])).rows
+  await admin(['new-epoch'])
+  const operator = userInfo().username
+  expect(await entries('new-epoch')).toEqual([{ operator, details: { epoch: expect.any(Number) } }])
+  const { rows } = await service.sql.query('select name from schema_migrations order by applied_at')
+  expect(await entries('migrate')).toEqual(rows.map(({ name }) => ({ operator, details: { migration: name } })))
 })

@@ -1,113 +1,172 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { parseArgs } from 'node:util'
-import type { Account, AdminAction, Statistics } from '@lockstep/contract/administration'
-import { authOperations } from '@lockstep/contract/auth'
+import {
+  type Account,
+  type AdminAction,
+  administrationOperations,
+  type Statistics,
+} from '@lockstep/contract/administration'
 import { formats } from '@lockstep/contract/formats'
+import { adminInvitationOperations, type Invitation } from '@lockstep/contract/invitations'
 import type { Body } from '@lockstep/contract/operation'
+import type { AccessToken } from '@lockstep/contract/tokens'
 import { v7 as newUuid } from 'uuid'
 import { passwordRules } from '../auth/password-rules.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { configOrExit } from '../config/read-config.ts'
 import { boardQueue } from '../core/board-queue.ts'
 import { clearUsage, Quotas } from '../core/quotas.ts'
+import { describeDatabaseError, isDatabaseError, waitForDatabase } from '../database/connection-failure.ts'
 import { Database } from '../database/database.ts'
 import { problemOfDatabase } from '../database/errors.ts'
 import { migrate } from '../database/migrations/migrate.ts'
 import { inputReader } from '../http/validation.ts'
+import { findInvitations } from '../invitations/invitation-queries.ts'
+import { inviteToService, revokeAsOperator } from '../invitations/invitation-steps.ts'
+import { exitWithUsage, readArguments } from '../platform/command-line.ts'
+import { operatorName } from '../platform/operator-name.ts'
 import { Problem } from '../platform/problem.ts'
 import { publishUserChange } from '../realtime/bus.ts'
+import { linkTo } from '../security/links.ts'
+import { listTokens } from '../tokens/token-queries.ts'
+import {
+  type AdminCommandName,
+  helpOf,
+  isAdminCommand,
+  optionsOf,
+  overview,
+  takesPositional,
+  usageOf,
+} from './admin-commands.ts'
 import { findAccount, listActions, readAccount, readStatistics } from './admin-queries.ts'
-import { changeAccount, createSuperuser, exportAccount, resetPassword } from './admin-steps.ts'
+import {
+  changeAccount,
+  createResetLink,
+  createUser,
+  exportAccount,
+  resetPassword,
+  revokeAccountTokens,
+} from './admin-steps.ts'
 import { eraseUser } from './erase-steps.ts'
 import { startNewEpoch } from './new-epoch.ts'
-import { auditTable, statisticsTable } from './statistics-table.ts'
+import { auditTable, invitationTable, statisticsTable, tokensTable } from './statistics-table.ts'
 
-const usage = `npm run admin -- <command>
-
-  create-superuser --email <address> --username <name>   create a superuser; asks for the password, or reads it from standard input
-  deactivate <address>                                   disable an account; its tokens are rejected from the next request on
-  activate <address>                                     re-enable an account
-  reset-password <address> [--generate]                  set a new password and revoke all tokens; --generate prints a random one
-  statistics [--json]                                    totals, and what was created in the last seven days
-  export <address> [--out <file>]                        all data about a user, as one JSON document
-  erase <address> [--yes]                                erase a user's personal data permanently; asks for confirmation
-  audit [--limit <number>] [--json]                      actions on accounts, newest first
-  migrate [--stopped]                                    bring the schema up to date; --stopped: no instance is running
-  new-epoch                                              after a restore: every client reloads its boards
-  recount                                                count the contents of each board again, at its next change
-
-An <address> is an e-mail address or the id of a user.`
-
-const { values, positionals } = parseArgs({
+const [name = '', ...args] = process.argv.slice(2)
+const command = commandOf(name)
+const { values, positionals } = readArguments({
+  help: helpOf(command),
+  options: optionsOf(command),
   allowPositionals: true,
-  options: {
-    email: { type: 'string' },
-    username: { type: 'string' },
-    generate: { type: 'boolean' },
-    json: { type: 'boolean' },
-    out: { type: 'string' },
-    yes: { type: 'boolean' },
-    stopped: { type: 'boolean' },
-    limit: { type: 'string', default: '50' },
-  },
+  args,
 })
-const [command = '', address] = positionals
+const [address = ''] = positionals
+if (positionals.length !== (takesPositional(command) ? 1 : 0)) exitWithUsage(`Usage: ${usageOf(command)}`)
 const config = configOrExit({ signsTokens: false })
 const actor = { operator: operatorName() }
 const passwords = new Passwords(passwordRules(config.passwords))
+const { createAccount } = administrationOperations
+const readNewAccount = inputReader<Body<typeof createAccount>>(createAccount.body)
+const { createServiceInvitation } = adminInvitationOperations
+const readNewInvitation = inputReader<Body<typeof createServiceInvitation>>(createServiceInvitation.body)
 
-/** Commands on one user. */
-const userCommands: Record<string, (db: Database, user_id: string) => Promise<void>> = {
-  activate: (db, user_id) => setActive(db, user_id, true),
-  deactivate: (db, user_id) => setActive(db, user_id, false),
-  'reset-password': setPassword,
-  export: writeExport,
-  erase,
-}
-const otherCommands: Record<string, () => Promise<void>> = {
-  'create-superuser': addSuperuser,
+const run: Record<AdminCommandName, () => Promise<void>> = {
+  'create-superuser': () => addUser(true),
+  'create-user': () => addUser(false),
+  invite: () => withDatabase(printInvitation),
+  invitations: () => withDatabase(printInvitations),
+  'revoke-invitation': () => withDatabase(revokeInvitation),
+  activate: () => withUser((db, user_id) => setActive(db, user_id, true)),
+  deactivate: () => withUser((db, user_id) => setActive(db, user_id, false)),
+  'reset-password': () => withUser(setPassword),
+  'reset-link': () => withUser(printResetLink),
+  tokens: () => withUser(printTokens),
+  'revoke-tokens': () => withUser(revokeTokens),
+  export: () => withUser(writeExport),
+  erase: () => withUser(erase),
   statistics: () => withDatabase(printStatistics),
   audit: () => withDatabase(printAudit),
   migrate: migrateAndLog,
   recount: () => withDatabase(async (db) => console.log(`${await clearUsage(db)} boards will be counted again`)),
-  'new-epoch': () => withDatabase(async (db) => console.log(`${await startNewEpoch(db)} boards begin a new epoch`)),
+  'new-epoch': () =>
+    withDatabase(async (db) => console.log(`${await startNewEpoch(db, actor)} boards begin a new epoch`)),
+}
+await run[command]()
+
+function commandOf(word: string): AdminCommandName {
+  if (isAdminCommand(word)) return word
+  if (word.startsWith('-')) readArguments({ help: overview })
+  return exitWithUsage(word === '' ? overview : `Unknown command ${word}. See npm run admin -- --help.`)
 }
 
-const [userCommand, otherCommand] = [userCommands[command], otherCommands[command]]
-if (userCommand && address !== undefined)
+async function withUser(work: (db: Database, user_id: string) => Promise<void>) {
   await withDatabase(async (db) => {
     const user_id = formats.uuid.test(address) ? address.toLowerCase() : await findAccount(db, address)
     if (user_id === undefined) return fail(`There is no user ${address}.`)
-    await userCommand(db, user_id)
+    await work(db, user_id)
   })
-else if (otherCommand) await otherCommand()
-else fail(usage)
+}
 
 async function migrateAndLog() {
   const print = (details: object, message: string) => console.log(message, JSON.stringify(details))
-  const options = { log: { info: print, warn: print }, isStopped: values.stopped === true }
+  const log = { info: print, warn: print }
   try {
-    if ((await migrate(config.database.url, options)).length === 0) console.log('Nothing to migrate.')
+    await waitForDatabase(config.database.url, { log })
+    const applied = await migrate(config.database.url, { log, isStopped: values.stopped === true })
+    if (applied.length === 0) console.log('Nothing to migrate.')
   } catch (error) {
-    fail((error as Error).message)
+    fail(sentenceOf(error))
   }
 }
 
-async function addSuperuser() {
-  const { email, username } = values
-  if (!email || !username) return fail(usage)
-  const readNewAccount = inputReader<Body<typeof authOperations.register>>(authOperations.register.body)
+async function addUser(is_superuser: boolean) {
+  const { email, username, generate } = values
+  if (!email || !username) return exitWithUsage(`Usage: ${usageOf(command)}`)
   await withDatabase(async (db) => {
-    const account = readNewAccount({ email, username, password: await readSecret('Password: ') })
-    const hashed_password = await hashStrong(account.password, account)
-    await createSuperuser(db, actor, { email, username, id: newUuid(), hashed_password })
-    console.log(`${email}: created`)
+    const password = generate ? generatedPassword() : await readSecret('Password: ')
+    const account = readNewAccount({ email, username, password })
+    const hashed_password = await hashStrong(password, account)
+    const names = { email, username, firstname: null, lastname: null }
+    await createUser(db, actor, { ...names, id: newUuid(), hashed_password, is_superuser })
+    console.log(generate ? password : `${email}: created`)
   })
+}
+
+async function printInvitation(db: Database) {
+  const { email = null } = readNewInvitation(values.email === undefined ? {} : { email: values.email })
+  const { token, invitation } = await inviteToService(db, actor, email)
+  printLink(linkTo(config.publicUrl, 'invite', token), invitation.expires_at)
+}
+
+async function printInvitations(db: Database) {
+  const found: Invitation[] = []
+  for (let cursor: string | undefined; ; ) {
+    const { json, next } = await findInvitations(db, 100, cursor)
+    found.push(...(JSON.parse(json) as Invitation[]))
+    if (next === undefined) break
+    cursor = next
+  }
+  console.log(values.json ? JSON.stringify(found) : invitationTable(found))
+}
+
+async function revokeInvitation(db: Database) {
+  if (!formats.uuid.test(address)) return exitWithUsage(`Usage: ${usageOf(command)}`)
+  await revokeAsOperator(db, actor, address.toLowerCase())
+  console.log(`${address}: revoked`)
+}
+
+async function printResetLink(db: Database, user_id: string) {
+  const { token, expires_at } = await createResetLink(db, actor, user_id)
+  printLink(linkTo(config.publicUrl, 'reset', token), expires_at)
+}
+
+/** The link alone goes to standard output, so that a script can use it. */
+function printLink(link: string, expires_at: string) {
+  console.log(link)
+  const origin = config.publicUrl === '' ? ' Put the address of the service in front of it, or set PUBLIC_URL.' : ''
+  console.error(`The link can be used once, until ${expires_at}.${origin}`)
 }
 
 async function setActive(db: Database, user_id: string, is_active: boolean) {
@@ -121,6 +180,17 @@ async function setPassword(db: Database, user_id: string) {
   const account = await readAccount(db, user_id)
   await resetPassword(db, actor, user_id, await hashStrong(password, account && (JSON.parse(account) as Account)))
   console.log(values.generate ? password : `${address}: password changed`)
+  await notifyInstances(user_id)
+}
+
+async function printTokens(db: Database, user_id: string) {
+  const json = await listTokens(db, user_id)
+  console.log(values.json ? json : tokensTable(JSON.parse(json) as AccessToken[]))
+}
+
+async function revokeTokens(db: Database, user_id: string) {
+  const count = await revokeAccountTokens(db, actor, user_id)
+  console.log(`${address}: ${count} access tokens revoked`)
   await notifyInstances(user_id)
 }
 
@@ -158,7 +228,7 @@ async function printStatistics(db: Database) {
 }
 
 async function printAudit(db: Database) {
-  const { json } = await listActions(db, Math.max(1, Number.parseInt(values.limit, 10) || 50))
+  const { json } = await listActions(db, Math.max(1, Number.parseInt(values.limit ?? '', 10) || 50))
   console.log(values.json ? json : auditTable(JSON.parse(json) as AdminAction[]))
 }
 
@@ -199,24 +269,22 @@ async function readLine(output: NodeJS.WritableStream = process.stderr): Promise
   }
 }
 
-/** The operating system account. In a container its id may have no name. */
-function operatorName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `user ${process.getuid?.()}`
-  }
-}
-
 async function withDatabase(work: (db: Database) => Promise<void>) {
   const db = new Database({ url: config.database.url, size: 2, onError: (error) => fail(error.message) })
   try {
     await work(db)
   } catch (error) {
-    fail((problemOfDatabase(error) ?? (error as Error)).message)
+    fail(sentenceOf(error))
   } finally {
     await db.close()
   }
+}
+
+/** Constraints that the operator violated have a message of their own, such as an address that is taken. */
+function sentenceOf(error: unknown): string {
+  const problem = problemOfDatabase(error)
+  if (problem && problem.status < 500) return problem.message
+  return isDatabaseError(error) ? describeDatabaseError(error, config.database.url) : (error as Error).message
 }
 
 function fail(message: string) {

@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { Client } from '@lockstep/testing/client'
 import { MARK, PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 let service: TestService
 let root: TestUser
@@ -177,6 +178,103 @@ describe('a password that is reset', () => {
   })
 })
 
+describe('a new account', () => {
+  test('[ADMIN-17] is created by a superuser while registration is closed, and recorded without a name', async () => {
+    const closed = await startService(
+      { ADMIN_API: 'on', REGISTRATION: 'closed', PASSWORD_MIN_LENGTH: '8', JWT_SECRET: SECRET },
+      { beside: service },
+    )
+    try {
+      const api = new Client(closed.baseUrl, root.api.token)
+      const username = `made-${crypto.randomUUID()}`
+      const body = { email: `${username}@example.com`, username, password: NEW, firstname: 'Ada' }
+      expect(await closed.anybody.fail('register', { body })).toMatchObject({ code: 'registration_closed' })
+      const weak = await api.fail('createAccount', { body: { ...body, password: 'short' } })
+      expect(weak).toMatchObject({ status: 422, code: 'password_refused' })
+      const account = await api.call('createAccount', { body })
+      expect(account).toMatchObject({ username, firstname: 'Ada', is_verified: false, is_superuser: false })
+      expect(await api.fail('createAccount', { body })).toMatchObject({ status: 409 })
+      expect((await logIn(body.email, NEW)).status).toBe(200)
+      expect(await entriesAbout(account)).toEqual([
+        { action: 'create-user', actor_id: root.id, operator: null, details: {} },
+      ])
+    } finally {
+      await closed.stop()
+    }
+  })
+})
+
+describe('a reset link', () => {
+  const linkFor = async (user: TestUser) => {
+    const { link } = await root.api.call('createResetLink', { params: of(user) })
+    expect(link).toMatch(/^\/app\/reset#[\w-]{43}$/)
+    return link.split('#')[1] as string
+  }
+  const use = (token: string, new_password = NEW) =>
+    service.anybody.send('resetPasswordByLink', { body: { token, new_password } })
+  const INVALID = { status: 404, body: { code: 'link_invalid' } }
+
+  test('[ADMIN-18] sets a new password once, revokes all tokens and closes sockets', async () => {
+    const { id, member } = await service.board()
+    const socket = openSocket(member.api, id)
+    await socket.next('user_joined')
+    const accessToken = await member.api.call('createToken', { body: { name: 'bot', scope: 'read' } })
+    const token = await linkFor(member)
+    expect(await use(token, 'short')).toMatchObject({ status: 422, body: { code: 'password_refused' } })
+    expect((await member.api.send('getMe', {})).status).toBe(200)
+    expect(await use(token)).toMatchObject({ status: 200 })
+    expect((await socket.closed).code).toBe(1008)
+    expect((await member.api.send('getMe', {})).status).toBe(401)
+    expect((await new Client(service.baseUrl, accessToken.token).send('getMe', {})).status).toBe(401)
+    expect((await logIn(member.email, NEW)).status).toBe(200)
+    expect(await use(token)).toMatchObject(INVALID)
+    expect(await entriesAbout(member)).toMatchObject([
+      { action: 'create-token' },
+      { action: 'create-reset-link', actor_id: root.id, operator: null, details: {} },
+      { action: 'reset-password-by-link', actor_id: member.id, operator: null, details: { revoked_tokens: 1 } },
+    ])
+  })
+
+  test('[ADMIN-18] of two uses at the same moment, one succeeds', async () => {
+    const user = await service.user()
+    const token = await linkFor(user)
+    const responses = await Promise.all([use(token, `${NEW} one`), use(token, `${NEW} two`)])
+    expect(responses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 404])
+  })
+
+  test('[ADMIN-18] ends when it expires, when the password changes, with a newer link, and with the rights of its superuser', async () => {
+    const user = await service.user()
+    const expired = await linkFor(user)
+    await service.sql.query('update password_reset_links set expires_at = now() where user_id = $1', [user.id])
+    expect(await use(expired)).toMatchObject(INVALID)
+    const replaced = await linkFor(user)
+    const current = await linkFor(user)
+    expect(await use(replaced)).toMatchObject(INVALID)
+    await user.api.call('changePassword', { body: { current_password: PASSWORD, new_password: `${NEW} changed` } })
+    expect(await use(current)).toMatchObject(INVALID)
+    const other = await service.user()
+    await service.sql.query('update users set is_superuser = true where id = $1', [other.id])
+    const { link } = await other.api.call('createResetLink', { params: of(user) })
+    await service.sql.query('update users set is_superuser = false where id = $1', [other.id])
+    expect(await use(link.split('#')[1] ?? '')).toMatchObject(INVALID)
+    const ofInactive = await linkFor(user)
+    await root.api.call('updateAccount', { params: of(user), body: { is_active: false } })
+    expect(await use(ofInactive)).toMatchObject(INVALID)
+  })
+
+  test('[ADMIN-18] is stored as a hash, returned once without being cached, and not available for the own account', async () => {
+    const user = await service.user()
+    const { headers, body } = await root.api.send('createResetLink', { params: of(user) })
+    expect(headers.get('cache-control')).toBe('no-store')
+    const { link } = body as { link: string }
+    const { rows } = await service.sql.query('select t::text as text from password_reset_links t where user_id = $1', [
+      user.id,
+    ])
+    expect(rows[0].text).not.toContain(link.split('#')[1])
+    expect(await root.api.fail('createResetLink', { params: of(root) })).toMatchObject({ code: 'own_account' })
+  })
+})
+
 describe('statistics', () => {
   test('[ADMIN-7] count users, boards, cards, events and files, in total and for the last seven days', async () => {
     const before = await root.api.call('getStatistics', {})
@@ -246,5 +344,61 @@ describe('the audit log', () => {
     } finally {
       await service.sql.query('alter table admin_actions drop constraint full_disk')
     }
+  })
+})
+
+describe('what else is recorded', () => {
+  test('[ADMIN-15] logins of superusers, and of no one else', async () => {
+    const [admin, user] = [await superuser(), await service.user()]
+    for (const { email } of [admin, user]) expect((await logIn(email, PASSWORD)).status).toBe(200)
+    expect((await logIn(admin.email, NEW)).status).toBe(401)
+    expect(await entriesAbout(admin)).toEqual([{ action: 'login', actor_id: admin.id, operator: null, details: {} }])
+    expect(await entriesAbout(user)).toEqual([])
+  })
+
+  test('[ADMIN-15] password changes, and no failed ones', async () => {
+    const user = await service.user()
+    const change = (current_password: string) =>
+      user.api.send('changePassword', { body: { current_password, new_password: NEW } })
+    expect((await change(`${PASSWORD} wrong`)).status).toBe(400)
+    expect((await change(PASSWORD)).status).toBe(200)
+    const entry = { action: 'change-password', actor_id: user.id, operator: null, details: {} }
+    expect(await entriesAbout(user)).toEqual([entry])
+  })
+
+  test('[ADMIN-15] members that a superuser changes, and no others', async () => {
+    const [admin, other] = [await superuser(), await service.user()]
+    const { id: board_id } = await admin.api.call('createBoard', { body: { title: 'Plan' } })
+    const params = { board_id, ...of(other) }
+    await admin.api.call('inviteMember', { params: { board_id }, body: of(other) })
+    await admin.api.fail('inviteMember', { params: { board_id }, body: of(other) })
+    await admin.api.call('updateMember', { params, body: { role: 'owner' } })
+    await admin.api.call('updateMember', { params, body: { role: 'owner' } })
+    await admin.api.call('removeMember', { params })
+    const by = { actor_id: admin.id, operator: null }
+    expect(await entriesAbout(other)).toEqual([
+      { action: 'add-member', ...by, details: { board_id } },
+      { action: 'change-role', ...by, details: { board_id, role: 'owner' } },
+      { action: 'remove-member', ...by, details: { board_id } },
+    ])
+    const { member } = await service.board()
+    expect(await entriesAbout(member)).toEqual([])
+  })
+
+  test('[ADMIN-16] a failed login is logged with a hash of the account', async () => {
+    const { email } = await service.user()
+    const accounts = async () =>
+      (await readFile(service.logFile, 'utf8'))
+        .split('\n')
+        .filter((line) => line.includes('"msg":"login failed"'))
+        .map((line) => JSON.parse(line) as { account: string; address: string; request_id: string })
+    const before = (await accounts()).length
+    for (const name of [email, email.toUpperCase(), `other-${email}`])
+      expect((await logIn(name, `${PASSWORD} wrong`)).status).toBe(401)
+    await vi.waitFor(async () => expect(await accounts()).toHaveLength(before + 3))
+    const [first, second, third] = (await accounts()).slice(before)
+    expect(first).toMatchObject({ account: expect.stringMatching(/^[\w-]{22}$/), address: '127.0.0.1' })
+    expect([second?.account, third?.account === first?.account]).toEqual([first?.account, false])
+    expect(await readFile(service.logFile, 'utf8')).not.toContain(email)
   })
 })

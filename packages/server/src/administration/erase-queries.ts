@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { BATCH_ROWS } from '../database/batches.ts'
 import { type Db, statement } from '../database/database.ts'
+import { deleteTokens } from '../tokens/token-queries.ts'
 
 const anonymize = statement(
   'anonymize_user',
@@ -14,9 +15,20 @@ const anonymize = statement(
 const deleteResponses = statement('delete_responses_of_user', (args: { id: string }, query) =>
   query.deleteFrom('stored_responses').where('user_id', '=', args.id),
 )
-/** Replaces the names of a user by a meaningless one, and deletes their stored responses. The row stays. */
+const deleteInvitations = statement(
+  'delete_invitations_of_address',
+  (args: { id: string }) => sql`
+    delete from invitations where email_key = (select email_key from users where id = ${args.id})`,
+)
+/** Replaces the names of a user by a meaningless one, and deletes their stored responses, invitations and access tokens. The row stays. */
 export async function anonymizeUser(db: Db, id: string, name: string) {
-  await Promise.all([db.run(anonymize, { id, name }), db.run(deleteResponses, { id })])
+  // The first statement still finds the address.
+  await Promise.all([
+    db.run(deleteInvitations, { id }),
+    db.run(anonymize, { id, name }),
+    db.run(deleteResponses, { id }),
+    deleteTokens(db, id),
+  ])
 }
 
 const boards = statement('list_memberships', (args: { id: string }, query) =>

@@ -5,6 +5,8 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { type RawBuilder, sql } from 'kysely'
 import type { TSchema } from 'typebox'
 import { type Db, statement, wireTime } from '../database/database.ts'
+import { invitationColumns } from '../invitations/invitation-queries.ts'
+import { tokenFields } from '../tokens/token-queries.ts'
 import { accountJson, actionJson } from './admin-queries.ts'
 
 const listOf = (fields: RawBuilder<unknown>, from: RawBuilder<unknown>) =>
@@ -74,6 +76,12 @@ const read = statement(
         sql`key, board_id, status, ${wireTime(sql`created_at`)} as at`,
         sql`stored_responses where user_id = ${args.id} order by created_at`,
       )},
+      'invitations', ${listOf(
+        sql`${invitationColumns}, invitation.claimed_by, ${wireTime(sql`invitation.accepted_at`)} as accepted_at`,
+        sql`invitations invitation where invitation.invited_by = ${args.id} or invitation.claimed_by = ${args.id}
+          or invitation.email_key = person.email_key order by invitation.id`,
+      )},
+      'access_tokens', ${listOf(tokenFields, sql`access_tokens token where token.user_id = ${args.id} order by token.created_at`)},
       'audit', (select coalesce(json_agg(${actionJson} order by entry.id), '[]') from admin_actions entry
         where entry.target_id = ${args.id})
     )::text as json

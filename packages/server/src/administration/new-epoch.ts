@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { BATCH_ROWS, inBatches } from '../database/batches.ts'
 import { type Database, statement } from '../database/database.ts'
+import { type Actor, record } from './admin-steps.ts'
 
 const nextEpoch = statement(
   'next_epoch',
@@ -22,11 +23,13 @@ const NIL_ID = '00000000-0000-0000-0000-000000000000'
 /**
  * Starts a new epoch after a restore, because sequence numbers will be used a second time: every client learns that its
  * position is no longer valid. The epoch is made from the time, so that two restores of one backup never share one. New
- * boards start with it too, because a lost board may be created again under its old id. Returns how many boards changed.
+ * boards start with it too, because a lost board may be created again under its old id. Recorded before anything is changed.
+ * Returns how many boards changed.
  */
-export async function startNewEpoch(db: Database): Promise<number> {
+export async function startNewEpoch(db: Database, actor: Actor): Promise<number> {
   const [next] = await db.run(nextEpoch, {})
   const epoch = Number(next?.epoch)
+  await record(db, actor, 'new-epoch', null, { epoch })
   await db.pool.query(`alter table board_stream alter column epoch set default ${epoch}`)
   let after = NIL_ID
   return inBatches(async () => {

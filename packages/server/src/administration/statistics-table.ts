@@ -1,4 +1,6 @@
 import type { AdminAction, Statistics } from '@lockstep/contract/administration'
+import type { Invitation } from '@lockstep/contract/invitations'
+import type { AccessToken } from '@lockstep/contract/tokens'
 
 /** Statistics as text: one line per figure, then one line per day. */
 export function statisticsTable({ users, boards, cards, events, attachments, database_bytes, days }: Statistics) {
@@ -23,6 +25,31 @@ export const auditTable = (actions: AdminAction[]) =>
   actions
     .map(({ at, actor_id, operator, action, target_id, details }) =>
       [at, actor_id ?? `command line (${operator})`, action, target_id ?? '-', JSON.stringify(details)].join('  '),
+    )
+    .join('\n')
+
+/** One line per invitation: id, expiry, what it is to, for whom. */
+export const invitationTable = (invitations: Invitation[]) =>
+  invitations
+    .map(({ id, expires_at, board_id, role, email }) => {
+      const to = board_id === null ? 'the service' : `board ${board_id} as ${role}`
+      return [id, `until ${expires_at}`, to, email ?? 'for anyone'].join('  ')
+    })
+    .join('\n')
+
+/** One line per token: id, scope, last characters, last use, expiry, board, name. Control characters of names are escaped. */
+export const tokensTable = (tokens: AccessToken[]) =>
+  tokens
+    .map(({ id, scope, hint, last_used_at, expires_at, board_id, name }) =>
+      [
+        id,
+        scope.padEnd(5),
+        `…${hint}`,
+        `last used ${last_used_at?.slice(0, 10) ?? 'never'}`,
+        `expires ${expires_at?.slice(0, 10) ?? 'never'}`,
+        board_id ? `board ${board_id}` : 'all boards',
+        JSON.stringify(name),
+      ].join('  '),
     )
     .join('\n')
 

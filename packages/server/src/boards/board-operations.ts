@@ -9,7 +9,7 @@ import type { Handlers } from '../http/handler.ts'
 import { CompressedJson, StreamedJson } from '../http/json-response.ts'
 import { Problem } from '../platform/problem.ts'
 import { type BoardCache, etagOfBoard } from './board-cache.ts'
-import { deleteBoard, insertBoard, listBoards, readBoard, updateBoard } from './board-queries.ts'
+import { deleteBoard, insertBoard, listBoards, readBoard, readListedBoard, updateBoard } from './board-queries.ts'
 import { addMember } from './member-queries.ts'
 
 const fieldsOf = newFields(boardOperations.createBoard)
@@ -23,6 +23,8 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
   },
 
   async listBoards({ db, caller }) {
+    const board_id = caller.token?.board_id
+    if (board_id) return `[${await readListedBoard(db, caller.id, board_id)}]` as JsonText<ListedBoard[]>
     const first = await listBoards(db, caller.id, { last_at: null, last_id: null })
     if (!first.has_more) return `[${first.json}]` as JsonText<ListedBoard[]>
     return new StreamedJson(`[${first.json}`, pagesAfter(db, caller.id, first))

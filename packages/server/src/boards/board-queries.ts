@@ -118,6 +118,20 @@ export async function listBoards(db: Db, user_id: string, { last_at, last_id }: 
   return page as BoardsPage
 }
 
+const readListed = statement(
+  'read_listed_board',
+  (args: { user_id: string; board_id: string }) => sql<JsonRow<ListedBoard>>`
+    select ${listedJson(args.user_id)}::text as json
+    from (
+      select board.*, (select stream.log_at from board_stream stream where stream.board_id = board.id) as log_at
+      from board_members mine join boards board on board.id = mine.board_id
+      where mine.user_id = ${args.user_id} and mine.board_id = ${args.board_id}
+    ) board`,
+)
+/** One board as in the list of a user's boards; empty when the user is not a member. */
+export const readListedBoard = async (db: Db, user_id: string, board_id: string): Promise<string> =>
+  (await db.run(readListed, { user_id, board_id }))[0]?.json ?? ''
+
 const update = patchStatement('board', boardJson, { stamp: 'updated_by' })
 /** The board after the change, and the growth of its text; undefined when nothing changed. */
 export const updateBoard = async (db: Db, id: string, changes: object, user_id: string) =>

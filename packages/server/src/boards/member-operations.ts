@@ -1,21 +1,19 @@
 import type { Board, memberOperations } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
-import { PERSON_BYTES } from '../core/quotas.ts'
 import type { Db } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
 import { readUser } from '../users/user-queries.ts'
 import { readBoard } from './board-queries.ts'
-import { addMember, listMembers, type MemberKey, type Membership, readMember, setRole } from './member-queries.ts'
-import { removeMember } from './member-steps.ts'
+import { listMembers, type MemberKey, type Membership, readMember, setRole } from './member-queries.ts'
+import { addNewMember, recordChange, removeMember } from './member-steps.ts'
 
 export const memberHandlers: Handlers<typeof memberOperations> = {
-  async inviteMember({ db, board_id, body, emit }) {
+  async inviteMember({ db, caller, board_id, body, emit }) {
     const { user_id } = body
     if (!(await readUser(db, user_id))) throw new Problem('user_not_found')
-    if (!(await addMember(db, { board_id, user_id }, 'member'))) throw new Problem('already_a_member')
-    const { json } = await requireMember(db, { board_id, user_id })
-    emit('board.member_added', json, { subject_id: user_id, growth: { text_bytes: PERSON_BYTES } })
+    await addNewMember(db, { board_id, user_id }, 'member', emit)
+    await recordChange(db, caller, 'add-member', { board_id, user_id })
     return { user_id, role: 'member' }
   },
 
@@ -25,19 +23,21 @@ export const memberHandlers: Handlers<typeof memberOperations> = {
     return members
   },
 
-  async updateMember({ db, board_id, params: { user_id }, body: { role }, emit }) {
+  async updateMember({ db, caller, board_id, params: { user_id }, body: { role }, emit }) {
     const member = await requireMember(db, { board_id, user_id })
     if (role === undefined || role === member.role) return member.json
     if (isLastOwner(member)) throw new Problem('last_owner')
     await setRole(db, { board_id, user_id }, role)
+    await recordChange(db, caller, 'change-role', { board_id, user_id }, { role })
     emit('board.updated', (await readBoard(db, board_id)) as JsonText<Board>)
     return (await requireMember(db, { board_id, user_id })).json
   },
 
-  async removeMember({ db, board_id, params: { user_id }, at, emit }) {
+  async removeMember({ db, caller, board_id, params: { user_id }, at, emit }) {
     const member = await requireMember(db, { board_id, user_id })
     if (isLastOwner(member)) throw new Problem('last_owner')
     await removeMember(db, { board_id, user_id }, member.json, at, emit)
+    await recordChange(db, caller, 'remove-member', { board_id, user_id })
   },
 }
 

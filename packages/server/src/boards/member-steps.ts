@@ -1,11 +1,28 @@
 import type { BoardMember } from '@lockstep/contract/boards'
-import type { JsonText } from '@lockstep/contract/operation'
+import type { JsonText, Role } from '@lockstep/contract/operation'
+import { record } from '../administration/admin-steps.ts'
 import { touchCards, unassignFromBoard } from '../cards/card-queries.ts'
 import { readItems, unassignItemsOnBoard } from '../checklists/item-queries.ts'
+import type { Caller } from '../core/authorize.ts'
 import type { Emit } from '../core/event-log.ts'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import type { Db } from '../database/database.ts'
-import { deleteMember, deleteStoredResponses, type MemberKey } from './member-queries.ts'
+import { Problem } from '../platform/problem.ts'
+import {
+  addMember,
+  deleteMember,
+  deleteStoredResponses,
+  type MemberKey,
+  type Membership,
+  readMember,
+} from './member-queries.ts'
+
+/** Adds a user to a board. */
+export async function addNewMember(db: Db, key: MemberKey, role: Role, emit: Emit<'board.member_added'>) {
+  if (!(await addMember(db, key, role))) throw new Problem('already_a_member')
+  const { json } = (await readMember(db, key)) as Membership
+  emit('board.member_added', json, { subject_id: key.user_id, growth: { text_bytes: PERSON_BYTES } })
+}
 
 /**
  * Removes a member from a board: first each of their assignments, then the membership. Also deletes the responses stored for
@@ -31,4 +48,15 @@ export async function removeMember(
   for (const item of items) emit('checklist_item.unassigned', item.json, metadata)
   await Promise.all([deleteMember(db, key), deleteStoredResponses(db, key)])
   emit('board.member_removed', member, { subject_id, growth })
+}
+
+/** Superusers can give rights to themselves and others, so the audit log has their changes of members. */
+export async function recordChange(
+  db: Db,
+  caller: Caller,
+  action: string,
+  { board_id, user_id }: MemberKey,
+  details = {},
+) {
+  if (caller.is_superuser) await record(db, { actor_id: caller.id }, action, user_id, { board_id, ...details })
 }

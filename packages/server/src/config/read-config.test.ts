@@ -78,6 +78,7 @@ describe('production', () => {
     ['a weak second secret', { JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, /^JWT_SECRET_PREVIOUS repeats a few/],
     ['the placeholder as second', { JWT_SECRET_PREVIOUS: PLACEHOLDER }, /^JWT_SECRET_PREVIOUS is the documented/],
     ['the wildcard', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS is the wildcard/],
+    ['links over http', { PUBLIC_URL: 'http://boards.example' }, /^PUBLIC_URL is not https/],
     ['the wildcard among others', { CORS_ORIGINS: 'https://a.example, *' }, /^CORS_ORIGINS is the wildcard/],
   ])('[RUN-1] [CONF-3] [V39] rejects %s with a message that names the setting', (_, settings, sentence) => {
     const said = refusal(() => readSettings({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings }))
@@ -90,8 +91,12 @@ describe('production', () => {
     const env = { ENVIRONMENT: 'production', JWT_SECRET: PLACEHOLDER, DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' }
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr.trim()).toMatch(/^JWT_SECRET is the documented placeholder: [^\n]+$/)
+    expect([code, stderr]).toEqual([1, ''])
+    const line: unknown = JSON.parse(stdout)
+    expect(line).toMatchObject({
+      level: 'fatal',
+      msg: expect.stringMatching(/^JWT_SECRET is the documented placeholder: /),
+    })
   })
 })
 
@@ -168,7 +173,8 @@ describe('secrets from files', () => {
     const main = fileURLToPath(new URL('../main.ts', import.meta.url))
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-    expect([code, stdout, stderr]).toEqual([1, '', 'DATABASE_URL is not a valid URL.\n'])
+    expect([code, stderr]).toEqual([1, ''])
+    expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', msg: 'DATABASE_URL is not a valid URL.' })
   })
 
   test('[CONF-1] the settings page lists the file variable of each secret, and of no other setting', () => {
@@ -185,6 +191,13 @@ test('[LIMIT-1] rate limits are on in production and off in development by defau
   expect([inProduction().RATE_LIMITS, inProduction({ RATE_LIMITS: 'off' }).RATE_LIMITS]).toEqual(['on', 'off'])
   expect([readSettings({}).RATE_LIMITS, readSettings({ RATE_LIMITS: 'on' }).RATE_LIMITS]).toEqual(['off', 'on'])
 })
+
+test.each(['https://boards.example', 'http://localhost:8000', 'http://127.0.0.1:8000', 'http://[::1]:8000', ''])(
+  '[INVITE-13] production accepts the public URL %j',
+  (PUBLIC_URL) => {
+    expect(inProduction({ PUBLIC_URL })).toMatchObject({ PUBLIC_URL })
+  },
+)
 
 describe('a setting of the wrong form', () => {
   test.each([
@@ -210,6 +223,9 @@ describe('a setting of the wrong form', () => {
     ['PASSWORD_REQUIRES', 'emoji'],
     ['PASSWORD_REQUIRES', 'lower upper'],
     ['CORS_ORIGINS', 'app.example'],
+    ['PUBLIC_URL', 'boards.example'],
+    ['PUBLIC_URL', 'https://boards.example/app'],
+    ['PUBLIC_URL', 'ftp://boards.example'],
     ['TRUST_PROXY', 'true'],
     ['BOARD_WAIT_MS', '0'],
     ['RATE_LIMITS', 'maybe'],
@@ -220,6 +236,55 @@ describe('a setting of the wrong form', () => {
     expect(said).toContain(name)
     // The value is never repeated, because it may be a secret.
     if (value !== '') expect(said).not.toContain(`"${value}"`)
+  })
+
+  test.each([
+    ['LOG_LEVEL', 'verbose', 'LOG_LEVEL must be one of trace, debug, info, warn, error, silent.'],
+    ['PORT', '70000', 'PORT must be a whole number from 0 to 65535.'],
+    ['BOARD_WAIT_MS', '5s', 'BOARD_WAIT_MS must be a whole number, at least 1.'],
+    ['AUTH_COOKIE', 'on', 'AUTH_COOKIE must be true or false.'],
+    ['DATABASE_URL', 'mysql://a', 'DATABASE_URL must begin with postgres:// or postgresql://.'],
+    ['REDIS_URL', 'localhost', 'REDIS_URL must begin with redis:// or rediss://, or be empty.'],
+    [
+      'PASSWORD_REQUIRES',
+      'emoji',
+      'PASSWORD_REQUIRES must be a list of lower, upper, digit, symbol, separated by commas.',
+    ],
+    ['METRICS_TOKEN', 'ü', 'METRICS_TOKEN must consist of visible ASCII characters.'],
+    ['METRICS_HOST', '', 'METRICS_HOST must not be empty.'],
+  ])('[RUN-2] %s=%j is rejected with the allowed values', (name, value, sentence) => {
+    expect(refusal(() => readSettings({ [name]: value }))).toBe(sentence)
+  })
+
+  test.each([
+    ['RATE_LIMIT', 'RATE_LIMITS'],
+    ['RATE_LIMTIS', 'RATE_LIMITS'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['log_level', 'LOG_LEVEL'],
+    ['JWT_SECRET_FILES', 'JWT_SECRET_FILE'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['TOKEN_LIFETIME', 'TOKEN_LIFETIME_SECONDS'],
+    ['ENVIROMENT', 'ENVIRONMENT'],
+  ])('[RUN-10] %s is rejected as a misspelt %s', (name, near) => {
+    expect(refusal(() => readSettings({ [name]: MARK }))).toBe(`${name} is not a setting. Did you mean ${near}?`)
+  })
+
+  test('[RUN-10] a file for a setting that is no secret is rejected, and unrelated variables are ignored', () => {
+    expect(refusal(() => readSettings({ PORT_FILE: '/run/port' }))).toMatch(
+      /^PORT_FILE is not a setting: only DATABASE/,
+    )
+    const unrelated = [
+      'PATH',
+      'HOSTNAME',
+      'PORTS',
+      'HOSTS',
+      'host',
+      'PGPORT',
+      'REDIS_PORT',
+      'DATABASE_URL_TEST',
+      'LOG_DIR',
+    ]
+    expect(readSettings(Object.fromEntries(unrelated.map((name) => [name, 'x'])))).toMatchObject({ PORT: 8000 })
   })
 
   test('[RUN-2] every invalid setting is named', () => {

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { ErrorObject } from 'ajv'
 import { envSchema } from 'env-schema'
+import { describeInvalid, findMisspelt } from './describe-invalid.ts'
 import { derivedSettings, PLACEHOLDER_SECRET, SECRETS, Settings, type SettingValues } from './settings.ts'
 
 /** Enough requests to keep every database connection busy, and few enough for short queues. */
@@ -38,12 +41,12 @@ interface ReadOptions {
 }
 
 /** The configuration of this process. An invalid setting ends the process with its message. */
-export function configOrExit(options: ReadOptions = {}): Config {
+export function configOrExit(options: ReadOptions = {}, print: (message: string) => void = console.error): Config {
   try {
     return readConfig(process.env, options)
   } catch (error) {
     if (!(error instanceof BadSetting)) throw error
-    console.error(error.message)
+    print(error.message)
     process.exit(1)
   }
 }
@@ -55,6 +58,8 @@ export const readConfig = (environment: Environment, options: ReadOptions = {}):
 
 /** Parses and validates the environment. */
 export function readSettings(environment: Environment, { signsTokens = true }: ReadOptions = {}): ResolvedSettings {
+  const misspelt = findMisspelt(environment)
+  if (misspelt.length > 0) throw new BadSetting(misspelt.join(' '))
   const values = readValues(withFiles(environment))
   const IS_PRODUCTION = values.ENVIRONMENT === 'production'
   const settings: ResolvedSettings = {
@@ -78,6 +83,7 @@ export function readSettings(environment: Environment, { signsTokens = true }: R
     throw new BadSetting('PASSWORD_MIN_LENGTH is greater than PASSWORD_MAX_LENGTH: no password could satisfy both.')
   }
   requireUrls(settings)
+  requirePublicUrl(settings)
   if (settings.JWT_SECRET_PREVIOUS === settings.JWT_SECRET)
     throw new BadSetting('JWT_SECRET_PREVIOUS is the same as JWT_SECRET: leave it out, or set the previous secret.')
   if (IS_PRODUCTION && signsTokens) requireStrongSecret('JWT_SECRET', settings.JWT_SECRET)
@@ -115,13 +121,23 @@ function requireUrls({ DATABASE_URL, REDIS_URL }: ResolvedSettings) {
     throw new BadSetting('REDIS_URL must be a valid URL, or several separated by commas.')
 }
 
+/** Links contain secrets, so they must not lead over an unencrypted network. */
+function requirePublicUrl({ PUBLIC_URL, IS_PRODUCTION }: ResolvedSettings) {
+  if (PUBLIC_URL === '') return
+  const url = isOrigin(PUBLIC_URL) ? new URL(PUBLIC_URL) : undefined
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new BadSetting('PUBLIC_URL must be an address without a path, such as https://boards.example.com.')
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
+  if (IS_PRODUCTION && url.protocol === 'http:' && !isLoopback) throw unsafe('PUBLIC_URL is not https.')
+}
+
 function readValues(environment: Environment): SettingValues {
   const required = Object.keys(Settings.properties).filter((name) => !derivedSettings.has(name))
   const schema = { ...Settings, required }
   try {
     return envSchema<SettingValues>({ schema, data: environment, env: false, dotenv: false })
   } catch (error) {
-    throw new BadSetting((error as Error).message.replaceAll(/env\/(\w+)/g, '$1'))
+    throw new BadSetting(describeInvalid((error as { errors: ErrorObject[] }).errors))
   }
 }
 
@@ -164,6 +180,7 @@ function nest(settings: ResolvedSettings) {
       maxUnreadResponseBytes: settings.MAX_UNREAD_RESPONSE_BYTES,
       unreadySeconds: settings.UNREADY_SECONDS,
       hasAdminApi: settings.ADMIN_API === 'on',
+      hasApiDocs: settings.API_DOCS === 'on',
     },
     database: {
       url: settings.DATABASE_URL,
@@ -176,13 +193,16 @@ function nest(settings: ResolvedSettings) {
       previousSecret: settings.JWT_SECRET_PREVIOUS,
       algorithm: settings.JWT_ALGORITHM,
       lifetimeSeconds: settings.TOKEN_LIFETIME_SECONDS,
+      hasAccessTokens: settings.ACCESS_TOKENS === 'on',
     },
+    tokenMaxAgeDays: settings.TOKEN_MAX_AGE_DAYS,
     auth: {
       isRegistrationOpen: settings.REGISTRATION === 'open',
       isCookieDefault: settings.AUTH_COOKIE,
       isCookieSecure: settings.IS_PRODUCTION,
       sessionMaxAgeSeconds: settings.SESSION_MAX_AGE_SECONDS,
     },
+    publicUrl: settings.PUBLIC_URL,
     isUserSearchOpen: settings.USER_SEARCH === 'open',
     passwords: {
       minLength: settings.PASSWORD_MIN_LENGTH,
@@ -201,11 +221,14 @@ function nest(settings: ResolvedSettings) {
             wrong_password: settings.MAX_FAILED_LOGINS,
             registration: settings.MAX_REGISTRATIONS_PER_HOUR,
             bad_payload: settings.MAX_BAD_PAYLOADS_PER_MINUTE,
+            invalid_link: settings.MAX_INVALID_LINKS,
             request: settings.MAX_REQUESTS_PER_MINUTE,
             request_address: settings.MAX_REQUESTS_PER_MINUTE_PER_ADDRESS,
             upgrade: settings.MAX_UPGRADES_PER_MINUTE,
             search: settings.MAX_USER_SEARCHES_PER_MINUTE,
             search_day: settings.MAX_USER_SEARCHES_PER_DAY,
+            new_token: settings.MAX_NEW_TOKENS_PER_HOUR,
+            unknown_token: settings.MAX_UNKNOWN_TOKENS_PER_MINUTE,
           },
     quotas: {
       isOn: settings.QUOTAS === 'on',
@@ -236,7 +259,7 @@ function nest(settings: ResolvedSettings) {
           }
         : undefined,
     },
-    log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT },
+    log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT, instance: `${hostname()}:${settings.PORT}` },
     metrics: { port: settings.METRICS_PORT, host: settings.METRICS_HOST, token: settings.METRICS_TOKEN },
   }
 }

@@ -37,7 +37,7 @@ export const Settings = Type.Object({
     default: PLACEHOLDER_SECRET,
     minLength: 1,
     description:
-      'Signs access tokens. Production requires a random secret of at least 32 characters, and rejects the placeholder and examples.',
+      'Signs the tokens of logins. Production requires a random secret of at least 32 characters, and rejects the placeholder and examples.',
   }),
   JWT_SECRET_PREVIOUS: Type.String({
     default: '',
@@ -51,7 +51,18 @@ export const Settings = Type.Object({
   TOKEN_LIFETIME_SECONDS: Type.Integer({
     default: 3600,
     minimum: 1,
-    description: 'Lifetime of an access token and of its cookie.',
+    description: 'Lifetime of the token of a login, and of its cookie.',
+  }),
+  ACCESS_TOKENS: Type.Enum(['on', 'off'], {
+    default: 'on',
+    description:
+      'Whether users can create [access tokens](tokens.md) for programs. If off, existing ones are rejected, and the paths that manage them do not exist.',
+  }),
+  TOKEN_MAX_AGE_DAYS: Type.Integer({
+    default: 366,
+    minimum: 0,
+    maximum: 3_650,
+    description: 'Maximum lifetime of a new access token. 0: no maximum, and a token may never expire.',
   }),
   SESSION_MAX_AGE_SECONDS: Type.Integer({
     default: 2_592_000,
@@ -64,7 +75,13 @@ export const Settings = Type.Object({
   }),
   REGISTRATION: Type.Enum(['open', 'closed'], {
     default: 'open',
-    description: 'Whether anyone can create an account, or only the operator with `npm run admin`.',
+    description:
+      '`open`: anyone can create an account. `closed`: only with an invitation link, from the owner of a board or from the operator; or the operator creates it.',
+  }),
+  PUBLIC_URL: Type.String({
+    default: '',
+    description:
+      'The address under which users reach the service, such as `https://boards.example.com`, for invitation and reset links. Production requires https, except for a loopback address. Empty: the web client uses the address of its page, and the command line prints paths.',
   }),
   USER_SEARCH: Type.Enum(['open', 'limited'], {
     description:
@@ -74,6 +91,11 @@ export const Settings = Type.Object({
     default: 'off',
     description:
       'Whether superusers can use the administration API under `/admin`. If off, these paths do not exist; `npm run admin` always works.',
+  }),
+  API_DOCS: Type.Enum(['on', 'off'], {
+    default: 'on',
+    description:
+      'Whether `/docs`, `/redoc` and the realtime console `/docs/realtime` exist. `/openapi.json` and `/asyncapi.json` always do.',
   }),
   PASSWORD_MIN_LENGTH: Type.Integer({
     minimum: 1,
@@ -206,6 +228,11 @@ export const Settings = Type.Object({
     minimum: 1,
     description: 'New WebSocket connections from one address; more are closed with 1013.',
   }),
+  MAX_INVALID_LINKS: Type.Integer({
+    default: 20,
+    minimum: 1,
+    description: 'Invalid invitation and reset links from one address in 15 minutes; then 429 for all links.',
+  }),
   MAX_USER_SEARCHES_PER_MINUTE: Type.Integer({
     default: 30,
     minimum: 1,
@@ -215,6 +242,17 @@ export const Settings = Type.Object({
     default: 500,
     minimum: 1,
     description: 'User searches by one user in 24 hours; then 429.',
+  }),
+  MAX_NEW_TOKENS_PER_HOUR: Type.Integer({
+    default: 60,
+    minimum: 1,
+    description: 'Access tokens that one user creates in an hour. Each is recorded in the audit log forever.',
+  }),
+  MAX_UNKNOWN_TOKENS_PER_MINUTE: Type.Integer({
+    default: 60,
+    minimum: 1,
+    description:
+      'Requests from one address with an access token that does not exist, was revoked or has expired; then 429 for tokens that the instance has not seen yet.',
   }),
   QUOTAS: Type.Enum(['on', 'off'], {
     description:

@@ -1,19 +1,32 @@
-import type { BoardAccess, Role } from '@lockstep/contract/operation'
+import { type BoardAccess, type Role, type Scope, scopes, type TokenRequirement } from '@lockstep/contract/operation'
 import { type Resource, resourceNames, resources } from '@lockstep/contract/resources'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Statement, statement, wireTime } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
-import type { Credential } from '../security/tokens.ts'
+import type { Credential, SessionCredential } from '../security/tokens.ts'
 import { type BoardVersion, profilesOfBoard } from './board-version.ts'
 import type { BoardStream } from './event-log.ts'
 import { LARGE_BODY_BYTES, type StoredResponse } from './idempotency.ts'
+import { useInvitation } from './invitation-access.ts'
 import { NO_USAGE, type Usage, usageColumns } from './quotas.ts'
+
+/** The access token of a request. */
+export interface CallerToken {
+  scope: Scope
+  /** The only board that it gives access to; null: all boards of its user. */
+  board_id: string | null
+  /** In seconds since the epoch; null: never. */
+  expires_at: number | null
+}
 
 /** An authenticated, active user. */
 export interface Caller {
   id: string
   username: string
+  is_superuser: boolean
   credential: Credential
+  /** Null for a login. */
+  token: CallerToken | null
   /** The database's clock in seconds: tokens and password changes are dated by it. */
   now_seconds: number
 }
@@ -52,12 +65,15 @@ interface AccessRow {
   stored_response: StoredResponse | null
   profiles?: string
   text_bytes: number | null
+  /** Only with an access token. */
+  token?: CallerToken
 }
 interface AccessArguments {
   user_id: string
   target_id: string | null
   key: string | null
 }
+type TokenAccessArguments = Omit<AccessArguments, 'user_id'> & { token_id: string }
 
 /** The rows of a resource, with the id of their board. */
 const rowsOf = (resource: Resource) =>
@@ -65,12 +81,8 @@ const rowsOf = (resource: Resource) =>
 
 const now = wireTime(sql`clock_timestamp()`)
 
-/** Everything the authorization decision needs, in one statement: user, board, role, and a stored response for the key. */
-const accessStatement = (name: string, target: RawBuilder<unknown>, more = sql``) =>
-  statement(
-    name,
-    (args: AccessArguments) => sql<AccessRow>`
-      select caller.id as user_id, caller.username, caller.is_active, caller.is_superuser, caller.surviving_token_hash,
+/** The columns that the authorization decision needs, and a stored response for the key. */
+const accessColumns = sql`caller.id as user_id, caller.username, caller.is_active, caller.is_superuser, caller.surviving_token_hash,
         floor(extract(epoch from caller.tokens_valid_from))::int8 as tokens_valid_from,
         floor(extract(epoch from clock_timestamp()))::int8 as now_seconds,
         ${now} as at,
@@ -79,26 +91,59 @@ const accessStatement = (name: string, target: RawBuilder<unknown>, more = sql``
           json_build_object('fingerprint', stored.fingerprint, 'status', stored.status, 'position', stored.position,
             'body', case when octet_length(stored.body) <= ${sql.lit(LARGE_BODY_BYTES)} then stored.body end,
             'large_body_bytes', case when octet_length(stored.body) > ${sql.lit(LARGE_BODY_BYTES)} then octet_length(stored.body) end)
-        end as stored_response ${more}
-      from users caller
-      left join ${target} target on target.id = ${args.target_id}
+        end as stored_response`
+const accessJoins = (
+  target: RawBuilder<unknown>,
+  args: Pick<AccessArguments, 'target_id' | 'key'>,
+) => sql`left join ${target} target on target.id = ${args.target_id}
       left join board_members membership on membership.board_id = target.board_id and membership.user_id = caller.id
       left join board_stream stream on stream.board_id = target.board_id
       left join stored_responses stored on stored.user_id = caller.id and stored.key = ${args.key}
-        and stored.created_at > now() - interval '24 hours'
+        and stored.created_at > now() - interval '24 hours'`
+
+/** Everything the authorization decision needs, in one statement: user, board, role, and a stored response for the key. */
+const sessionAccess = (name: string, target: RawBuilder<unknown>, more: RawBuilder<unknown>) =>
+  statement(
+    name,
+    (args: AccessArguments) => sql<AccessRow>`
+      select ${accessColumns} ${more}
+      from users caller
+      ${accessJoins(target, args)}
       where caller.id = ${args.user_id}`,
   )
-const userAccess = accessStatement('check_user_access', sql`(select null::uuid as board_id, null::uuid as id)`)
+
+/**
+ * The same with an access token, which must be valid. A token of one board does not see stored responses of other boards: it
+ * could guess their keys.
+ */
+const tokenAccess = (name: string, target: RawBuilder<unknown>, more: RawBuilder<unknown>) =>
+  statement(
+    name,
+    (args: TokenAccessArguments) => sql<AccessRow>`
+      select ${accessColumns} ${more},
+        json_build_object('scope', token.scope, 'board_id', token.board_id,
+          'expires_at', ceil(extract(epoch from token.expires_at))::int8) as token
+      from access_tokens token join users caller on caller.id = token.user_id
+      ${accessJoins(target, args)} and (token.board_id is null or stored.board_id = token.board_id)
+      where token.id = ${args.token_id} and (token.expires_at is null or token.expires_at > clock_timestamp())`,
+  )
+
+/** How access to something is read: for a login, and for an access token. */
+interface AccessStatements {
+  session: Statement<AccessArguments, AccessRow>
+  token: Statement<TokenAccessArguments, AccessRow>
+}
+const accessStatements = (subject: string, target: RawBuilder<unknown>, more = sql``): AccessStatements => ({
+  session: sessionAccess(`check_${subject}_access`, target, more),
+  token: tokenAccess(`check_token_${subject}_access`, target, more),
+})
+const userAccess = accessStatements('user', sql`(select null::uuid as board_id, null::uuid as id)`)
 const resourceAccess = Object.fromEntries(
-  resourceNames.map((resource) => [resource, accessStatement(`check_${resource}_access`, rowsOf(resource))]),
-) as Record<Resource, Statement<AccessArguments, AccessRow>>
+  resourceNames.map((resource) => [resource, accessStatements(resource, rowsOf(resource))]),
+) as Record<Resource, AccessStatements>
 
 /** Also reads the board's version, so that a cached board or a 304 needs no further statement. */
-const fullBoardAccess = accessStatement(
-  'check_full_board_access',
-  rowsOf('board'),
-  sql`, ${profilesOfBoard} as profiles`,
-)
+const fullBoardAccess = accessStatements('full_board', rowsOf('board'), sql`, ${profilesOfBoard} as profiles`)
 
 const lockBoard = statement(
   'lock_board',
@@ -124,6 +169,10 @@ export interface AccessRequest {
   key: string | null
   /** Whether the full board is requested, and so its version. */
   isLoad?: boolean
+  /** The hash of an invitation link, with which a user who is not a member joins the board. Only for a change. */
+  invitationHash?: string
+  /** What is required of an access token. */
+  required: TokenRequirement | 'never'
 }
 
 /** The result of the access statement. The caller is authenticated; `authorize` decides about the board. */
@@ -131,40 +180,72 @@ export interface AccessCheck {
   caller: Caller
   storedResponse: StoredResponse | null
   board_id: string | null
-  /** Throws 404 or 403 unless the caller is authorized. */
-  authorize: () => BoardGrant
+  /** Throws 404 or 403 unless the caller is authorized: as a member, or by an invitation with this role. */
+  authorize: (invitedRole?: Role) => BoardGrant
   /** For the administration API, which has no boards. */
   requireSuperuser: () => void
 }
 
-/** Reads what authorization needs. Throws 401 unless the user is active and the token is valid. */
+/**
+ * Reads what authorization needs. Throws 401 unless the user is active and the token is valid, and 403 if no resource matters
+ * because an access token may not do this at all.
+ */
 export async function checkAccess(db: Db, request: AccessRequest): Promise<AccessCheck> {
-  const { credential, access, targetId, key, isLoad } = request
-  const query = isLoad ? fullBoardAccess : access ? resourceAccess[access.on] : userAccess
-  const [row] = await db.run(query, { user_id: credential.user_id, target_id: targetId, key })
+  const { credential, required } = request
+  const row = await readAccess(db, request)
   // Tokens are dated by the database's clock, so it decides when they expire.
-  if (!row || credential.usableUntil <= row.now_seconds || isRevoked(credential, row))
+  if (!row || credential.usableUntil <= row.now_seconds || isRejected(credential, row))
     throw new Problem('not_authenticated')
-  const caller = { id: row.user_id, username: row.username, credential, now_seconds: row.now_seconds }
+  const { user_id: id, username, is_superuser, now_seconds, token = null } = row
+  if (token) requireScope(token, required)
+  const caller = { id, username, is_superuser, credential, token, now_seconds }
   return {
     caller,
     storedResponse: row.stored_response,
     board_id: row.board_id,
-    authorize: () => authorizeBoard(request, caller, row),
+    authorize: (invitedRole) => authorizeBoard(request, caller, row, invitedRole),
     requireSuperuser: () => {
       if (!row.is_superuser) throw new Problem('superuser_only')
     },
   }
 }
 
+async function readAccess(db: Db, { credential, access, targetId, key, isLoad }: AccessRequest) {
+  const statements = isLoad ? fullBoardAccess : access ? resourceAccess[access.on] : userAccess
+  const { user_id, token_id } = credential
+  const target = { target_id: targetId, key }
+  const rows = await (token_id === undefined
+    ? db.run(statements.session, { user_id, ...target })
+    : db.run(statements.token, { token_id, ...target }))
+  return rows[0]
+}
+
+/** Throws 403 when the token may not call the operation, whatever it is about. */
+function requireScope({ scope, board_id }: CallerToken, required: AccessRequest['required']) {
+  if (required === 'never') throw new Problem('token_scope', { detail: 'An access token cannot do this. Log in.' })
+  if (scopes.indexOf(scope) < scopes.indexOf(required.scope)) throw new Problem('token_scope')
+  if (board_id !== null && !required.board_tokens) throw new Problem('token_board')
+}
+
+/** Throws 403 when the token is limited to another board. */
+export function requireTokenBoard(token: CallerToken | null, board_id: string) {
+  if (token && token.board_id !== null && token.board_id !== board_id) throw new Problem('token_board')
+}
+
 /**
  * The same for a change: takes the board lock first and checks access in a later statement. A statement that did both would
- * see the state from before it waited, and let through a member who was removed meanwhile.
+ * see the state from before it waited, and let through a member who was removed meanwhile. The same holds for an invitation, which
+ * is used up here: if the change fails, it is rolled back.
  */
 export async function lockAndCheckAccess(tx: Db, board_id: string, request: AccessRequest): Promise<AccessCheck> {
-  const [[usage = NO_USAGE], check] = await Promise.all([tx.run(lockBoard, { board_id }), checkAccess(tx, request)])
+  const { credential, invitationHash: token_hash } = request
+  const [[usage = NO_USAGE], check, [invitation]] = await Promise.all([
+    tx.run(lockBoard, { board_id }),
+    checkAccess(tx, request),
+    token_hash === undefined ? [] : tx.run(useInvitation, { token_hash, board_id, user_id: credential.user_id }),
+  ])
   const authorize = () => {
-    const grant = check.authorize()
+    const grant = check.authorize(invitation?.role)
     // The id was deleted here and used again on another board, whose lock is not held.
     if (grant.board_id !== board_id) throw new Problem(`${request.access?.on ?? 'board'}_not_found`)
     return { ...grant, usage }
@@ -201,11 +282,18 @@ export async function createBoardStream(tx: Db, board_id: string, caller: Caller
 }
 
 /** The authorization decision. The only function that decides who may access a board, for every request and every socket. */
-function authorizeBoard({ access, selfId }: AccessRequest, caller: Caller, row: AccessRow): BoardGrant {
+function authorizeBoard(
+  { access, selfId, invitationHash }: AccessRequest,
+  caller: Caller,
+  row: AccessRow,
+  invitedRole?: Role,
+): BoardGrant {
   if (!access) throw new Error('An operation without a board has nothing to authorize')
-  const { board_id, role, epoch, last_seq, at, text_bytes } = row
+  const { board_id, epoch, last_seq, at, text_bytes } = row
+  const role = row.role ?? invitedRole
   if (board_id === null) throw new Problem(`${access.on}_not_found`)
-  if (role === null) throw new Problem('not_a_member')
+  requireTokenBoard(caller.token, board_id)
+  if (role === undefined) throw new Problem(invitationHash === undefined ? 'not_a_member' : 'link_invalid')
   const isSelf = access.or_self === true && selfId === caller.id
   if (access.role === 'owner' && role !== 'owner' && !isSelf) throw new Problem('role_too_low')
   const version =
@@ -216,8 +304,18 @@ function authorizeBoard({ access, selfId }: AccessRequest, caller: Caller, row: 
 /** What decides whether a user's token is revoked. Times are in seconds. */
 export type Revocation = Pick<AccessRow, 'is_active' | 'tokens_valid_from' | 'surviving_token_hash'>
 
-/** A password change revokes every token that was issued before it, except the one that made it. */
-export function isRevoked({ issued_at, token_hash }: Credential, user: Revocation) {
+/** The credential of a caller who must have logged in. The contract keeps access tokens out of such operations (`never`). */
+export function sessionOf({ credential }: Caller): SessionCredential {
+  if (credential.token_id !== undefined) throw new Problem('token_scope')
+  return credential
+}
+
+/** The validity of an access token was checked by its statement. */
+const isRejected = (credential: Credential, user: Revocation) =>
+  credential.token_id === undefined ? isRevoked(credential, user) : !user.is_active
+
+/** A password change revokes every session that began before it, except the one that made it. */
+export function isRevoked({ issued_at, token_hash }: SessionCredential, user: Revocation) {
   if (!user.is_active) return true
   if (user.tokens_valid_from === null || issued_at >= user.tokens_valid_from) return false
   return token_hash !== user.surviving_token_hash
@@ -225,30 +323,38 @@ export function isRevoked({ issued_at, token_hash }: Credential, user: Revocatio
 
 interface AuthorizedConnection {
   board_id: string
-  user_id: string
-  issued_at: number
-  token_hash: string
+  credential: Credential
+}
+interface ConnectionArguments {
+  board_ids: string[]
+  user_ids: string[]
+  issued_ats: (number | null)[]
+  token_hashes: string[]
+  token_ids: (string | null)[]
 }
 const revokedConnections = statement(
   'find_revoked_connections',
-  (args: { board_ids: string[]; user_ids: string[]; issued_ats: number[]; token_hashes: string[] }) => sql<{
-    nth: number
-  }>`
-    select connection.nth from unnest(${args.board_ids}::uuid[], ${args.user_ids}::uuid[], ${args.issued_ats}::int8[], ${args.token_hashes}::text[])
-      with ordinality connection (board_id, user_id, issued_at, token_hash, nth)
+  (args: ConnectionArguments) => sql<{ nth: number }>`
+    select connection.nth from unnest(${args.board_ids}::uuid[], ${args.user_ids}::uuid[], ${args.issued_ats}::int8[],
+        ${args.token_hashes}::text[], ${args.token_ids}::uuid[])
+      with ordinality connection (board_id, user_id, issued_at, token_hash, token_id, nth)
     left join users person on person.id = connection.user_id
     left join board_members membership on membership.board_id = connection.board_id and membership.user_id = connection.user_id
+    left join access_tokens token on token.id = connection.token_id
     where membership.user_id is null or person.is_active is not true
       or (connection.issued_at < floor(extract(epoch from person.tokens_valid_from))
-        and connection.token_hash is distinct from person.surviving_token_hash)`,
+        and connection.token_hash is distinct from person.surviving_token_hash)
+      or (connection.token_id is not null and (token.id is null or token.expires_at <= clock_timestamp()))`,
 )
 /** Repeats the authorization decision for open sockets. Returns the indexes of those that are no longer authorized. */
 export async function findRevokedConnections(db: Db, connections: readonly AuthorizedConnection[]): Promise<number[]> {
+  const credentials = connections.map(({ credential }) => credential)
   const rows = await db.run(revokedConnections, {
-    board_ids: connections.map((c) => c.board_id),
-    user_ids: connections.map((c) => c.user_id),
-    issued_ats: connections.map((c) => c.issued_at),
-    token_hashes: connections.map((c) => c.token_hash),
+    board_ids: connections.map((connection) => connection.board_id),
+    user_ids: credentials.map(({ user_id }) => user_id),
+    issued_ats: credentials.map((each) => (each.token_id === undefined ? each.issued_at : null)),
+    token_hashes: credentials.map(({ token_hash }) => token_hash),
+    token_ids: credentials.map(({ token_id }) => token_id ?? null),
   })
   return rows.map((row) => row.nth - 1)
 }

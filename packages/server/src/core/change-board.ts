@@ -2,6 +2,7 @@ import type { EventKind } from '@lockstep/contract'
 import { sql } from 'kysely'
 import { type Database, type Db, statement, type Tx } from '../database/database.ts'
 import type { KeyedQueue } from '../platform/keyed-queue.ts'
+import { Problem } from '../platform/problem.ts'
 import type { ReleasableSlot } from '../platform/slot.ts'
 import type { Log } from '../telemetry/log.ts'
 import {
@@ -126,7 +127,9 @@ export async function changeBoard(core: CoreServices, change: BoardChange): Prom
     const { constraint = '' } = error as { constraint?: string }
     if (!identity || !idempotencyConflicts.includes(constraint)) throw error
     // A concurrent retry of the same request has committed: its response is the response.
-    const { storedResponse } = await checkAccess(core.database.forKey(user_id), accessRequest)
+    const { storedResponse, caller } = await checkAccess(core.database.forKey(user_id), accessRequest)
+    // The user has used the key on another board, which this access token does not see.
+    if (!storedResponse && caller.token?.board_id) throw new Problem('idempotency_key_reused')
     if (!storedResponse) throw error
     return replayResponse(storedResponse, identity)
   }

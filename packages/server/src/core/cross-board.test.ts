@@ -14,6 +14,8 @@ interface Place {
   item_id: string
   attachment_id: string
   rule_id: string
+  invitation_id: string
+  token_id: string
   user_id: string
 }
 let service: TestService
@@ -52,7 +54,10 @@ async function furnished({ owner }: TestBoard, board_id: string, column_id: stri
     params: { card_id },
     body: { file: new File(['Content'], 'note.txt') },
   })
-  return { ...params, card_id, attachment_id, label_id, checklist_id, item_id, rule_id, user_id }
+  const invitation = await owner.api.call('createInvitation', { params: { board_id }, body: {} })
+  const token = await owner.api.call('createToken', { body: { name: 'Bot', scope: 'read', board_id } })
+  const access = { invitation_id: invitation.id, token_id: token.id }
+  return { ...params, card_id, attachment_id, label_id, checklist_id, item_id, rule_id, ...access, user_id }
 }
 
 interface Reference {

@@ -35,9 +35,11 @@ export const isServerError = (error: unknown) => serverCode.test(codeOf(error))
 
 /** Constraints that a client can violate. They decide, because a check before the write can be outdated. */
 const constraintProblems: Record<string, ProblemCode> = {
+  invitations_inviter_left: 'not_a_member',
   users_email_taken: 'email_taken',
   users_username_taken: 'username_taken',
   board_stream_id_taken: 'id_taken',
+  access_tokens_member: 'not_a_member',
   ...Object.fromEntries(
     Object.values(resources).flatMap(({ table }) =>
       [`${table}_pkey`, `${table}_id_taken`].map((name) => [name, 'id_taken']),

@@ -21,6 +21,19 @@ export type JsonPrimitive = boolean | number | string | null;
 
 export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
+export interface AccessTokens {
+  board_id: string | null;
+  created_at: Generated<string>;
+  expires_at: string | null;
+  hash: Buffer;
+  hint: string;
+  id: string;
+  last_used_at: string | null;
+  name: string;
+  scope: string;
+  user_id: string;
+}
+
 export interface AdminActions {
   action: string;
   actor_id: string | null;
@@ -193,6 +206,20 @@ export interface FileChunks {
   nth: number;
 }
 
+export interface Invitations {
+  accepted_at: string | null;
+  board_id: string | null;
+  claimed_by: string | null;
+  created_at: Generated<string>;
+  email: string | null;
+  email_key: string | null;
+  expires_at: string;
+  id: string;
+  invited_by: string | null;
+  role: string | null;
+  token_hash: string;
+}
+
 export interface ItemAssignees {
   assigned_at: Generated<string>;
   board_id: string;
@@ -218,6 +245,14 @@ export interface Labels {
   created_at: Generated<string>;
   id: string;
   name: string;
+}
+
+export interface PasswordResetLinks {
+  created_at: Generated<string>;
+  created_by: string | null;
+  expires_at: string;
+  token_hash: string;
+  user_id: string;
 }
 
 export interface StoredResponses {
@@ -257,6 +292,7 @@ export interface Users {
 }
 
 export interface DB {
+  access_tokens: AccessTokens;
   admin_actions: AdminActions;
   attachments: Attachments;
   automation_rules: AutomationRules;
@@ -276,10 +312,12 @@ export interface DB {
   column_usage: ColumnUsage;
   columns: Columns;
   file_chunks: FileChunks;
+  invitations: Invitations;
   item_assignees: ItemAssignees;
   item_usage: ItemUsage;
   job_leases: JobLeases;
   labels: Labels;
+  password_reset_links: PasswordResetLinks;
   stored_responses: StoredResponses;
   unclaimed_files: UnclaimedFiles;
   users: Users;

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Database, statement } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
+import type { Log } from '../telemetry/log.ts'
 
 const TIMEOUT_MS = 500
 
@@ -12,16 +13,33 @@ interface HealthDeps {
   ping: (() => Promise<void>) | undefined
   /** Whether the instance is shutting down. */
   isClosing: () => boolean
+  log: Log
 }
 
-export function healthHandlers({ database, ping, isClosing }: HealthDeps): Handlers<typeof healthOperations> {
+type Readiness = 'ready' | 'unreachable' | 'closing'
+
+export function healthHandlers({ database, ping, isClosing, log }: HealthDeps): Handlers<typeof healthOperations> {
   let check: Promise<boolean> | undefined
   /** Concurrent requests share one check, so that many health checks cost one statement. */
   const isDatabaseUp = () => {
-    check ??= checkDatabase(database).finally(() => {
-      check = undefined
-    })
+    check ??= checkDatabase(database)
+      .then((isUp) => {
+        if (!isClosing()) report(isUp ? 'ready' : 'unreachable')
+        return isUp
+      })
+      .finally(() => {
+        check = undefined
+      })
     return check
+  }
+  let reported: Readiness = 'ready'
+  /** Logs each change once, because probes are frequent. */
+  const report = (readiness: Readiness) => {
+    if (readiness === reported) return
+    reported = readiness
+    if (readiness === 'closing') log.info({}, 'not ready: the instance is shutting down')
+    else if (readiness === 'unreachable') log.warn({}, 'not ready: PostgreSQL does not respond')
+    else log.info({}, 'ready again')
   }
   return {
     async getHealth() {
@@ -33,7 +51,10 @@ export function healthHandlers({ database, ping, isClosing }: HealthDeps): Handl
       return { status: isDegraded ? 'degraded' : 'ok', database: 'connected', redis, ...writes }
     },
     async getReadiness() {
-      if (isClosing()) throw new Problem('unavailable', { detail: 'This instance is shutting down.' })
+      if (isClosing()) {
+        report('closing')
+        throw new Problem('unavailable', { detail: 'This instance is shutting down.' })
+      }
       if (!(await isDatabaseUp())) throw new Problem('unavailable')
       return { status: 'ready' }
     },

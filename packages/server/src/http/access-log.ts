@@ -3,8 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../platform/problem.ts'
 import { send } from './error-handler.ts'
+import { isProbe } from './probes.ts'
+import { contextOf } from './request-context.ts'
 
-/** Logs one line per request, with the id of the response. It contains the route, not the URL, which can contain a token. */
+/**
+ * Logs one line per request, with the id of the response. It contains the route, not the URL, which can contain a token. Probes
+ * are frequent and rarely of interest, so they are logged at the level debug.
+ */
 export function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply)
@@ -13,13 +18,17 @@ export function logRequests(app: FastifyInstance) {
 }
 
 function logRequest(request: FastifyRequest, reply: FastifyReply) {
-  request.log.info(
+  const { accessRequest, access, board_id = access?.board_id } = contextOf(request) ?? {}
+  request.log[isProbe(request) ? 'debug' : 'info'](
     {
       method: request.method,
       route: request.routeOptions.url ?? null,
       status: reply.statusCode,
       duration_ms: Math.round(reply.elapsedTime * 100) / 100,
       address: request.ip,
+      user_id: accessRequest?.credential.user_id,
+      token_id: accessRequest?.credential.token_id,
+      board_id: board_id ?? undefined,
     },
     'request',
   )

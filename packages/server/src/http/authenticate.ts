@@ -2,21 +2,35 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parseCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import { Problem } from '../platform/problem.ts'
-import type { Tokens } from '../security/tokens.ts'
+import { type AccessTokens, isAccessToken } from '../security/access-tokens.ts'
+import type { Credential, Tokens } from '../security/tokens.ts'
 
 export const COOKIE = 'svc_auth'
 
-/** Reads the credential from the Authorization header or, only if there is none, from the cookie. */
+interface AuthenticateDeps {
+  tokens: Tokens
+  /** Undefined when access tokens are turned off. */
+  accessTokens: AccessTokens | undefined
+  isOwnOrigin: (request: FastifyRequest) => boolean
+}
+
+/**
+ * Reads the credential from the Authorization header or, only if there is none, from the cookie. An access token is accepted
+ * only in the header.
+ */
 export async function authenticate(
   request: FastifyRequest,
-  tokens: Tokens,
-  isOwnOrigin: (request: FastifyRequest) => boolean,
-) {
+  { tokens, accessTokens, isOwnOrigin }: AuthenticateDeps,
+): Promise<Credential> {
   const { authorization } = request.headers
   // Of several headers Node uses the first, but a proxy in front may have checked the last.
   if (request.raw.headersDistinct['authorization']?.[1] !== undefined) throw new Problem('not_authenticated')
   const token = authorization === undefined ? cookieOf(request) : /^Bearer +([\w.-]+)$/i.exec(authorization)?.[1]
-  const credential = token === undefined ? undefined : await tokens.verify(token)
+  if (token === undefined) throw new Problem('not_authenticated')
+  const credential =
+    authorization !== undefined && isAccessToken(token)
+      ? await accessTokens?.verify(token, request.ip)
+      : await tokens.verify(token)
   if (credential === undefined) throw new Problem('not_authenticated')
   // CSRF protection: a browser sends the cookie with requests of other sites too.
   const isRead = request.method === 'GET' || request.method === 'HEAD'

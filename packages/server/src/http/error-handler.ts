@@ -4,6 +4,7 @@ import type { ProblemCode } from '@lockstep/contract/problems'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problemOfDatabase } from '../database/errors.ts'
 import { Problem } from '../platform/problem.ts'
+import { isProbe } from './probes.ts'
 import { invalid } from './validation.ts'
 
 /** Renders every error, including those of the framework. A response reveals neither input nor internals. */
@@ -12,8 +13,9 @@ export function installErrorHandler(app: FastifyInstance, onProblem: (problem: P
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error)
     onProblem(problem)
-    // Load shedding is not an error, and can be frequent.
-    if (problem.status >= 500 && problem.code !== 'overloaded') request.log.error({ err: error }, problem.message)
+    // Load shedding is not an error, and can be frequent. The 503 of a probe is its result, which `health/` logs once.
+    const isExpected = problem.code === 'overloaded' || (problem === error && isProbe(request))
+    if (problem.status >= 500 && !isExpected) request.log.error({ err: error }, problem.message)
     return send(reply, problem)
   })
   const sendNotFound = (request: FastifyRequest, reply: FastifyReply) => {

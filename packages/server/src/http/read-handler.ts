@@ -17,12 +17,13 @@ const LARGE_TEXT_BYTES = 1_048_576
 /** Handles an operation that changes no board. */
 export async function handleRead(route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { deps, operation } = route
-  const { access, method, returns } = operation
+  const { access, method, returns, is_secret } = operation
   const result = await runHandler(route, request, reply)
   if (returns.schema === Bytes) return sendDownload(request, reply, result as Download)
   reply.code(returns.status)
+  if (is_secret) reply.header('cache-control', 'no-store')
+  else if (method === 'GET') reply.header('cache-control', 'private, no-cache')
   if (method !== 'GET') return sendText(reply, textOf(result))
-  reply.header('cache-control', 'private, no-cache')
   if (access === 'public') return sendText(reply, textOf(result))
   const key = contextOf(request)?.accessRequest.credential.user_id
   return sendJson(request, reply, result, {

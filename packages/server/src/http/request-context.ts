@@ -1,15 +1,22 @@
 import type { BoardAccess } from '@lockstep/contract/operation'
-import type { FastifyRequest } from 'fastify'
-import { type AccessCheck, type AccessRequest, type BoardGrant, checkAccess } from '../core/authorize.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type AccessCheck,
+  type AccessRequest,
+  type BoardGrant,
+  checkAccess,
+  requireTokenBoard,
+} from '../core/authorize.ts'
 import { networkOf } from '../platform/client-address.ts'
 import { requireShare } from '../platform/fair-share.ts'
+import type { TokenCredential } from '../security/tokens.ts'
 import { authenticate } from './authenticate.ts'
 import { slotOf } from './edge/admission-middleware.ts'
 import { isAcceptable } from './request-body.ts'
 import type { Route } from './route.ts'
 import { invalid } from './validation.ts'
 
-/** What is known of a request before its body is read. */
+/** What is known of a request before its body is read. The log line of a rejected request uses it too. */
 export interface RequestContext {
   params: Record<string, string>
   accessRequest: AccessRequest
@@ -27,22 +34,25 @@ type RequestWithContext = FastifyRequest & { [CONTEXT]?: RequestContext }
 export const contextOf = (request: RequestWithContext) => request[CONTEXT]
 
 /**
- * Authenticates and authorizes a request, before its body is read. The order of rejections is part of the API: 401, 422 of
- * the path, 404, 403, 429, 422 of the Idempotency-Key.
+ * Authenticates and authorizes a request, before its body is read. The order of rejections is part of the API: 401, 403 of the
+ * scope of an access token, 422 of the path, 404, 403, 429, 422 of the Idempotency-Key.
  */
-export async function authorizeRequest(route: Route, request: RequestWithContext) {
-  const { deps, operation, boardAccess } = route
-  const credential = await authenticate(request, deps.tokens, deps.isOwnOrigin)
+export async function authorizeRequest(route: Route, request: RequestWithContext, reply: FastifyReply) {
+  const { deps, operation, boardAccess, required } = route
+  const credential = await authenticate(request, deps)
+  if (credential.token_id !== undefined) watchTokenUse(route, credential, reply)
   const { user_id } = credential
   if (deps.shares) slotOf(request)?.releaseOnClose(requireShare(deps.shares.requests.claim(user_id)))
   const path = attempt(() => route.readParams(request))
   const key = attempt(() => (route.isWrite ? idempotencyKeyOf(request) : null))
   const accessRequest: AccessRequest = {
     credential,
+    required,
     key: key.value ?? null,
     ...accessTarget(boardAccess, path.value, route.isLoad),
   }
   const context: RequestContext = { params: path.value ?? {}, accessRequest }
+  request[CONTEXT] = context
   // An upload is received before its board is locked, so it is always authorized first.
   const mayRepeat = route.isWrite && !route.isUpload && !key.problem && isAcceptable(request, route.bodyLimit)
   const recentBoard = mayRepeat ? deps.recentAccess.boardOf(accessRequest) : undefined
@@ -57,7 +67,6 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
   else context.board_id = recentBoard as string
   if (excess) throw excess
   if (key.problem) throw key.problem
-  request[CONTEXT] = context
 }
 
 /** Checks the access of a repeated write after all: the order of rejections must not depend on the cache. */
@@ -67,9 +76,19 @@ export async function checkContext(route: Route, context: RequestContext) {
   authorizeContext(route, context, await checkAccess(db, accessRequest))
 }
 
+/** When the request ends, also by a closed connection, notes the use of an access token, or that it is not valid anymore. */
+function watchTokenUse({ deps }: Route, { token_id, token_hash }: TokenCredential, reply: FastifyReply) {
+  reply.raw.once('close', () => {
+    if (reply.raw.headersSent && reply.statusCode === 401) deps.accessTokens?.forget(token_hash)
+    else deps.accessTokens?.markUsed(token_id)
+  })
+}
+
 /** Throws 404 or 403 unless the user is authorized. */
 function authorizeContext({ deps, boardAccess, isWrite }: Route, context: RequestContext, access: AccessCheck) {
   context.access = access
+  const { board_id } = context.params
+  if (!boardAccess && board_id !== undefined) requireTokenBoard(access.caller.token, board_id)
   if (!boardAccess || access.storedResponse) return
   context.grant = access.authorize()
   context.board_id = context.grant.board_id
@@ -81,7 +100,7 @@ function accessTarget(
   boardAccess: BoardAccess | undefined,
   params: Record<string, string> | undefined,
   isLoad: boolean,
-): Omit<AccessRequest, 'credential' | 'key'> {
+): Omit<AccessRequest, 'credential' | 'key' | 'required'> {
   if (!params) return { targetId: null }
   const selfId = params['user_id']
   return {

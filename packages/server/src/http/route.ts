@@ -1,5 +1,10 @@
 import { FullBoard } from '@lockstep/contract/boards'
-import type { BoardAccess, Operation } from '@lockstep/contract/operation'
+import {
+  type BoardAccess,
+  type Operation,
+  type TokenRequirement,
+  tokenRequirementOf,
+} from '@lockstep/contract/operation'
 import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import type { CoreServices } from '../core/change-board.ts'
@@ -7,6 +12,7 @@ import type { ChangePacer } from '../core/change-pacer.ts'
 import type { RecentAccess } from '../core/recent-access.ts'
 import type { FairShare, UserAndAddressShare } from '../platform/fair-share.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
+import type { AccessTokens } from '../security/access-tokens.ts'
 import type { RateLimits } from '../security/rate-limits.ts'
 import type { Tokens } from '../security/tokens.ts'
 import type { ReceivedUpload, UploadStore } from './files/upload.ts'
@@ -20,6 +26,8 @@ export interface RouteDeps {
   core: CoreServices
   uploads: UploadStore
   tokens: Tokens
+  /** Undefined when access tokens are turned off. */
+  accessTokens: AccessTokens | undefined
   limits: RateLimits
   isOwnOrigin: (request: FastifyRequest) => boolean
   /** Boards of repeated writes. */
@@ -49,6 +57,8 @@ export interface Route {
   operation: Operation
   handler: AnyHandler
   boardAccess: BoardAccess | undefined
+  /** What an access token needs. */
+  required: TokenRequirement | 'never'
   isWrite: boolean
   isUpload: boolean
   /** The largest body, in bytes. */
@@ -72,6 +82,7 @@ export function compileRoute(deps: RouteDeps, operation: Operation, handler: Any
     operation,
     handler,
     boardAccess: typeof access === 'string' ? undefined : access,
+    required: tokenRequirementOf(operation),
     isWrite: emits !== undefined,
     isUpload: body_type === 'upload',
     bodyLimit: bodyLimitOf(operation),

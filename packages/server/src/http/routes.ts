@@ -40,7 +40,7 @@ function hooksOf(route: Route) {
     handle(route, request, reply)
   if (operation.access !== 'public')
     return {
-      onRequest: [(request: FastifyRequest) => authorizeRequest(route, request)],
+      onRequest: [(request: FastifyRequest, reply: FastifyReply) => authorizeRequest(route, request, reply)],
       handler: bind(isWrite ? handleWrite : handleRead),
     }
   if (!operation.body) return { onRequest: [], handler: bind(handleRead) }

@@ -115,8 +115,9 @@ export async function buildServer(
       exposedHeaders: EXPOSED_HEADERS,
     })
   })
-  await app.register(serveApiDocs, { isTokenKept: !config.isProduction })
-  await app.register(serveWebClient, { max_attachment_bytes: config.files.maxBytes })
+  const { hasApiDocs } = config.http
+  await app.register(serveApiDocs, { hasPages: hasApiDocs, isTokenKept: !config.isProduction })
+  await app.register(serveWebClient, { max_attachment_bytes: config.files.maxBytes, has_api_docs: hasApiDocs })
   return { app, isClosing: () => isClosing }
 }
 

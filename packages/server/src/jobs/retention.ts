@@ -23,3 +23,21 @@ const deleteResponses = statement(
 )
 /** Deletes stored responses older than a day. A user's next write deletes theirs too; this is for users who do not return. */
 export const deleteExpiredResponses = (db: Db): Promise<number> => inBatches(() => db.run(deleteResponses, {}))
+
+const deleteInvitations = statement(
+  'delete_expired_invitations',
+  () => sql<{ id: string }>`
+    delete from invitations where ctid in (
+      select ctid from invitations where expires_at <= now() limit ${sql.lit(BATCH_ROWS)} for update skip locked)
+    returning id`,
+)
+const deleteResetLinks = statement(
+  'delete_expired_reset_links',
+  () => sql<{ user_id: string }>`
+    delete from password_reset_links where ctid in (
+      select ctid from password_reset_links where expires_at <= now() limit ${sql.lit(BATCH_ROWS)} for update skip locked)
+    returning user_id`,
+)
+/** Deletes invitations and reset links that have expired. */
+export const deleteExpiredLinks = async (db: Db): Promise<number> =>
+  (await inBatches(() => db.run(deleteInvitations, {}))) + (await inBatches(() => db.run(deleteResetLinks, {})))

@@ -1,6 +1,7 @@
 import { type CloseReason, closeCodes, MAX_MESSAGES } from '@lockstep/contract/realtime'
 import type { WebSocket } from 'ws'
 import type { BoardGrant } from '../core/authorize.ts'
+import type { Credential } from '../security/tokens.ts'
 import { frame, framesOf, onceDrained, writeFrame } from './frames.ts'
 import type { EvictionReason, Head, LiveEvent, Subscriber, UnreadBuffer } from './hub-environment.ts'
 
@@ -34,8 +35,7 @@ export class BoardSocket implements Subscriber {
   readonly username: string
   readonly authorizedAtSeq: number
   readonly wantsSeq: boolean
-  readonly issued_at: number
-  readonly token_hash: string
+  readonly credential: Credential
   readonly expiresAtSeconds: number
   isAwaitingPong = false
   /** Received since the counts were last reset. */
@@ -52,7 +52,7 @@ export class BoardSocket implements Subscriber {
     wantsSeq: boolean,
     onDrained: (socket: BoardSocket) => void,
   ) {
-    const { credential } = caller
+    const { credential, token } = caller
     this.socket = socket
     this.id = id
     this.board_id = board_id
@@ -60,9 +60,9 @@ export class BoardSocket implements Subscriber {
     this.username = caller.username
     this.authorizedAtSeq = last_seq
     this.wantsSeq = wantsSeq
-    this.issued_at = credential.issued_at
-    this.token_hash = credential.token_hash
-    this.expiresAtSeconds = credential.expires_at
+    this.credential = credential
+    this.expiresAtSeconds =
+      credential.token_id === undefined ? credential.expires_at : (token?.expires_at ?? Number.POSITIVE_INFINITY)
     this.onDrained = onDrained
   }
 

@@ -21,6 +21,8 @@ import type { SocketRegistry } from './socket-registry.ts'
 
 const ADMISSION_WAIT_MS = 5_000
 const MAX_FRAGMENTS = 1_024
+/** Every access token may follow a board. */
+const REQUIRED = { scope: 'read', board_tokens: true } as const
 
 interface SocketServerSettings {
   maxSockets: number
@@ -138,7 +140,7 @@ export class SocketServer {
       const credential = await tokens.verifyForSocket(token)
       if (!credential || !formats.uuid.test(board_id)) throw new Problem('not_authenticated')
       const { user_id } = credential
-      const accessRequest = { credential, access: member('board'), targetId: board_id, key: null }
+      const accessRequest = { credential, access: member('board'), targetId: board_id, key: null, required: REQUIRED }
       const check = () => checkAccess(database.forKey(user_id), accessRequest)
       const key = this.settings.isFair ? user_id : undefined
       return (await this.handshakes.run(check, { key })).authorize()

@@ -403,7 +403,7 @@ describe('a Redis that fails', () => {
     MAX_UPGRADES_PER_MINUTE: '2',
   }
   const once = [
-    'Redis cannot count the rate limits: this instance counts logins, registrations and searches by itself, and other requests pass uncounted',
+    'Redis cannot count the rate limits: this instance counts logins, registrations, searches and unknown access tokens by itself, and other requests pass uncounted',
     'Redis counts the rate limits again',
   ]
   const INSURED = '203.0.113.9'

@@ -32,11 +32,14 @@ const limitDefinitions: Record<LimitName, { seconds: number; storage: CountStora
   wrong_password: { seconds: 900, storage: 'fallback' },
   registration: { seconds: 3_600, storage: 'fallback' },
   bad_payload: { seconds: 60, storage: 'fallback' },
+  invalid_link: { seconds: 900, storage: 'fallback' },
   request: { seconds: 60, storage: 'shared' },
   request_address: { seconds: 60, storage: 'local' },
   upgrade: { seconds: 60, storage: 'shared' },
   search: { seconds: 60, storage: 'fallback' },
   search_day: { seconds: 86_400, storage: 'fallback' },
+  new_token: { seconds: 3_600, storage: 'fallback' },
+  unknown_token: { seconds: 60, storage: 'fallback' },
 }
 const names = Object.keys(limitDefinitions) as LimitName[]
 /** A limit, and the values that identify what is counted, such as a user or an address. */
@@ -147,6 +150,21 @@ export class RateLimits {
   /** Limits payloads that public operations reject. */
   badPayloads(address: string): FailureCount {
     return this.failures(['bad_payload', networkOf(address)])
+  }
+
+  /** Limits guesses of invitation and reset links. */
+  invalidLinks(address: string): FailureCount {
+    return this.failures(['invalid_link', networkOf(address)])
+  }
+
+  /** Limits new access tokens, because each leaves an entry in the audit log. */
+  newToken(user_id: string): Promise<Problem | undefined> {
+    return this.consume(['new_token', user_id])
+  }
+
+  /** Limits access tokens that do not exist. */
+  unknownTokens(address: string): FailureCount {
+    return this.failures(['unknown_token', networkOf(address)])
   }
 
   /**
@@ -289,7 +307,7 @@ export class RateLimits {
         if (!this.isFailing && !signal.aborted)
           this.log.warn(
             { err: error },
-            'Redis cannot count the rate limits: this instance counts logins, registrations and searches by itself, and other requests pass uncounted',
+            'Redis cannot count the rate limits: this instance counts logins, registrations, searches and unknown access tokens by itself, and other requests pass uncounted',
           )
         this.isFailing = true
         if (probes % PROBES_PER_CONNECTION === 0 && !signal.aborted) {

@@ -22,13 +22,24 @@ interface Claims {
   logged_in_at: number
 }
 
-/** A verified token or ticket. Whether the user is active and the token not revoked is checked in the database. */
-export interface Credential extends Claims {
+/** The verified token of a login, or a ticket for it. Whether the user is active and the token not revoked is checked in the database. */
+export interface SessionCredential extends Claims {
   /** Identifies the token where the token itself must not be stored. */
   token_hash: string
   /** When the token or ticket expires, in seconds since the epoch. */
   usableUntil: number
+  token_id?: undefined
 }
+/** A known access token, or a ticket for it. Whether it is valid is checked in the database. */
+export interface TokenCredential {
+  user_id: string
+  token_id: string
+  /** Empty for a ticket. */
+  token_hash: string
+  /** When the ticket expires; infinity without one. */
+  usableUntil: number
+}
+export type Credential = SessionCredential | TokenCredential
 
 interface TokenSettings {
   secret: string
@@ -36,19 +47,23 @@ interface TokenSettings {
   previousSecret?: string
   algorithm: 'HS256' | 'HS384' | 'HS512'
   lifetimeSeconds: number
+  /** Whether tickets for access tokens are accepted. */
+  hasAccessTokens?: boolean
 }
 
-/** Signs and verifies access tokens. Only the configured algorithm is accepted. `checkAccess` checks expiry and revocation. */
+/** Signs and verifies the tokens of logins, and tickets. Only the configured algorithm is accepted. `checkAccess` checks expiry and revocation. */
 export class Tokens {
   private readonly key: Promise<CryptoKey>
   private readonly previousKey: Promise<CryptoKey> | undefined
   private readonly algorithm: string
   /** Verified tokens by their hash, so that no usable token stays in memory. */
-  private readonly verifiedTokens = new LRUCache<string, Credential>({ max: MAX_VERIFIED })
+  private readonly verifiedTokens = new LRUCache<string, SessionCredential>({ max: MAX_VERIFIED })
+  private readonly hasAccessTokens: boolean
   readonly lifetimeSeconds: number
 
-  constructor({ secret, previousSecret = '', algorithm, lifetimeSeconds }: TokenSettings) {
+  constructor({ secret, previousSecret = '', algorithm, lifetimeSeconds, hasAccessTokens = true }: TokenSettings) {
     this.algorithm = algorithm
+    this.hasAccessTokens = hasAccessTokens
     this.lifetimeSeconds = lifetimeSeconds
     const hash = `SHA-${algorithm.slice(2)}`
     // Imported once, because an import costs more than a signature.
@@ -73,21 +88,18 @@ export class Tokens {
    * Issues a short-lived ticket that opens sockets. It can be part of a URL, where a token should not be. The socket closes when
    * the token behind the ticket expires or is revoked.
    */
-  async issueTicket(
-    { user_id, issued_at, expires_at, logged_in_at, token_hash }: Credential,
-    now: number,
-  ): Promise<string> {
-    return new SignJWT({ token: { issued_at, expires_at, logged_in_at, token_hash } })
+  async issueTicket(credential: Credential, now: number): Promise<string> {
+    return new SignJWT(ticketClaims(credential))
       .setProtectedHeader({ alg: this.algorithm, typ: 'JWT' })
-      .setSubject(user_id)
+      .setSubject(credential.user_id)
       .setAudience([TICKET_AUDIENCE])
       .setIssuedAt(now)
       .setExpirationTime(now + TICKET_SECONDS)
       .sign(await this.key)
   }
 
-  /** The credential of an access token with a valid signature; undefined otherwise. It may have expired. */
-  async verify(token: string): Promise<Credential | undefined> {
+  /** The credential of a login token with a valid signature; undefined otherwise. It may have expired. */
+  async verify(token: string): Promise<SessionCredential | undefined> {
     const token_hash = hashToken(token)
     const cached = this.verifiedTokens.get(token_hash)
     if (cached) return cached.expires_at > oldestSecond() ? cached : undefined
@@ -98,14 +110,17 @@ export class Tokens {
     return credential
   }
 
-  /** The same for a socket, which is opened with an access token or a ticket. */
+  /** The same for a socket, which is opened with the token of a login or a ticket. */
   async verifyForSocket(token: string): Promise<Credential | undefined> {
     const credential = await this.verify(token)
     if (credential) return credential
     const ticket = await this.claims(token, TICKET_AUDIENCE)
     if (!ticket) return undefined
-    const tokenClaims = ticket.payload['token'] as Omit<Credential, 'user_id' | 'usableUntil'>
     const { user_id, expires_at } = ticket.own
+    const token_id = ticket.payload['access_token_id'] as string | undefined
+    if (token_id !== undefined)
+      return this.hasAccessTokens ? { user_id, token_id, token_hash: '', usableUntil: expires_at } : undefined
+    const tokenClaims = ticket.payload['token'] as Omit<SessionCredential, 'user_id' | 'usableUntil'>
     return { user_id, ...tokenClaims, usableUntil: Math.min(expires_at, tokenClaims.expires_at) }
   }
 
@@ -142,6 +157,12 @@ export class Tokens {
       return jwtVerify(token, await this.previousKey, options)
     }
   }
+}
+
+function ticketClaims(credential: Credential) {
+  if (credential.token_id !== undefined) return { access_token_id: credential.token_id }
+  const { issued_at, expires_at, logged_in_at, token_hash } = credential
+  return { token: { issued_at, expires_at, logged_in_at, token_hash } }
 }
 
 const oldestSecond = () => Math.floor(Date.now() / 1_000) - LOCAL_CLOCK_SECONDS

@@ -6,6 +6,7 @@ import { MARK, startService } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
 import { afterAll, describe, expect, test } from 'vitest'
 import { BadSetting, readConfig } from '../config/read-config.ts'
+import { VERSION } from '../platform/version.ts'
 
 const LOG = fileURLToPath(new URL('logger.ts', import.meta.url))
 afterAll(endProcesses)
@@ -53,18 +54,46 @@ test('[OBS-11] the log contains no token, no query of a socket and no body, even
 async function logged(format: string): Promise<string> {
   const program = `
     const { createLogger } = await import(${JSON.stringify(LOG)})
-    const log = createLogger({ level: 'info', format: ${JSON.stringify(format)} })
+    const log = createLogger({ level: 'info', instance: 'here:8000', format: ${JSON.stringify(format)} })
     log.info({ request_id: 'r', method: 'GET', route: '/boards/:board_id', status: 200, duration_ms: 3.5, address: '::1' }, 'request')
     log.warn({ err: new Error('gone') }, 'Redis cannot be reached')`
   return text(spawn(process.execPath, ['--input-type=module', '-e', program], { env: {} }).stdout)
 }
 
+test('[OBS-17] a restart is no incident: /ready is 503 and logged once, at info and without a stack', async () => {
+  const stage = await startService()
+  try {
+    const settings = { DATABASE_URL: stage.databaseUrl, REDIS_URL: '', LOG_LEVEL: 'info', UNREADY_SECONDS: '1' }
+    const service = await startServiceProcess(settings)
+    expect((await fetch(`${service.baseUrl}/ready`)).status).toBe(200)
+    service.signal('SIGTERM')
+    const isReady = async () => (await fetch(`${service.baseUrl}/ready`)).status === 200
+    await eventually('the instance is not ready', async () => !(await isReady()))
+    for (let i = 0; i < 5; i++) expect(await isReady()).toBe(false)
+    expect(await service.ended).toBe(0)
+    const lines = service.output().trim().split('\n')
+    expect(lines.filter((line) => !line.includes('"level":"info"'))).toEqual([])
+    expect(lines.filter((line) => line.includes('not ready'))).toHaveLength(1)
+    expect(service.output()).not.toMatch(/"stack"|"msg":"request"/)
+  } finally {
+    await stage.stop()
+  }
+}, 60_000)
+
 describe('the log format', () => {
-  test('[OBS-12] JSON lines for programs', async () => {
+  test('[OBS-12] [OBS-16] JSON lines for programs', async () => {
     const lines = (await logged('json')).trim().split('\n')
     const [request, warning] = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(request).toMatchObject({ level: 30, route: '/boards/:board_id', status: 200, msg: 'request' })
-    expect(warning).toMatchObject({ level: 40, msg: 'Redis cannot be reached', err: { message: 'gone' } })
+    expect(request).toMatchObject({
+      level: 'info',
+      service: 'lockstep',
+      version: VERSION,
+      instance: 'here:8000',
+      route: '/boards/:board_id',
+      status: 200,
+      msg: 'request',
+    })
+    expect(warning).toMatchObject({ level: 'warn', msg: 'Redis cannot be reached', err: { message: 'gone' } })
   })
 
   test('[OBS-12] readable lines for people', async () => {

@@ -1,3 +1,4 @@
+import { scopes } from '@lockstep/contract/operation'
 import { problems } from '@lockstep/contract/problems'
 import { closeCodes } from '@lockstep/contract/realtime'
 
@@ -32,13 +33,23 @@ export const LIMITS = [
   'wrong_password',
   'registration',
   'bad_payload',
+  'invalid_link',
   'request',
   'request_address',
   'upgrade',
   'search',
   'search_day',
+  'new_token',
+  'unknown_token',
 ] as const
-const JOBS = ['event_retention', 'run_retention', 'response_retention', 'file_removal'] as const
+const JOBS = [
+  'event_retention',
+  'run_retention',
+  'response_retention',
+  'link_retention',
+  'file_removal',
+  'token_retention',
+] as const
 const CLOSE_REASONS = [...(Object.keys(closeCodes) as (keyof typeof closeCodes)[]), 'slow', 'flood', 'client'] as const
 const codes = Object.keys(problems) as (keyof typeof problems)[]
 /** The problems of load shedding: the request would succeed at another time. */
@@ -68,6 +79,10 @@ export const definitions = {
   lockstep_http_problems_total: counter('Responses with an error, by problem code.', { code: codes }),
   lockstep_http_shed_total: counter('Requests rejected with 503 that the client should retry.', {
     code: shedding,
+  }),
+  lockstep_token_requests_total: counter('Requests with a known access token.', {
+    scope: scopes,
+    kind: ['personal', 'board'],
   }),
   lockstep_limit_refusals_total: counter('Requests and sockets rejected by a rate limit.', { limit: LIMITS }),
   lockstep_limit_uncounted_total: counter('Requests that Redis could not count for a rate limit.', {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { VERSION } from '../platform/version.ts'
 import { definitions, type Labels } from './metric-definitions.ts'
 
 type Definitions = typeof definitions
@@ -94,10 +94,6 @@ function combinations(labels: Labels): Record<string, string>[] {
     all = all.flatMap((combination) => values.map((value) => ({ ...combination, [label]: value })))
   }
   return all
-}
-
-const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
 }
 
 /** Default metrics of the library whose names break the conventions of Prometheus. */

@@ -15,7 +15,7 @@ export const userJson = sql<User>`(select row_to_json(fields) from (select
 export const keyOf = (name: string) =>
   name.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 
-interface NewUser {
+export interface NewUser {
   id: string
   email: string
   username: string
@@ -92,6 +92,7 @@ export async function readOwnPassword(db: Db, id: string) {
 
 interface TokenStart {
   is_active: boolean
+  is_superuser: boolean
   hashed_password: string
   tokens_valid_from: number | null
   surviving_token_hash: string | null
@@ -101,7 +102,7 @@ interface TokenStart {
 const tokenStart = statement(
   'read_token_start',
   (args: { id: string }) => sql<TokenStart>`
-    select is_active, hashed_password, surviving_token_hash, floor(extract(epoch from tokens_valid_from))::int8 as tokens_valid_from,
+    select is_active, is_superuser, hashed_password, surviving_token_hash, floor(extract(epoch from tokens_valid_from))::int8 as tokens_valid_from,
       floor(extract(epoch from greatest(clock_timestamp(), tokens_valid_from)))::int8 as issued_at
     from users where id = ${args.id} for share`,
 )
@@ -116,23 +117,31 @@ export async function readTokenStart(db: Db, id: string): Promise<TokenStart | u
  */
 export const nextTokenSecond = sql`greatest(date_trunc('second', clock_timestamp()), users.tokens_valid_from) + interval '1 second'`
 
+export interface PasswordChange {
+  id: string
+  old_hash: string
+  new_hash: string
+  /** Of the session that makes the change. */
+  token_hash: string
+}
 /**
  * The row is locked before the clock is read, and `read_token_start` waits for that lock: a token that is issued at the same
- * time either has an earlier second or sees the change.
+ * time either has an earlier second or sees the change. The audit log gets its entry in the same statement.
  */
 const replacePassword = statement(
   'replace_password',
-  (args: { id: string; old_hash: string; new_hash: string; token_hash: string }) => sql<{ id: string }>`
-    with locked as materialized (select id from users where id = ${args.id} and hashed_password = ${args.old_hash} for no key update)
-    update users set hashed_password = ${args.new_hash}, surviving_token_hash = ${args.token_hash}, tokens_valid_from = ${nextTokenSecond}
-    from locked where users.id = locked.id
-    returning users.id`,
+  (args: PasswordChange) => sql<{ id: string }>`
+    with locked as materialized (select id from users where id = ${args.id} and hashed_password = ${args.old_hash} for no key update),
+    changed as (
+      update users set hashed_password = ${args.new_hash}, surviving_token_hash = ${args.token_hash}, tokens_valid_from = ${nextTokenSecond}
+      from locked where users.id = locked.id
+      returning users.id
+    )
+    insert into admin_actions (actor_id, action, target_id) select id, 'change-password', id from changed
+    returning target_id as id`,
 )
 /** False when the password was changed in the meantime. */
-export async function changePassword(
-  db: Db,
-  change: { id: string; old_hash: string; new_hash: string; token_hash: string },
-) {
+export async function changePassword(db: Db, change: PasswordChange): Promise<boolean> {
   return (await db.run(replacePassword, change)).length === 1
 }
 

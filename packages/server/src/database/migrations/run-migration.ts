@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { operatorName } from '../../platform/operator-name.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { concurrentIndexOf, type Migration, readBatches } from './read-migrations.ts'
 
@@ -25,8 +26,14 @@ interface MigrationContext {
   isServing: boolean
 }
 
-const recordMigration = ({ client }: MigrationContext, { name, phase, needs }: Migration) =>
-  client.query('insert into schema_migrations (name, phase, needs) values ($1, $2, $3)', [name, phase, needs])
+/** Records a migration, also in the audit log, once that exists. */
+async function recordMigration({ client }: MigrationContext, { name, phase, needs }: Migration) {
+  await client.query('insert into schema_migrations (name, phase, needs) values ($1, $2, $3)', [name, phase, needs])
+  const { rowCount } = await client.query(`select where to_regclass('admin_actions') is not null`)
+  if (rowCount === 0) return
+  const entry = [operatorName(), JSON.stringify({ migration: name })]
+  await client.query(`insert into admin_actions (operator, action, details) values ($1, 'migrate', $2)`, entry)
+}
 
 /** Runs one migration, and records it. */
 export async function runMigration(context: MigrationContext, migration: Migration) {

@@ -7,6 +7,7 @@ import { JSON_TYPE } from '../../platform/json.ts'
 import { Problem } from '../../platform/problem.ts'
 import { waitWithout } from '../../platform/slot.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import { isProbeUrl } from '../probes.ts'
 import { type Method, methodLabel } from '../request-metrics.ts'
 import { AdmissionController, openRequestShares, type Slot } from './admission-controller.ts'
 import { serializeRequests } from './pipelining.ts'
@@ -14,8 +15,6 @@ import { isUpgradeWithBody } from './unread-body.ts'
 
 const TICK_MS = 10
 const LOG_MS = 1_000
-/** Health checks and metrics must work under overload. */
-const isNeverShed = /^(?:\/api)?\/(?:health|ready|live|metrics)\/?(?:\?|$)/
 
 interface AdmissionDeps {
   slots: number
@@ -94,7 +93,8 @@ export class AdmissionMiddleware {
   private wrap(handle: RequestListener): RequestListener {
     return serializeRequests((request, response) => {
       if (isUpgradeWithBody(request)) response.shouldKeepAlive = false
-      if (isNeverShed.test(request.url ?? '')) return handle(request, response)
+      // Health checks and metrics must work under overload.
+      if (isProbeUrl(request.url ?? '')) return handle(request, response)
       const key = this.deps.isFair ? networkOf(addressOf(request, this.deps.trustedHops)) : ''
       const releaseShare = this.shares?.claim(key)
       if (this.shares && !releaseShare) return this.shed(request, response)

@@ -10,12 +10,12 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** A server that accepts forty connections. */
-async function serverFor(isByAddress: boolean) {
+/** A server that accepts four fifths of `maxFiles` connections. */
+async function serverFor(isByAddress: boolean, maxFiles = 50) {
   const server = createServer((_request, response) => void response.end('ok'))
   const warnings: object[] = []
   const log = { warn: (details: object) => void warnings.push(details) }
-  const stop = limitConnections(server, { isByAddress, log, maxFiles: 50 })
+  const stop = limitConnections(server, { isByAddress, log, maxFiles })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const sockets: Socket[] = []
@@ -30,8 +30,16 @@ async function serverFor(isByAddress: boolean) {
   const open = async (localAddress: string, count: number) => {
     const opened = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }))
     sockets.push(...opened)
-    for (const socket of opened) socket.on('error', () => {})
-    await Promise.all(opened.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+    const begun = opened.map(
+      (socket) =>
+        new Promise((resolve) =>
+          socket
+            .once('connect', resolve)
+            .once('error', resolve)
+            .on('error', () => {}),
+        ),
+    )
+    await Promise.all(begun)
     await new Promise((resolve) => setTimeout(resolve, 200))
     return opened.filter((socket) => !socket.destroyed && !socket.readableEnded).length
   }
@@ -46,6 +54,16 @@ test('[LOAD-13] one address gets its share of the connections once half are in u
   expect(warnings[0]).toEqual({ connections: 40, maxFiles: 50 })
   for (const socket of sockets) socket.destroy()
   await eventually('room again', async () => (await open('127.0.0.1', 1)) === 1)
+})
+
+test('[LOAD-13] one address opens 100 connections per second, and others are not affected', async () => {
+  const { open } = await serverFor(true, 5_000)
+  const [first, other] = await Promise.all([open('127.0.0.1', 300), open('127.0.0.2', 90)])
+  // The second may end while they are opened.
+  expect(first).toBeGreaterThanOrEqual(100)
+  expect(first).toBeLessThan(300)
+  expect(other).toBe(90)
+  await eventually('the next second', async () => (await open('127.0.0.1', 1)) === 1)
 })
 
 test('[LOAD-13] behind a proxy all share what the open-files limit allows', async () => {

@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { networkOf } from '../../platform/client-address.ts'
 import { FairShare } from '../../platform/fair-share.ts'
+import { KeyCounts } from '../../platform/key-counts.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 /** The part of the open-files limit for client connections. The rest is for PostgreSQL, Redis, logs and files. */
 const CLIENT_PART = 0.8
 /** Once half of the connections are in use, one address may have this part of them. */
 const ADDRESS_PART = 1 / 8
-const LOG_MS = 1_000
+/** New connections of one address per second. One that is accepted costs far more than one that is closed at once. */
+const NEW_PER_SECOND = 100
+const SECOND_MS = 1_000
 
 interface ConnectionLimits {
-  /** Whether one address gets no more than its share. Off behind a proxy, because all connections come from it. */
+  /** Whether one address gets no more than its share, and opens no more than some per second. Off behind a proxy, because all connections come from it. */
   isByAddress: boolean
   log: Pick<Log, 'warn'>
   /** The open-files limit of the process. */
@@ -19,27 +22,39 @@ interface ConnectionLimits {
 }
 
 /**
- * Refuses TCP connections above a part of the open-files limit, and those of an address above its share. At the limit itself
- * `accept` would fail, and new connections would wait in the kernel's queue without an error.
+ * Closes new TCP connections above a part of the open-files limit, and those of an address above its share or its rate. At the
+ * open-files limit itself `accept` would fail, and new connections would wait in the kernel's queue without an error.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): () => void {
   const { isByAddress, log, maxFiles = maxOpenFiles() } = limits
   const max = Math.floor(maxFiles * CLIENT_PART)
   const shares = new FairShare(max, isByAddress ? max * ADDRESS_PART : max)
+  let opened = new KeyCounts()
   let rejected = 0
   const timer = setInterval(() => {
     if (rejected > 0)
       log.warn(
         { connections: rejected, maxFiles },
-        'connections were rejected: too many open files, or too many from one address',
+        'connections were closed: too many open files, or too many from one address',
       )
     rejected = 0
-  }, LOG_MS).unref()
+    opened = new KeyCounts()
+  }, SECOND_MS).unref()
+  // Replaces the listener of the HTTP server, so that a rejected connection does not get an HTTP parser.
+  const accept = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
   server.on('connection', (socket) => {
-    const release = shares.claim(isByAddress ? networkOf(socket.remoteAddress ?? '') : '')
-    if (release) return void socket.once('close', release)
-    rejected++
-    socket.destroy()
+    const network = isByAddress ? networkOf(socket.remoteAddress ?? '') : ''
+    opened.add(network, 1)
+    const isTooFast = isByAddress && opened.of(network) > NEW_PER_SECOND
+    const release = isTooFast ? undefined : shares.claim(network)
+    if (!release) {
+      rejected++
+      // A reset costs less than an orderly end, and leaves no connection in TIME_WAIT.
+      return void socket.resetAndDestroy()
+    }
+    socket.once('close', release)
+    for (const listener of accept) listener.call(server, socket)
   })
   return () => clearInterval(timer)
 }

@@ -6,12 +6,19 @@ import type { FastifyInstance } from 'fastify'
 const BACKLOG = 256
 const LISTENERS = process.platform === 'linux' ? 4 : 1
 
+interface ListenSettings {
+  host: string
+  port: number
+  /** The log line for each address. */
+  describe?: (address: string) => string
+}
+
 /**
  * Listens with several listeners on one port (SO_REUSEPORT). Node accepts one connection per listener in each iteration of the
  * event loop, and under load an iteration is long: with a single listener, new connections, such as health checks, would wait
  * for seconds.
  */
-export async function listenWithReusePort(app: FastifyInstance, { host, port }: { host: string; port: number }) {
+export async function listenWithReusePort(app: FastifyInstance, { host, port, describe }: ListenSettings) {
   const listeners: Server[] = []
   app.addHook('preClose', async () => {
     for (const listener of listeners) listener.close()
@@ -20,9 +27,10 @@ export async function listenWithReusePort(app: FastifyInstance, { host, port }: 
   app.addHook('onClose', async () => {
     await Promise.all(listeners.map((listener) => isEmpty(listener)))
   })
-  if (LISTENERS === 1) return app.listen({ host, port })
+  const text = describe && { listenTextResolver: describe }
+  if (LISTENERS === 1) return app.listen({ host, port, ...text })
   const shared = { host, port: await claim(host, port), reusePort: true, backlog: BACKLOG }
-  const listening = await app.listen(shared)
+  const listening = await app.listen({ ...shared, ...text })
   for (let nth = 1; nth < LISTENERS; nth++) listeners.push(await open(app, shared))
   return listening
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
@@ -6,7 +7,8 @@ import { openApi } from '@lockstep/contract/openapi'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ownPath, pageHeaders } from './page-policy.ts'
 
-const redocBundle = new URL(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
+/** Copied by the build of the web client, so that Redoc and its 18 dependencies are not installed in production. */
+const REDOC = new URL('../../../../web/dist/.redoc/redoc.standalone.js', import.meta.url)
 /** Scripts are loaded from the path of the page only. Swagger UI and Redoc need inline styles. */
 const policyFor = (request: FastifyRequest, path: '/docs/' | '/redoc/') => {
   const own = ownPath(request, path)
@@ -30,11 +32,19 @@ const redocPage = (document: string) => `<!doctype html>
 </html>`
 const pages = new URL('../../../pages/', import.meta.url)
 
+interface ApiDocsSettings {
+  /** Whether there are pages, not only the documents. */
+  hasPages: boolean
+  /** Whether `/docs` keeps its bearer token in the browser. */
+  isTokenKept: boolean
+}
+
 /** Serves the OpenAPI and AsyncAPI documents, Redoc under `/redoc` and Swagger UI under `/docs`. Loads nothing from other hosts. */
-export async function serveApiDocs(app: FastifyInstance, { isTokenKept }: { isTokenKept: boolean }) {
+export async function serveApiDocs(app: FastifyInstance, { hasPages, isTokenKept }: ApiDocsSettings) {
   const document = openApi()
   serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
   serveText(app, '/asyncapi.json', 'application/json', JSON.stringify(asyncApi()))
+  if (!hasPages) return
 
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
   await app.register(swaggerUi, {
@@ -55,13 +65,28 @@ export async function serveApiDocs(app: FastifyInstance, { isTokenKept }: { isTo
     },
   })
 
-  serveText(app, '/redoc', 'text/html', redocPage('/openapi.json'))
-  serveText(app, '/redoc/realtime', 'text/html', redocPage('/asyncapi.json'))
-  serveText(app, '/redoc/redoc.standalone.js', 'text/javascript', await readFile(redocBundle, 'utf8'))
+  const redoc = await readRedoc()
+  if (redoc !== undefined) {
+    serveText(app, '/redoc', 'text/html', redocPage('/openapi.json'))
+    serveText(app, '/redoc/realtime', 'text/html', redocPage('/asyncapi.json'))
+    serveText(app, '/redoc/redoc.standalone.js', 'text/javascript', redoc)
+  }
   const read = (name: string) => readFile(new URL(name, pages), 'utf8')
   serveText(app, '/docs/realtime', 'text/html', await read('realtime.html'))
   serveText(app, '/docs/realtime.css', 'text/css', await read('realtime.css'))
   serveText(app, '/docs/realtime.js', 'text/javascript', await read('realtime.js'))
+}
+
+/** The built copy or, in a checkout without a build, the package, which is a development dependency of the web client. */
+async function readRedoc(): Promise<string | undefined> {
+  try {
+    return await readFile(
+      existsSync(REDOC) ? REDOC : new URL(import.meta.resolve('redoc/bundles/redoc.standalone.js')),
+      'utf8',
+    )
+  } catch {
+    return undefined
+  }
 }
 
 function serveText(app: FastifyInstance, path: string, type: string, text: string) {

@@ -32,13 +32,22 @@ const policyFor = (request: FastifyRequest) => {
   ].join('; ')
 }
 
+/** What the web client would otherwise learn only from a rejected request. */
+interface ClientLimits {
+  max_attachment_bytes: number
+  has_api_docs: boolean
+}
+
 /** Whether a path has the form of a built file. Every other path is a page of the client. */
 const isFile = (path: string) => path !== 'index.html' && /^[\w-]+(?:\/[\w-]+)*(?:\.[\w-]+)+$/.test(path)
 
+export const isWebClientBuilt = () => existsSync(BUILT)
+
 /** Serves the built web client under `/app`. Every path that is not a file returns the page. */
-export async function serveWebClient(app: FastifyInstance, limits: { max_attachment_bytes: number }) {
-  const isBuilt = existsSync(BUILT)
-  app.get('/', (_request, reply) => reply.redirect(isBuilt ? '/app' : '/docs'))
+export async function serveWebClient(app: FastifyInstance, limits: ClientLimits) {
+  const isBuilt = isWebClientBuilt()
+  const home = limits.has_api_docs ? '/docs' : '/openapi.json'
+  app.get('/', (_request, reply) => reply.redirect(isBuilt ? '/app' : home))
   if (!isBuilt) return app.log.warn('the web client is not built: run npm run build to serve it under /app')
   await app.register(files, {
     root: BUILT,
@@ -57,7 +66,6 @@ export async function serveWebClient(app: FastifyInstance, limits: { max_attachm
   const sendPage = (request: FastifyRequest, reply: FastifyReply) =>
     reply.headers(pageHeaders(policyFor(request))).sendFile('index.html')
   app.get('/app', sendPage)
-  // Limits that the client would otherwise learn only from a rejected request.
   app.get('/app/limits.json', (_request, reply) => reply.header('cache-control', 'no-cache').send(limits))
   app.get<{ Params: { '*': string } }>('/app/*', (request, reply) => {
     const path = request.params['*']

@@ -1,0 +1,108 @@
+import {
+  type AcceptedInvitation,
+  type adminInvitationOperations,
+  type invitationOperations,
+  linkOperations,
+} from '@lockstep/contract/invitations'
+import { member, tokenRequirementOf } from '@lockstep/contract/operation'
+import type { FastifyReply } from 'fastify'
+import { addNewMember, recordChange } from '../boards/member-steps.ts'
+import { type CoreServices, changeBoard } from '../core/change-board.ts'
+import { slotOf } from '../http/edge/admission-middleware.ts'
+import type { Handlers } from '../http/handler.ts'
+import { setNextLink } from '../http/next-link.ts'
+import { toJson } from '../platform/json.ts'
+import { Problem } from '../platform/problem.ts'
+import { hashOfToken, linkTo, requireLink } from '../security/links.ts'
+import type { RateLimits } from '../security/rate-limits.ts'
+import {
+  deleteInvitation,
+  findInvitations,
+  listInvitations,
+  previewInvitation,
+  readInvitationFor,
+} from './invitation-queries.ts'
+import { inviteToBoard, inviteToService, revokeAsOperator } from './invitation-steps.ts'
+
+interface InvitationDeps {
+  core: CoreServices
+  limits: RateLimits
+  publicUrl: string
+}
+type Operations = typeof invitationOperations & typeof linkOperations & typeof adminInvitationOperations
+
+export function invitationHandlers({ core, limits, publicUrl }: InvitationDeps): Handlers<Operations> {
+  const { database } = core
+  /** The only response with the secret. It must not be cached, and is not stored for retries. */
+  const withLink = ({ invitation, token }: Awaited<ReturnType<typeof inviteToBoard>>, reply: FastifyReply) => {
+    reply.header('cache-control', 'no-store')
+    return { ...invitation, link: linkTo(publicUrl, 'invite', token) }
+  }
+  return {
+    async createInvitation({ caller, board_id, body, reply }) {
+      const { role, email } = body
+      const invitation = { board_id, role: role ?? 'member', email: email ?? null, user_id: caller.id }
+      return withLink(await inviteToBoard(database, invitation), reply)
+    },
+
+    listInvitations: ({ db, board_id }) => listInvitations(db, board_id),
+
+    async revokeInvitation({ db, board_id, params }) {
+      if (!(await deleteInvitation(db, { id: params.invitation_id, board_id })))
+        throw new Problem('invitation_not_found')
+    },
+
+    async readInvitation({ db, body, request }) {
+      const find = () => previewInvitation(db, hashOfToken(body.token))
+      const { email_key: _, ...preview } = await requireLink(limits, request.ip, find)
+      return preview
+    },
+
+    async acceptInvitation({ db, caller, body, request, reply }) {
+      const token_hash = hashOfToken(body.token)
+      const find = () => readInvitationFor(db, { token_hash, user_id: caller.id })
+      const { board_id, member_role, has_email } = await requireLink(limits, request.ip, find)
+      if (!has_email) throw new Problem('wrong_invited_email')
+      if (board_id === null || member_role !== null) return { board_id, role: member_role }
+      const { credential } = caller
+      const response = await changeBoard(core, {
+        accessRequest: {
+          credential,
+          access: member('board'),
+          targetId: board_id,
+          key: null,
+          invitationHash: token_hash,
+          required: tokenRequirementOf(linkOperations.acceptInvitation),
+        },
+        board_id,
+        isNew: false,
+        isRemoval: false,
+        identity: null,
+        slot: slotOf(request),
+        cost: { bytes: 0, boardBytes: 0 },
+        handle: async ({ tx, grant: { role }, emit }) => {
+          await addNewMember(tx, { board_id, user_id: caller.id }, role, emit)
+          await recordChange(tx, caller, 'add-member', { board_id, user_id: caller.id }, { role })
+          return { status: 200, body: toJson({ board_id, role } satisfies AcceptedInvitation) }
+        },
+      })
+      reply.header('board-position', response.position)
+      return JSON.parse(response.body as string) as AcceptedInvitation
+    },
+
+    async createServiceInvitation({ caller, body, reply }) {
+      return withLink(await inviteToService(database, { actor_id: caller.id }, body.email ?? null), reply)
+    },
+
+    async findInvitations({ db, query, request, reply }) {
+      const { limit = 50, cursor } = query
+      const { json, next } = await findInvitations(db, limit, cursor)
+      setNextLink(request, reply, next && { limit, cursor: next })
+      return json
+    },
+
+    async revokeAnyInvitation({ caller, params }) {
+      await revokeAsOperator(database, { actor_id: caller.id }, params.invitation_id)
+    },
+  }
+}
