@@ -36,6 +36,9 @@ export function saveLogin(login: Login): void {
   renameSync(temporary, file)
 }
 
+/** Whether it is an access token, and not the token of a login. */
+export const isAccessToken = (token: string) => /^ls[pb]_/.test(token)
+
 export const deleteLogin = () => rmSync(loginFile(), { force: true })
 
 /** Whether other users can read the login file. */

@@ -55,12 +55,31 @@ describe('boards and cards', () => {
   })
 })
 
+test('[CLI-17] [INVITE-13] invite prints a link with the address of the service, with which a person joins the board', async () => {
+  const { code, out, err } = await user.run(['invite', 'Plan', '--role', 'owner', '--email', 'new@example.com'])
+  expect([code, err]).toEqual([0, ''])
+  const [, token = ''] = new RegExp(`^${service.baseUrl}/app/invite#([\\w-]{43})\n$`).exec(out) ?? []
+  const preview = await service.anybody.call('readInvitation', { body: { token } })
+  expect(preview).toMatchObject({ board_title: 'Plan', role: 'owner', email: 'new@example.com' })
+  const json = JSON.parse((await user.run(['invite', 'Plan', '--json'])).out) as { role: string; link: string }
+  expect(json).toMatchObject({ role: 'member', link: expect.stringMatching(`^${service.baseUrl}/app/invite#`) })
+  expect(await user.run(['invite', 'Plan', '--role', 'guest'])).toMatchObject({ code: 2 })
+})
+
 describe('names', () => {
   test('[CLI-6] an id, a title in any case, or a prefix of either identifies an item', async () => {
     for (const word of [board.id, board.id.toUpperCase(), board.id.slice(0, 30), 'Plan', 'PLAN', 'pla']) {
       const { code, out } = await user.run(['show', word, '--json'])
       expect({ word, code, id: JSON.parse(out).id }).toEqual({ word, code: 0, id: board.id })
     }
+  })
+
+  test('[CLI-6] an unknown column lists those of the board', async () => {
+    const { code, err } = await user.run(['add', 'Plan', 'nonsense', 'title'])
+    expect({ code, err }).toEqual({
+      code: 4,
+      err: 'lockstep: There is no column “nonsense”. There are: “To do”, “Done”.\n',
+    })
   })
 
   test('[CLI-6] an exact title wins over a prefix; an ambiguous name fails and lists the matches', async () => {
@@ -179,7 +198,7 @@ describe('for scripts', () => {
     expect(moved).toMatchObject({ id: card.id, column_id: board.columns[1].id })
     expect(await other.json(['seed', 'Seeded', '--new'])).toMatchObject({ title: 'Seeded', cards: 30 })
     expect(await other.json(['doctor'])).toMatchObject({ is_ok: true })
-    expect(await other.json(['help'])).toHaveLength(9)
+    expect(await other.json(['help'])).toHaveLength(14)
     expect(await other.json(['help', 'add'])).toMatchObject({ name: 'add' })
     expect(await other.json(['logout'])).toMatchObject({ url, is_logged_out: true })
     other.dispose()

@@ -11,11 +11,12 @@ export const boards: Command = {
     const ids = shortIds(list.map(({ id }) => id))
     print(list, () => {
       if (list.length === 0) return 'No boards yet. Create one: lockstep seed --new Demo'
+      const idWidth = Math.max(...[...ids.values()].map((id) => id.length))
       const width = Math.min(50, Math.max(...list.map(({ title }) => widthOf(escapeControlChars(title)))))
       return list
         .map(({ id, title, members }) => {
           const memberCount = members.length === 1 ? 'only you' : `${members.length} members`
-          return `${paint('dim', ids.get(id) ?? id)}  ${paint('bold', fit(escapeControlChars(title), width))}  ${memberCount}`
+          return `${paint('dim', (ids.get(id) ?? id).padEnd(idWidth))}  ${paint('bold', fit(escapeControlChars(title), width))}  ${memberCount}`
         })
         .join('\n')
     })

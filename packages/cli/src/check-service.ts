@@ -1,5 +1,5 @@
 import { type Client, createClient, isLockstepError } from '@lockstep/client'
-import { isLoginFileExposed, loginFile, readLogin } from './account.ts'
+import { isAccessToken, isLoginFileExposed, loginFile, readLogin } from './account.ts'
 import { type Check, noRetry, ok, TIMEOUT_MS, wrong } from './check.ts'
 import { failureOf } from './failure.ts'
 import { duration, escapeControlChars } from './terminal.ts'
@@ -73,15 +73,19 @@ export async function checkLogin(client: Client): Promise<Check> {
   }
   try {
     const { username } = await client.getMe({}, noRetry)
-    const leftMs = (session.expiresAt ?? Date.now()) - Date.now()
     if (readLogin()?.token === session.token && isLoginFileExposed()) {
-      const remedy = `chmod 600 ${loginFile()}\nIf someone may have read it, change your password to revoke all tokens.`
+      const revoke = isAccessToken(session.token)
+        ? 'revoke the access token'
+        : 'change your password to revoke all tokens'
+      const remedy = `chmod 600 ${loginFile()}\nIf someone may have read it, ${revoke}.`
       return wrong(
         'login',
         `as ${escapeControlChars(username)}, but other users of this machine can read the token`,
         remedy,
       )
     }
+    if (isAccessToken(session.token)) return ok('login', `as ${escapeControlChars(username)}, with an access token`)
+    const leftMs = (session.expiresAt ?? Date.now()) - Date.now()
     return ok('login', `as ${escapeControlChars(username)}, valid for ${duration(leftMs)}, renewed on use`)
   } catch (error) {
     const { message } = failureOf(error, baseUrl)

@@ -7,6 +7,7 @@ import { type Check, ok, TIMEOUT_MS, wrong } from './check.ts'
 import { failureOf } from './failure.ts'
 import { loadBoard } from './find.ts'
 import { duration, escapeControlChars } from './terminal.ts'
+import { hasWebSocket } from './watch.ts'
 
 const EVENT_MS = 1_000
 
@@ -88,6 +89,7 @@ function proxySettings(server: string): string {
 
 /** Checks that an event arrives by WebSocket, and how fast. */
 export async function checkEvent(client: Client, word: string): Promise<Check> {
+  if (!hasWebSocket) return wrong('event', 'this Node.js has no WebSocket', 'Run lockstep with Node.js 22 or newer.')
   try {
     const { id: board_id } = await loadBoard(client, word)
     await using board = await openBoard(client, board_id)

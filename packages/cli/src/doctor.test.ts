@@ -55,11 +55,15 @@ test('[CLI-14] on a healthy deployment every check passes, and an event arrives 
   const { code, out } = await user.run(['doctor', '--board', 'Plan'])
   expect(out.replaceAll(/\d+ (ms|min)/g, 'n $1')).toBe(`✓ address     ${service.baseUrl} responds
 ✓ service     Lockstep 0.1.0
+✓ https       not needed on this machine
 ✓ database    connected
 ✓ redis       connected
 ✓ clock       in sync
 ✓ round trip  n ms
+✓ exposure    nothing unexpected
+✓ proxy       forwards requests correctly, if there is one
 ✓ login       as ${board.owner.username}, valid for n min, renewed on use
+✓ instances   no difference found
 ✓ websocket   works
 ✓ event       arrived after n ms
 `)

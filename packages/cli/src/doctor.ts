@@ -1,5 +1,8 @@
 import { chosenUrl, clientFor, urlOf } from './account.ts'
 import type { Check } from './check.ts'
+import { checkExposure, checkHttps } from './check-exposure.ts'
+import { checkInstances } from './check-instances.ts'
+import { checkProxy } from './check-proxy.ts'
 import { checkLogin, checkService, checkStores } from './check-service.ts'
 import { checkEvent, checkUpgrade } from './check-socket.ts'
 import { checkTime } from './check-time.ts'
@@ -13,8 +16,9 @@ export const doctor: Command = {
   options: { board: { type: 'string' } },
   help: `  --board <board>   also check that an event arrives within a second
 
-  Checks the address, database, Redis, clocks, login, and whether WebSockets get through any proxies. To test an event,
-  it moves the first column of the board to its current position, which other users see as a move without effect.
+  Checks the address, HTTPS, database, Redis, clocks, what outsiders can reach, the proxy, the instances behind it, the
+  login, and WebSockets. For the proxy it tries two logins to an account that does not exist. To test an event, it moves
+  the first column of the board to its current position, which other users see as a move without effect.
   The exit code is 1 if a check fails.`,
   async run(context) {
     const { args, isJson, paint } = context
@@ -37,12 +41,16 @@ async function* runChecks(url: string, board: string | undefined): AsyncGenerato
   yield* service
   // Other checks make no sense if this is not Lockstep.
   if (service.some(({ state }) => state === 'wrong')) return
+  yield checkHttps(url)
   yield* await checkStores(url)
   yield* await checkTime(url)
+  yield* await checkExposure(url)
+  yield* await checkProxy(url)
   const client = clientFor(url)
   try {
     const login = await checkLogin(client)
     yield login
+    yield await checkInstances(url, client.session.token)
     const upgrade = await checkUpgrade(url)
     yield upgrade
     if (board === undefined) return
@@ -54,7 +62,7 @@ async function* runChecks(url: string, board: string | undefined): AsyncGenerato
   }
 }
 
-const signs = { ok: ['green', '✓'], wrong: ['red', '✗'], skipped: ['dim', '–'] } as const
+const signs = { ok: ['green', '✓'], wrong: ['red', '✗'], advice: ['yellow', '!'], skipped: ['dim', '–'] } as const
 
 function lines({ name, state, detail, remedy }: Check, paint: Paint): string {
   const [colour, sign] = signs[state]

@@ -6,7 +6,7 @@ interface Named {
   id: string
   title: string
 }
-/** Maximum number of candidates listed for an ambiguous name. */
+/** Maximum number of names listed for a name that is ambiguous or unknown. */
 const MAX_LISTED = 10
 const CONCURRENCY = 4
 const isId = (word: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(word)
@@ -26,18 +26,21 @@ export function pick<T extends Named>(kind: string, word: string, things: readon
   const found =
     word === '' ? [] : (matchers.map((matches) => things.filter(matches)).find((hits) => hits.length > 0) ?? [])
   const [first, ...others] = found
-  if (!first)
-    throw new Failure(`There is no ${kind} “${escapeControlChars(word)}”.`, EXIT.notFound, { code: 'not_found' })
+  const quoted = `“${escapeControlChars(word)}”`
+  if (!first) {
+    const isShort = things.length > 0 && things.length <= MAX_LISTED
+    const existing = isShort ? ` There are: ${listOf(things, ({ title }) => `“${title}”`)}.` : ''
+    throw new Failure(`There is no ${kind} ${quoted}.${existing}`, EXIT.notFound, { code: 'not_found' })
+  }
   if (others.length === 0) return first
-  const listed = found.slice(0, MAX_LISTED).map(({ id, title }) => `${id} “${escapeControlChars(title)}”`)
-  const more = found.length > MAX_LISTED ? `, and ${found.length - MAX_LISTED} more` : ''
-  throw new Failure(
-    `“${escapeControlChars(word)}” matches ${found.length}: ${listed.join(', ')}${more}.`,
-    EXIT.failed,
-    {
-      code: 'ambiguous',
-    },
-  )
+  const matches = listOf(found, ({ id, title }) => `${id} “${title}”`)
+  throw new Failure(`${quoted} matches ${found.length}: ${matches}.`, EXIT.failed, { code: 'ambiguous' })
+}
+
+function listOf<T extends Named>(things: readonly T[], nameOf: (thing: T) => string): string {
+  const listed = things.slice(0, MAX_LISTED).map((thing) => escapeControlChars(nameOf(thing)))
+  const more = things.length > MAX_LISTED ? `, and ${things.length - MAX_LISTED} more` : ''
+  return listed.join(', ') + more
 }
 
 /** The shortest unique prefix of each id, at least eight characters. */

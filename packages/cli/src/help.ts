@@ -3,19 +3,20 @@ import type { Paint } from './terminal.ts'
 
 const COMMON = `  --json        print the result as JSON on stdout, errors as JSON on stderr
   --url <url>   URL of the service (default: the one you logged in to)
+  --version     print the version
   -h, --help    show this help`
 
 /** Lists all commands. */
 export function overview(commands: Record<string, Command>, paint: Paint): string {
   const lines = Object.entries(commands).map(
-    ([name, { usage, summary }]) => `  ${paint('bold', name.padEnd(7))} ${usage.padEnd(50)} ${summary}`,
+    ([name, { usage, summary }]) => `  ${paint('bold', name.padEnd(10))} ${usage.padEnd(50)} ${summary}`,
   )
   return `Lockstep command line.
 
 ${paint('bold', 'lockstep <command>')}
 
 ${lines.join('\n')}
-  ${paint('bold', 'help'.padEnd(7))} ${'[command]'.padEnd(50)} show the help of a command
+  ${paint('bold', 'help'.padEnd(10))} ${'[command]'.padEnd(50)} show the help of a command
 
 Options of all commands:
 ${COMMON}

@@ -1,19 +1,39 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Client } from '@lockstep/client'
 import { openClient, renewIfHalfExpired } from './account.ts'
+import { api } from './api.ts'
 import { boards, show } from './boards.ts'
 import { add, move } from './cards.ts'
 import type { Command, Context } from './command.ts'
+import { completionOf } from './completion.ts'
 import { doctor } from './doctor.ts'
 import { EXIT, failureOf, wrongUsage } from './failure.ts'
 import { helpOf, overview } from './help.ts'
-import { login, logout } from './login.ts'
+import { invite } from './invite.ts'
+import { login, logout, whoami } from './login.ts'
 import { seed } from './seed.ts'
 import { escapeControlChars, painter } from './terminal.ts'
+import { tokens } from './tokens.ts'
 import { watch } from './watch.ts'
 
-const commands: Record<string, Command> = { login, logout, boards, show, watch, add, move, seed, doctor }
+const commands: Record<string, Command> = {
+  login,
+  logout,
+  whoami,
+  boards,
+  show,
+  watch,
+  add,
+  move,
+  invite,
+  api,
+  seed,
+  tokens,
+  doctor,
+}
+commands['completion'] = completionOf(commands)
 const shared = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, url: { type: 'string' } } as const
 
 // A closed pipe (as with `head`) is not a failure.
@@ -24,7 +44,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const [name = 'help', ...rest] = process.argv.slice(2)
 // Parsed before the other arguments, because errors in those are also printed as JSON.
-const isJson = process.argv.slice(2).some((word, i, words) => word === '--json' && !words.slice(0, i).includes('--'))
+const hasFlag = (flag: string) =>
+  process.argv.slice(2).some((word, i, words) => word === flag && !words.slice(0, i).includes('--'))
+const isJson = hasFlag('--json')
 let url: string | undefined
 try {
   await run()
@@ -37,6 +59,7 @@ try {
 }
 
 async function run(): Promise<void> {
+  if (hasFlag('--version')) return printVersion()
   if (['help', '--help', '-h', '--json'].includes(name)) return help(rest.find((word) => !word.startsWith('-')))
   const command = commandOf(name)
   const { values, positionals } = parse(command)
@@ -60,6 +83,13 @@ async function run(): Promise<void> {
     await renewIfHalfExpired(client)
     client.close()
   }
+}
+
+function printVersion(): void {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  console.log(isJson ? JSON.stringify({ version }) : version)
 }
 
 function commandOf(word: string): Command {

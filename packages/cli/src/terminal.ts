@@ -58,17 +58,17 @@ export async function ask(question: string, defaultValue?: string): Promise<stri
   }
 }
 
-/** Reads the password from the terminal without echo, or the first line of stdin. */
-export async function askPassword(): Promise<string> {
-  const password = process.stdin.isTTY ? await askHidden() : (await text(process.stdin)).split(/\r?\n/)[0]
-  if (!password) throw wrongUsage('No password: type it at the terminal, or pass it on stdin.')
-  return password
+/** Reads a secret from the terminal without echo, or the first line of stdin. */
+export async function askSecret(name: 'Password' | 'Access token'): Promise<string> {
+  const secret = process.stdin.isTTY ? await askHidden(name) : (await text(process.stdin)).split(/\r?\n/)[0]
+  if (!secret) throw wrongUsage(`No ${name.toLowerCase()}: type it at the terminal, or pass it on stdin.`)
+  return secret
 }
 
-async function askHidden(): Promise<string> {
+async function askHidden(name: string): Promise<string> {
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: discard, terminal: true })
-  process.stderr.write('Password: ')
+  process.stderr.write(`${name}: `)
   try {
     return await terminal.question('')
   } finally {

@@ -53,12 +53,17 @@ function timeOf(timestamp: string): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
 }
 
+/** Node.js has WebSockets from version 22 on. */
+export const hasWebSocket = 'WebSocket' in globalThis
+
 /** Reports connection changes on stderr, so that stdout contains only events. */
 function reportConnection(board: LiveBoard): void {
   const paint = painter(process.stderr)
   const messages: Record<Exclude<Phase, 'closed'>, string> = {
     live: 'Reconnected.',
-    polling: 'WebSockets are blocked; polling every few seconds. Run lockstep doctor to find out why.',
+    polling: hasWebSocket
+      ? 'WebSockets are blocked; polling every few seconds. Run lockstep doctor to find out why.'
+      : 'This Node.js has no WebSocket; polling every few seconds. Use Node.js 22 or newer.',
     offline: 'The service cannot be reached; retrying.',
     connecting: 'Connection lost; retrying.',
   }

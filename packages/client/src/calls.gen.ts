@@ -4,13 +4,13 @@ import type * as types from './types.gen.ts'
 
 /** One method for each operation. */
 export interface Calls {
-  /** Create an account. Problems: `registration_closed`, `email_taken`, `username_taken`, `password_refused`, `too_many_requests`, `passwords_busy`. (`POST /auth/register`) */
+  /** Create an account. While registration is closed, an invitation is required. Problems: `registration_closed`, `link_invalid`, `wrong_invited_email`, `email_taken`, `username_taken`, `password_refused`, `too_many_requests`, `passwords_busy`. (`POST /auth/register`) */
   register(input: types.RegisterInput, options?: CallOptions): Promise<types.User>
   /** Log in with an e-mail address and a password. The field `username` contains the e-mail address. With `cookie=true` the token is also set as the HTTP-only cookie `svc_auth`. Problems: `login_failed`, `foreign_origin`, `too_many_requests`, `passwords_busy`. (`POST /auth/login`) */
   login(input: types.LoginInput, options?: CallOptions): Promise<types.Token>
   /** Clear the cookie. A bearer token stays valid until it expires. (`POST /auth/logout`) */
   logout(input?: types.LogoutInput, options?: CallOptions): Promise<types.Message>
-  /** End all sessions. Revokes every token of the user, including the one of this request; sockets close with 1008. Clears the cookie. (`POST /auth/logout-everywhere`) */
+  /** End all sessions. Revokes every session of the user, including the one of this request; sockets close with 1008. Clears the cookie. Access tokens stay valid. (`POST /auth/logout-everywhere`) */
   logoutEverywhere(input?: types.LogoutEverywhereInput, options?: CallOptions): Promise<types.Message>
   /** Exchange a valid token for a new one with full lifetime. Problems: `session_too_old`. (`POST /auth/refresh`) */
   refresh(input?: types.RefreshInput, options?: CallOptions): Promise<types.Token>
@@ -20,8 +20,14 @@ export interface Calls {
   getMe(input?: types.GetMeInput, options?: CallOptions): Promise<types.User>
   /** Change your name or username. Problems: `username_taken`. (`PATCH /auth/me`) */
   updateMe(input?: types.UpdateMeInput, options?: CallOptions): Promise<types.User>
-  /** Change your password. Revokes every other token of the user; the token of this request stays valid. Problems: `wrong_password`, `password_refused`, `passwords_busy`. (`POST /auth/change-password`) */
+  /** Change your password. Revokes every other session of the user; the session of this request stays valid. Access tokens stay valid too, unless `revoke_tokens` is true. Problems: `wrong_password`, `password_refused`, `passwords_busy`. (`POST /auth/change-password`) */
   changePassword(input: types.ChangePasswordInput, options?: CallOptions): Promise<types.Message>
+  /** Set a new password with a reset link. An operator makes the link. It can be used once. Revokes all tokens of the user. Problems: `link_invalid`, `password_refused`, `too_many_requests`, `passwords_busy`. (`POST /auth/reset-password`) */
+  resetPasswordByLink(input: types.ResetPasswordByLinkInput, options?: CallOptions): Promise<types.Message>
+  /** Read who invites to what. Does not use the invitation up. Problems: `link_invalid`, `too_many_requests`. (`POST /invitations/read`) */
+  readInvitation(input: types.ReadInvitationInput, options?: CallOptions): Promise<types.InvitationPreview>
+  /** Join a board by invitation. Emits `board.member_added`. A member of the board gets the same response, and does not use the invitation up; nor does an invitation to the service, for which `board_id` is null. Problems: `link_invalid`, `wrong_invited_email`, `board_not_found`, `already_a_member`, `board_busy`, `board_log_limit`, `board_text_limit`, `change_too_large`. (`POST /invitations/accept`) */
+  acceptInvitation(input: types.AcceptInvitationInput, options?: CallOptions): Promise<types.AcceptedInvitation>
   /** Read the public profile of a user. Problems: `user_not_found`. (`GET /users/{user_id}`) */
   getUser(input: types.GetUserInput, options?: CallOptions): Promise<types.User>
   /** Search active users by username, e-mail address or name. Matches substrings, case-insensitively; ordered by username. `%`, `_` and `\` are plain characters. With `USER_SEARCH=limited`, the default in production, only a full e-mail address matches, or a part of it for members of common boards. There is no second page. Searches are limited per minute and per day. (`GET /users`) */
@@ -34,7 +40,7 @@ export interface Calls {
   getLiveness(input?: types.GetLivenessInput, options?: CallOptions): Promise<types.Liveness>
   /** Create a board and become its owner. Problems: `id_taken`, `owned_board_limit`. (`POST /boards`) */
   createBoard(input: types.CreateBoardInput, options?: CallOptions): Promise<types.Board>
-  /** List the boards you are a member of. Only this list has `open_cards`, `my_cards` and `changed_at`. (`GET /boards`) */
+  /** List the boards you are a member of. Only this list has `open_cards`, `my_cards` and `changed_at`. With an access token of one board, it has only that board. (`GET /boards`) */
   listBoards(input?: types.ListBoardsInput, options?: CallOptions): Promise<types.ListedBoard[]>
   /** Read a board with its columns, cards, labels and members. `Board-Position` is the position of exactly the returned state. (`GET /boards/{board_id}`) */
   getBoard(input: types.GetBoardInput, options?: CallOptions): Promise<types.FullBoard>
@@ -52,6 +58,12 @@ export interface Calls {
   updateMember(input: types.UpdateMemberInput, options?: CallOptions): Promise<types.BoardMember>
   /** Remove a member, or leave a board. Emits an event for each removed assignment, then the event of the removal. The last owner cannot be removed. Problems: `member_not_found`, `last_owner`, `board_log_limit`. (`DELETE /boards/{board_id}/members/{user_id}`) */
   removeMember(input: types.RemoveMemberInput, options?: CallOptions): Promise<undefined>
+  /** Create an invitation link to a board. For a person with or without an account, also while registration is closed. It can be used once, within 7 days, while its creator is an owner of the board. Problems: `too_many_invitations`. (`POST /boards/{board_id}/invitations`) */
+  createInvitation(input: types.CreateInvitationInput, options?: CallOptions): Promise<types.NewInvitation>
+  /** List the pending invitations to a board. Newest first, without their secrets. A board has at most 50. (`GET /boards/{board_id}/invitations`) */
+  listInvitations(input: types.ListInvitationsInput, options?: CallOptions): Promise<types.Invitation[]>
+  /** Revoke a pending invitation to a board. Problems: `invitation_not_found`. (`DELETE /boards/{board_id}/invitations/{invitation_id}`) */
+  revokeInvitation(input: types.RevokeInvitationInput, options?: CallOptions): Promise<undefined>
   /** Add a column to a board. Placed last unless `position` or `after_id` is given. Problems: `id_taken`. (`POST /boards/{board_id}/columns`) */
   createColumn(input: types.CreateColumnInput, options?: CallOptions): Promise<types.Column>
   /** Change the title, the color or the done mark of a column. (`PATCH /columns/{column_id}`) */
@@ -130,14 +142,34 @@ export interface Calls {
   getPresence(input: types.GetPresenceInput, options?: CallOptions): Promise<types.Presence>
   /** Read the event log of a board. Events in order, after the position `after` (`<epoch>.<seq>`, or a number alone). `Link` is the next page. `Board-Position` is the current position of the board. 410 when events after `after` are no longer available: load the board instead. Problems: `history_gone`. (`GET /boards/{board_id}/events`) */
   listEvents(input: types.ListEventsInput, options?: CallOptions): Promise<types.LoggedEvent[]>
+  /** Create an access token. The response is the only one that contains the token. It acts as the user, limited by its scope, and by its board if `board_id` is given. Requires a login within the last hour. An `admin` token of a board can be created by its owners. A user can have 50 tokens. Problems: `login_too_old`, `board_not_found`, `not_a_member`, `role_too_low`, `too_many_tokens`, `token_lifetime_limit`. (`POST /auth/tokens`) */
+  createToken(input: types.CreateTokenInput, options?: CallOptions): Promise<types.NewAccessToken>
+  /** List your access tokens, newest first. Expired tokens are listed for 30 days. (`GET /auth/tokens`) */
+  listTokens(input?: types.ListTokensInput, options?: CallOptions): Promise<types.AccessToken[]>
+  /** Revoke one of your access tokens. The next request with it is rejected, and its sockets close with 1008. Problems: `token_not_found`. (`DELETE /auth/tokens/{token_id}`) */
+  revokeToken(input: types.RevokeTokenInput, options?: CallOptions): Promise<undefined>
+  /** Revoke all of your access tokens. (`DELETE /auth/tokens`) */
+  revokeTokens(input?: types.RevokeTokensInput, options?: CallOptions): Promise<undefined>
+  /** List the access tokens that are limited to a board, newest first. Those of all members. Tokens for all boards are not listed: only their users see them. (`GET /boards/{board_id}/tokens`) */
+  listBoardTokens(input: types.ListBoardTokensInput, options?: CallOptions): Promise<types.BoardToken[]>
+  /** Revoke an access token that is limited to a board. Problems: `token_not_found`. (`DELETE /boards/{board_id}/tokens/{token_id}`) */
+  revokeBoardToken(input: types.RevokeBoardTokenInput, options?: CallOptions): Promise<undefined>
   /** List accounts, or search them by username or e-mail address. Ordered by id, which is the order of registration. `Link` is the next page. For superusers, if `ADMIN_API=on`. (`GET /admin/users`) */
   findAccounts(input?: types.FindAccountsInput, options?: CallOptions): Promise<types.Account[]>
+  /** Create an account. Also while registration is closed. For superusers, if `ADMIN_API=on`. Problems: `email_taken`, `username_taken`, `password_refused`, `passwords_busy`. (`POST /admin/users`) */
+  createAccount(input: types.CreateAccountInput, options?: CallOptions): Promise<types.Account>
   /** Read an account. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`. (`GET /admin/users/{user_id}`) */
   getAccount(input: types.GetAccountInput, options?: CallOptions): Promise<types.Account>
   /** Activate or deactivate an account, or grant or revoke superuser rights. Requests of a deactivated user are rejected from then on, and the user’s sockets close. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `user_erased`. (`PATCH /admin/users/{user_id}`) */
   updateAccount(input: types.UpdateAccountInput, options?: CallOptions): Promise<types.Account>
-  /** Set a new password for an account. Revokes all tokens of the user, closes the user’s sockets, and lifts the limit on failed logins. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `user_erased`, `password_refused`, `passwords_busy`. (`POST /admin/users/{user_id}/reset-password`) */
+  /** Set a new password for an account. Revokes all sessions and access tokens of the user, closes the user’s sockets, and lifts the limit on failed logins. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `user_erased`, `password_refused`, `passwords_busy`. (`POST /admin/users/{user_id}/reset-password`) */
   resetPassword(input: types.ResetPasswordInput, options?: CallOptions): Promise<types.Message>
+  /** Create a link with which a user sets a new password. It can be used once, within 24 hours, and ends when the password changes. A new link replaces the previous one. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `user_erased`. (`POST /admin/users/{user_id}/reset-link`) */
+  createResetLink(input: types.CreateResetLinkInput, options?: CallOptions): Promise<types.ResetLink>
+  /** List the access tokens of a user, newest first. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`. (`GET /admin/users/{user_id}/tokens`) */
+  listAccountTokens(input: types.ListAccountTokensInput, options?: CallOptions): Promise<types.AccessToken[]>
+  /** Revoke all access tokens of a user. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`. (`DELETE /admin/users/{user_id}/tokens`) */
+  revokeAccountTokens(input: types.RevokeAccountTokensInput, options?: CallOptions): Promise<undefined>
   /** Export all data about a user. Not a GET, because each export is recorded in the audit log. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`. (`POST /admin/users/{user_id}/export`) */
   exportAccount(input: types.ExportAccountInput, options?: CallOptions): Promise<types.AccountExport>
   /** Erase a user’s personal data. Removes the user from all boards, and the user’s names from all data. Cannot be undone. If it is interrupted, send the request again to complete it. For superusers, if `ADMIN_API=on`. Problems: `user_not_found`, `own_account`, `board_busy`. (`DELETE /admin/users/{user_id}`) */
@@ -146,4 +178,10 @@ export interface Calls {
   getStatistics(input?: types.GetStatisticsInput, options?: CallOptions): Promise<types.Statistics>
   /** Read the audit log, newest entry first. `Link` is the next page, with older entries. For superusers, if `ADMIN_API=on`. (`GET /admin/audit`) */
   listAdminActions(input?: types.ListAdminActionsInput, options?: CallOptions): Promise<types.AdminAction[]>
+  /** Create an invitation link to the service. The invited person creates an account, also while registration is closed. It can be used once, within 7 days, while its creator is a superuser. For superusers, if `ADMIN_API=on`. Problems: `too_many_invitations`. (`POST /admin/invitations`) */
+  createServiceInvitation(input?: types.CreateServiceInvitationInput, options?: CallOptions): Promise<types.NewInvitation>
+  /** List all pending invitations, to boards and to the service. Ordered by id, oldest first, without their secrets. `Link` is the next page. For superusers, if `ADMIN_API=on`. (`GET /admin/invitations`) */
+  findInvitations(input?: types.FindInvitationsInput, options?: CallOptions): Promise<types.Invitation[]>
+  /** Revoke a pending invitation. For superusers, if `ADMIN_API=on`. Problems: `invitation_not_found`. (`DELETE /admin/invitations/{invitation_id}`) */
+  revokeAnyInvitation(input: types.RevokeAnyInvitationInput, options?: CallOptions): Promise<undefined>
 }

@@ -1,5 +1,5 @@
 import type { Calls } from './calls.gen.ts'
-import { isLockstepError } from './errors.ts'
+import { isLockstepError, LockstepError } from './errors.ts'
 import { operations } from './operations.gen.ts'
 import type { CallOptions, ClientOptions, OperationRow, RequestOptions, RetryLimits } from './options.ts'
 import { randomId } from './random-id.ts'
@@ -32,6 +32,7 @@ export interface Client extends Calls {
 
 /** Creates a client for one service and one user. */
 export function createClient(options: ClientOptions): Client {
+  if (options?.baseUrl === undefined) throw new TypeError('createClient needs baseUrl')
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const session: ClientSession = new ClientSession(options, () => call('refresh'))
 
@@ -47,7 +48,14 @@ export function createClient(options: ClientOptions): Client {
     Object.assign(httpRequest.headers, headersOf(row, callOptions))
     const { generation } = session
     const bounds = limitsOf(row, options, callOptions)
-    const response = await withRetries((signal) => attempt(name, httpRequest, { ...callOptions, signal }), bounds)
+    const response = await withRetries(
+      (signal) => attempt(name, httpRequest, { ...callOptions, signal }),
+      bounds,
+    ).catch((error: unknown) => {
+      if (!isLockstepError(error)) throw error
+      const { cause, ...details } = error
+      throw new LockstepError({ ...details, cause, operation: name }, httpRequest.url)
+    })
     // Ignore a renewed token if the user has logged out or logged in again in the meantime.
     const isCurrent = name === 'login' || (name === 'refresh' && generation === session.generation)
     if (isCurrent) session.acceptToken(response.data as Token)

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { openBrowser } from '@lockstep/testing/browser'
 import { startScenarioEnvironment } from '@lockstep/testing/client/scenario-environment'
 import { type ScenarioContext, scenarios } from '@lockstep/testing/client/scenarios'
+import { nodeVersions } from '@lockstep/testing/node-versions'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -80,18 +81,17 @@ const run = async (page: Page, expression: string, context: ScenarioContext) => 
   expect(await page.evaluate(code)).toBe('passed')
 }
 
-/** `TEST_NODES` lists additional Node binaries, separated by commas. */
-const nodes = [process.execPath, ...(process.env['TEST_NODES']?.split(',') ?? [])]
-
-test.each(nodes)(
-  '[SDK-12] in %s as a plain process, which exits on its own',
-  async (node) => {
+test.each(Object.entries(nodeVersions()))(
+  '[SDK-12] in Node.js %s as a plain process, which exits on its own',
+  async (version, node) => {
     const folder = fileURLToPath(new URL('../../../.test-output/client/', import.meta.url))
     mkdirSync(folder, { recursive: true })
     const context = await environment.newContext()
+    // Node.js 20 has no WebSocket. There live boards poll, which the tests of the packed package cover.
+    const names = Object.keys(scenarios).filter((name) => !version.startsWith('20.') || name.startsWith('[SDK'))
     const code = `${await bundle('esm')}
 const context = ${JSON.stringify(context)}
-const results = await Promise.allSettled(Object.entries(scenarios).map(async ([name, scenario]) => {
+const results = await Promise.allSettled(Object.entries(scenarios).filter(([name]) => ${JSON.stringify(names)}.includes(name)).map(async ([name, scenario]) => {
   await scenario(context).catch((error) => { throw new Error(name, { cause: error }) })
 }))
 for (const { reason } of results) if (reason) console.log(reason)
@@ -99,7 +99,7 @@ console.log(process.version, results.filter(({ status }) => status === 'fulfille
 `
     writeFileSync(`${folder}scenarios.mjs`, code)
     const { stdout, stderr } = await promisify(execFile)(node, [`${folder}scenarios.mjs`], { timeout: 80_000 })
-    expect(stdout + stderr).toMatch(new RegExp(`^v2[46]\\.\\S+ ${Object.keys(scenarios).length} passed\\n$`))
+    expect(stdout + stderr).toBe(`v${version} ${names.length} passed\n`)
   },
   90_000,
 )

@@ -19,10 +19,15 @@ export interface ErrorDetails {
   /** Give this to the operator: the service's log line has the same id. */
   requestId?: string | undefined
   retryAfterSeconds?: number | undefined
+  /** The operation that failed, for example `createCard`. */
+  operation?: string | undefined
   cause?: unknown
 }
 
-/** The error of every failed call, except that an aborted call rejects with its signal's reason. */
+/**
+ * The error of every failed call, except that an aborted call rejects with its signal's reason. `message` is for developers: it
+ * names the operation and the code. `detail` is for people.
+ */
 export class LockstepError extends Error implements ErrorDetails {
   override readonly name = 'LockstepError'
   declare readonly code: ErrorCode
@@ -32,9 +37,13 @@ export class LockstepError extends Error implements ErrorDetails {
   declare readonly current: unknown
   declare readonly requestId: string | undefined
   declare readonly retryAfterSeconds: number | undefined
+  declare readonly operation: string | undefined
 
-  constructor({ cause, ...details }: ErrorDetails) {
-    super(details.detail, { cause })
+  /** `url` becomes part of the message if the response did not come from the service. */
+  constructor({ cause, ...details }: ErrorDetails, url = '') {
+    const { code, detail, status = 0, operation } = details
+    const where = status === 0 || code === 'unexpected_response' ? `, ${url.replace(/\?.*/, '')}` : ''
+    super(operation === undefined ? detail : `${operation}: ${detail} (${code}${where})`, { cause })
     Object.assign(this, { status: 0, errors: [] }, details)
   }
 }

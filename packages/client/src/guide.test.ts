@@ -161,8 +161,12 @@ test('[DOC-9] a file is uploaded with a progress bar', async () => {
 test('[DOC-9] the bot adds a checklist to a new card', async () => {
   const { id } = await ada.register({ email: 'bot@example.com', username: 'bot', password: PASSWORD })
   await ada.inviteMember({ board_id, user_id: id })
+  const account = createClient({ baseUrl: service.baseUrl })
+  await account.login({ username: 'bot@example.com', password: PASSWORD })
+  const { token } = await account.createToken({ name: 'bot', scope: 'write' })
   ran.add('bot.ts')
-  const bot = spawn(process.execPath, [`${folder}bot.ts`, board_id], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const env = { ...process.env, LOCKSTEP_TOKEN: token }
+  const bot = spawn(process.execPath, [`${folder}bot.ts`, board_id], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   try {
     await once(bot.stdout, 'data')
     const card = await addCard('Review me')

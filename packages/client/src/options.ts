@@ -30,7 +30,7 @@ export interface RetryLimits {
 export interface ClientOptions extends RetryLimits {
   /** Base URL of the service, with or without `/api`. Empty means the origin of the page. */
   baseUrl: string
-  /** A token from an earlier login. Without one, call `login`. */
+  /** A token from an earlier login, or an access token (`lsp_…`, `lsb_…`), which is never renewed. Without one, call `login`. */
   token?: string | undefined
   /**
    * `token` (the default) keeps the token in memory and sends it as a bearer token. `cookie` keeps it in an HTTP-only
@@ -41,7 +41,7 @@ export interface ClientOptions extends RetryLimits {
   fetch?: typeof globalThis.fetch | undefined
   /** Called when login, renewal, logout or the end of the session changes the token. Store the token here. */
   onToken?: ((token: string | undefined) => void) | undefined
-  /** Called when the service no longer accepts the credential. Ask for the password here. */
+  /** Called when the service no longer accepts the credential. Ask for the password, or for another access token, here. */
   onSessionEnd?: ((error: LockstepError) => void) | undefined
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { createClient } from './client.ts'
 import { ClientSession } from './session.ts'
 
 afterEach(() => {
@@ -7,6 +8,7 @@ afterEach(() => {
 })
 
 const DAY_S = 86_400
+const ACCESS_TOKEN = `lsp_${'a'.repeat(36)}`
 const tokenFor = (seconds: number) => `x.${btoa(JSON.stringify({ iat: 0, exp: seconds }))}.x`
 
 test.each([
@@ -27,4 +29,30 @@ test.each([
   expect(refresh).toHaveBeenCalledTimes(1)
   expect(now).toBe(lifetimeS * 800)
   session.close()
+})
+
+test('[SDK-17] an access token is sent as it is and never renewed, and its rejection ends the session', async () => {
+  const sent: [url: string, authorization: string | null][] = []
+  const ended = vi.fn()
+  const client = createClient({
+    baseUrl: 'http://service',
+    token: ACCESS_TOKEN,
+    onSessionEnd: ended,
+    fetch: async (url, init) => {
+      const headers = new Headers(init?.headers as Record<string, string>)
+      sent.push([url as string, headers.get('authorization')])
+      const body = { code: 'not_authenticated', detail: 'Not authenticated.' }
+      return sent.length < 3 ? Response.json({ ticket: 'x', expires_in: 30 }) : Response.json(body, { status: 401 })
+    },
+  })
+  expect([client.session.token, client.session.expiresAt]).toEqual([ACCESS_TOKEN, undefined])
+  await client.getMe()
+  await client.session.renew()
+  await client.createTicket()
+  await expect(client.getMe()).rejects.toMatchObject({ code: 'not_authenticated' })
+  expect(sent).toEqual(
+    ['/auth/me', '/auth/ticket', '/auth/me'].map((path) => [`http://service${path}`, `Bearer ${ACCESS_TOKEN}`]),
+  )
+  expect(ended).toHaveBeenCalledTimes(1)
+  expect(client.session.token).toBeUndefined()
 })

@@ -18,7 +18,7 @@ export interface Session {
   readonly token: string | undefined
   /** Milliseconds since 1970; undefined if the expiry is unknown. */
   readonly expiresAt: number | undefined
-  /** Renews the token. Concurrent calls share one request. Renewal also happens automatically. */
+  /** Renews the token of a login. Concurrent calls share one request. Renewal also happens automatically. */
   renew: () => Promise<void>
   /** Sets a token that another tab or a store provides. Does not call `onToken`. */
   setToken: (token: string | undefined) => void
@@ -45,6 +45,11 @@ export class ClientSession implements Session {
     this.#options = options
     this.#refresh = refresh
     this.setToken(options.token)
+  }
+
+  /** Access tokens cannot be renewed. Their expiry is not known here: one that has expired is rejected. */
+  get #isAccessToken(): boolean {
+    return /^ls[pb]_/.test(this.token ?? '')
   }
 
   get usesCookie(): boolean {
@@ -90,6 +95,7 @@ export class ClientSession implements Session {
   }
 
   renew(): Promise<void> {
+    if (this.#isAccessToken) return Promise.resolve()
     this.#renewal ??= this.#refresh()
       .then(() => {})
       .catch((error: unknown) => {

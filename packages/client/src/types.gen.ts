@@ -25,6 +25,21 @@ export interface Ticket {
   expires_in: number
 }
 
+export interface InvitationPreview {
+  board_title: string | null
+  role: "owner" | "member" | null
+  /** The name of the inviter; null for an operator. */
+  invited_by: string | null
+  email: string | null
+  expires_at: string
+  is_claimed: boolean
+}
+
+export interface AcceptedInvitation {
+  board_id: string | null
+  role: "owner" | "member" | null
+}
+
 export interface Health {
   status: "ok" | "degraded" | "error"
   database: "connected" | "disconnected"
@@ -153,6 +168,32 @@ export interface Invited {
   role: "member"
 }
 
+export interface NewInvitation {
+  id: string
+  board_id: string | null
+  role: "owner" | "member" | null
+  email: string | null
+  invited_by: string | null
+  created_at: string
+  expires_at: string
+  /** An account was created with it, and has not joined the board yet. */
+  is_claimed: boolean
+  /** The link with its secret, which is not shown again. A path if `PUBLIC_URL` is not set. */
+  link: string
+}
+
+export interface Invitation {
+  id: string
+  board_id: string | null
+  role: "owner" | "member" | null
+  email: string | null
+  invited_by: string | null
+  created_at: string
+  expires_at: string
+  /** An account was created with it, and has not joined the board yet. */
+  is_claimed: boolean
+}
+
 export interface LabelUsage {
   label_id: string
   name: string
@@ -198,6 +239,50 @@ export interface Presence {
 /** An event of a board's log, with its sequence number. */
 export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number; actor_id?: string | null }
 
+export interface NewAccessToken {
+  id: string
+  name: string
+  scope: "read" | "write" | "admin"
+  /** The only board that it gives access to; null: all boards. */
+  board_id: string | null
+  /** The last four characters. */
+  hint: string
+  created_at: string
+  expires_at: string | null
+  /** Exact to a minute and a half. */
+  last_used_at: string | null
+  token: string
+}
+
+export interface AccessToken {
+  id: string
+  name: string
+  scope: "read" | "write" | "admin"
+  /** The only board that it gives access to; null: all boards. */
+  board_id: string | null
+  /** The last four characters. */
+  hint: string
+  created_at: string
+  expires_at: string | null
+  /** Exact to a minute and a half. */
+  last_used_at: string | null
+}
+
+export interface BoardToken {
+  id: string
+  name: string
+  scope: "read" | "write" | "admin"
+  /** The only board that it gives access to; null: all boards. */
+  board_id: string | null
+  /** The last four characters. */
+  hint: string
+  created_at: string
+  expires_at: string | null
+  /** Exact to a minute and a half. */
+  last_used_at: string | null
+  user: User
+}
+
 export interface Account {
   id: string
   email: string
@@ -209,6 +294,12 @@ export interface Account {
   is_superuser: boolean
   created_at: string
   erased_at: string | null
+}
+
+export interface ResetLink {
+  /** The link with its secret, which is not shown again. A path if `PUBLIC_URL` is not set. */
+  link: string
+  expires_at: string
 }
 
 export interface AdminAction {
@@ -233,6 +324,8 @@ export interface AccountExport {
   attachments: ({ board_id: string; id: string; card_id: string; name: string; mime_type: string; size: number; uploaded_at: string })[]
   changes: ({ board_id: string; seq: number; type: string; id: string | null; at: string })[]
   stored_responses: ({ key: string; board_id: string | null; status: number; at: string })[]
+  invitations: ({ id: string; board_id: string | null; role: "owner" | "member" | null; email: string | null; invited_by: string | null; created_at: string; expires_at: string; is_claimed: boolean; accepted_at: string | null; claimed_by: string | null })[]
+  access_tokens: AccessToken[]
   audit: AdminAction[]
 }
 
@@ -315,6 +408,10 @@ export type ProblemCode =
   | 'registration_closed'
   | 'not_a_member'
   | 'role_too_low'
+  | 'wrong_invited_email'
+  | 'login_too_old'
+  | 'token_scope'
+  | 'token_board'
   | 'superuser_only'
   | 'user_not_a_member'
   | 'not_found'
@@ -327,7 +424,10 @@ export type ProblemCode =
   | 'attachment_not_found'
   | 'rule_not_found'
   | 'user_not_found'
+  | 'invitation_not_found'
+  | 'link_invalid'
   | 'member_not_found'
+  | 'token_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'already_a_member'
@@ -337,11 +437,14 @@ export type ProblemCode =
   | 'own_account'
   | 'user_erased'
   | 'last_owner'
+  | 'too_many_invitations'
   | 'too_many_rules'
   | 'board_text_limit'
   | 'board_card_limit'
   | 'board_file_limit'
   | 'owned_board_limit'
+  | 'too_many_tokens'
+  | 'token_lifetime_limit'
   | 'change_too_large'
   | 'history_gone'
   | 'precondition_failed'
@@ -370,6 +473,8 @@ export interface RegisterInput {
   password: string
   firstname?: string | null
   lastname?: string | null
+  /** The token of an invitation link. */
+  invitation?: string | null
 }
 
 export interface LoginInput {
@@ -397,6 +502,21 @@ export interface UpdateMeInput {
 export interface ChangePasswordInput {
   current_password: string
   new_password: string
+  /** Also revoke all access tokens of the user. */
+  revoke_tokens?: boolean
+}
+
+export interface ResetPasswordByLinkInput {
+  token: string
+  new_password: string
+}
+
+export interface ReadInvitationInput {
+  token: string
+}
+
+export interface AcceptInvitationInput {
+  token: string
 }
 
 export interface GetUserInput {
@@ -465,12 +585,28 @@ export interface RemoveMemberInput {
   user_id: string
 }
 
+export interface CreateInvitationInput {
+  board_id: string
+  role?: "owner" | "member" | null
+  email?: string | null
+}
+
+export interface ListInvitationsInput {
+  board_id: string
+}
+
+export interface RevokeInvitationInput {
+  board_id: string
+  invitation_id: string
+}
+
 export interface CreateColumnInput {
   board_id: string
   id?: string | null
   title: string
   color?: string | null
   is_done_column?: boolean | null
+  /** Index in the target list, not counting the moved item. Past the end means last. */
   position?: number | null
   /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
@@ -489,6 +625,7 @@ export interface DeleteColumnInput {
 
 export interface MoveColumnInput {
   column_id: string
+  /** Index in the target list, not counting the moved item. Past the end means last. */
   position?: number | null
   /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
@@ -500,6 +637,7 @@ export interface CreateCardInput {
   id?: string | null
   title: string
   description?: string | null
+  /** Index in the target list, not counting the moved item. Past the end means last. */
   position?: number | null
   /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
@@ -537,6 +675,7 @@ export interface DeleteCardInput {
 export interface MoveCardInput {
   card_id: string
   column_id?: string | null
+  /** Index in the target list, not counting the moved item. Past the end means last. */
   position?: number | null
   /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
@@ -604,6 +743,7 @@ export interface DeleteChecklistInput {
 
 export interface MoveChecklistInput {
   checklist_id: string
+  /** Index in the target list, not counting the moved item. Past the end means last. */
   position?: number | null
   /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
@@ -628,6 +768,7 @@ export interface DeleteItemInput {
 export interface MoveItemInput {
   item_id: string
   checklist_id?: string | null
+  /** Index in the target list, not counting the moved item. Past the end means last. */
   position?: number | null
   /** The item that precedes it; null means first. Has priority over `position`. */
   after_id?: string | null
@@ -707,10 +848,43 @@ export interface ListEventsInput {
   limit?: number
 }
 
+export interface CreateTokenInput {
+  name: string
+  scope: "read" | "write" | "admin"
+  board_id?: string | null
+  /** The operator sets the maximum (`TOKEN_MAX_AGE_DAYS`). 0: never, if there is no maximum. */
+  expires_in_days?: number
+}
+
+export type ListTokensInput = Record<string, never>
+
+export interface RevokeTokenInput {
+  token_id: string
+}
+
+export type RevokeTokensInput = Record<string, never>
+
+export interface ListBoardTokensInput {
+  board_id: string
+}
+
+export interface RevokeBoardTokenInput {
+  board_id: string
+  token_id: string
+}
+
 export interface FindAccountsInput {
   search?: string
   limit?: number
   cursor?: string
+}
+
+export interface CreateAccountInput {
+  email: string
+  username: string
+  password: string
+  firstname?: string | null
+  lastname?: string | null
 }
 
 export interface GetAccountInput {
@@ -728,6 +902,18 @@ export interface ResetPasswordInput {
   new_password: string
 }
 
+export interface CreateResetLinkInput {
+  user_id: string
+}
+
+export interface ListAccountTokensInput {
+  user_id: string
+}
+
+export interface RevokeAccountTokensInput {
+  user_id: string
+}
+
 export interface ExportAccountInput {
   user_id: string
 }
@@ -743,6 +929,19 @@ export interface ListAdminActionsInput {
   cursor?: number
 }
 
+export interface CreateServiceInvitationInput {
+  email?: string | null
+}
+
+export interface FindInvitationsInput {
+  limit?: number
+  cursor?: string
+}
+
+export interface RevokeAnyInvitationInput {
+  invitation_id: string
+}
+
 /** Input and result of each operation. */
 export interface Operations {
   register: { input: RegisterInput; result: User }
@@ -754,6 +953,9 @@ export interface Operations {
   getMe: { input: GetMeInput; result: User }
   updateMe: { input: UpdateMeInput; result: User }
   changePassword: { input: ChangePasswordInput; result: Message }
+  resetPasswordByLink: { input: ResetPasswordByLinkInput; result: Message }
+  readInvitation: { input: ReadInvitationInput; result: InvitationPreview }
+  acceptInvitation: { input: AcceptInvitationInput; result: AcceptedInvitation }
   getUser: { input: GetUserInput; result: User }
   findUsers: { input: FindUsersInput; result: User[] }
   getHealth: { input: GetHealthInput; result: Health }
@@ -769,6 +971,9 @@ export interface Operations {
   listMembers: { input: ListMembersInput; result: BoardMember[] }
   updateMember: { input: UpdateMemberInput; result: BoardMember }
   removeMember: { input: RemoveMemberInput; result: undefined }
+  createInvitation: { input: CreateInvitationInput; result: NewInvitation }
+  listInvitations: { input: ListInvitationsInput; result: Invitation[] }
+  revokeInvitation: { input: RevokeInvitationInput; result: undefined }
   createColumn: { input: CreateColumnInput; result: Column }
   updateColumn: { input: UpdateColumnInput; result: Column }
   deleteColumn: { input: DeleteColumnInput; result: undefined }
@@ -808,13 +1013,26 @@ export interface Operations {
   listRuns: { input: ListRunsInput; result: AutomationRun[] }
   getPresence: { input: GetPresenceInput; result: Presence }
   listEvents: { input: ListEventsInput; result: LoggedEvent[] }
+  createToken: { input: CreateTokenInput; result: NewAccessToken }
+  listTokens: { input: ListTokensInput; result: AccessToken[] }
+  revokeToken: { input: RevokeTokenInput; result: undefined }
+  revokeTokens: { input: RevokeTokensInput; result: undefined }
+  listBoardTokens: { input: ListBoardTokensInput; result: BoardToken[] }
+  revokeBoardToken: { input: RevokeBoardTokenInput; result: undefined }
   findAccounts: { input: FindAccountsInput; result: Account[] }
+  createAccount: { input: CreateAccountInput; result: Account }
   getAccount: { input: GetAccountInput; result: Account }
   updateAccount: { input: UpdateAccountInput; result: Account }
   resetPassword: { input: ResetPasswordInput; result: Message }
+  createResetLink: { input: CreateResetLinkInput; result: ResetLink }
+  listAccountTokens: { input: ListAccountTokensInput; result: AccessToken[] }
+  revokeAccountTokens: { input: RevokeAccountTokensInput; result: undefined }
   exportAccount: { input: ExportAccountInput; result: AccountExport }
   eraseAccount: { input: EraseAccountInput; result: undefined }
   getStatistics: { input: GetStatisticsInput; result: Statistics }
   listAdminActions: { input: ListAdminActionsInput; result: AdminAction[] }
+  createServiceInvitation: { input: CreateServiceInvitationInput; result: NewInvitation }
+  findInvitations: { input: FindInvitationsInput; result: Invitation[] }
+  revokeAnyInvitation: { input: RevokeAnyInvitationInput; result: undefined }
 }
 export type OperationName = keyof Operations

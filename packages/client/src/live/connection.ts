@@ -145,8 +145,10 @@ export class BoardConnection {
       const message = generation === this.#generation ? parseMessage(data) : undefined
       if (message) this.#onMessage(message)
     }
-    // A close event always follows.
-    socket.onerror = () => {}
+    // After a rejected handshake, Node.js 22 emits no close event.
+    socket.onerror = () => {
+      if (generation === this.#generation && !this.#isReady) this.#onDisconnect(1006)
+    }
     socket.onclose = ({ code }) => {
       if (generation === this.#generation) this.#onDisconnect(code)
     }

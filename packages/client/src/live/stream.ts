@@ -2,7 +2,7 @@
 const MAX_BUFFERED = 1_000
 
 /** A bounded async iterator for one reader. On overflow, the buffer is replaced by one `overflow` value. */
-export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
+export class EventStream<T> implements AsyncIterableIterator<T> {
   #buffer: T[] = []
   /** Pending `next` calls. */
   readonly #readers: ((result: IteratorResult<T, undefined>) => void)[] = []

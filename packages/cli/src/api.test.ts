@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { CliUser } from '@lockstep/testing/cli/command'
+import { startService, type TestService } from '@lockstep/testing/service'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let service: TestService
+const user = new CliUser()
+beforeAll(async () => {
+  service = await startService()
+  const { email } = await service.user('ada')
+  await user.login(service.baseUrl, email)
+})
+afterAll(async () => {
+  user.dispose()
+  await service.stop()
+})
+
+test('[CLI-20] whoami shows the account and the service', async () => {
+  expect(await user.json(['whoami'])).toMatchObject({ url: service.baseUrl, user: { username: 'ada' } })
+  expect((await user.run(['whoami'])).out).toMatch(/^ada \(\S+@\S+\) at http:\S+\n$/)
+})
+
+test('[CLI-20] api creates, changes and deletes what has no command of its own', async () => {
+  const { id: board_id } = await user.json<{ id: string }>(['api', 'createBoard', '{"title": "Plan"}'])
+  const input = JSON.stringify({ board_id, title: 'Café' })
+  const column = await user.json<{ id: string }>(['api', 'createColumn', '-'], { input })
+  expect(column).toMatchObject({ board_id, title: 'Café' })
+  expect((await user.run(['api', 'listBoards'])).out).toContain('\n    "title": "Plan"')
+  const deletion = await user.run(['api', 'deleteColumn', JSON.stringify({ column_id: column.id })])
+  expect(deletion).toEqual({ code: 0, out: '', err: '' })
+})
+
+test.each([
+  [['nothing'], 'There is no operation nothing.'],
+  [['close'], 'There is no operation close.'],
+  [['constructor'], 'There is no operation constructor.'],
+  [['createBoard', 'title'], 'The input must be a JSON object.'],
+  [['createBoard', '[]'], 'The input must be a JSON object.'],
+  ...['login', 'refresh', 'createTicket', 'changePassword', 'register'].map((name): [string[], string] => [
+    [name, '{}'],
+    `${name} has a secret in its input or output: use another client for it.`,
+  ]),
+])('[CLI-20] api rejects %j', async (args, sentence) => {
+  expect(await user.run(['api', ...args])).toEqual({ code: 2, out: '', err: `lockstep: ${sentence}\n` })
+})
+
+test('[CLI-20] completion offers commands, then the options of the command', async () => {
+  const { out: script } = await user.run(['completion', 'bash'])
+  const complete = (...words: string[]) => {
+    const line = words.map((word) => `'${word}'`).join(' ')
+    const ask = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _lockstep; echo "\${COMPREPLY[*]}"`
+    return execFileSync('bash', ['--norc', '-c', `${script}\n${ask}`], { encoding: 'utf8' }).trim()
+  }
+  expect(complete('lockstep', 'lo')).toBe('login logout')
+  expect(complete('lockstep', 'move', '--')).toBe('--after --position --board --json --url --help')
+  expect(complete('lockstep', 'nothing', '')).toBe('')
+  for (const shell of ['zsh', 'fish'])
+    expect((await user.run(['completion', shell])).out).toMatch(/doctor.*find problems/)
+  expect((await user.run(['completion', 'tcsh'])).code).toBe(2)
+})
