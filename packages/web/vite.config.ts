@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -31,9 +32,24 @@ function precompress(): Plugin {
   }
 }
 
+/**
+ * Copies the bundle of Redoc, which the server serves under `/redoc`. The dot keeps the folder out of `/app`, whose
+ * Content-Security-Policy would allow it as a script. A buffer, because it is not to be precompressed.
+ */
+function copyRedoc(): Plugin {
+  const bundle = fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
+  return {
+    name: 'copy-redoc',
+    apply: 'build',
+    async generateBundle() {
+      this.emitFile({ type: 'asset', fileName: '.redoc/redoc.standalone.js', source: await readFile(bundle) })
+    },
+  }
+}
+
 export default defineConfig({
   base: '/app/',
-  plugins: [react(), precompress()],
+  plugins: [react(), precompress(), copyRedoc()],
   resolve: {
     alias: {
       // The browser version decodes entities with innerHTML, which the Content-Security-Policy forbids.

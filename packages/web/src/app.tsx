@@ -14,6 +14,8 @@ import { Toasts } from './ui/toast-region.tsx'
 
 const LoginPage = lazy(async () => ({ default: (await import('./account/login-page.tsx')).LoginPage }))
 const RegisterPage = lazy(async () => ({ default: (await import('./account/register-page.tsx')).RegisterPage }))
+const InvitePage = lazy(async () => ({ default: (await import('./account/invite-page.tsx')).InvitePage }))
+const ResetPage = lazy(async () => ({ default: (await import('./account/reset-page.tsx')).ResetPage }))
 const BoardsPage = lazy(async () => ({ default: (await import('./boards/boards-page.tsx')).BoardsPage }))
 const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.tsx')).SettingsPage }))
 const AccessibilityPage = lazy(async () => ({
@@ -52,7 +54,7 @@ function focusMain() {
 }
 
 /** Pages that need no login. */
-const publicPages = ['/login', '/register', '/accessibility']
+const publicPages = ['/login', '/register', '/invite', '/reset', '/accessibility']
 
 function Pages({ state }: Pick<SessionState, 'state'>) {
   const [path] = useLocation()
@@ -67,6 +69,8 @@ function Pages({ state }: Pick<SessionState, 'state'>) {
     <Switch>
       <Route path="/login" component={LoginPage} />
       <Route path="/register" component={RegisterPage} />
+      <Route path="/invite" component={InvitePage} />
+      <Route path="/reset" component={ResetPage} />
       <Route path="/boards" component={BoardsPage} />
       <Route path="/b/:id/*?">{({ id, '*': rest }) => <Board id={id} rest={rest ?? ''} />}</Route>
       <Route path="/settings" component={SettingsPage} />

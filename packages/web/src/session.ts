@@ -45,10 +45,15 @@ export async function startSession() {
   }
 }
 
+/** The password was right, but the browser did not keep the cookie of the session. */
+export class CookieNotKept extends Error {}
+
 /** Starts a session, as the same user or another one. */
 export async function logIn(email: string, password: string) {
   await client.login({ username: email, password })
-  await loadUser()
+  await loadUser().catch((error: unknown) => {
+    throw isLockstepError(error, 'not_authenticated') ? new CookieNotKept() : error
+  })
 }
 
 async function loadUser(maxTries?: number) {

@@ -1,11 +1,14 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { Heading, Mark } from '../ui/page.tsx'
+import { serverLimits } from '../ui/server-limits.ts'
 import { t } from './messages.ts'
 import './account.css'
 
 /** Layout of the login and registration pages. */
 export function AccountFrame({ title, children }: { title: string; children: ReactNode }) {
+  const [hasApiDocs, setHasApiDocs] = useState(true)
+  useEffect(() => void serverLimits().then((limits) => setHasApiDocs(limits?.has_api_docs ?? true)), [])
   return (
     <div className="account">
       <header className="account-brand">
@@ -17,7 +20,7 @@ export function AccountFrame({ title, children }: { title: string; children: Rea
       </main>
       <footer className="account-foot">
         <Link href="/accessibility">{t.accessibility}</Link>
-        <a href="/docs">{t.api}</a>
+        {hasApiDocs && <a href="/docs">{t.api}</a>}
       </footer>
     </div>
   )

@@ -5,13 +5,30 @@ import { LoginForm } from './login-form.tsx'
 import { t } from './messages.ts'
 import './account.css'
 
-/** Shown when the session ends while a page is open. The page keeps its state, and queued changes wait. */
-export function LoginDialog({ user }: { user: User }) {
+interface LoginDialogProps {
+  user: User
+  title?: string
+  text?: string
+  onDone?: () => void
+  onClose?: () => void
+}
+
+/**
+ * Asks for the password over a page, which keeps its state. By default it is about a session that has ended: queued changes
+ * wait, and closing it logs out.
+ */
+export function LoginDialog({
+  user,
+  title = t.sessionEnded,
+  text = t.logInAgain,
+  onDone = () => {},
+  onClose = () => void logOut(),
+}: LoginDialogProps) {
   return (
-    <Dialog title={t.sessionEnded} size="small" onClose={() => void logOut()}>
+    <Dialog title={title} size="small" onClose={onClose}>
       <div className="dialog-body">
-        <p>{t.logInAgain}</p>
-        <LoginForm email={user.email} onDone={() => {}} />
+        <p>{text}</p>
+        <LoginForm email={user.email} onDone={onDone} />
       </div>
     </Dialog>
   )

@@ -59,7 +59,9 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const text = useFilter()
   // Render the typed text first, then the filtered cards.
   const applied = useDeferredValue(text)
-  const [tools] = useState(() => new BoardTools(board_id, user, state, (path) => navigate(path + filterQuery())))
+  // A double click must not add two entries to the history: Back would close the panel only the second time.
+  const go = (path: string) => navigate(path + filterQuery(), { replace: location.pathname === `/app${path}` })
+  const [tools] = useState(() => new BoardTools(board_id, user, state, go))
   const revealed = useStore(tools.revealed)
   const shownIn = useShown(applied, user.id, revealed)
   tools.update(state, shownIn)

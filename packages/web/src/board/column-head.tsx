@@ -59,7 +59,6 @@ export function ColumnHead({ column, shown }: { column: Column; shown: number | 
           }}
         />
       ) : (
-        // biome-ignore lint/a11y/noStaticElementInteractions: the menu renames by keyboard
         <h2 title={column.title} dir="auto" onDoubleClick={() => setRenaming(true)}>
           {column.title}
         </h2>

@@ -5,9 +5,11 @@ import type { PanelProps } from '../board-state/panel-props.ts'
 import { hasLetterKeys } from '../preferences.ts'
 import { announce } from '../ui/announcer.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Icon } from '../ui/icon.tsx'
 import { hasCommand, isWriting, Keys } from '../ui/keys.tsx'
 import { Avatar, nameOf } from '../ui/people.tsx'
+import { BoardTokens } from './board-tokens.tsx'
+import { CopyField } from './copy-field.tsx'
+import { InvitationLinks } from './invitation-links.tsx'
 import { MemberRow, rowId } from './member-row.tsx'
 import { t } from './messages.ts'
 import { useMemberChanges } from './use-member-changes.ts'
@@ -59,7 +61,9 @@ export function MembersDialog({ view }: PanelProps) {
           ))}
         </ul>
         {changes.removed && <Removed user={changes.removed} onInvite={changes.invite} />}
-        <BoardLink board_id={view.id} />
+        {tools.isOwner && <InvitationLinks view={view} />}
+        {tools.isOwner && <BoardTokens board_id={view.id} />}
+        <CopyField note={t.boardLinkNote} label={t.boardLink} value={`${location.origin}/app/b/${view.id}`} />
       </div>
     </Dialog>
   )
@@ -123,40 +127,5 @@ function Removed({ user, onInvite }: { user: User; onInvite: InviteProps['onInvi
         {t.inviteAgain}
       </button>
     </p>
-  )
-}
-
-const COPIED_MS = 2_000
-
-function BoardLink({ board_id }: { board_id: string }) {
-  const link = `${location.origin}/app/b/${board_id}`
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(link)
-      announce(t.linkCopied)
-      setCopied(true)
-      setTimeout(() => setCopied(false), COPIED_MS)
-    } catch {
-      // Without HTTPS there is no clipboard; the user can copy from the field.
-      announce(t.copyFailed)
-    }
-  }
-  return (
-    <div className="members-address">
-      <label>
-        <span>{t.boardLinkNote}</span>
-        <input
-          className="input"
-          readOnly
-          aria-label={t.boardLink}
-          value={link}
-          onFocus={(event) => event.target.select()}
-        />
-      </label>
-      <button type="button" className="button" onClick={() => void copy()}>
-        <Icon name={isCopied ? 'check' : 'link'} /> {isCopied ? t.copied : t.copyLink}
-      </button>
-    </div>
   )
 }

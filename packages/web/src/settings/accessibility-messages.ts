@@ -38,9 +38,9 @@ export const t = defineMessages('accessibility', {
   useOfColourProof: 'Labels, the connection state and errors are found by their text.',
   contrastMinimum: 'Contrast (minimum)',
   contrastMinimumMet:
-    'Text has a contrast of at least 4.5:1 in both themes. Labels use only the hue of the chosen colour, so that every colour is legible.',
+    'Text has a contrast of at least 4.5:1 in both themes. A label shows its colour as a dot beside its name, with a ring where the colour is too close to the background.',
   contrastMinimumProof:
-    'The contrast of all colour token pairs, and of labels in all 360 hues, is computed for both themes.',
+    'The contrast of all colour token pairs, and of avatars in all 360 hues, is computed for both themes.',
   reflow: 'Reflow',
   reflowMet:
     'Everything works at a width of 320 pixels (400 % zoom). Only the columns scroll horizontally, one column per screen.',
@@ -59,7 +59,7 @@ export const t = defineMessages('accessibility', {
     'Everything works with the keyboard: arrow keys move between cards, Shift with an arrow key moves a card, and the command palette has every action.',
   keyboardProof: 'All tasks are done with the keyboard alone.',
   noKeyboardTrap: 'No keyboard trap',
-  noKeyboardTrapMet: 'Dialogs are native, close with Escape and return the focus. Unsaved text is kept.',
+  noKeyboardTrapMet: 'Dialogs, popovers and menus close with Escape and return the focus. Unsaved text is kept.',
   noKeyboardTrapProof: 'Escape closes every dialog, and the focus returns to where it was.',
   characterKeyShortcuts: 'Character key shortcuts',
   characterKeyShortcutsMet: 'Single-key shortcuts work only outside fields, and can be turned off in the settings.',
@@ -108,7 +108,7 @@ export const t = defineMessages('accessibility', {
     'The fields have autocomplete attributes for password managers and accept pasted text.',
   nameRoleValue: 'Name, role, value',
   nameRoleValueMet:
-    'Native controls are used where they exist; menus and the command palette follow the ARIA Authoring Practices.',
+    'Menus, dialogs, selects and comboboxes follow the ARIA Authoring Practices; other controls are native.',
   nameRoleValueProof: 'axe finds no violation on any screen, in both themes.',
   statusMessages: 'Status messages',
   statusMessagesMet:

@@ -34,6 +34,7 @@ export const t = defineMessages('settings', {
   newPassword: 'New password',
   newPasswordHint: 'A short sentence works well.',
   showPasswords: 'Show passwords',
+  revokeTokens: 'Revoke all access tokens too',
   changePassword: 'Change password',
   changingPassword: 'Changing…',
   passwordChanged: 'Password changed. All other sessions were logged out.',
@@ -41,5 +42,5 @@ export const t = defineMessages('settings', {
   session: 'Session',
   loggedInAs: params('You are logged in as {email}.'),
   logOutEverywhere: 'Log out everywhere',
-  logOutEverywhereHint: 'Logs you out on all devices, including this one.',
+  logOutEverywhereHint: 'Logs you out on all devices, including this one. Access tokens stay valid.',
 })

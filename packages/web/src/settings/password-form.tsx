@@ -10,12 +10,14 @@ const empty = { current_password: '', new_password: '' }
 const fieldsByCode = { wrong_password: 'current_password', password_refused: 'new_password' } as const
 
 /** Changes the password. The hidden username field helps password managers. */
-export function PasswordForm({ email }: { email: string }) {
+export function PasswordForm({ email, onTokensRevoked }: { email: string; onTokensRevoked: () => void }) {
   const [isShown, setShown] = useState(false)
+  const [revokesTokens, setRevokesTokens] = useState(false)
   const { form, field, failure, isBusy, setValues } = useForm(empty, fieldsByCode, async (values) => {
-    await client.changePassword(values)
+    await client.changePassword({ ...values, revoke_tokens: revokesTokens })
     setValues(empty)
     showToast(t.passwordChanged)
+    if (revokesTokens) onTokensRevoked()
   })
   const type = isShown ? 'text' : 'password'
   return (
@@ -32,6 +34,10 @@ export function PasswordForm({ email }: { email: string }) {
       />
       <label className="check">
         <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} /> {t.showPasswords}
+      </label>
+      <label className="check">
+        <input type="checkbox" checked={revokesTokens} onChange={() => setRevokesTokens(!revokesTokens)} />{' '}
+        {t.revokeTokens}
       </label>
       <button type="submit" className="button is-primary" aria-disabled={isBusy}>
         {isBusy ? t.changingPassword : t.changePassword}

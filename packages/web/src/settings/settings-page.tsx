@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { openShortcuts } from '../board-state/overlay.ts'
 import { preferences, setLetterKeys, setTheme, type Theme } from '../preferences.ts'
 import { logOut, logOutEverywhere, me } from '../session.ts'
@@ -6,10 +6,12 @@ import { errorMessage } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useStore } from '../ui/store.ts'
 import { showToast } from '../ui/toasts.ts'
+import { AccessTokens } from './access-tokens.tsx'
 import { t } from './messages.ts'
 import { PageFrame } from './page-frame.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
+import { t as tokenTexts } from './token-messages.ts'
 
 const themes: [theme: Theme, label: string][] = [
   ['system', t.themeSystem],
@@ -24,6 +26,8 @@ function logOutAll() {
 /** The user's settings. Theme and shortcuts are stored in this browser, the rest in the account. */
 export function SettingsPage() {
   const { theme, hasLetterKeys } = useStore(preferences)
+  /** Changes when all tokens were revoked, so that they are loaded again. */
+  const [tokenVersion, setTokenVersion] = useState(0)
   return (
     <PageFrame title={t.settings}>
       <Setting title={t.appearance}>
@@ -57,7 +61,10 @@ export function SettingsPage() {
         <ProfileForm user={me()} />
       </Setting>
       <Setting title={t.password}>
-        <PasswordForm email={me().email} />
+        <PasswordForm email={me().email} onTokensRevoked={() => setTokenVersion((now) => now + 1)} />
+      </Setting>
+      <Setting title={tokenTexts.accessTokens}>
+        <AccessTokens key={tokenVersion} />
       </Setting>
       <Setting title={t.session}>
         <p className="setting-hint">{t.loggedInAs({ email: me().email })}</p>

@@ -23,9 +23,17 @@ export const params = transform((_locale, text: string, values: Record<string, s
   fill(text, values),
 ) as <Text extends string>(text: Text) => (values: Params<Text>) => string
 
+/** Creating a rule takes longer than formatting a message, and a busy board formats hundreds a second. */
+const pluralRules = new Map<string, Intl.PluralRules>()
+const rulesOf = (locale: string) => {
+  const rules = pluralRules.get(locale) ?? new Intl.PluralRules(locale)
+  pluralRules.set(locale, rules)
+  return rules
+}
+
 /** A message whose form depends on `count`. It may have other parameters too. */
 export const plural = transform((locale, forms: TranslationsJSON, values: Record<string, string | number>) => {
-  const text = forms[new Intl.PluralRules(locale).select(Number(values['count']))] ?? forms['other']
+  const text = forms[rulesOf(locale).select(Number(values['count']))] ?? forms['other']
   return fill(text as string, values)
 }) as <One extends string, Other extends string>(forms: {
   one: One

@@ -18,7 +18,6 @@ export function lazyComponent<P extends object>(load: () => Promise<ComponentTyp
     )
     return loading
   }
-  // biome-ignore lint/correctness/noComponentHookFactories: called once per chunk at module level, never while rendering
   function Lazy(props: P) {
     const Loaded = useStore(loaded)
     useEffect(() => void fetch(), [])

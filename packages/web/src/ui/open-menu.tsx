@@ -39,7 +39,6 @@ export function OpenMenu({ label, items, anchor, trigger, onClose }: OpenMenuPro
             onClick={(event) => event.stopPropagation()}
           >
             {items.map((item, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: headings and separators have no other key
               <Entry key={typeof item === 'object' && 'label' in item ? item.label : i} item={item} />
             ))}
           </BaseMenu.Popup>

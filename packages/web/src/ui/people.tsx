@@ -13,12 +13,14 @@ export const nameOf = ({ firstname, lastname, username }: Person): string =>
   [firstname, lastname].filter(Boolean).join(' ') || username
 
 const segments = new Intl.Segmenter()
-/** The first graphemes of a word. A grapheme may be several characters. */
+/** The first graphemes of a word. A grapheme may be several characters, but not in ASCII, where no slow segmenter is needed. */
 const firstOf = (word: string, count: number) =>
-  [...segments.segment(word)]
-    .slice(0, count)
-    .map(({ segment }) => segment)
-    .join('')
+  /^[ -~]*$/.test(word)
+    ? word.slice(0, count)
+    : [...segments.segment(word)]
+        .slice(0, count)
+        .map(({ segment }) => segment)
+        .join('')
 
 export function initialsOf(person: Person): string {
   const words = nameOf(person)

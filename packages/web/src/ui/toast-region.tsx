@@ -7,6 +7,7 @@ whenIdle(() => void ToastView.fetch())
 let wasShown = false
 
 export function Toasts() {
-  wasShown ||= useStore(toast) !== undefined
+  const isShown = useStore(toast) !== undefined
+  wasShown ||= isShown
   return wasShown && <ToastView />
 }

@@ -1,0 +1,95 @@
+import { type Board, isLockstepError, type NewAccessToken } from '@lockstep/client'
+import { useState } from 'react'
+import { FormAlert } from '../account/form-alert.tsx'
+import { LoginDialog } from '../account/login-dialog.tsx'
+import { useForm } from '../account/use-form.ts'
+import { client, me } from '../session.ts'
+import { Field } from '../ui/field.tsx'
+import { Select } from '../ui/select.tsx'
+import { scopeNames, t } from './token-messages.ts'
+
+const ALL_BOARDS = 'all'
+const lifetimes = { '7': t.days7, '30': t.days30, '90': t.days90, '365': t.days365 }
+const initial = { name: '', scope: 'read', board_id: ALL_BOARDS, expires_in_days: '90' }
+const optionsOf = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
+
+interface NewTokenFormProps {
+  boards: readonly Board[]
+  onCreated: (token: NewAccessToken) => void
+  onCancel: () => void
+}
+
+/** Creates an access token. If the login is too old, asks for the password and continues. */
+export function NewTokenForm({ boards, onCreated, onCancel }: NewTokenFormProps) {
+  /** Called with the answer to the login dialog, while it is open. */
+  const [answerLogin, setAnswerLogin] = useState<(isLoggedIn: boolean) => void>()
+  const logInAgain = () => new Promise<boolean>((resolve) => setAnswerLogin(() => resolve))
+  const send = async (values: typeof initial): Promise<void> => {
+    try {
+      onCreated(await create(values))
+    } catch (error) {
+      if (!isLockstepError(error, 'login_too_old')) throw error
+      const isLoggedIn = await logInAgain()
+      setAnswerLogin(undefined)
+      if (isLoggedIn) onCreated(await create(values))
+    }
+  }
+  const { form, field, failure, isBusy } = useForm(
+    initial,
+    { role_too_low: 'scope', token_lifetime_limit: 'expires_in_days' },
+    send,
+    { name: t.enterName },
+  )
+  const select = (name: keyof typeof initial, label: string, options: { value: string; label: string }[]) => {
+    const { value, onChange, error } = field(name)
+    return (
+      <div className="field">
+        <Select label={label} isLabelShown value={value} options={options} onChange={onChange} />
+        {error && (
+          <small className="field-error" role="alert">
+            {error}
+          </small>
+        )}
+      </div>
+    )
+  }
+  return (
+    <>
+      <form className="setting-form token-form" {...form}>
+        <FormAlert text={failure} />
+        <Field label={t.name} hint={t.nameHint} autoComplete="off" autoFocus {...field('name')} />
+        {select('scope', t.scope, optionsOf(scopeNames))}
+        {select('board_id', t.board, [
+          { value: ALL_BOARDS, label: t.allBoards },
+          ...boards.map(({ id, title }) => ({ value: id, label: title })),
+        ])}
+        {select('expires_in_days', t.lifetime, optionsOf(lifetimes))}
+        <div className="token-actions">
+          <button type="submit" className="button is-primary" aria-disabled={isBusy}>
+            {isBusy ? t.creating : t.create}
+          </button>
+          <button type="button" className="button" onClick={onCancel}>
+            {t.cancel}
+          </button>
+        </div>
+      </form>
+      {answerLogin && (
+        <LoginDialog
+          user={me()}
+          title={t.logInAgain}
+          text={t.logInAgainText}
+          onDone={() => answerLogin(true)}
+          onClose={() => answerLogin(false)}
+        />
+      )}
+    </>
+  )
+}
+
+const create = ({ name, scope, board_id, expires_in_days }: typeof initial): Promise<NewAccessToken> =>
+  client.createToken({
+    name: name.trim(),
+    scope: scope as NewAccessToken['scope'],
+    board_id: board_id === ALL_BOARDS ? null : board_id,
+    expires_in_days: Number(expires_in_days),
+  })

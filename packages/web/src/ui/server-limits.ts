@@ -1,0 +1,22 @@
+interface ServerLimits {
+  max_attachment_bytes: number
+  has_api_docs: boolean
+}
+
+let requested: Promise<ServerLimits | undefined> | undefined
+
+async function fetchLimits(): Promise<ServerLimits | undefined> {
+  try {
+    const response = await fetch('/app/limits.json')
+    return (await response.json()) as ServerLimits
+  } catch {
+    requested = undefined
+    return undefined
+  }
+}
+
+/** What the server is configured to allow. `undefined` if the request fails; the next call tries again. */
+export function serverLimits(): Promise<ServerLimits | undefined> {
+  requested ??= fetchLimits()
+  return requested
+}
