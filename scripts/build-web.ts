@@ -22,7 +22,9 @@ export function isWebBuilt(): boolean {
 export async function buildWeb(signal?: AbortSignal) {
   // Vitest sets NODE_ENV to test, which would select the development build of React.
   const env = { ...process.env, NODE_ENV: 'production' }
-  await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT, env, ...(signal && { signal }) })
+  // On Windows npm is a script, which only a shell can run.
+  const shell = process.platform === 'win32'
+  await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT, env, shell, ...(signal && { signal }) })
 }
 
 export async function buildWebIfOld() {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { brokenImports, readImports } from './architecture.ts'
 import { checkMigrations } from './migrations.ts'
+import { checkRepositoryAges } from './release-dates.ts'
 import { checkRepositoryRules, checkRepositoryWeaknesses } from './rules.ts'
 import { checkSizes } from './sizes.ts'
 
@@ -18,12 +19,14 @@ const steps: Step[] = [
   ['migrations', () => checkMigrations()],
   ['generated files', ['node', 'scripts/generate.ts', '--check']],
   ['sizes', checkSizes],
-  ['published package', ['node', 'scripts/build-client.ts', '--check']],
+  ['published client', ['node', 'scripts/build-client.ts', '--check']],
+  ['published command line', ['node', 'scripts/build-cli.ts', '--check']],
   ['dead code', ['knip']],
   [
     'API documents',
     ['redocly', 'lint', 'docs/api/openapi.json', 'docs/api/asyncapi.json', '--config', 'docs/api/redocly.yaml'],
   ],
+  ['age of dependencies', checkRepositoryAges],
   ['dependency audit', audit],
 ]
 

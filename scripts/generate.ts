@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { operations } from '@lockstep/contract'
 import { asyncApi } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
+import { type Operation, tokenRequirementOf } from '@lockstep/contract/operation'
 import { problems } from '@lockstep/contract/problems'
 import pg from 'pg'
 import { readConfig } from '../packages/server/src/config/read-config.ts'
@@ -20,6 +22,7 @@ import { PAGE, proofPage, readResults } from './proof-page.ts'
 const generated: Record<string, () => string | Promise<string>> = {
   'docs/api/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
   'docs/api/asyncapi.json': () => `${JSON.stringify(asyncApi(), null, 2)}\n`,
+  'docs/api/scopes.md': scopesTable,
   'docs/settings.md': settingsTable,
   'docs/errors.md': errorsTable,
   'docs/metrics.md': metricsTable,
@@ -76,6 +79,26 @@ All settings are environment variables, read once at the start. A secret can be 
 
 | Setting | Default | Description |
 |---|---|---|
+${rows.join('\n')}
+`
+}
+
+function scopesTable(): string {
+  const rows = Object.entries<Operation>(operations)
+    .filter(([, { access }]) => access !== 'public')
+    .map(([name, operation]) => {
+      const required = tokenRequirementOf(operation)
+      const [scope, board] =
+        required === 'never' ? ['no token', 'no'] : [`\`${required.scope}\``, required.board_tokens ? 'yes' : 'no']
+      return `| \`${operation.method} ${operation.path}\` | \`${name}\` | ${scope} | ${board} |`
+    })
+  return `# Scopes of access tokens
+
+What each operation requires of an [access token](../tokens.md). \`write\` includes \`read\`, and \`admin\` includes both. A token never
+allows more than its user may do. A board token (\`lsb_…\`) is limited to one board. Generated from \`packages/contract/src\`.
+
+| Request | Operation | Scope | Board tokens |
+|---|---|---|---|
 ${rows.join('\n')}
 `
 }

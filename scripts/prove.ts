@@ -1,22 +1,28 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
+import { exitWithUsage, readArguments } from '../packages/server/src/platform/command-line.ts'
 import type { Progress, Report } from '../tests/prove/report.ts'
 import { suites } from '../tests/prove/suites.ts'
 import { commandOf, PAGE, proofPage, RESULTS, readResults, resultsText } from './proof-page.ts'
 
-/**
- * Runs suites that are too long for a test run: `npm run prove -- <suite>`, or `all`. A suite is a module of tests/prove. Its figures
- * replace its entry in docs/proof/results.json, from which docs/proof/README.md is generated. Exits with 1 on a violation.
- */
-const args = process.argv.slice(2)
+const { positionals: args } = readArguments({
+  help: `npm run prove -- <suite> …
+
+Runs suites that are too long for a test run. Their figures replace their entries in docs/proof/results.json, from which
+docs/proof/README.md is generated. Exits with 1 on a violation.
+
+  ${Object.keys(suites).join(', ')}
+  all         all of them, one after the other
+  --version   print the version
+  --help      show this help`,
+  allowPositionals: true,
+})
 const names = args.includes('all') ? Object.keys(suites) : args
 const unknown = names.filter((name) => !suites[name])
-if (names.length === 0 || unknown.length > 0) {
-  if (unknown.length > 0) console.error(`Unknown suite: ${unknown.join(', ')}.`)
-  console.error(`Usage: npm run prove -- <suite>. Suites: ${Object.keys(suites).join(', ')}, all`)
-  process.exit(1)
-}
+const available = `Suites: ${Object.keys(suites).join(', ')}, all.`
+if (names.length === 0) exitWithUsage(`Usage: npm run prove -- <suite>. ${available}`)
+if (unknown.length > 0) exitWithUsage(`Unknown suite: ${unknown.join(', ')}. ${available}`)
 process.exit(names.length === 1 ? await run(names[0] as string) : runEach(names))
 
 /** Runs each suite in its own process, so that they do not share memory or timers. */

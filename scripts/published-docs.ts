@@ -16,12 +16,12 @@ export function publishedDocs(root = './'): Map<string, string> {
 }
 
 /** Rewrites links between published documents. Other links into the repository become plain text. */
-export function withPackageLinks(file: string, text: string): string {
+export function withPackageLinks(file: string, text: string, names = published): string {
   const withoutDevelopment = text.replace(/\n## Working on it\n[\s\S]*?(?=\n## |$)/, '')
   return withoutDevelopment.replaceAll(
     /\[([^\]]+)\]\((?!\w+:|#)([^)#]+)(#[^)]*)?\)/g,
     (_, words, path, anchor = '') => {
-      const name = published.get(posix.join(posix.dirname(file), path))
+      const name = names.get(posix.join(posix.dirname(file), path))
       return name ? `[${words}](${name}${anchor})` : words
     },
   )

@@ -6,6 +6,7 @@ import { makeLargeBoard } from '@lockstep/testing/large-board'
 import { endProcesses, startPostgres, startServiceProcess } from '@lockstep/testing/processes'
 import { OUTPUT, openSql } from '@lockstep/testing/template-database'
 import { createClient } from '../packages/client/src/index.ts'
+import { readArguments } from '../packages/server/src/platform/command-line.ts'
 import { screenshotTwoUsers, takeScreenshots } from '../tests/web/screenshots.ts'
 import { buildWebIfOld } from './build-web.ts'
 import { makeDemoBoard } from './demo-board.ts'
@@ -16,10 +17,15 @@ const SHOWN = ['board-offline-wide-dark', 'card-editing-wide-light', 'board-phon
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
 const FOLDER = fileURLToPath(new URL('pictures/', OUTPUT))
 
-/**
- * Takes a screenshot of every screen of the web client and runs axe on it: `npm run screenshots`. The screenshots go to
- * `.test-output/pictures`, those of the README to `docs/pictures`. Exits with 1 when axe finds a violation.
- */
+readArguments({
+  help: `npm run screenshots
+
+Takes a screenshot of every screen of the web client, and runs axe on it. The screenshots go to .test-output/pictures, those of
+the README to docs/pictures. Exits with 1 when axe finds a violation.
+
+  --version   print the version
+  --help      show this help`,
+})
 await buildWebIfOld()
 const postgres = await startPostgres()
 const sql = openSql(postgres.url)

@@ -1,9 +1,18 @@
-import { parseArgs } from 'node:util'
 import { configOrExit } from '../packages/server/src/config/read-config.ts'
+import { describeDatabaseError, isDatabaseError } from '../packages/server/src/database/connection-failure.ts'
+import { exitWithUsage, readArguments } from '../packages/server/src/platform/command-line.ts'
 import { seedBoards } from './seed-boards.ts'
 
-/** Fills a database with made-up boards: `npm run seed -- --boards 1000 --cards 1000 [--database-url …]`. */
-const { values } = parseArgs({
+const { values } = readArguments({
+  help: `npm run seed [-- options]
+
+Adds made-up users and boards to a database, and prints a login. Not for production.
+
+  --boards <number>      number of boards (default: 20)
+  --cards <number>       number of cards on each board (default: 100)
+  --database-url <url>   the database (default: DATABASE_URL)
+  --version              print the version
+  --help                 show this help`,
   options: {
     boards: { type: 'string', default: '20' },
     cards: { type: 'string', default: '100' },
@@ -12,7 +21,7 @@ const { values } = parseArgs({
 })
 const [boards, cards] = [Number(values.boards), Number(values.cards)]
 if (![boards, cards].every((count) => Number.isInteger(count) && count > 0))
-  fail('--boards and --cards must be positive numbers.')
+  exitWithUsage('--boards and --cards must be positive numbers. See --help.')
 const config = configOrExit()
 if (config.isProduction) fail('ENVIRONMENT is production: refusing to add made-up users.')
 
@@ -29,7 +38,9 @@ const progress = (done: number) => {
   if (share >= shown + 0.1) shown = share
 }
 const databaseUrl = values['database-url'] ?? config.database.url
-const { user } = await seedBoards({ databaseUrl, boards, cards, progress })
+const { user } = await seedBoards({ databaseUrl, boards, cards, progress }).catch((error: unknown) =>
+  fail(isDatabaseError(error) ? describeDatabaseError(error, databaseUrl) : (error as Error).message),
+)
 console.log(`${(boards * cards).toLocaleString('en')} cards in ${Math.round(seconds())} s.`)
 console.log(`Log in as ${user.email} with the password ${user.password}`)
 
