@@ -1,7 +1,8 @@
 # The image: Node.js, the libraries it needs, and the service. No shell, no package manager, no other program.
-# Tests execute these steps in plain directories, so a RUN must use paths relative to its WORKDIR.
+# Tests build it with Debian's buildah, and pass a base image of their own (tests/deploy/image.ts).
+ARG NODE=node:26.10.0-bookworm
 
-FROM node:26.10.0-bookworm AS web
+FROM ${NODE} AS web
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
@@ -12,26 +13,38 @@ COPY packages/client packages/client
 COPY packages/web packages/web
 RUN npm run build --workspace packages/web
 
-FROM node:26.10.0-bookworm AS server
+FROM ${NODE} AS server
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY packages/contract/package.json packages/contract/
+COPY packages/client/package.json packages/client/
+COPY packages/cli/package.json packages/cli/
 COPY packages/server/package.json packages/server/
-# Naming the workspace omits dependencies of the root only. Types, source maps and manuals are not needed at run time.
-RUN npm ci --ignore-scripts --no-audit --omit=dev --workspace packages/server \
+# Naming workspaces omits the dependencies of the root. Types, source maps, manuals and tests of packages are not needed at run time.
+RUN npm ci --ignore-scripts --no-audit --omit=dev --workspace packages/server --workspace packages/cli --workspace packages/client \
+  && find node_modules -type d \( -name test -o -name tests -o -name 'benchmark*' \) -prune -exec rm -r '{}' + \
   && find node_modules -type f ! -iname 'licen[cs]e*' \
-    \( -name '*.map' -o -name '*.md' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+    \( -name '*.map' -o -name '*.md' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete
 COPY packages/contract packages/contract
+COPY packages/client packages/client
+COPY packages/cli packages/cli
 COPY packages/server packages/server
 # Node.js without symbols, the shared libraries of Node.js and of native packages, and the files for host and user lookup.
 RUN mkdir -p root/usr/local/bin root/etc \
   && strip -o root/usr/local/bin/node "$(command -v node)" \
-  && find node_modules -name '*.node' -exec ldd "$(command -v node)" '{}' + | grep -o '/lib[^ :]*' | sort -u \
+  && find node_modules -name '*.node' -exec ldd "$(command -v node)" '{}' + | grep -oE '(/usr)?/lib[^ :]*' | sort -u \
     | xargs -I '{}' cp --parents --dereference '{}' root/ \
   && echo 'hosts: files dns' > root/etc/nsswitch.conf \
   && echo 'lockstep:x:65532:65532::/nonexistent:/nonexistent' > root/etc/passwd
 
 FROM scratch
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Lockstep" \
+  org.opencontainers.image.description="Shared task boards on which everyone sees the same board, in the same order, always." \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"
 COPY --from=server /build/root/ /
 COPY LICENSE /srv/lockstep/
 COPY --from=server /build/node_modules/ /srv/lockstep/node_modules/

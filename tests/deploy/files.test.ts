@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { endProcesses, newFolder } from '@lockstep/testing/processes'
@@ -8,7 +8,7 @@ import { readConfig } from '../../packages/server/src/config/read-config.ts'
 import { checkManifests, type Manifest, renderManifests } from './kubernetes.ts'
 import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, unknownSettings } from './lint.ts'
 import { nginxMainConfig } from './proxies.ts'
-import { makeSecrets } from './secrets.ts'
+import { makeSecrets, runMakeSecrets } from './secrets.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
@@ -27,11 +27,12 @@ describe('the Dockerfile', () => {
   })
 
   test.each<[string, string | RegExp, string]>([
-    ['a base image without a fixed version', 'node:26.10.0-bookworm AS server', 'node:latest AS server'],
-    ['a base image without a tag', 'node:26.10.0-bookworm AS web', 'node AS web'],
+    ['a base image without a fixed version', 'NODE=node:26.10.0-bookworm', 'NODE=node:latest'],
+    ['a base image without a tag', /^FROM \S+ AS web/m, 'FROM node AS web'],
     ['root', 'USER 65532:65532', 'USER root'],
     ['no user', 'USER 65532:65532\n', ''],
     ['a command in shell form', 'CMD ["node", "packages/server/src/main.ts"]', 'CMD node packages/server/src/main.ts'],
+    ['no version label', /^ {2}org\.opencontainers\.image\.version=.*\n/m, ''],
     ['no health check', /HEALTHCHECK[\s\S]*?\n {2}CMD.*\n/, ''],
     ['install scripts', 'npm ci --ignore-scripts --no-audit --omit=dev', 'npm ci --no-audit --omit=dev'],
     ['the development environment', 'ENVIRONMENT=production ', ''],
@@ -47,14 +48,19 @@ describe('compose.yaml', () => {
 
   test('[SHIP-5] matches the schema and passes our own checks', () => expect(checkCompose(compose)).toEqual([]))
 
-  test('[SHIP-5] [CONF-3] uses the secrets that the documented commands create, and production accepts them', async () => {
+  test('[SHIP-5] [CONF-3] uses the secrets that deploy/make-secrets.sh creates, and production accepts them', async () => {
     const folder = await makeSecrets()
+    expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
     const named = [...compose.matchAll(/file: \.\/(secrets\/\w+)/g)].map(([, path]) => join(folder, path as string))
-    expect(named).toHaveLength(6)
+    expect(named).toHaveLength(7)
     for (const path of named) expect(readFileSync(path, 'utf8')).toMatch(/^(\S+|user default off\nuser lockstep .*)\n$/)
     const files = { JWT_SECRET_FILE: 'jwt_secret', DATABASE_URL_FILE: 'database_url', REDIS_URL_FILE: 'redis_url' }
     const environment = Object.entries(files).map(([name, file]) => [name, join(folder, 'secrets', file)])
     expect(readConfig({ ENVIRONMENT: 'production', ...Object.fromEntries(environment) }).isProduction).toBe(true)
+    const contents = () => named.map((path) => readFileSync(path, 'utf8'))
+    const before = contents()
+    runMakeSecrets(folder)
+    expect(contents()).toEqual(before)
   })
 
   test.each<[string, string | RegExp, string]>([
@@ -68,6 +74,8 @@ describe('compose.yaml', () => {
     ['an undeclared secret', /^ {2}jwt_secret: .*\n/m, ''],
     ['a password in a setting', 'TRUST_PROXY: "1"', 'REDIS_URL: redis://:hush-hush@valkey'],
     ['a single instance', '  two: *instance\n', ''],
+    ['a port for other machines', '127.0.0.1:3000:3000', '3000:3000'],
+    ['a service in the default network', '    networks: [inside]\n\n  grafana:', '\n  grafana:'],
   ])('[SHIP-5] is rejected with %s', (_, from, to) => {
     expect(checkCompose(replaced(compose, from, to))).not.toEqual([])
   })
@@ -89,9 +97,8 @@ describe('compose.yaml', () => {
   })
 })
 
-test('[SHIP-25] git ignores the secrets that the documented commands create', () => {
-  const { status } = spawnSync('git', ['check-ignore', '--quiet', 'secrets/jwt_secret'], { cwd: ROOT })
-  expect(status).toBe(0)
+test.each(['secrets/jwt_secret', 'backups/lockstep.dump', '.env'])('[SHIP-25] git ignores %s', (path) => {
+  expect(spawnSync('git', ['check-ignore', '--quiet', path], { cwd: ROOT }).status).toBe(0)
 })
 
 describe('versions', () => {
@@ -104,7 +111,7 @@ describe('versions', () => {
     )
 
   test('[SHIP-20] of PostgreSQL and Valkey are at least those of the documentation', () => {
-    expect(pinned.map(([product]) => product).sort()).toEqual(['PostgreSQL', 'Valkey'])
+    expect(new Set(pinned.map(([product]) => product))).toEqual(new Set(['PostgreSQL', 'Valkey']))
     for (const [product, version] of pinned)
       expect([product, version, isRecent(version, minimums[product] ?? [])]).toEqual([product, version, true])
   })
@@ -167,6 +174,10 @@ describe('the Kubernetes manifests', () => {
     ['no resource limits', (all) => delete containerOf(all).resources],
     ['an unknown setting', (all) => Object.assign(of(all, 'ConfigMap').data ?? {}, { TRUSTED_PROXY: '1' })],
     ['a missing secret', (all) => delete of(all, 'Secret').data?.['jwt_secret']],
+    [
+      'settings of one ingress controller',
+      (all) => (of(all, 'Ingress').metadata.annotations = { 'nginx.ingress.kubernetes.io/proxy-body-size': '20m' }),
+    ],
     ['an image without a fixed version', (all) => (containerOf(all).image = 'registry.example.com/lockstep:latest')],
   ])('[SHIP-6] are rejected with %s', (_, change) => expect(changed(change)).not.toEqual([]))
 
@@ -195,13 +206,7 @@ describe('the Kubernetes manifests', () => {
     ['a store at any address', (all) => delete egressOf(all)[1]?.to],
     ['a store in any namespace', (all) => egressOf(all).push({ to: [{ namespaceSelector: {} }] })],
     ['the whole internet', (all) => egressOf(all).push({ to: [{ ipBlock: { cidr: '0.0.0.0/0' } }] })],
-    ['an access log with tokens', (all) => annotated(all, 'enable-access-log', 'true')],
-    ['no connection limit', (all) => annotated(all, 'limit-connections', '0')],
-    ['unbuffered request bodies', (all) => annotated(all, 'proxy-request-buffering', 'off')],
   ])('[SHIP-24] are rejected with %s', (_, change) => expect(changed(change)).not.toEqual([]))
-  const annotated = (all: Manifest[], name: string, value: string) =>
-    Object.assign(of(all, 'Ingress').metadata.annotations ?? {}, { [`nginx.ingress.kubernetes.io/${name}`]: value })
-
   test('[SHIP-24] the network policy of the base allows only its stores', () => {
     const [policy] = renderManifests('deploy/kubernetes/base').filter(({ kind }) => kind === 'NetworkPolicy')
     const copy = structuredClone(manifests)
@@ -236,6 +241,9 @@ describe('the systemd unit', () => {
       ...(analyzed.status === 0 ? [] : [analyzed.stdout.trim().split('\n').at(-1) ?? '']),
       ...unknownSettings(names),
       ...(isKilled ? ['it is killed before it has shut down'] : []),
+      ...(/^EnvironmentFile=-\/etc\/lockstep\/settings\nEnvironmentFile=-\/etc\/lockstep\/settings-%i$/m.test(text)
+        ? []
+        : ['instances cannot have different ports for metrics']),
     ]
   }
 
@@ -251,12 +259,30 @@ describe('the systemd unit', () => {
     ['mounts shared with the host', /^PrivateMounts=.*\n/m, ''],
     ['an unknown setting', 'TRUST_PROXY', 'TRUSTED_PROXY'],
     ['a stop timeout that is too short', 'TimeoutStopSec=30', 'TimeoutStopSec=20'],
+    ['no settings of a single instance', /^EnvironmentFile=.*settings-%i\n/m, ''],
   ])('[SHIP-7] is rejected with %s', async (_, from, to) => {
     expect(await analyze(replaced(unit, from, to))).not.toEqual([])
   })
 })
 
+test.each(globSync(['deploy/**/*.sh'], { cwd: ROOT }))('[SHIP-8] shellcheck accepts %s', (path) => {
+  const { stdout } = spawnSync('shellcheck', ['--external-sources', path], { cwd: ROOT, encoding: 'utf8' })
+  expect(stdout).toBe('')
+})
+
 describe('the proxy configurations', () => {
+  test('[SHIP-8] Caddy accepts its configuration, and rejects a broken one', async () => {
+    const folder = await newFolder()
+    const check = async (text: string) => {
+      await writeFile(join(folder, 'Caddyfile'), text)
+      const args = ['validate', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
+      return spawnSync('caddy', args, { encoding: 'utf8', env: { ...process.env, XDG_DATA_HOME: folder } }).status
+    }
+    const config = read('deploy/caddy/Caddyfile')
+    expect(await check(config)).toBe(0)
+    expect(await check(replaced(config, 'lb_policy header', 'lb_policy hush'))).not.toBe(0)
+  })
+
   test('[SHIP-8] HAProxy accepts its configuration, and rejects a broken one', async () => {
     const folder = await newFolder()
     const check = async (text: string) => {

@@ -1,14 +1,9 @@
-import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { freePort } from '@lockstep/testing/ports'
-import { eventually, launch, newFolder, type RunningProcess } from '@lockstep/testing/processes'
-import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
-import pg from 'pg'
-import { buildImage, type Image } from '../../scripts/image.ts'
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+import { eventually, newFolder, type RunningProcess } from '@lockstep/testing/processes'
+import { type Image, runInImage } from './image.ts'
+import { type Stores, services, startValkey } from './stores.ts'
 
 export interface Instance extends RunningProcess {
   baseUrl: string
@@ -17,78 +12,43 @@ export interface Instance extends RunningProcess {
   checkHealth: () => Promise<number | null>
 }
 
-/** Builds the image of this working copy in a plain directory. */
-export const imageOf = async (rebuild?: { dockerfile: string; built: Map<string, Promise<Image>> }) =>
-  buildImage({ root: ROOT.replace(/\/$/, ''), folder: await newFolder(), node: process.execPath, ...rebuild })
-
-/** Settings for instances with a new database, and a function to drop it. */
-export async function newSettings() {
-  const name = `lockstep_deploy_${randomBytes(6).toString('hex')}`
-  await onServer((client) => client.query(`create database ${name}`))
-  const settings = {
-    DATABASE_URL: databaseUrl(name),
-    REDIS_URL: REDIS,
-    JWT_SECRET: 'hush-hush-signing-secret-of-the-deployment-tests',
-    TRUST_PROXY: '1',
-    RATE_LIMITS: 'off',
-    LOG_LEVEL: 'info',
+/** Runs the services of compose.yaml in containers, with their settings and secrets, and the stores of the test. */
+export async function openCompose(image: Image, stores: Stores) {
+  const folder = join(await newFolder(), 'secrets')
+  await mkdir(folder)
+  const redis = await startValkey(stores.secrets)
+  const values = ['database_url', 'migrator_database_url', 'jwt_secret'].map((name) => [name, stores.addressOf(name)])
+  for (const [name, value] of [...values, ['redis_url', redis]])
+    await writeFile(join(folder, name ?? ''), `${value}\n`, { mode: 0o644 })
+  const run = (name: 'one' | 'migrate', command = services[name].command, settings: Record<string, string> = {}) => {
+    const { environment, secrets } = services[name]
+    const files = secrets.map((secret) => [join(folder, secret), `/run/secrets/${secret}`] as const)
+    return runInImage(image, command ?? image.config.Cmd, { ...environment, ...settings }, files)
   }
-  const drop = () => onServer((client) => client.query(`drop database if exists ${name} with (force)`))
-  return { settings, drop }
-}
 
-export interface AppRole {
-  name: string
-  url: string
-  drop: () => Promise<unknown>
-}
-
-/** Creates the role of the service with deploy/postgres/roles.sql. */
-export async function makeRole(ownerUrl: string): Promise<AppRole> {
-  const name = `lockstep_app_${randomBytes(4).toString('hex')}`
-  const shipped = await readFile(new URL('deploy/postgres/roles.sql', `file://${ROOT}`), 'utf8')
-  const statements = shipped
-    // The test database already has an owner.
-    .replaceAll(/^(create role lockstep_migrator|alter database ).*\n/gm, '')
-    .replaceAll('lockstep_migrator', new URL(ownerUrl).username)
-    .replaceAll('lockstep_app', name)
-    .replaceAll(' database lockstep ', ` database ${new URL(ownerUrl).pathname.slice(1)} `)
-  assert.match(statements, new RegExp(`create role ${name}`))
-  const onDatabase = async (text: string) => {
-    const client = new pg.Client({ connectionString: ownerUrl })
-    await client.connect()
-    try {
-      await client.query(text)
-    } finally {
-      await client.end()
+  /** Starts an instance. All share the network of this machine, so each has its own ports. */
+  async function startInstance(settings: Record<string, string> = {}): Promise<Instance> {
+    const [port, metricsPort] = [await freePort(), await freePort()]
+    const ports = {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_HOST: '127.0.0.1',
+      METRICS_PORT: String(metricsPort),
     }
+    const env = { RATE_LIMITS: 'off', REGISTRATION: 'open', ...ports, ...settings }
+    const running = await run('one', undefined, env)
+    const baseUrl = `http://127.0.0.1:${port}`
+    const isReady = () =>
+      fetch(`${baseUrl}/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await eventually('the instance is ready', async () => running.hasEnded() || (await isReady()))
+    if (running.hasEnded()) throw new Error(`The image does not start: ${running.output()}`)
+    const [, ...healthcheck] = image.config.Healthcheck.Test
+    const checkHealth = async () => (await run('one', healthcheck, env)).ended
+    return { ...running, baseUrl, port, checkHealth }
   }
-  await onDatabase(statements)
-  const url = Object.assign(new URL(ownerUrl), { username: name }).href
-  return { name, url, drop: () => onDatabase(`drop owned by ${name}; drop role ${name}`) }
+  return { run, startInstance }
 }
-
-/**
- * Runs a program of the image like a container: with the image as its root directory, as its unprivileged user, and with the
- * environment of the image and the settings.
- */
-export function runInImage(image: Image, command: string[], settings: Record<string, string>): RunningProcess {
-  const [uid = '', gid = ''] = image.user.split(':')
-  const confined = [`--root=${image.folder}`, `--wd=${image.workdir}`, `--setuid=${uid}`, `--setgid=${gid}`]
-  return launch('/usr/bin/unshare', [...confined, ...command], { env: { ...image.env, ...settings } })
-}
-
-export async function startInstance(image: Image, settings: Record<string, string>): Promise<Instance> {
-  const port = await freePort()
-  const env = { ...settings, HOST: '127.0.0.1', PORT: String(port) }
-  const running = runInImage(image, image.command, env)
-  const baseUrl = `http://127.0.0.1:${port}`
-  const isReady = () =>
-    fetch(`${baseUrl}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  await eventually('the instance is ready', async () => running.hasEnded() || (await isReady()))
-  if (running.hasEnded()) throw new Error(`The image does not start: ${running.output()}`)
-  return { ...running, baseUrl, port, checkHealth: () => runInImage(image, image.healthcheck, env).ended }
-}
+export type ComposeServices = Awaited<ReturnType<typeof openCompose>>

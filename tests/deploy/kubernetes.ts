@@ -158,10 +158,7 @@ export function checkManifests(manifests: Manifest[]): string[] {
       (one('NetworkPolicy')?.spec.egress ?? []).some(({ to }) => !to?.length || to.some((peer) => !isNarrow(peer))),
       'the network policy allows any address',
     ),
-    // The default log format of the controller includes the query, which contains socket tokens.
-    ...wrong(annotations[`${NGINX}/enable-access-log`] !== 'false', 'the ingress logs tokens'),
-    ...wrong(!(Number(annotations[`${NGINX}/limit-connections`]) > 0), 'there is no connection limit per address'),
-    ...wrong(annotations[`${NGINX}/proxy-request-buffering`] !== 'on', 'request bodies are not buffered'),
+    ...wrong(Object.keys(annotations).length > 0, 'the ingress is for one controller only'),
     ...unknownSettings([
       ...Object.keys(settings),
       ...containers.flatMap(({ env = [] }) => env.map(({ name }) => name)),
@@ -194,8 +191,6 @@ function schemaProblems(manifest: Manifest): string[] {
     return [`${manifest.kind}: ${(error as Error).message}`]
   }
 }
-
-const NGINX = 'nginx.ingress.kubernetes.io'
 
 /** Whether a peer selects pods, or a network of at most 65,536 addresses. */
 function isNarrow({ podSelector, namespaceSelector, ipBlock }: Peer): boolean {

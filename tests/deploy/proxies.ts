@@ -1,10 +1,22 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@lockstep/testing/ports'
 import { eventually, launch, newFolder, type RunningProcess } from '@lockstep/testing/processes'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 const read = (path: string) => readFile(new URL(path, DEPLOY), 'utf8')
+
+/** Spellings of the path of the metrics that the service understands. */
+export const metricsPaths = [
+  '/metrics',
+  '/metrics/',
+  '/metrics?x=1',
+  '/%6detrics',
+  '/%6Detric%73',
+  '/api/metrics',
+  '/api/%6detrics',
+]
 
 /** A real proxy in front of two instances, with the configuration in deploy/ and other addresses and paths. */
 export interface BoardProxy {
@@ -86,6 +98,38 @@ export async function startNginx(ports: [number, number], { connections }: Limit
     leaving: (instance) => writeFile(file(instance), ''),
     back: (instance) => rm(file(instance)),
   }
+}
+
+/** Caddy over plain HTTP, for clients that do not know its certificate authority. */
+export async function startCaddy(ports: [number, number]): Promise<BoardProxy> {
+  const baseUrl = `http://127.0.0.1:${await freePort()}`
+  const { process } = await launchCaddy(baseUrl, ports)
+  await eventually('Caddy responds', async () => process.hasEnded() || (await responds(`${baseUrl}/ready`)))
+  if (process.hasEnded()) throw new Error(process.output())
+  return {
+    baseUrl,
+    process,
+    log: async () => process.output(),
+    leaving: async () => {},
+    // It checks every 500 ms, and reports only failures.
+    back: () => pause(1_500),
+  }
+}
+
+/** Debian's Caddy with the shipped file, and its data in a new folder. Only environment variables differ from compose.yaml. */
+export async function launchCaddy(domain: string, ports: [number, number], options = '') {
+  const folder = await newFolder()
+  const env = {
+    PATH,
+    XDG_DATA_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    DOMAIN: domain,
+    CADDY_GLOBAL_OPTIONS: options,
+    LOCKSTEP_INSTANCES: ports.map((port) => `127.0.0.1:${port}`).join(' '),
+  }
+  const file = new URL('caddy/Caddyfile', DEPLOY).pathname
+  const process = launch('caddy', ['run', '--config', file], { env })
+  return { process, folder }
 }
 
 const PATH = '/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin'

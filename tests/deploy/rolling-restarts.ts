@@ -9,15 +9,16 @@ import {
 } from '@lockstep/testing/processes'
 import pg from 'pg'
 import { Clients, type Load, type Outcome } from './load.ts'
-import { type BoardProxy, startHaproxy, startNginx } from './proxies.ts'
+import { type BoardProxy, startCaddy, startHaproxy, startNginx } from './proxies.ts'
 
 export interface RestartOutcome extends Outcome {
   exitCodes: (number | null)[]
   /** The log of the proxy. */
   log: string
 }
-export type Kind = 'HAProxy' | 'nginx'
+export type Kind = 'Caddy' | 'HAProxy' | 'nginx'
 const proxies: Record<Kind, (ports: [number, number]) => Promise<BoardProxy>> = {
+  Caddy: startCaddy,
   HAProxy: startHaproxy,
   nginx: startNginx,
 }
