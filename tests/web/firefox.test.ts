@@ -59,15 +59,16 @@ async function type(page: Page, label: string, text: string) {
 test('[WEB-146] in Firefox a user logs in, adds, moves and edits a card offline, and everything is sent after the reconnect', async () => {
   const board = await env.createBoard({ 'To do': ['one', 'two'], Doing: [] })
   const connection = await openConnection(env.service.baseUrl)
-  const page = await browser.newPage()
+  const context = await browser.createBrowserContext()
+  const page = await context.newPage()
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(String(error)))
   await page.goto(`${connection.url}/app/login`)
   await type(page, 'Email', board.ada.email)
   await type(page, 'Password', PASSWORD)
   await page.keyboard.press('Enter')
-  await page.waitForSelector('.tile')
-  await page.click('.tile')
+  await page.waitForSelector('a.tile')
+  await page.click('a.tile')
   await page.waitForSelector(`[data-card-id="${board.cards['one']}"]`)
 
   // Online: add a card, and move another one to the next column.
@@ -98,6 +99,6 @@ test('[WEB-146] in Firefox a user logs in, adds, moves and edits a card offline,
   await expect.poll(titles, { timeout: 30_000 }).toEqual([['renamed', 'three'], ['one']])
   await page.waitForSelector('.banner', { hidden: true })
   expect(errors).toEqual([])
-  await page.close()
+  await context.close()
   await connection.cut()
 }, 120_000)

@@ -61,7 +61,7 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
         await page.locator('[aria-invalid=true]').waitFor()
       },
     },
-    { name: 'boards', path: '/boards', act: (page) => page.locator('.tile').first().waitFor() },
+    { name: 'boards', path: '/boards', act: (page) => page.locator('a.tile').first().waitFor() },
     { name: 'board', path },
     { name: 'board-empty', path: `/b/${emptyId}` },
     { name: 'board-large', path: `/b/${largeId}` },
@@ -74,7 +74,7 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
         await startDrag(page, title)
         await dragTo(page, (await page.locator('.column h2').nth(2).textContent()) ?? '', 1)
       },
-      end: (page) => page.mouse.up(),
+      end: (page) => page.mouse.up().then(() => undo(page)),
     },
     {
       name: 'board-remote',
@@ -99,9 +99,17 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
       end: async (page) => {
         await page.context().setOffline(false)
         await page.locator('.banner.is-good').waitFor()
+        await undo(page)
       },
     },
-    { name: 'card', path, act: async (page) => (await card(page).click(), page.waitForTimeout(600)) },
+    {
+      name: 'card',
+      path,
+      act: (page) =>
+        card(page)
+          .click()
+          .then(() => page.waitForTimeout(600)),
+    },
     {
       name: 'card-editing',
       path,
@@ -111,9 +119,20 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
         await page.waitForTimeout(400)
       },
     },
-    { name: 'move', path, act: async (page) => (await card(page).focus(), page.keyboard.press('m')) },
-    { name: 'palette', path, act: async (page) => (await page.keyboard.press('Control+k'), page.keyboard.type('dr')) },
-    { name: 'shortcuts', path, act: (page) => page.keyboard.press('?') },
+    { name: 'move', path, act: (page) => card(page).press('m') },
+    {
+      name: 'palette',
+      path,
+      act: async (page) => {
+        await page.keyboard.press('Control+k')
+        await page.getByRole('dialog').getByRole('combobox').fill('dr')
+      },
+    },
+    {
+      name: 'shortcuts',
+      path,
+      act: (page) => page.keyboard.press('?').then(() => page.getByRole('dialog').waitFor()),
+    },
     { name: 'automations', path, act: menu('Automation') },
     { name: 'members', path, act: menu('Members') },
     { name: 'activity', path, act: menu('Activity') },
@@ -123,8 +142,15 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
   ]
 }
 
+/** Undoes the change of a scene, so that the next one shows the same board. */
+async function undo(page: Page) {
+  await page.keyboard.press('Control+z')
+  await page.waitForTimeout(500)
+}
+
 const viewports: [name: string, options: BrowserContextOptions][] = [
   ['wide', { viewport: { width: 1440, height: 900 } }],
+  ['medium', { viewport: { width: 1024, height: 768 } }],
   ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
 ]
 
