@@ -2,8 +2,8 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
 import type { Findings, Progress } from '@lockstep/testing/load/measure'
+import { exitWithUsage, readArguments } from '../packages/server/src/platform/command-line.ts'
 import { readConditions } from './conditions.ts'
 import { type Environment, startEnvironment } from './environment.ts'
 import { measureFanOut } from './fan-out.ts'
@@ -14,12 +14,6 @@ import { FULL, SMOKE, VERSUS, VERSUS_SMOKE } from './size.ts'
 import { compareWith } from './versus.ts'
 import { measureWrites } from './writes.ts'
 
-/**
- * Compares the service with the bare engines below it: `npm run bench`, or `npm run bench -- writes full-board` for some
- * benchmarks. Results go to bench/results and docs/performance.md. `--smoke` runs everything once with little work, and
- * writes to a temporary folder, or to the folder given with `--out`.
- * `npm run bench -- versus <commit>` compares the working tree with a commit, by CPU time per operation.
- */
 const benchmarks: Record<string, (environment: Environment) => Promise<Findings>> = {
   writes: measureWrites,
   'hot-board': measureHotBoard,
@@ -28,7 +22,18 @@ const benchmarks: Record<string, (environment: Environment) => Promise<Findings>
 }
 const names = Object.keys(benchmarks)
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readArguments({
+  help: `npm run bench [-- benchmark …]
+npm run bench -- versus <commit>
+
+Compares the service with the bare engines below it, or the working tree with a commit, by CPU time per operation. Results go to
+bench/results and docs/performance.md.
+
+  ${names.join(', ')}   (default: all)
+  --smoke          run everything once with little work, and write to a temporary folder
+  --out <folder>   write to this folder
+  --version        print the version
+  --help           show this help`,
   allowPositionals: true,
   options: { smoke: { type: 'boolean', default: false }, out: { type: 'string' } },
 })
@@ -38,10 +43,7 @@ const progress: Progress = (line) =>
 
 if (positionals[0] === 'versus') {
   const [, commit] = positionals
-  if (commit === undefined || positionals.length > 2) {
-    console.error('Usage: npm run bench -- versus <commit>')
-    process.exit(1)
-  }
+  if (commit === undefined || positionals.length > 2) exitWithUsage('Usage: npm run bench -- versus <commit>')
   const comparisons = await compareWith(commit, values.smoke ? VERSUS_SMOKE : VERSUS, progress)
   const counts = (['met', 'missed', 'noisy'] as const).map(
     (verdict) => `${comparisons.filter((each) => each.verdict === verdict).length} ${verdict}`,
@@ -50,10 +52,7 @@ if (positionals[0] === 'versus') {
   process.exit(0)
 }
 const unknown = positionals.filter((name) => !names.includes(name))
-if (unknown.length > 0) {
-  console.error(`Unknown benchmark: ${unknown.join(', ')}. Available: ${names.join(', ')}`)
-  process.exit(1)
-}
+if (unknown.length > 0) exitWithUsage(`Unknown benchmark: ${unknown.join(', ')}. Available: ${names.join(', ')}`)
 
 const outFolder = values.out ?? (values.smoke ? await mkdtemp(join(tmpdir(), 'lockstep-bench-')) : undefined)
 const target = outFolder === undefined ? new URL('../', import.meta.url) : pathToFileURL(`${outFolder}/`)

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
-import { type Access, type Operation, owner, ownerOrSelf } from '@lockstep/contract/operation'
+import {
+  member,
+  type Operation,
+  owner,
+  ownerOrSelf,
+  type Scope,
+  scopes,
+  tokenRequirementOf,
+} from '@lockstep/contract/operation'
 import { type ProblemCode, problems } from '@lockstep/contract/problems'
 import { Client, type Failure, sendingOf } from '@lockstep/testing/client'
 import {
@@ -17,9 +25,22 @@ import {
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+/** Access tokens of the owner. Those of a board are of one of the owner's boards. */
+const ownerTokens = {
+  'read token': { scope: 'read', board: null },
+  'write token': { scope: 'write', board: null },
+  'admin token': { scope: 'admin', board: null },
+  'token of this board': { scope: 'admin', board: 'this' },
+  'token of another board': { scope: 'admin', board: 'another' },
+  'expired token': { scope: 'admin', board: null },
+  'revoked token': { scope: 'admin', board: null },
+} as const
+type OwnerToken = keyof typeof ownerTokens
+const isOwnerToken = (actor: Actor): actor is OwnerToken => actor in ownerTokens
+
 /**
  * All kinds of callers. The deactivated user is an owner in the database, and only rejected because of the
- * deactivation.
+ * deactivation. The demoted user has an `admin` token from the time as an owner.
  */
 const actors = [
   'anonymous',
@@ -30,6 +51,8 @@ const actors = [
   'superuser',
   'member',
   'owner',
+  ...(Object.keys(ownerTokens) as OwnerToken[]),
+  'demoted token',
 ] as const
 type Actor = (typeof actors)[number]
 /** `own`: the board on which the actors have their roles. `foreign`: a board of another user. */
@@ -41,18 +64,43 @@ interface Cell {
   board: BoardKind
   subject: Subject
 }
-type Refusal = Extract<ProblemCode, 'not_authenticated' | 'superuser_only' | 'not_a_member' | 'role_too_low'>
+type Refusal = Extract<
+  ProblemCode,
+  'not_authenticated' | 'superuser_only' | 'not_a_member' | 'role_too_low' | 'token_scope' | 'token_board'
+>
 type Verdict = 'allowed' | Refusal
 
-/** The expected result of a cell, derived from the operation's `access` alone. */
-function verdictOf(access: Access, { actor, board, subject }: Cell): Verdict {
+const rejected: readonly Actor[] = ['anonymous', 'bad token', 'deactivated', 'expired token', 'revoked token']
+/** The role of a user, or of the user of a token, on the own board. */
+const roleOf = (actor: Actor) =>
+  actor === 'owner' || isOwnerToken(actor) ? 'owner' : actor === 'member' || actor === 'demoted token' ? 'member' : null
+
+/** The expected result of a cell, derived from the operation's `access`, and from what it requires of tokens. */
+function verdictOf(operation: Operation, cell: Cell): Verdict {
+  const { actor, board, subject } = cell
+  const { access } = operation
   if (access === 'public') return 'allowed'
-  if (actor === 'anonymous' || actor === 'bad token' || actor === 'deactivated') return 'not_authenticated'
+  if (rejected.includes(actor)) return 'not_authenticated'
+  const refusal = tokenRefusal(operation, cell)
+  if (refusal) return refusal
   if (access === 'authenticated') return 'allowed'
   if (access === 'superuser') return actor === 'superuser' ? 'allowed' : 'superuser_only'
-  if (board === 'foreign' || (actor !== 'member' && actor !== 'owner')) return 'not_a_member'
-  if (actor === 'owner' || access.role === 'member') return 'allowed'
+  const role = roleOf(actor)
+  if (board === 'foreign' || role === null) return 'not_a_member'
+  if (role === 'owner' || access.role === 'member') return 'allowed'
   return access.or_self && subject === 'self' ? 'allowed' : 'role_too_low'
+}
+
+/** Why a token may not do it, whatever its user may do. */
+function tokenRefusal(operation: Operation, { actor, board }: Cell): Refusal | undefined {
+  if (!isOwnerToken(actor) && actor !== 'demoted token') return undefined
+  const token = isOwnerToken(actor) ? ownerTokens[actor] : { scope: 'admin' as Scope, board: null }
+  const required = tokenRequirementOf(operation)
+  if (required === 'never' || scopes.indexOf(token.scope) < scopes.indexOf(required.scope)) return 'token_scope'
+  if (token.board === null) return undefined
+  if (!required.board_tokens) return 'token_board'
+  const isAboutBoard = typeof operation.access !== 'string' || operation.path.includes('{board_id}')
+  return isAboutBoard && (token.board === 'another' || board === 'foreign') ? 'token_board' : undefined
 }
 
 function cellsOf({ access }: Operation): Cell[] {
@@ -61,15 +109,18 @@ function cellsOf({ access }: Operation): Cell[] {
   return actors.flatMap((actor) => places.flatMap((board) => subjects.map((subject) => ({ actor, board, subject }))))
 }
 
-interface Outcome {
+interface Reply {
   status: number
   code: string | undefined
+}
+interface Outcome extends Reply {
+  /** Whether the database is as it was; only known of requests that failed. */
   isUnchanged: boolean
 }
 
 /** What is wrong with an outcome; undefined if nothing is. */
 function complaint(operation: Operation, cell: Cell, { status, code, isUnchanged }: Outcome): string | undefined {
-  const verdict = verdictOf(operation.access, cell)
+  const verdict = verdictOf(operation, cell)
   const where = `${cell.actor} on ${cell.board} board, about ${cell.subject}: ${status} ${code ?? ''}`
   if (status >= 400 && !isUnchanged) return `${where}, and yet the database changed`
   if (verdict === 'allowed') {
@@ -83,12 +134,16 @@ let service: TestService
 let clients: Record<Actor, Client>
 let ids: Record<Actor, string>
 let commonValues: Known
-/** Rejected requests change nothing, so they share one pair of boards. */
+/** Reads and rejected requests change nothing, so they share one pair of boards. */
 let untouched: Record<BoardKind, Known>
+/** A board of the owner that no request is about. */
+let anotherBoard: string
 
 beforeAll(async () => {
   service = await startService({ ADMIN_API: 'on' })
-  const names = ['deactivated', 'non-member', 'ex-member', 'superuser', 'member', 'owner', 'newcomer'] as const
+  const names = [
+    ...(['deactivated', 'non-member', 'ex-member', 'superuser', 'member', 'owner', 'newcomer', 'demoted'] as const),
+  ]
   const users = await Promise.all(names.map((name) => service.user(name)))
   const byName = Object.fromEntries(users.map((user) => [user.username, user]))
   clients = Object.fromEntries(actors.map((actor) => [actor, byName[actor]?.api])) as typeof clients
@@ -96,7 +151,15 @@ beforeAll(async () => {
   const swapped = signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))
   clients.anonymous = service.anybody
   clients['bad token'] = new Client(service.baseUrl, `${header}.${payload}.${swapped}`)
-  ids = Object.fromEntries(actors.map((a) => [a, byName[a]?.id ?? byName['non-member']?.id])) as typeof ids
+  const userOf = (actor: Actor) =>
+    isOwnerToken(actor) ? byName['owner'] : actor === 'demoted token' ? byName['demoted'] : byName[actor]
+  ids = Object.fromEntries(actors.map((a) => [a, (userOf(a) ?? byName['non-member'])?.id])) as typeof ids
+  for (const actor of actors) if (isOwnerToken(actor)) clients[actor] = new Client(service.baseUrl)
+  const { token } = await (byName['demoted'] as TestUser).api.call('createToken', {
+    body: { name: 'Bot', scope: 'admin' },
+  })
+  clients['demoted token'] = new Client(service.baseUrl, token)
+  await service.sql.query(`update access_tokens set last_used_at = now() + interval '1 hour'`)
   commonValues = {
     user_id: ids.member,
     'inviteMember.user_id': byName['newcomer']?.id,
@@ -109,6 +172,8 @@ beforeAll(async () => {
     `update users set is_active = username <> 'deactivated', is_superuser = username = 'superuser'`,
   )
   untouched = { own: await ownBoard(), foreign: await foreignBoard(await service.user()) }
+  const { id } = await clients.owner.call('createBoard', { body: { title: 'Another' } })
+  anotherBoard = id
 })
 afterAll(() => service.stop())
 
@@ -117,12 +182,20 @@ async function ownBoard(): Promise<Known> {
   const { owner: api } = clients
   const known = await furnish(api, withOwner(ids.owner))
   const params = { board_id: known['board_id'] as string }
-  for (const actor of ['member', 'ex-member'] as const)
+  for (const actor of ['member', 'ex-member', 'demoted token'] as const)
     await api.call('inviteMember', { params, body: { user_id: ids[actor] } })
   await api.call('removeMember', { params: { ...params, user_id: ids['ex-member'] } })
+  const demoted = { ...params, user_id: ids['demoted token'] }
+  for (const role of ['owner', 'member'] as const) await api.call('updateMember', { params: demoted, body: { role } })
   const addOwner = `insert into board_members (board_id, user_id, role) values ($1, $2, 'owner')`
   await service.sql.query(addOwner, [params.board_id, ids.deactivated])
   return known
+}
+/** Every cell reads the whole database twice, so it must stay small. */
+async function deleteBoard({ board_id }: Known) {
+  await service.sql.query('delete from boards where id = $1', [board_id])
+  for (const table of ['board_events', 'board_stream'])
+    await service.sql.query(`delete from ${table} where board_id = $1`, [board_id])
 }
 const foreignBoard = (otherOwner: TestUser) => furnish(otherOwner.api, withOwner(otherOwner.id))
 /** Rules assign the owner, who is a member from the start. */
@@ -132,20 +205,54 @@ const withOwner = (id: string): Known => ({
   'updateRule.action_user_id': id,
 })
 
+/** Gives the actor a token of the kind that it is named after. */
+async function prepareToken(actor: OwnerToken, thisBoard: string) {
+  const { scope, board } = ownerTokens[actor]
+  const board_id = board === null ? null : board === 'this' ? thisBoard : anotherBoard
+  const { id, token } = await clients.owner.call('createToken', { body: { name: 'Bot', scope, board_id } })
+  clients[actor].token = token
+  if (actor === 'revoked token') await clients.owner.call('revokeToken', { params: { token_id: id } })
+  // So that the time of the last use is not written between two hashes of the content.
+  const expires = actor === 'expired token' ? 'now()' : 'expires_at'
+  await service.sql.query(
+    `update access_tokens set last_used_at = now() + interval '1 hour', expires_at = ${expires} where id = $1`,
+    [id],
+  )
+}
+/** The owner may have 50 tokens, and every cell may create some. */
+const deleteTokens = () =>
+  service.sql.query('delete from access_tokens where user_id = $1 and id <> $2', [ids.owner, untouched.own['token_id']])
+
 /** `another` is a user whom an owner could remove, and never the caller. */
 function inputFor(name: string, operation: Operation, { actor, subject }: Cell, known: Known): Input {
-  const other = actor === 'member' && typeof operation.access !== 'string' && operation.access.or_self
+  const other = roleOf(actor) === 'member' && typeof operation.access !== 'string' && operation.access.or_self
   const user_id = subject === 'self' ? ids[actor] : other ? ids.owner : ids.member
   return validInput(name, operation, { ...known, user_id })
 }
 
-async function send(operation: Operation, { actor }: Cell, { path, query, body }: Input): Promise<Outcome> {
+async function send(operation: Operation, { actor }: Cell, { path, query, body }: Input): Promise<Reply> {
   const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)])).toString()
   const sending = sendingOf(operation.body_type, body)
+  const { status, body: answer } = await clients[actor].request(
+    operation.method,
+    path + (search && `?${search}`),
+    sending,
+  )
+  return { status, code: status >= 400 ? (answer as Failure).code : undefined }
+}
+
+/** Sends all requests that must be rejected, and then compares the database: a hash of all tables takes longer than a request. */
+async function sendRejected(name: string, operation: Operation, cells: Cell[]): Promise<(string | undefined)[]> {
+  const { board_id = '' } = untouched.own
+  for (const actor of new Set(cells.map((cell) => cell.actor)))
+    if (isOwnerToken(actor)) await prepareToken(actor, board_id)
   const before = await contentHash(service)
-  const response = await clients[actor].request(operation.method, path + (search && `?${search}`), sending)
-  const { code } = (response.status >= 400 ? response.body : {}) as Partial<Failure>
-  return { status: response.status, code, isUnchanged: before === (await contentHash(service)) }
+  const responses: Reply[] = []
+  for (const cell of cells)
+    responses.push(await send(operation, cell, inputFor(name, operation, cell, untouched[cell.board])))
+  const isUnchanged = before === (await contentHash(service))
+  await deleteTokens()
+  return cells.map((cell, i) => complaint(operation, cell, { ...(responses[i] as Reply), isUnchanged }))
 }
 
 async function logInAgain(actor: Actor) {
@@ -155,19 +262,28 @@ async function logInAgain(actor: Actor) {
 
 describe('the matrix', () => {
   test.each(Object.entries<Operation>(operations))(
-    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [ADMIN-1] [V04] [V06] [V07] %s allows exactly the callers that its access names, and changes nothing for others',
+    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [ADMIN-1] [TOKEN-1] [TOKEN-2] [TOKEN-3] [TOKEN-4] [TOKEN-7] [V04] [V06] [V07] %s allows exactly the callers that its access names, and changes nothing for others',
     async (name, operation) => {
-      const complaints: (string | undefined)[] = []
+      const isAllowed = (cell: Cell) => verdictOf(operation, cell) === 'allowed'
+      const rejected = cellsOf(operation).filter((cell) => !isAllowed(cell))
+      const complaints = await sendRejected(name, operation, rejected)
       let successes = 0
-      for (const cell of cellsOf(operation)) {
-        const isAllowed = verdictOf(operation.access, cell) === 'allowed'
-        const isOnBoard = typeof operation.access !== 'string'
-        const board = isAllowed && isOnBoard ? await ownBoard() : untouched[cell.board]
-        const known = isAllowed ? { ...board, ...(await newTargets(service)) } : board
-        const outcome = await send(operation, cell, inputFor(name, operation, cell, known))
-        complaints.push(complaint(operation, cell, outcome))
-        if (name === 'logoutEverywhere' && outcome.status === 200) await logInAgain(cell.actor)
-        if (outcome.status === operation.returns.status) successes++
+      for (const cell of cellsOf(operation).filter(isAllowed)) {
+        const isChange = operation.method !== 'GET'
+        const fresh = isChange && typeof operation.access !== 'string' ? await ownBoard() : undefined
+        const board = fresh ?? untouched[cell.board]
+        const known =
+          isChange && typeof operation.access === 'string' ? { ...board, ...(await newTargets(service)) } : board
+        const { board_id = '' } = cell.board === 'own' ? board : untouched.own
+        if (isOwnerToken(cell.actor)) await prepareToken(cell.actor, board_id)
+        const before = await contentHash(service)
+        const response = await send(operation, cell, inputFor(name, operation, cell, known))
+        const isUnchanged = response.status >= 400 && before === (await contentHash(service))
+        complaints.push(complaint(operation, cell, { ...response, isUnchanged }))
+        await deleteTokens()
+        if (fresh) await deleteBoard(fresh)
+        if (name === 'logoutEverywhere' && response.status === 200) await logInAgain(cell.actor)
+        if (response.status === operation.returns.status) successes++
       }
       expect(complaints.filter((c) => c !== undefined)).toEqual([])
       // If no caller succeeds, the rejections prove nothing.
@@ -175,9 +291,11 @@ describe('the matrix', () => {
     },
   )
 
-  test('[ACCESS-1] only register, login and the health operations are public', () => {
+  test('[ACCESS-1] only register, login, links with a secret and the health operations are public', () => {
     const open = Object.entries<Operation>(operations).filter(([, { access }]) => access === 'public')
-    expect(open.map(([name]) => name).sort()).toEqual(['getHealth', 'getLiveness', 'getReadiness', 'login', 'register'])
+    const links = ['readInvitation', 'resetPasswordByLink']
+    const health = ['getHealth', 'getLiveness', 'getReadiness']
+    expect(open.map(([name]) => name).sort()).toEqual([...health, 'login', ...links, 'register'].sort())
   })
 })
 
@@ -227,23 +345,42 @@ describe('the matrix generator', () => {
   })
 
   test('[ACCESS-2] [ACCESS-3] expected results of a new operation are derived from its access', () => {
-    const verdicts = (o: Operation) => Object.groupBy(cellsOf(o), (c) => verdictOf(o.access, c))
+    const verdicts = (o: Operation) => Object.groupBy(cellsOf(o), (c) => verdictOf(o, c))
     const { allowed, not_authenticated, not_a_member, role_too_low } = verdicts(toy)
-    expect(allowed).toEqual([cell('owner')])
-    expect(role_too_low).toEqual([cell('member')])
-    expect(not_authenticated).toHaveLength(6)
-    expect(not_a_member).toHaveLength(8)
-    expect(verdicts({ ...toy, access: ownerOrSelf('card') }).allowed).toEqual([
-      cell('member', 'own', 'self'),
-      cell('owner'),
-      cell('owner', 'own', 'self'),
-    ])
-    expect(verdicts({ ...toy, access: 'authenticated' }).allowed?.map((c) => c.actor)).toEqual(actors.slice(3))
+    expect(allowed).toEqual([cell('owner'), cell('admin token'), cell('token of this board')])
+    expect(role_too_low).toEqual([cell('member'), cell('demoted token')])
+    expect(not_authenticated).toHaveLength(10)
+    expect(not_a_member).toHaveLength(10)
+    const orSelf = verdicts({ ...toy, access: ownerOrSelf('card') }).allowed?.filter(
+      ({ actor }) => !/token/.test(actor),
+    )
+    expect(orSelf).toEqual([cell('member', 'own', 'self'), cell('owner'), cell('owner', 'own', 'self')])
     expect(verdicts({ ...toy, access: 'public' }).allowed).toHaveLength(actors.length)
     const forSuperusers = verdicts({ ...toy, access: 'superuser' })
     expect(forSuperusers.allowed).toEqual([cell('superuser')])
     expect(forSuperusers.superuser_only).toHaveLength(4)
-    expect(forSuperusers.not_authenticated).toHaveLength(3)
+    expect(forSuperusers.not_authenticated).toHaveLength(5)
+  })
+
+  test('[TOKEN-2] [TOKEN-3] expected results of tokens follow from the requirement of an operation', () => {
+    const tokens = (o: Operation) => {
+      const cells = cellsOf(o).filter(({ actor }) => /token/.test(actor) && !rejected.includes(actor))
+      const byVerdict = Object.groupBy(cells, (c) => verdictOf(o, c))
+      return Object.fromEntries(
+        Object.entries(byVerdict).map(([verdict, some]) => [verdict, some.map((c) => `${c.actor}, ${c.board}`)]),
+      )
+    }
+    expect(tokens({ ...toy, method: 'GET', access: 'authenticated' })).toEqual({
+      allowed: ['read token, own', 'write token, own', 'admin token, own', 'demoted token, own'],
+      token_board: ['token of this board, own', 'token of another board, own'],
+    })
+    expect(tokens({ ...toy, access: member('card') })).toEqual({
+      token_scope: ['read token, own', 'read token, foreign'],
+      allowed: ['write token, own', 'admin token, own', 'token of this board, own', 'demoted token, own'],
+      not_a_member: ['write token, foreign', 'admin token, foreign', 'demoted token, foreign'],
+      token_board: ['token of this board, foreign', 'token of another board, own', 'token of another board, foreign'],
+    })
+    expect(tokens({ ...toy, token: 'never' })).toEqual({ token_scope: expect.objectContaining({ length: 12 }) })
   })
 
   const isUnchanged = true
@@ -262,6 +399,10 @@ describe('the matrix generator', () => {
       cell('non-member'),
       { status: 403, code: 'not_a_member', isUnchanged: false },
     ],
+    ['a read token may change', cell('read token'), { status: 200, code: undefined, isUnchanged }],
+    ['a token reaches another board', cell('token of another board'), { status: 200, code: undefined, isUnchanged }],
+    ['a demoted token keeps its rights', cell('demoted token'), { status: 200, code: undefined, isUnchanged }],
+    ['a revoked token gets 403', cell('revoked token'), { status: 403, code: 'token_scope', isUnchanged }],
     ['a failed request wrote something', cell('owner'), { status: 409, code: 'id_taken', isUnchanged: false }],
   ])('[ACCESS-2] [ACCESS-3] [ACCESS-4] it finds that %s', (_, wrong, outcome) => {
     expect(complaint(toy, wrong, outcome)).toBeTypeOf('string')

@@ -21,7 +21,12 @@ const scopes: Record<string, Scope> = {
   file_chunks: { by: 'board_id' },
   item_assignees: { by: 'board_id' },
   unclaimed_files: { by: 'board_id' },
+  access_tokens: {
+    global: 'A token is found by its hash before the board is known, and most belong to a user and no board.',
+  },
   users: { global: 'A user belongs to many boards.' },
+  invitations: { global: 'An invitation is found by its secret before the board is known, and can be to the service.' },
+  password_reset_links: { global: 'A link belongs to a user.' },
   stored_responses: { global: 'A stored response is found by user and key before the board is known.' },
   job_leases: { global: 'Background jobs that one instance runs for the whole service.' },
   schema_migrations: { global: 'The applied migrations.' },

@@ -11,7 +11,9 @@ import { freePort } from '@lockstep/testing/ports'
 import { startService } from '@lockstep/testing/service'
 import { openSocket } from '@lockstep/testing/socket'
 import { databaseUrl, onServer } from '@lockstep/testing/template-database'
+import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { packageFor, startPostgres } from '../scripts/demo-postgres.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SCRIPT = 'scripts/demo.ts'
@@ -144,6 +146,58 @@ test(
     expect(await readdir(folder)).toEqual([])
     expect(pids.filter(isAlive)).toEqual([])
     expect((await socket.closed).code).toBe(1012)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  '[DEMO-7] the printed password logs in at /docs and at the realtime console, and both are linked',
+  async () => {
+    const demo = await startDemo()
+    const { baseUrl } = await follow((await demo.links()).ada)
+    const [, email = '', password = ''] = /Log in there as\s+(\S+), password (\S+)/.exec(demo.output()) ?? []
+    const client = createClient({ baseUrl })
+    await client.login({ username: email, password })
+    expect(await client.getMe()).toMatchObject({ username: 'ada' })
+    client.close()
+    const pages = demo.output().match(/http:\S+\/docs\S*/g) ?? []
+    expect(pages).toEqual([`${baseUrl}/docs`, `${baseUrl}/docs/realtime`])
+    for (const page of pages) expect((await fetch(page)).status).toBe(200)
+    const { info } = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as { info: { description: string } }
+    expect(info.description).toContain('](/docs/realtime)')
+    expect(await demo.end('SIGINT')).toBe(0)
+  },
+  TIMEOUT_MS,
+)
+
+test('[DEMO-8] there is PostgreSQL for five platforms, in one version', async () => {
+  const { optionalDependencies } = JSON.parse(await readFile('packages/demo/package.json', 'utf8'))
+  const platforms = ['darwin arm64', 'darwin x64', 'linux arm64', 'linux x64', 'win32 x64']
+  const names = platforms.map((each) => packageFor(...(each.split(' ') as [string, string])))
+  expect(Object.keys(optionalDependencies)).toEqual(names)
+  expect(new Set(Object.values(optionalDependencies)).size).toBe(1)
+  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'))
+  for (const [i, name] of names.entries()) {
+    const { os, cpu, optional } = packages[`node_modules/${name}`]
+    expect([...os, ...cpu, optional].join(' ')).toBe(`${platforms[i]} true`)
+  }
+})
+
+test(
+  '[DEMO-8] without Unix sockets it listens on this machine only, with a random password',
+  async () => {
+    await using postgres = await startPostgres({ usesTcp: true })
+    const url = new URL(postgres.url)
+    expect([url.hostname, url.password.length]).toEqual(['127.0.0.1', 48])
+    const ask = async (address: string) => {
+      const client = new pg.Client(address)
+      await client.connect()
+      const { rows } = await client.query('show listen_addresses')
+      await client.end()
+      return rows
+    }
+    expect(await ask(postgres.url)).toEqual([{ listen_addresses: '127.0.0.1' }])
+    await expect(ask(postgres.url.replace(url.password, 'wrong'))).rejects.toThrow('password authentication failed')
   },
   TIMEOUT_MS,
 )

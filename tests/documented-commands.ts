@@ -6,9 +6,9 @@ const by = (file: string, words: string): Covering => ({ by: file, words })
 const not = (reason: string): Covering => ({ not: reason })
 
 const administering = by('packages/server/src/administration/admin.test.ts', 'works as documented')
-const secrets = by('tests/deploy/files.test.ts', 'that the documented commands create')
 const restored = by('tests/prove/operate-restore.ts', "blockOf('restore')")
-const docker = not('needs Docker; tests/deploy runs the steps of the Dockerfile and checks compose.yaml')
+const docker = not('needs Docker; tests/deploy runs the image and the settings of compose.yaml with runc')
+const backups = by('tests/deploy/backup.test.ts', "run('restore.sh', backup.output)")
 const host = not('changes the machine; tests/deploy/files.test.ts checks the files with systemd and nginx')
 
 /**
@@ -20,11 +20,21 @@ export const registry: Record<string, Covering> = {
   // Setup
   'git clone <this repository> lockstep && cd lockstep': not('the URL of the repository is a placeholder'),
   'npm ci && npm run demo': by('tests/demo.test.ts', "['npm', 'run', 'demo', '--']"),
-  'npm ci && npm run build && npm prune --omit=dev': not('it would remove the tools that the tests need'),
+  'npm ci && npm run build && npm ci --omit=dev -w packages/server': by('tests/supply-chain.test.ts', '[SEC-10]'),
+  'PATH="$(node scripts/install-node.mjs):$PATH"': by('.ci/run', 'node_path=$(node scripts/install-node.mjs)'),
+  'node scripts/release-dates.ts': not('asks the registry; [SEC-11] checks the recorded dates'),
   'npm ci': by('.ci/run', 'npm ci'),
-  'npm ci --ignore-scripts': not('a second installation; SEC-2 limits which install scripts may run'),
   'npm run build': by('scripts/build-web.ts', "['run', 'build']"),
   'npm run build -w packages/client': by('scripts/check.ts', 'scripts/build-client.ts'),
+  'npm run build -w packages/cli': by('scripts/check.ts', 'scripts/build-cli.ts'),
+  'npm init -y && npm pkg set type=module': by('tests/packages.test.ts', 'npm init -y && npm pkg set type=module'),
+  'npm install': by('tests/packages.test.ts', "'install'"),
+  'npm install ../../packages/client/dist': by('tests/examples.test.ts', "'pack'"),
+  'LOCKSTEP_EMAIL=bot@example.com LOCKSTEP_PASSWORD=… npm start -- <board id> 3': by(
+    'tests/examples.test.ts',
+    '[EXAMPLE-2]',
+  ),
+  'npm run release -- <version>': by('tests/release.test.ts', '[REL-1]'),
 
   // The service
   'npm run dev': serves,
@@ -52,11 +62,16 @@ export const registry: Record<string, Covering> = {
   [`curl $api/boards -H "Authorization: Bearer $token" --json '{"title":"Plan"}'`]: here('"title":"Plan"'),
 
   // Command line
-  'npx lockstep …': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
-  'npx lockstep login': by('packages/cli/src/login.test.ts', "'login'"),
-  'npx lockstep seed --new Demo': here('Added 30 cards'),
-  'npx lockstep watch Demo': by('packages/cli/src/watch.test.ts', "['watch', board.id]"),
-  'npx lockstep doctor <url>': here('✓'),
+  'npx @lockstep/cli': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'npx @lockstep/cli …': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'npx @lockstep/cli login': by('packages/cli/src/login.test.ts', "'login'"),
+  'npx @lockstep/cli seed --new Demo': here('Added 30 cards'),
+  'npx @lockstep/cli watch Demo': by('packages/cli/src/watch.test.ts', "['watch', board.id]"),
+  'npx @lockstep/cli doctor <url>': here('✓'),
+  'npx lockstep': not('the page advises against it'),
+  'npm install --global @lockstep/cli': not(
+    'it is not in a registry yet; tests/packages.test.ts installs the packed package',
+  ),
   'lockstep login --url http://127.0.0.1:8000 --email ada@example.com': by(
     'packages/cli/src/readme.test.ts',
     '[CLI-7]',
@@ -72,6 +87,14 @@ export const registry: Record<string, Covering> = {
     'packages/cli/src/boards.test.ts',
     "['show', word, '--json']",
   ),
+  'lockstep tokens new --name CI --scope write --board Plan --days 30': by(
+    'packages/cli/src/tokens.test.ts',
+    "['tokens', 'new', '--name', 'CI',",
+  ),
+  'curl $api/boards -H "Authorization: Bearer $LOCKSTEP_TOKEN"': by(
+    'packages/server/src/tokens/tokens.test.ts',
+    'acts as its user',
+  ),
 
   // Development
   'npm run': not('the prefix of all scripts, not a command'),
@@ -85,13 +108,21 @@ export const registry: Record<string, Covering> = {
   'npm run acceptance -- http://127.0.0.1:8000': by('tests/acceptance.test.ts', 'acceptance'),
 
   // Administering: a test runs the commands of the page
-  'node packages/server/src/administration/admin.ts': by(
-    'tests/deploy/deploy.test.ts',
-    "'packages/server/src/administration/admin.ts', 'migrate'",
-  ),
+  'node packages/server/src/administration/admin.ts': by('tests/deploy/deploy.test.ts', "compose.run('migrate'"),
+  'npm run admin -- create-user --email eve@example.com --username eve --generate': administering,
+  'npm run admin -- create-user': administering,
+  'npm run admin -- invite': administering,
+  'npm run admin -- invite --email bob@example.com': administering,
+  'npm run admin -- invitations': administering,
+  'npm run admin -- reset-link ada@example.com': administering,
+  'npm run admin -- reset-link': administering,
   'npm run admin -- activate ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com': administering,
   'npm run admin -- reset-password ada@example.com --generate': administering,
+  'npm run admin -- tokens ada@example.com': administering,
+  'npm run admin -- revoke-tokens ada@example.com': administering,
+  'npm run admin -- tokens <user>': administering,
+  'npm run admin -- revoke-tokens <user>': administering,
   'npm run admin -- statistics': administering,
   'npm run admin -- export ada@example.com --out ada.json': administering,
   'npm run admin -- erase ada@example.com': administering,
@@ -102,23 +133,25 @@ export const registry: Record<string, Covering> = {
   ),
 
   // Deploying
-  'mkdir -m 700 secrets': secrets,
-  'openssl rand -hex 32 > secrets/jwt_secret': secrets,
-  'openssl rand -hex 16 > secrets/postgres_password': secrets,
-  'echo "postgres://lockstep_app:$(openssl rand -hex 16)@postgres:5432/lockstep" > secrets/database_url': secrets,
-  'echo "postgres://lockstep_migrator:$(openssl rand -hex 16)@postgres:5432/lockstep" > secrets/migrator_database_url':
-    secrets,
-  'password=$(openssl rand -hex 16)': secrets,
-  'echo "redis://lockstep:$password@valkey:6379" > secrets/redis_url': secrets,
-  'sed "s/>secret/>$password/" deploy/valkey/users.acl > secrets/valkey_users': secrets,
+  'deploy/make-secrets.sh': by('tests/deploy/secrets.ts', 'deploy/make-secrets.sh'),
+  'echo DOMAIN=boards.example.com > .env': by('tests/deploy/caddy.test.ts', "launchCaddy('localhost'"),
   'psql "$SUPERUSER_URL" --set=ON_ERROR_STOP=1 --file=deploy/postgres/roles.sql': by(
-    'tests/deploy/stores.test.ts',
+    'tests/deploy/stores.ts',
     'docker-entrypoint-initdb.d',
   ),
-  'chmod 644 secrets/*': secrets,
   'docker compose up --build --detach': docker,
-  'docker compose run --rm one node packages/server/src/administration/admin.ts create-superuser --email root@example.com --username root':
-    docker,
+  'docker compose run --rm admin create-superuser --email root@example.com --username root': docker,
+  'docker compose run --rm admin invite': docker,
+  'docker compose run --rm admin statistics': docker,
+  'docker compose cp proxy:/data/caddy/pki/authorities/local/root.crt .': docker,
+  'docker compose exec one node packages/cli/src/main.ts doctor http://127.0.0.1:8000': docker,
+  'docker compose --profile monitoring up --detach': docker,
+  'docker build --build-arg REVISION=$(git rev-parse HEAD) --tag lockstep:0.1.0 .': docker,
+  'docker compose run --rm backup': backups,
+  'docker compose run --rm --env KEEP=60 backup': backups,
+  'docker compose stop one two && docker compose run --rm restore /backups/lockstep-2026-03-01T12-30-00Z.dump && docker compose start one two':
+    backups,
+  'psql "$DATABASE_URL" --file=deploy/backup/check.sql': by('tests/deploy/backup.test.ts', 'deploy/backup/check.sql'),
   'docker compose build': docker,
   'docker compose run --rm migrate': docker,
   'docker compose up --detach --no-deps one': docker,
@@ -127,7 +160,7 @@ export const registry: Record<string, Covering> = {
   'npm ci --omit=dev --ignore-scripts -w packages/server': by('tests/deploy/deploy.test.ts', '[SHIP-3]'),
   'DATABASE_URL_FILE=/etc/lockstep/migrator_database_url npm run migrate': by(
     'tests/deploy/deploy.test.ts',
-    "'packages/server/src/administration/admin.ts', 'migrate'",
+    "compose.run('migrate'",
   ),
   'useradd --system --no-create-home lockstep': host,
   'install -d -m 700 /etc/lockstep': host,
@@ -182,6 +215,8 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- operate-failover': by('tests/recovery.test.ts', 'operate-failover'),
   'npm run prove -- operate-restore': by('tests/recovery.test.ts', 'operate-restore'),
   'npm run prove -- web-walks': by('tests/web/history.test.ts', 'openRandomWalk'),
+  'npm run prove -- web-speed': by('tests/web/speed.test.ts', 'measureBurst'),
+  'npm run prove -- install': not('installs from the network on a minimal Debian, and takes minutes'),
   'npm run screenshots': not('takes minutes, and replaces pictures of the documentation'),
 
   // Benchmarks
@@ -201,6 +236,5 @@ export const registry: Record<string, Covering> = {
   ),
   'npm audit': by('scripts/check.ts', "'audit'"),
   'npm audit signatures': not('needs a registry, and no test may depend on one'),
-  'npm install --before': not('needs a registry, and no test may depend on one'),
   'npm sbom --omit=dev': not('the page advises against it'),
 }

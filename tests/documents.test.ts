@@ -65,6 +65,23 @@ describe('documents', () => {
     expect([status, headers.get('location')]).toEqual([302, '/app'])
   })
 
+  test('[DOC-27] with API_DOCS=off the pages are unknown paths, and the documents stay', async () => {
+    const off = await startService({ API_DOCS: 'off' })
+    const statusOf = async (path: string) => (await off.anybody.request('GET', path)).status
+    const pages = [
+      '/docs',
+      '/docs/',
+      '/docs/static/swagger-ui.css',
+      '/docs/json',
+      '/docs/realtime',
+      '/docs/realtime.js',
+    ]
+    for (const path of [...pages, '/redoc', '/redoc/realtime', '/redoc/redoc.standalone.js', '/api/docs'])
+      expect([path, await statusOf(path)]).toEqual([path, 404])
+    expect([await statusOf('/openapi.json'), await statusOf('/asyncapi.json')]).toEqual([200, 200])
+    await off.stop()
+  })
+
   test('[SEC-6] /docs keeps the token over a reload in development, and not in production', async () => {
     const production = await startService({ ENVIRONMENT: 'production' })
     const keeps = async ({ anybody }: TestService) => {

@@ -127,7 +127,7 @@ describe('the checkers', () => {
       },
     ],
     ['C12', 'too much memory', ({ samples }) => samples.push({ at: 1, instance: 1, rss_mib: 700 })],
-    ['C12', 'an unhandled rejection', ({ outputs }) => outputs.push('{"level":50,"msg":"unhandledRejection"}')],
+    ['C12', 'an unhandled rejection', ({ outputs }) => outputs.push('{"level":"error","msg":"unhandledRejection"}')],
     [
       'C13',
       'a write that fails because of Redis',

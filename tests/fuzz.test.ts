@@ -57,7 +57,12 @@ test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI doc
   expect(operations.filter(({ id }) => !asked.has(id)).map(({ id }) => id)).toEqual([])
   const succeeded = operations.filter(({ id }) => (asked.get(id)?.succeeded ?? 0) > 0)
   expect(succeeded.filter(isAdministration)).toEqual([])
-  expect(succeeded.length).toBeGreaterThan(operations.filter((one) => !isAdministration(one)).length - 5)
+  // The fuzzer does not know the secret of a link.
+  const needsLink = ({ id }: { id: string }) =>
+    ['readInvitation', 'acceptInvitation', 'resetPasswordByLink'].includes(id)
+  expect(succeeded.filter(needsLink)).toEqual([])
+  const others = operations.filter((one) => !isAdministration(one) && !needsLink(one))
+  expect(succeeded.length).toBeGreaterThan(others.length - 5)
   expect([...mutations.keys()].sort()).toEqual([
     'body',
     'credentials',
@@ -268,9 +273,9 @@ describe('the evaluation', () => {
   })
 
   test('[FUZZ-4] finds an error in the log, output that is not a log line, and memory growth', () => {
-    expect(errorsIn('{"level":40,"msg":"slow"}\n')).toEqual([])
-    expect(errorsIn('{"level":50,"msg":"broken"}\n')).toHaveLength(1)
-    expect(errorsIn('{"level":40,"msg":"Unhandled promise rejection"}\nTypeError: x\n')).toHaveLength(2)
+    expect(errorsIn('{"level":"warn","msg":"slow"}\n')).toEqual([])
+    expect(errorsIn('{"level":"error","msg":"broken"}\n')).toHaveLength(1)
+    expect(errorsIn('{"level":"warn","msg":"Unhandled promise rejection"}\nTypeError: x\n')).toHaveLength(2)
     expect(growthOf(Array.from({ length: 100 }, (_, i) => 200 + i)).growth).toBeGreaterThan(75)
     expect(growthOf(Array.from({ length: 100 }, (_, i) => 200 + (i % 10))).growth).toBe(0)
   })

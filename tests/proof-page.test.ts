@@ -9,14 +9,14 @@ const run = {
   seconds: 3_600,
   machine: '2 cores',
   violations: [],
-  figures: [info('requests', 12_345), atMost('latency', 3.14159, 10, 'ms')],
+  figures: [info('requests', 12_345), atMost('latency', 2.34567, 10, 'ms')],
 }
 const results: Results = { soak: run, overload: { ...run, violations: ['one'], picture: 'A minute' } }
 
 test('the page has a section for each stored run, in the order of the suites, and names those without a run', () => {
   const page = proofPage(results)
   expect(page.match(/^## .+/gm)).toEqual(['## Five times the load', '## An hour of mixed load'])
-  expect(page).toContain('| requests | 12,345 |  |  |\n| latency | 3.14 ms | ≤ 10 ms | yes |')
+  expect(page).toContain('| requests | 12,345 |  |  |\n| latency | 2.35 ms | ≤ 10 ms | yes |')
   expect(page).toContain('60 minutes on 2 cores. No violations.')
   expect(page).toContain('**1 violation.**\n\n- one\n')
   expect(page).toContain('![A minute](overload.svg)')

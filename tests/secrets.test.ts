@@ -6,6 +6,7 @@ const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIwMWExIn0.c2lnbmF0dXJlLXNpZ25hdHVy
 test.each([
   ['a token in an address', `{"url":"/ws/boards/x?token=${token}"}`],
   ['a token in a header', `{"authorization":"Bearer ${token}"}`],
+  ['an access token', '{"authorization":"Bearer lsp_0123456789ABCDEFGHIJKLMNOPQRSTabcdef"}'],
   ['a password', '{"body":{"password":"hush-hush correct horse"}}'],
   ['a hash', '{"hash":"$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"}'],
   ['a column with the hash', '{"hashed_password":"x"}'],

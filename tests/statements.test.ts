@@ -3,6 +3,8 @@ import { operations } from '@lockstep/contract'
 import { administrationOperations } from '@lockstep/contract/administration'
 import { authOperations } from '@lockstep/contract/auth'
 import { healthOperations } from '@lockstep/contract/health'
+import { adminInvitationOperations, linkOperations } from '@lockstep/contract/invitations'
+import { tokenOperations } from '@lockstep/contract/tokens'
 import { userOperations } from '@lockstep/contract/users'
 import { Client, type OperationName } from '@lockstep/testing/client'
 import { startService, type TestService } from '@lockstep/testing/service'
@@ -53,6 +55,7 @@ interface World {
   item: { item_id: string }
   rule: { rule_id: string }
   attachment: { attachment_id: string }
+  invitation: { invitation_id: string }
   /** Members of the board; the first one is assigned to every card. */
   people: [string, ...string[]]
   /** Not a member yet. */
@@ -107,6 +110,11 @@ async function makeWorld(size: Size): Promise<World> {
     select $1, gen_random_uuid(), $2, file_id, 'note.txt', 'text/plain', 1, 'x' from files returning id`,
     [board_id, cards[0], size.columns],
   )
+  const invitations = await run(
+    `insert into invitations (id, token_hash, board_id, role, invited_by, expires_at)
+    select gen_random_uuid(), gen_random_uuid()::text, $1, 'member', $2, now() + interval '1 day' from generate_series(1, $3) returning id`,
+    [board_id, owner.id, size.columns],
+  )
   await run(
     `insert into stored_responses select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
@@ -125,6 +133,7 @@ async function makeWorld(size: Size): Promise<World> {
     item: { item_id: items[0] },
     rule: { rule_id: rules[0] },
     attachment: { attachment_id: attachments[0] },
+    invitation: { invitation_id: invitations[0] },
     people: people as World['people'],
     newcomer,
   }
@@ -157,6 +166,9 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['listMembers', '', (w) => w.api.call('listMembers', { params: w.board })],
   ['inviteMember', '', (w) => w.api.call('inviteMember', { params: w.board, body: { user_id: w.newcomer } })],
   ['updateMember', '', (w) => w.api.call('updateMember', { params: newcomer(w), body: { role: 'owner' } })],
+  ['createInvitation', '', (w) => w.api.call('createInvitation', { params: w.board, body: {} })],
+  ['listInvitations', '', (w) => w.api.call('listInvitations', { params: w.board })],
+  ['revokeInvitation', '', (w) => w.api.call('revokeInvitation', { params: { ...w.board, ...w.invitation } })],
   ['listEvents', '', (w) => w.api.call('listEvents', { params: w.board })],
   ['getPresence', '', (w) => w.api.call('getPresence', { params: w.board })],
   ['createColumn', '', (w) => createColumn(w, {})],
@@ -253,7 +265,11 @@ test('[READ-3] an unchanged board needs one statement, for 200 and for 304', asy
 })
 
 test('[WRITE-8] every operation on boards is counted', () => {
-  const others = { ...authOperations, ...userOperations, ...healthOperations, ...administrationOperations }
+  const others = {
+    ...{ ...authOperations, ...linkOperations, ...userOperations, ...healthOperations },
+    ...{ ...administrationOperations, ...adminInvitationOperations },
+    ...tokenOperations,
+  }
   const expected = Object.keys(operations).filter((name) => !(name in others))
   expect([...new Set(steps.map(([name]) => name))].sort()).toEqual(expected.sort())
 })

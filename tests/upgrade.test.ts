@@ -9,7 +9,7 @@ import { startService, type TestService } from '@lockstep/testing/service'
 import { startTamperingProxy, type Tampering } from '@lockstep/testing/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkMigrations } from '../scripts/migrations.ts'
-import { unpackPreviousVersion } from './previous-version.ts'
+import { unpackPreviousSource } from './previous-version.ts'
 import { checkBoards, makeBoards, upgradeUnderLoad } from './prove/operate-upgrade.ts'
 import { type Instance, UpgradeWorkload } from './prove/upgrade-workload.ts'
 
@@ -131,7 +131,7 @@ test('[UPG-11] the previous release and this one run together, during upgrade an
 }, 240_000)
 
 test('[UPG-14] the client of the previous release works with this service', async () => {
-  using previous = unpackPreviousVersion()
+  using previous = unpackPreviousSource()
   const service = await startService()
   try {
     const user = await service.user()

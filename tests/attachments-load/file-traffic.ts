@@ -5,6 +5,8 @@ import { seeded } from '@lockstep/testing/random'
 import { type FilesEnvironment, isUnchanged, MAX_FILE_BYTES, seededBytes, upload } from './environment.ts'
 
 const SAMPLE_MS = 200
+/** A pause of a virtual machine counts as CPU time of the thread that ran. Work that blocks does so for each of the files. */
+const OUTLIERS = 2
 
 /** Samples the resident memory and the longest event-loop iteration until it is stopped. */
 function sample(service: ProbedService) {
@@ -23,7 +25,7 @@ function sample(service: ProbedService) {
     async stop() {
       isOver = true
       await sampling
-      return { mostRss: Math.max(...rss), heldMax: Math.max(...held) }
+      return { mostRss: Math.max(...rss), held: held.sort((a, b) => b - a)[OUTLIERS] ?? 0 }
     },
   }
 }
@@ -33,8 +35,8 @@ export interface Traffic {
   broken: number
   idleRss: number
   mostRss: number
-  /** CPU time of the longest event-loop iteration. */
-  heldMax: number
+  /** CPU time of the longest event-loop iteration in a sample, without the outliers. */
+  held: number
 }
 
 /** Files of all sizes, from empty to the largest, each uploaded and downloaded again, `at_once` at a time. */

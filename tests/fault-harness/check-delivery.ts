@@ -189,8 +189,8 @@ export const checkProcesses: Checker = ({ samples, outputs }) => [
 
 /** An error other than the 503 of a service without its database. */
 const isAlarming = (line: string) =>
-  /unhandled|closing after an error|"level":60/i.test(line) ||
-  (line.includes('"level":50') && !unavailable.some((detail) => line.includes(detail)))
+  /unhandled|closing after an error|"level":"fatal"/i.test(line) ||
+  (line.includes('"level":"error"') && !unavailable.some((detail) => line.includes(detail)))
 const unavailable = [problems.unavailable.detail, problems.overloaded.detail, problems.board_busy.detail]
 
 /** C13: writes succeed whatever happens to Redis, and a draining instance completes its requests. */

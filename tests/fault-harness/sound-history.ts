@@ -44,7 +44,7 @@ export function soundHistory(): { history: History; dump: Dump } {
     snapshots: [{ board_id: BOARD, seq: EVENTS, board: { ...board, columns: [{ ...column, cards }] } }],
     created: new Map([[BOARD, board]]),
     samples: [{ at: 0, instance: 0, rss_mib: 100 }],
-    outputs: ['{"level":40,"msg":"Redis cannot be reached"}'],
+    outputs: ['{"level":"warn","msg":"Redis cannot be reached"}'],
     stalls: [],
   }
   return { history, dump: { events, streams: [{ board_id: BOARD, last_seq: EVENTS }] } }

@@ -94,7 +94,17 @@ export class KnownResources {
   }
 }
 
-const kinds = ['column_id', 'card_id', 'label_id', 'checklist_id', 'item_id', 'attachment_id', 'rule_id']
+const kinds = [
+  'column_id',
+  'card_id',
+  'label_id',
+  'checklist_id',
+  'item_id',
+  'attachment_id',
+  'rule_id',
+  'invitation_id',
+  'token_id',
+]
 
 /** A new id, the same one for the same seed. */
 export function newId(random: Random): string {

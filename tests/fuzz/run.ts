@@ -38,7 +38,7 @@ const PEOPLE = 6
 const rarely: Record<string, number> = {
   register: 100,
   login: 100,
-  changePassword: 100,
+  changePassword: 30,
   logoutEverywhere: 100,
   deleteBoard: 20,
   createBoard: 10,

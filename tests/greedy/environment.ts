@@ -181,7 +181,7 @@ function lastError(instance: ServiceProcess, isKilled: boolean): string {
   const [line] = instance
     .output()
     .split('\n')
-    .filter((each) => /"level":(50|60)|Error/.test(each))
+    .filter((each) => /"level":"(error|fatal)"|Error/.test(each))
   return line === undefined
     ? 'without an error in its log'
     : (/"message":"([^"]+)"/.exec(line)?.[1] ?? line.slice(0, 200))

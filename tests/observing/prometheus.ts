@@ -15,19 +15,21 @@ export const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus', import.me
 export const METRICS_TOKEN = 'hush-hush-token-of-the-metrics'
 const PASSWORD = 'hush-hush correct horse'
 
-interface Dashboard {
-  panels: { title: string; targets?: { expr: string }[] }[]
+/** The Grafana dashboard, as far as the tests read it. */
+export interface Dashboard {
+  panels: { type: string; title: string; description?: string; targets?: { expr: string }[] }[]
+  templating: { list: { name: string }[] }
 }
 /** The Grafana dashboard, as text. */
 export const readDashboard = () => readFile(new URL('../../deploy/grafana/lockstep.json', import.meta.url), 'utf8')
 
-/** Every query of the dashboard as Grafana sends it to Prometheus: for all instances, with `range` as the rate interval. */
+/** Every query of the dashboard as Grafana sends it to Prometheus: for all jobs and instances, with `range` as the rate interval. */
 export async function dashboardQueries(range: string): Promise<{ title: string; expr: string }[]> {
   const { panels } = JSON.parse(await readDashboard()) as Dashboard
   return panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({
       title,
-      expr: expr.replaceAll('$__rate_interval', range).replaceAll('$instance', '.*'),
+      expr: expr.replaceAll('$__rate_interval', range).replaceAll(/\$(job|instance)/g, '.*'),
     })),
   )
 }
@@ -121,6 +123,8 @@ export async function makeTraffic(baseUrls: string[], isOver: () => boolean): Pr
   await anonymous.call('register', { body: { email, username, password: PASSWORD } })
   const { access_token } = await anonymous.call('login', { body: { username: email, password: PASSWORD } })
   const api = new Client(baseUrls[0] as string, access_token)
+  const { token } = await api.call('createToken', { body: { name: 'Bot', scope: 'read' } })
+  const bot = new Client(baseUrls[0] as string, token)
   const { id: board_id } = await api.call('createBoard', { body: { title: 'Plan' } })
   const columns = await Promise.all(
     ['To do', 'Done'].map((title) => api.call('createColumn', { params: { board_id }, body: { title } })),
@@ -142,6 +146,7 @@ export async function makeTraffic(baseUrls: string[], isOver: () => boolean): Pr
       const { id: attachment_id } = await api.call('createAttachment', { params: { card_id }, body: { file } })
       await api.send('getAttachment', { params: { attachment_id } })
       await api.call('getBoard', { params: { board_id } })
+      await bot.call('getBoard', { params: { board_id } })
       await api.fail('getBoard', { params: { board_id: randomUUID() } })
       await api.call('deleteCard', { params: { card_id } })
       await anonymous.call('login', { body: { username: email, password: PASSWORD } })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
@@ -23,6 +23,7 @@ import { collectFigures, equals, info, type Progress, type Report } from './repo
 
 const JWT_SECRET = 'hush-hush-signing-secret-of-the-restore-tests'
 const DRILLS = 3
+const CHECK = new URL('../../deploy/backup/check.sql', import.meta.url)
 
 export interface Size {
   boards: number
@@ -87,7 +88,7 @@ export async function drill(size: Size): Promise<Drill> {
     const acknowledged = writers.acknowledged()
     const restored = await restore({ ARCHIVE, BACKUP, UNTIL })
     const url = databaseOn(restored)
-    const invariants = await query<{ wrong: string; count: string }>(url, blockOf('invariants'))
+    const invariants = await query<{ wrong: string; count: string }>(url, await readFile(CHECK, 'utf8'))
     await startNewEpoch(url)
     const again = await startServiceProcess({ ...environment(url), PORT: new URL(baseUrl).port })
     await api.call('getBoard', { params: watched })

@@ -65,4 +65,14 @@ export const suites: Record<string, { title: string; about: string }> = {
     about:
       'A browser adds, moves, renames and deletes cards, goes offline and online, navigates, reloads, and closes and reopens the tab, in an order that a seed decides, while another user changes the board. In the end every queued change is in the log exactly once, or the other user removed its target. Once with the back/forward cache of the browser and once without.',
   },
+  'web-speed': {
+    title: 'Speed of the web client',
+    about:
+      'Boards of 1,000 and 5,000 cards are opened in new browser contexts; then cards are dropped, and another user changes cards, at last a hundred times a second. Service, PostgreSQL, Redis and browser share the machine.',
+  },
+  install: {
+    title: 'From a minimal Debian to a shared board',
+    about:
+      'A minimal Debian in a folder, with git and Node.js 24, without libatomic. A user without privileges clones the repository, runs `npm ci` and `npm run demo`, and the two links are opened in two browsers outside. The times depend on the network.',
+  },
 }

@@ -493,3 +493,13 @@ test('[WEB-13] a double click on Add card leaves the focus in the field, and the
   expect((await env.waitForSync(board, page))[0]?.[1].at(-1)).toBe('made after a double click')
   await checkAndClose(page)
 })
+
+test('[WEB-152] after a double click on Share, Back closes the dialog', async () => {
+  const board = await env.createBoard({ 'To do': ['one'] })
+  const page = await env.openPage(board.ada, board.path)
+  await page.getByRole('button', { name: 'Share' }).dblclick()
+  await page.getByRole('dialog').waitFor()
+  await page.goBack()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await checkAndClose(page)
+})

@@ -15,6 +15,8 @@ afterAll(() => env.close())
 
 interface BoardWithRule extends TestBoard {
   rule_id: string
+  invitation_id: string
+  token_id: string
 }
 /** The control of an operation, and an example request body. */
 interface OwnerControl {
@@ -39,6 +41,21 @@ const rows: Record<string, OwnerControl> = {
   },
   // Of other members: every member may leave.
   removeMember: { at: 'members', control: (page) => page.getByRole('button', { name: /^Remove/ }).first() },
+  createInvitation: { at: 'members', control: button(/^Copy invitation link/), body: () => ({ role: 'member' }) },
+  listInvitations: { at: 'members', control: (page) => page.getByRole('list', { name: 'Pending invitations' }) },
+  revokeInvitation: {
+    at: 'members',
+    control: (page) => page.getByRole('list', { name: 'Pending invitations' }).getByRole('button', { name: /^Revoke/ }),
+  },
+  listBoardTokens: {
+    at: 'members',
+    control: (page) => page.getByRole('region', { name: 'Access tokens for this board' }),
+  },
+  revokeBoardToken: {
+    at: 'members',
+    control: (page) =>
+      page.getByRole('region', { name: 'Access tokens for this board' }).getByRole('button', { name: /^Revoke/ }),
+  },
   createRule: {
     at: 'automations',
     control: button(/^New rule/),
@@ -69,7 +86,9 @@ async function openBoardWithRule(): Promise<BoardWithRule> {
       action_column_id: board.columns['Doing'] ?? '',
     },
   })
-  return { ...board, rule_id: rule.id }
+  const invitation = await board.ada.api.call('createInvitation', { params: { board_id: board.id }, body: {} })
+  const token = await board.ada.api.call('createToken', { body: { name: 'Bot', scope: 'read', board_id: board.id } })
+  return { ...board, rule_id: rule.id, invitation_id: invitation.id, token_id: token.id }
 }
 
 /** Opens the menu or dialog that contains a control. */
@@ -80,6 +99,7 @@ async function openControls(page: Page, board: BoardWithRule, at: OwnerControl['
   } else {
     await page.goto(`${env.service.baseUrl}/app${board.path}/${at}`)
     await page.getByText(at === 'members' ? `@${board.grace.username}` : 'History').waitFor()
+    if (at === 'members') await page.waitForLoadState('networkidle')
     if (at === 'automations') await page.getByRole('list', { name: 'Rules' }).waitFor()
   }
 }
@@ -101,7 +121,8 @@ async function offeredTo(user: TestUser, board: BoardWithRule): Promise<string[]
 
 /** The operations that the server rejects for a user. */
 async function rejectedFor({ api }: TestUser, board: BoardWithRule): Promise<string[]> {
-  const ids: Record<string, string> = { board_id: board.id, rule_id: board.rule_id, user_id: board.ada.id }
+  const { rule_id, invitation_id, token_id } = board
+  const ids: Record<string, string> = { board_id: board.id, rule_id, invitation_id, token_id, user_id: board.ada.id }
   const rejected: string[] = []
   for (const [name, { method, path }] of ofOwners) {
     const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? '')

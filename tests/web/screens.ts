@@ -17,6 +17,8 @@ const board = '/b/{board}'
 export const screens: Screen[] = [
   { name: 'login', path: '/login', isPublic: true, ready: '.account-form' },
   { name: 'register', path: '/register', isPublic: true, ready: '.account-form' },
+  { name: 'invalid link', path: '/invite', isPublic: true, ready: '.account-main .button' },
+  { name: 'reset password', path: `/reset#${'x'.repeat(43)}`, isPublic: true, ready: '.account-form' },
   { name: 'boards', path: '/boards', ready: '.tile strong' },
   { name: 'board', path: board, ready: '.card-title' },
   { name: 'card', path: `${board}/c/{card}`, ready: '.cd-add' },

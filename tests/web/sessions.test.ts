@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf } from './board-page-object.ts'
 import { openEnvironment, type TestEnvironment } from './environment.ts'
 import { toastOf } from './layers.ts'
-import { checkAndClose } from './page-checks.ts'
+import { checkAndClose, openRecordedPage } from './page-checks.ts'
 
 /** Messages of the browser about responses without a session or access. */
 const SESSION_ERRORS = /status of 40[134]|WebSocket/
@@ -36,6 +36,39 @@ test('[WEB-56] a session is renewed while its tab is open, also after a reload',
   await checkAndClose(page)
   await shortLived.close()
 }, 60_000)
+
+test('[WEB-149] in production a page opened without HTTPS says why a right password does not log in', async () => {
+  const hostName = 'boards.example'
+  const production = await openEnvironment({ ENVIRONMENT: 'production' }, { hostName })
+  const { email } = await production.service.user()
+  const baseUrl = production.service.baseUrl.replace('127.0.0.1', hostName)
+  const page = await openRecordedPage(await production.browser.newContext(), baseUrl)
+  await page.goto(`${baseUrl}/app/login`)
+  const send = async (password: string) => {
+    await page.getByLabel('Email').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.keyboard.press('Enter')
+  }
+  const alert = page.getByRole('alert')
+  await send(`${PASSWORD} wrong`)
+  await alert.getByText('Wrong email or password.').waitFor()
+  await send(PASSWORD)
+  await alert.getByText(`This page was opened without HTTPS. Your password is right`).waitFor()
+  expect(await alert.textContent()).toContain(`Open https://${hostName} instead.`)
+  await checkAndClose(page, { ignore: /status of 401|untrustworthy|Cross-Origin-Opener-Policy/ })
+  await production.close()
+}, 60_000)
+
+test('[DOC-27] without API documentation the login page does not link to it', async () => {
+  const link = async ({ openPage }: TestEnvironment) => {
+    const page = await openPage(undefined, '/login')
+    await page.waitForLoadState('networkidle')
+    return page.getByRole('link', { name: 'API' }).count()
+  }
+  const without = await openEnvironment({ API_DOCS: 'off' })
+  expect([await link(env), await link(without)]).toEqual([1, 0])
+  await without.close()
+})
 
 test('[AUTH-25] “Log out everywhere” ends all sessions of the user, and shows an error if it fails', async () => {
   const board = await env.createBoard({ 'To do': ['one'] })

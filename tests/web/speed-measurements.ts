@@ -161,14 +161,15 @@ export async function measureFilter(
   return { letter: keys.map(({ letterMs }) => letterMs), cards: keys.map(({ cardsMs }) => cardsMs) }
 }
 
-/** Sends changes to visible cards at a given rate: titles, and every fifth time a move. */
-export async function measureBurst(page: Page, { baseUrl, writer }: SpeedEnvironment, seconds: number, rate: number) {
-  const connection = new HttpClient(baseUrl, writer.token)
-  const ids = (await page.evaluate(
+/** Cards that are visible on a page. */
+const visibleCards = (page: Page) =>
+  page.evaluate(
     `[...document.querySelectorAll('.column')].flatMap((column) => [...column.querySelectorAll('[data-card-id]')].slice(0, 6).map((card) => card.dataset.cardId))`,
-  )) as string[]
-  await page.evaluate('measured.countFrames()')
-  const since = (await page.evaluate('measured.frames = 0, performance.now()')) as number
+  ) as Promise<string[]>
+
+/** Sends changes of cards at a given rate: titles, and every fifth time a move. Returns the rate and the last new title. */
+async function sendChanges({ baseUrl, writer }: SpeedEnvironment, ids: string[], seconds: number, rate: number) {
+  const connection = new HttpClient(baseUrl, writer.token)
   const began = performance.now()
   let inFlight = 0
   let [done, rejected, last] = [0, 0, '']
@@ -193,12 +194,40 @@ export async function measureBurst(page: Page, { baseUrl, writer }: SpeedEnviron
     if (wait > 0) await pause(wait)
   }
   await Promise.all(changes)
-  const took = (performance.now() - began) / 1_000
-  const [endedAt, frames] = (await page.evaluate('[performance.now(), measured.frames]')) as [number, number]
+  connection.close()
+  return { rate: (done * 1_000) / (performance.now() - began), rejected, last }
+}
+
+/** Frames a second of a page while others change visible cards of its board. */
+export async function measureBurst(page: Page, env: SpeedEnvironment, seconds: number, rate: number) {
+  const ids = await visibleCards(page)
+  const since = (await page.evaluate('performance.now()')) as number
+  const { frames, last, ...sent } = await framesDuring(page, () => sendChanges(env, ids, seconds, rate))
   await until(page, `document.body.innerText.includes('${last}')`)
   const long = (await page.evaluate(`measured.long.filter(({ start }) => start > ${since})`)) as { ms: number }[]
-  connection.close()
-  return { rate: done / took, rejected, frames: (frames * 1_000) / (endedAt - since), long: long.map(({ ms }) => ms) }
+  return { ...sent, frames, long: long.map(({ ms }) => ms) }
+}
+
+/** Frames a second of a page while others change cards of another board: the service and the browser share the machine. */
+export async function measureBurstElsewhere(
+  page: Page,
+  env: SpeedEnvironment,
+  board_id: string,
+  seconds: number,
+  rate: number,
+) {
+  const other = await openMeasured(env, board_id)
+  const ids = await visibleCards(other)
+  await other.context().close()
+  return framesDuring(page, () => sendChanges(env, ids, seconds, rate))
+}
+
+async function framesDuring<T>(page: Page, work: () => Promise<T>): Promise<T & { frames: number }> {
+  await page.evaluate('measured.countFrames()')
+  const since = (await page.evaluate('measured.frames = 0, performance.now()')) as number
+  const result = await work()
+  const [endedAt, frames] = (await page.evaluate('[performance.now(), measured.frames]')) as [number, number]
+  return { ...result, frames: (frames * 1_000) / (endedAt - since) }
 }
 
 /** The sum of unexpected layout shifts. */

@@ -2,9 +2,9 @@ import { type Browser, chromium } from 'playwright-core'
 
 /**
  * Debian's Chromium, which makes no requests on its own. The headless build uses a third less CPU time than the full
- * browser, but has no back/forward cache, and does not open downloads as new tabs.
+ * browser, but has no back/forward cache, and does not open downloads as new tabs. `hostName` is resolved to this machine.
  */
-export const openBrowser = ({ hasPageCache = false, isWhole = false } = {}) =>
+export const openBrowser = ({ hasPageCache = false, isWhole = false, hostName = '' } = {}) =>
   chromium.launch({
     executablePath: isWhole || hasPageCache ? '/usr/bin/chromium' : '/usr/bin/chromium-headless-shell',
     ...(hasPageCache && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
@@ -14,6 +14,7 @@ export const openBrowser = ({ hasPageCache = false, isWhole = false } = {}) =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...(hostName ? [`--host-resolver-rules=MAP ${hostName} 127.0.0.1`] : []),
     ],
   })
 

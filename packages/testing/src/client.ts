@@ -176,9 +176,9 @@ function checkAgainstContract(method: string, path: string, { status, body, text
 const isTagged = ({ emits, method, access }: Operation, headers: Headers) =>
   (emits === undefined && method !== 'GET') || access === 'public' || /^"[^"]+"$/.test(headers.get('etag') ?? '')
 
-/** Records every response for the scan for secrets, except the two fields that contain a token. */
+/** Records every response for the scan for secrets, except the fields that contain a token. */
 function record(method: string, path: string, { status, headers, text }: ApiResponse) {
-  const shown = text.replace(/"(access_token|ticket)":"[^"]*"/, '"$1":"(left out)"')
+  const shown = text.replace(/"(access_token|ticket|link|token)":"[^"]*"/, '"$1":"(left out)"')
   const head = [...headers].filter(([name]) => name !== 'set-cookie')
   appendFileSync(
     new URL(`responses-${process.pid}.txt`, OUTPUT),

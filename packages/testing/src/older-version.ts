@@ -6,11 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Checks out the service at a commit into its own folder, with its own dependencies. */
-export function unpackVersion(
-  commit: string,
-  more: string[] = [],
-): { folder: string; main: string; [Symbol.dispose]: () => void } {
+/** Checks out the source at a commit into its own folder, without dependencies. */
+export function unpackSource(commit: string, more: string[] = []): { folder: string; [Symbol.dispose]: () => void } {
   demandCommit(commit)
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-version-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -21,9 +18,18 @@ export function unpackVersion(
     maxBuffer: 2 ** 30,
   })
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
+  return { folder, [Symbol.dispose]: remove }
+}
+
+/** Checks out the service at a commit into its own folder, with its own dependencies. */
+export function unpackVersion(
+  commit: string,
+  more: string[] = [],
+): { folder: string; main: string; [Symbol.dispose]: () => void } {
+  const source = unpackSource(commit, more)
   const flags = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  execFileSync('npm', ['ci', '--workspace=packages/server', ...flags], { cwd: folder, stdio: 'pipe' })
-  return { folder, main: join(folder, 'packages/server/src/main.ts'), [Symbol.dispose]: remove }
+  execFileSync('npm', ['ci', '--workspace=packages/server', ...flags], { cwd: source.folder, stdio: 'pipe' })
+  return { ...source, main: join(source.folder, 'packages/server/src/main.ts') }
 }
 
 function demandCommit(commit: string) {

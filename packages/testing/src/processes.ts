@@ -96,7 +96,8 @@ export async function startServiceProcess(
     await eventually('the service listens', isUp, START_MS)
     void service.ended.then(() => keepOutput(service))
     if (!service.hasEnded()) return { ...service, baseUrl }
-    if (!service.output().includes('EADDRINUSE')) throw new Error(`The service did not start: ${service.output()}`)
+    if (!/EADDRINUSE|is in use/.test(service.output()))
+      throw new Error(`The service did not start: ${service.output()}`)
   }
 }
 /** Runs an admin command: the arguments after `npm run admin --`. */
@@ -281,7 +282,8 @@ async function isPostgres(url: string) {
   }
 }
 
-async function isRedis(url: string) {
+/** Whether a Redis accepts connections and the credentials of the URL. */
+export async function isRedis(url: string) {
   const client = createClient({ url, socket: { reconnectStrategy: false } })
   client.on('error', () => {})
   try {

@@ -23,9 +23,10 @@ export interface Running {
   ended: Promise<Exited>
 }
 
-/** A user of the CLI with a temporary home folder. */
+/** A user of the CLI with a temporary home folder. Runs the command from source, or from `main`. */
 export class CliUser {
   readonly home = mkdtempSync(join(tmpdir(), 'lockstep-cli-'))
+  main = MAIN
   readonly env: Record<string, string> = {}
   private readonly children = new Set<ChildProcess>()
 
@@ -35,7 +36,7 @@ export class CliUser {
 
   /** Starts the real command. */
   start(args: string[], { input, env = {} }: { input?: string; env?: Record<string, string> } = {}): Running {
-    const running = this.launch(process.execPath, [MAIN, ...args], env)
+    const running = this.launch(process.execPath, [this.main, ...args], env)
     if (input !== undefined) running.type(input)
     if (input !== undefined) running.close()
     return running
@@ -43,7 +44,7 @@ export class CliUser {
 
   /** Starts the command in a pseudoterminal. Both outputs are in `out`. */
   startOnTerminal(args: string[], env: Record<string, string> = {}): Running {
-    const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
+    const words = [process.execPath, this.main, ...args].map((word) => `'${word}'`).join(' ')
     return this.launch('script', ['-qec', words, '/dev/null'], { TERM: 'xterm', ...env })
   }
 

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, request as send } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, request as send } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { freePort } from '../ports.ts'
 
@@ -17,21 +18,55 @@ interface ProxyFaults {
   server?: string
   /** Shifts the Date header. */
   clockSkewMs?: number
+  /** Terminates TLS with this certificate, and reports it to the service. */
+  certificate?: { key: string; cert: string }
+  /** Replaces the Host header, like a proxy that does not forward it. */
+  replacesHost?: boolean
+  /** Answers a repeated GET with the first response. */
+  caches?: boolean
+  /** Rejects requests with a larger body, like nginx. */
+  maxBodyBytes?: number
+  /** The address of `/metrics`, which a proxy must not forward. */
+  metricsUrl?: string
+  /** Every second request goes to this service. */
+  secondTarget?: string
+  /** Responses of the second target name this version. */
+  secondVersion?: string
 }
 
 /** An HTTP proxy in front of the service, with faults on demand. */
 export async function startWebProxy(baseUrl: string, faults: ProxyFaults = {}): Promise<WebProxy> {
   let target = new URL(baseUrl)
   const sockets = new Set<Socket>()
-  const server = createServer((request, response) => {
-    const { method = 'GET', url = '/', headers } = request
-    const forwarded = send(new URL(url, target), { method, headers, agent: false }, (upstream) => {
-      response.writeHead(upstream.statusCode ?? 502, headersOf(upstream))
-      upstream.pipe(response)
+  const cache = new Map<string, IncomingMessage['headers']>()
+  let count = 0
+  const handle: RequestListener = (request, response) => {
+    const { method = 'GET', url = '/' } = request
+    const { certificate, replacesHost, maxBodyBytes = Number.POSITIVE_INFINITY, metricsUrl, secondTarget } = faults
+    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
+      return void response.writeHead(413, { 'content-type': 'text/html' }).end('<h1>413 Request Entity Too Large</h1>')
+    const headers = {
+      ...request.headers,
+      ...(replacesHost && { host: 'upstream' }),
+      ...(certificate && { 'x-forwarded-proto': 'https', 'x-forwarded-for': request.socket.remoteAddress }),
+    }
+    const isSecond = secondTarget !== undefined && count++ % 2 === 1
+    const base = url === '/metrics' && metricsUrl ? metricsUrl : isSecond ? secondTarget : target
+    const forwarded = send(new URL(url, base), { method, headers, agent: false }, (upstream) => {
+      const cached = faults.caches && method === 'GET' ? cache.get(url) : undefined
+      if (!cached) cache.set(url, upstream.headers)
+      const { 'content-length': _, ...rest } = headersOf(upstream)
+      response.writeHead(upstream.statusCode ?? 502, cached ?? (isSecond ? rest : headersOf(upstream)))
+      if (!isSecond || !faults.secondVersion) return void upstream.pipe(response)
+      let text = ''
+      upstream.setEncoding('utf8')
+      upstream.on('data', (part: string) => (text += part))
+      upstream.on('end', () => response.end(text.replace(/"version":"[^"]+"/, `"version":"${faults.secondVersion}"`)))
     })
     forwarded.on('error', () => response.writeHead(502).end('Bad Gateway'))
     request.pipe(forwarded)
-  })
+  }
+  const server = faults.certificate ? createTlsServer(faults.certificate, handle) : createServer(handle)
   const headersOf = ({ headers }: IncomingMessage) => {
     const { clockSkewMs, server: name } = faults
     const date = clockSkewMs === undefined ? headers.date : new Date(Date.now() + clockSkewMs).toUTCString()
@@ -60,7 +95,7 @@ export async function startWebProxy(baseUrl: string, faults: ProxyFaults = {}): 
   const port = await freePort()
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: `${faults.certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
     setTarget: (url) => {
       target = new URL(url)
     },

@@ -11,7 +11,7 @@ export interface ScenarioContext {
   email: string
   password: string
   /** A valid call of each operation, each on its own board. */
-  calls: { name: OperationName; input: Record<string, unknown>; token: string }[]
+  calls: { name: OperationName; input: Record<string, unknown>; token: string; isEmpty: boolean }[]
 }
 
 const opened: Client[] = []
