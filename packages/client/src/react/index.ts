@@ -8,7 +8,8 @@ export type { BoardOptions, BoardState } from './shared-board.ts'
 
 /**
  * Returns a live board. It is open while a component that uses it is mounted, and shared by all components of the
- * page. Rerenders on every change; unchanged parts are the same objects, so `memo` works.
+ * page. Rerenders on every change, at most every 50 ms for changes of others; unchanged parts are the same objects, so
+ * `memo` works.
  */
 export function useBoard(client: Api, boardId: string, options?: BoardOptions): BoardState {
   // The board is opened after the commit, with the options that any component passed.

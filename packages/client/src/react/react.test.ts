@@ -179,7 +179,7 @@ test('[REACT-8] an event listener alone keeps the board open', async () => {
     await addCard(board, 'card')
     await page.waitForTimeout(100)
   }
-  expect(await page.evaluate('lockstep.events()[0]')).toEqual(['card.created', false, 0])
+  expect(await page.evaluate('lockstep.events()[0]')).toEqual(['card.created', false, 0, 'card'])
   expect(sockets).toHaveLength(1)
   const closed = sockets[0]?.waitForEvent('close')
   await page.evaluate('lockstep.unmount()')
@@ -221,6 +221,31 @@ test.each(['with a storage', 'without a storage'])(
     expect(await page.evaluate('lockstep.openTimers()')).toBe(0)
   },
 )
+
+test('[REACT-10] many changes of others render at most every 50 ms, and every event is delivered in order', async () => {
+  const board = await service.board()
+  const { page } = await open(board.owner, board)
+  await live(page)
+  const titles = Array.from({ length: 60 }, (_, i) => `title ${i}`)
+  const start = performance.now()
+  const before = (await page.evaluate('lockstep.rendered().board')) as number
+  for (const title of titles)
+    await board.owner.api.call('updateBoard', { params: { board_id: board.id }, body: { title } })
+  await page.waitForFunction(`lockstep.events().length >= ${titles.length}`)
+  const after = (await page.evaluate('lockstep.rendered().board')) as number
+  const intervals = Math.ceil((performance.now() - start) / 50)
+  expect(after - before).toBeLessThanOrEqual(intervals + 1)
+  expect(after - before).toBeLessThan(titles.length)
+  const events = (await page.evaluate('lockstep.events()')) as [string, boolean, number, string][]
+  expect(events.map(([, , , title]) => title)).toEqual(titles)
+  await page.waitForSelector('h1:text-is("title 59")')
+  // The user's own change does not wait.
+  const shown = await page.evaluate(`
+    lockstep.board().change('updateBoard', { title: 'one' })
+    lockstep.board().change('updateBoard', { title: 'two' })
+    Promise.resolve().then(() => document.querySelector('h1').textContent)`)
+  expect(shown).toBe('two')
+})
 
 const Phase = ({ api }: { api: Api }) => createElement('p', null, useBoard(api, 'board').status.phase)
 

@@ -54,6 +54,12 @@ export interface BoardState {
   snapshot: () => Snapshot | undefined
 }
 
+/**
+ * Minimum time between two renders that other users cause. A single change is rendered at once; of many, each render
+ * shows all that have arrived.
+ */
+const RENDER_INTERVAL_MS = 50
+
 const boards = new WeakMap<Api, Map<string, SharedBoard>>()
 
 /** The live board of this client and id, shared by the whole page. */
@@ -79,6 +85,10 @@ export class SharedBoard {
   #generation = 0
   #isOpen = false
   #board: LiveBoard | undefined
+  #renderedAt = Number.NEGATIVE_INFINITY
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** Events to deliver to the listeners after the state contains them. */
+  #undelivered: Parameters<BoardListener>[] = []
 
   constructor(api: Api, boardId: string) {
     this.#api = api
@@ -91,12 +101,12 @@ export class SharedBoard {
       presence: [],
       canUndo: false,
       canRedo: false,
-      change: (name, input, how) => this.#opened().change(name, input, how),
-      undo: () => this.#opened().undo(),
-      redo: () => this.#opened().redo(),
-      discard: (key) => this.#opened().discard(key),
-      dismiss: (key) => this.#opened().dismiss(key),
-      retry: () => this.#opened().retry(),
+      change: (name, input, how) => this.#renderAfter((board) => board.change(name, input, how)),
+      undo: () => this.#renderAfter((board) => board.undo()),
+      redo: () => this.#renderAfter((board) => board.redo()),
+      discard: (key) => this.#renderAfter((board) => board.discard(key)),
+      dismiss: (key) => this.#renderAfter((board) => board.dismiss(key)),
+      retry: () => this.#renderAfter((board) => board.retry()),
       snapshot: () => this.#board?.snapshot(),
     }
     this.state = this.#closed
@@ -137,20 +147,47 @@ export class SharedBoard {
     if (generation !== this.#generation) return
     const board = new LiveBoard(api, boardId, options ?? {}, queue, queued)
     this.#board = board
-    const update = () => {
-      this.state = stateOf(board, this.state)
-      for (const listener of [...this.#listeners]) listener()
-    }
-    board.subscribe(update)
+    board.subscribe(() => this.#renderSoon())
     board.onEvent((event, origin) => {
-      for (const listener of [...this.#eventListeners]) callListener(() => listener(event, origin))
+      this.#undelivered.push([event, origin])
+      this.#renderSoon()
     })
-    update()
+    this.#render()
+  }
+
+  /** Makes a change of the user and renders it at once, in one step. */
+  #renderAfter<T>(change: (board: LiveBoard) => T): T {
+    this.#renderedAt = performance.now()
+    const result = change(this.#opened())
+    this.#render()
+    return result
+  }
+
+  /** Renders now, or when the interval since the last render is over. */
+  #renderSoon() {
+    const wait = this.#renderedAt + RENDER_INTERVAL_MS - performance.now()
+    if (wait <= 0) this.#render()
+    else this.#timer ??= setTimeout(() => this.#render(), wait)
+  }
+
+  /** Shows the board's current state, then delivers the events it contains. */
+  #render() {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (!this.#board) return
+    this.#renderedAt = performance.now()
+    this.state = stateOf(this.#board, this.state)
+    for (const listener of [...this.#listeners]) listener()
+    for (const args of this.#undelivered.splice(0))
+      for (const listener of [...this.#eventListeners]) callListener(() => listener(...args))
   }
 
   #close() {
     const board = this.#board
     this.#board = undefined
+    this.#undelivered = []
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     this.state = this.#closed
     void board?.close()
   }

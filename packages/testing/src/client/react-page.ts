@@ -48,16 +48,25 @@ const Found = memo(function Found({ client, board_id }: BoardProps) {
 })
 
 /** The events that the listener received, and which render had created it. */
-const deliveredEvents: [type: string, isOwn: boolean, render: number][] = []
+const deliveredEvents: [type: string, isOwn: boolean, render: number, title: unknown][] = []
+const titleIn = (event: object) => ('data' in event ? (event.data as { title?: unknown }).title : undefined)
 function Events({ client, board_id }: BoardProps) {
   count('events')
   const render = renders['events'] ?? 0
-  useBoardEvents(client, board_id, ({ type }, { isOwn }) => void deliveredEvents.push([type, isOwn, render]))
+  useBoardEvents(
+    client,
+    board_id,
+    (event, { isOwn }) => void deliveredEvents.push([event.type, isOwn, render, titleIn(event)]),
+  )
   return useBoardSelector(client, board_id, ({ view }) => view?.title)
 }
 
 function Listener({ client, board_id }: BoardProps) {
-  useBoardEvents(client, board_id, ({ type }, { isOwn }) => void deliveredEvents.push([type, isOwn, 0]))
+  useBoardEvents(
+    client,
+    board_id,
+    (event, { isOwn }) => void deliveredEvents.push([event.type, isOwn, 0, titleIn(event)]),
+  )
   return null
 }
 
@@ -65,6 +74,7 @@ let shown: BoardState | undefined
 function Board({ client, board_id, userId }: BoardProps & Pick<PageOptions, 'userId'>) {
   const options = userId ? { storage: localQueue(localStorage), userId } : undefined
   const board = useBoard(client, board_id, options)
+  count('board')
   shown = board
   const cards = cardsOf(board.view).map((card) => createElement(HandedCard, { key: card.id, card }))
   return createElement(
