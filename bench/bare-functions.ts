@@ -19,9 +19,9 @@ const LOCK_AND_AUTHORIZE = `
 const FIND_BOARD = `
   select board_id into v_board from cards where id = p_card;
   if not found then raise exception 'no such card'; end if;`
-const appendEvent = (type: string, ids: { subject?: string; from?: string } = {}) => `
+const appendEvent = (type: string, ids: { subject?: string; from?: string; number?: number } = {}) => `
   if v_json is null then raise exception 'nothing changed'; end if;
-  update board_stream set last_seq = last_seq + 1 where board_id = v_board;
+  update board_stream set last_seq = last_seq + 1, last_card_number = last_card_number + ${ids.number ?? 0} where board_id = v_board;
   insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, body)
   values (v_board, v_stream.last_seq + 1, v_at, '${type}', p_user, ${ids.subject ?? 'null'}, ${ids.from ?? 'null'},
     '{"type":"${type}","data":' || v_json || ',"user_id":"' || p_user || '","timestamp":"' ||
@@ -42,9 +42,9 @@ const FUNCTIONS = [
     perform from columns where board_id = v_board and id = p_column;
     if not found then raise exception 'no such column'; end if;
     select rank into v_rank from cards where board_id = v_board and column_id = p_column order by rank desc limit 1;
-    insert into cards as card (board_id, id, column_id, title, description, rank, created_at, updated_at)
-    values (v_board, p_id, p_column, p_title, p_description, coalesce(v_rank, 0) + ${GAP}, v_at, v_at) returning ${CARD} into v_json;
-    ${appendEvent('card.created')}`,
+    insert into cards as card (board_id, id, column_id, title, description, rank, number, created_at, updated_at)
+    values (v_board, p_id, p_column, p_title, p_description, coalesce(v_rank, 0) + ${GAP}, v_stream.last_card_number + 1, v_at, v_at) returning ${CARD} into v_json;
+    ${appendEvent('card.created', { number: 1 })}`,
   ),
   createFunction(
     'bare_move_card',

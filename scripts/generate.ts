@@ -190,7 +190,7 @@ async function tableTypes(): Promise<string> {
       '--log-level',
       'error',
     ]
-    const mapping = JSON.stringify({ timestamptz: 'string', int8: 'number' })
+    const mapping = JSON.stringify({ timestamptz: 'string', date: 'string', int8: 'number' })
     const text = execFileSync('kysely-codegen', [...options, '--type-mapping', mapping], { encoding: 'utf8' })
     return `${text.slice(text.indexOf('/**')).trim()}\n`
   } finally {

@@ -112,6 +112,8 @@ function problemsOf(each: File, header: MigrationHeader, all: File[]): string[] 
   } else {
     const outside = statements.find((s) => /\bconcurrently\b|\bvalidate constraint\b/.test(s))
     check(outside === undefined, `it must not hold locks of a transaction (no transaction): ${outside}`)
+    const locked = new Set(statements.flatMap((s) => /^alter table (?:only )?(\w+)/.exec(s)?.[1] ?? []))
+    check(locked.size <= 1, `a request can deadlock with it: it locks ${[...locked].join(' and ')}`)
   }
   return problems
 }

@@ -149,8 +149,9 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
     ...[words.verb, words.adjective, words.noun, words.sentence],
   ])
   await run(
-    `insert into cards (board_id, id, column_id, title, description, rank, created_at, updated_at)
-    select board_id, id, column_id, title, description, $1::int8 * (1 + nth / $2::int), at, updated_at from new_cards`,
+    `insert into cards (board_id, id, column_id, title, description, rank, number, due_on, created_at, updated_at)
+    select board_id, id, column_id, title, description, $1::int8 * (1 + nth / $2::int), nth,
+      case when random() < 0.3 then current_date + floor(random() * 30)::int - 10 end, at, updated_at from new_cards`,
     [GAP, words.column.length],
   )
   await run(
@@ -212,7 +213,8 @@ const addCards = `
 const addStreams = statement(
   'seed_streams',
   (args: { cards: number }) => sql`
-    insert into board_stream (board_id, last_seq) select id, 20 + 8 * ${args.cards}::int8 from new_boards`,
+    insert into board_stream (board_id, last_seq, last_card_number)
+    select id, 20 + 8 * ${args.cards}::int8, ${args.cards}::int8 from new_boards`,
 )
 const addEvents = statement(
   'seed_events',

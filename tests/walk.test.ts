@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 
 /** A copy of the repository, in which the steps of “Add an operation” in CONTRIBUTING are executed. */
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -17,7 +17,8 @@ const steps = [
   ),
 ].map(([, file, code]) => ({ file: file as string, code: (code as string).replaceAll(/^ {3}/gm, '') }))
 
-beforeAll(() => {
+// For each attempt: a retry needs files without the steps.
+beforeEach(() => {
   rmSync(copy, { recursive: true, force: true })
   mkdirSync(join(copy, 'node_modules'), { recursive: true })
   // The copy is in a folder that git ignores; as a repository of its own it is not ignored by the linter.
@@ -34,10 +35,16 @@ beforeAll(() => {
   // Only what the steps can break: it is compiled three times.
   const include = ['packages/server/src/main.ts', cards, 'tests/access.test.ts']
   edit('tsconfig.json', (text) => JSON.stringify({ ...JSON.parse(text), include }))
-  const test = { include: ['packages/server/src/**/*.test.ts', 'tests/*.test.ts'], globalSetup: [TEMPLATE] }
+  const test = {
+    include: ['packages/server/src/**/*.test.ts', 'tests/*.test.ts'],
+    globalSetup: [TEMPLATE],
+    // Other tests run at the same time.
+    hookTimeout: 60_000,
+    testTimeout: 60_000,
+  }
   writeFileSync(join(copy, 'vitest.config.ts'), `export default { test: ${JSON.stringify(test)} }`)
 })
-afterAll(() => rmSync(copy, { recursive: true }))
+afterEach(() => rmSync(copy, { recursive: true }))
 
 function edit(file: string, change: (text: string) => string) {
   const before = readFileSync(join(copy, file), 'utf8')

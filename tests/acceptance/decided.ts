@@ -384,3 +384,22 @@ decided(
   },
   { waits: true },
 )
+
+decided('U9-number', 'The cards of a board are numbered from 1, and no number is used twice.', async (service) => {
+  const { member, todo } = await newStage(service)
+  type Numbered = Card & { number: number }
+  const [one, two] = [(await member.newCard(todo)) as Numbered, (await member.newCard(todo)) as Numbered]
+  same('the numbers', [one.number, two.number], [1, 2])
+  await member.send('DELETE', `/cards/${two.id}`)
+  same('the next number', ((await member.newCard(todo)) as Numbered).number, 3)
+})
+decided('U9-due', 'A card has a due date: a calendar day or null, changed by PATCH.', async (service) => {
+  const { member, todo } = await newStage(service)
+  type Dated = Card & { due_on: string | null }
+  const card = (await member.newCard(todo)) as Dated
+  same('at first', card.due_on, null)
+  same('set', (await member.patch<Dated>(`/cards/${card.id}`, { due_on: '2026-03-29' })).due_on, '2026-03-29')
+  same('cleared', (await member.patch<Dated>(`/cards/${card.id}`, { due_on: null })).due_on, null)
+  for (const due_on of ['2026-02-30', '2026-03-29T00:00:00.000Z', 20260329])
+    await member.rejected(422, 'PATCH', `/cards/${card.id}`, { due_on })
+})

@@ -125,7 +125,12 @@ const writes: Writes = {
   }),
   updateCard: (dice, known) => ({
     params: { card_id: idOf('card', dice, known) },
-    body: dice.oneOf({ title: text(dice) }, { description: text(dice) }, { description: null }),
+    body: dice.oneOf(
+      { title: text(dice) },
+      { description: text(dice) },
+      { description: null },
+      { due_on: dice.oneOf('2026-11-20', '2027-02-28', null) },
+    ),
   }),
   deleteCard: (dice, known) => ({ params: { card_id: idOf('card', dice, known) } }),
   moveCard: (dice, known) => ({

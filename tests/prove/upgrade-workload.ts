@@ -7,6 +7,17 @@ import { checkClosed } from '@lockstep/testing/closed-schema'
 import { eventually, type ServiceProcess } from '@lockstep/testing/processes'
 import { Watcher } from './upgrade-watcher.ts'
 
+/** The fields of cards that the previous release does not have: its events lack them. */
+const LATER_FIELDS = { number: 1, due_on: null }
+/** Adds the fields that the previous release does not have. */
+export const withLaterFields = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, part: unknown) =>
+    part instanceof Object && 'checklists' in part ? { ...LATER_FIELDS, ...part } : part,
+  )
+/** Removes the fields that the previous release does not have. */
+export const withoutLaterFields = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (name, part: unknown) => (name in LATER_FIELDS ? undefined : part)))
+
 export interface Instance extends ServiceProcess {
   version: 'old' | 'new'
 }

@@ -33,7 +33,33 @@ describe('boards and cards', () => {
     const { out } = await user.run(['move', 'two', 'Done', '--board', 'Plan'])
     expect(out).toBe('Moved “two” to Done.\n')
     const shown = (await user.run(['show', 'plan'])).out
-    expect(shown).toMatch(/^Plan {2}@.+\n\nTo do \(2\) +Done ✓ \(1\)\n─+ +─+\n• one +• two\n• three\n$/)
+    expect(shown).toMatch(
+      /^Plan {2}@.+\n\nTo do \(2\) +Done ✓ \(1\)\n─+ +─+\n• one +• two\n {2}#1 +#2\n• three\n {2}#3\n$/,
+    )
+  })
+
+  test('[CLI-21] due sets and clears the due date of a card, which is named by its number, title or id', async () => {
+    const dueOf = async (title: string) =>
+      (await read()).columns.flatMap(({ cards }) => cards).find((card) => card.title === title)?.due_on
+    expect(await user.run(['due', 'one', '2026-11-20'])).toMatchObject({
+      code: 0,
+      out: '“one” is due on 2026-11-20.\n',
+    })
+    expect((await user.run(['show', 'plan'])).out).toContain('#1 due 2026-11-20')
+    // Far east of UTC it is tomorrow already.
+    const now = Date.now()
+    const east = new Date(now + 14 * 3_600_000).toISOString().slice(0, 10)
+    await user.run(['due', '#1', 'today', '--board', 'Plan'], { env: { TZ: 'Pacific/Kiritimati' } })
+    expect([east, new Date(now + 15 * 3_600_000).toISOString().slice(0, 10)]).toContain(await dueOf('one'))
+    await user.run(['due', '#3', '+2w', '--board', 'Plan'], { env: { TZ: 'UTC' } })
+    const days = (Date.parse((await dueOf('three')) ?? '') - now) / 86_400_000
+    expect(days).toBeGreaterThan(13)
+    expect(days).toBeLessThanOrEqual(14)
+    expect(await user.run(['due', 'one', 'none'])).toMatchObject({ code: 0, out: '“one” has no due date.\n' })
+    expect(await dueOf('one')).toBeNull()
+    expect(await user.run(['due', 'one', 'someday'])).toMatchObject({ code: 2 })
+    expect(await user.run(['due', '#99', 'today', '--board', 'Plan'])).toMatchObject({ code: 4 })
+    expect(await user.run(['due', 'one', '2026-02-30'])).toMatchObject({ code: 1 })
   })
 
   test('[CLI-7] a board with seven columns is drawn in rows that fit the width', async () => {
@@ -196,9 +222,10 @@ describe('for scripts', () => {
     expect(card).toMatchObject({ title: 'for scripts', description: 'text' })
     const moved = await other.json(['move', card.id, 'Done', '--position', '0'])
     expect(moved).toMatchObject({ id: card.id, column_id: board.columns[1].id })
+    expect(await other.json(['due', card.id, '2026-11-20'])).toMatchObject({ id: card.id, due_on: '2026-11-20' })
     expect(await other.json(['seed', 'Seeded', '--new'])).toMatchObject({ title: 'Seeded', cards: 30 })
     expect(await other.json(['doctor'])).toMatchObject({ is_ok: true })
-    expect(await other.json(['help'])).toHaveLength(14)
+    expect(await other.json(['help'])).toHaveLength(15)
     expect(await other.json(['help', 'add'])).toMatchObject({ name: 'add' })
     expect(await other.json(['logout'])).toMatchObject({ url, is_logged_out: true })
     other.dispose()

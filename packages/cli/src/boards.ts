@@ -68,10 +68,13 @@ export function drawBoard(board: FullBoard, width: number, paint: Paint): string
   return [head, ...drawn].join('\n\n')
 }
 
-function cardLines({ title, labels, assignees, checklists, attachments }: Card, width: number, paint: Paint): string[] {
+function cardLines(card: Card, width: number, paint: Paint): string[] {
+  const { title, number, due_on, labels, assignees, checklists, attachments } = card
   const items = checklists.flatMap((checklist) => checklist.items)
   const done = items.filter(({ is_done }) => is_done).length
   const details = [
+    `#${number}`,
+    ...(due_on === null ? [] : [`due ${due_on}`]),
     ...labels.map(({ name }) => `#${escapeControlChars(name)}`),
     ...assignees.map(({ username }) => `@${escapeControlChars(username)}`),
     ...(items.length > 0 ? [`${done}/${items.length}`] : []),
@@ -80,7 +83,7 @@ function cardLines({ title, labels, assignees, checklists, attachments }: Card, 
   const lines = wrap(escapeControlChars(title), width - 2).map((line, i) =>
     fit(`${i === 0 ? '• ' : '  '}${line}`, width),
   )
-  return details === '' ? lines : [...lines, paint('dim', fit(`  ${details}`, width))]
+  return [...lines, paint('dim', fit(`  ${details}`, width))]
 }
 
 /** Wraps a title to at most two lines. */

@@ -57,6 +57,38 @@ export const move: Command = {
   },
 }
 
+export const due: Command = {
+  summary: 'set or clear the due date of a card',
+  usage: '<card> <day>',
+  options: { board: { type: 'string' } },
+  help: `  <card>            its title, id or number (“#12”)
+  <day>             2026-11-20, today, tomorrow, +3d, +2w, or none
+  --board <board>   search only this board, which is faster if you have many`,
+  async run(context) {
+    const [cardName = '', word = ''] = context.args
+    const due_on = dayOf(word, new Date())
+    const client = context.client()
+    const { card } = await findCard(client, cardName, textOption(context, 'board'))
+    const changed = await client.updateCard({ card_id: card.id, due_on })
+    const title = `“${escapeControlChars(changed.title)}”`
+    context.print(changed, due_on === null ? `${title} has no due date.` : `${title} is due on ${due_on}.`)
+  },
+}
+
+/** The day that a word means, in the local time zone of `now`; null for “none”. */
+function dayOf(word: string, now: Date): string | null {
+  if (word === 'none') return null
+  if (/^\d{4}-\d{2}-\d{2}$/.test(word)) return word
+  const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(word) ?? []
+  const days = { today: 0, tomorrow: 1 }[word] ?? (count && Number(count) * (unit === 'w' ? 7 : 1))
+  if (days === undefined || days === '')
+    throw wrongUsage('The day must be YYYY-MM-DD, today, tomorrow, +3d, +2w or none.')
+  // Noon exists on every day, also when the clocks change.
+  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, 12)
+  const pad = (part: number) => String(part).padStart(2, '0')
+  return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`
+}
+
 function positionOf(context: Context): number | undefined {
   const text = textOption(context, 'position')
   if (text === undefined) return undefined

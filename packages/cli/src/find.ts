@@ -65,7 +65,7 @@ export async function loadBoard(client: Client, word: string): Promise<FullBoard
 
 export const findColumn = (board: FullBoard, word: string): Column => pick('column', word, board.columns)
 
-/** Finds a card on the given board, or on any board of the user. */
+/** Finds a card by id, title or `#<number>`, on the given board or on any board of the user. */
 export async function findCard(
   client: Client,
   word: string,
@@ -83,5 +83,12 @@ export async function findCard(
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, read))
-  return pick('card', word, known)
+  const numbered = known.filter(({ card }) => word === `#${card.number}`)
+  return numbered.length > 0
+    ? pick(
+        'card',
+        word,
+        numbered.map((each) => ({ ...each, title: word })),
+      )
+    : pick('card', word, known)
 }

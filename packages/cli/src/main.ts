@@ -5,7 +5,7 @@ import type { Client } from '@lockstep/client'
 import { openClient, renewIfHalfExpired } from './account.ts'
 import { api } from './api.ts'
 import { boards, show } from './boards.ts'
-import { add, move } from './cards.ts'
+import { add, due, move } from './cards.ts'
 import type { Command, Context } from './command.ts'
 import { completionOf } from './completion.ts'
 import { doctor } from './doctor.ts'
@@ -27,6 +27,7 @@ const commands: Record<string, Command> = {
   watch,
   add,
   move,
+  due,
   invite,
   api,
   seed,

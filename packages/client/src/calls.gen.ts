@@ -74,11 +74,11 @@ export interface Calls {
   moveColumn(input: types.MoveColumnInput, options?: CallOptions): Promise<types.Column>
   /** Add a card to a column. Placed last unless `position` or `after_id` is given. Problems: `column_not_found`, `id_taken`, `board_card_limit`. (`POST /boards/{board_id}/columns/{column_id}/cards`) */
   createCard(input: types.CreateCardInput, options?: CallOptions): Promise<types.Card>
-  /** Find cards of a board by text, label, assignee and column. Returns the cards that match all filters; without a filter, all cards. Ordered by descending id, which is newest first if the service generated the ids; so moving or changing a card does not move it between pages. `Link` is the next page. A label, user or column of another board matches nothing. (`GET /boards/{board_id}/cards`) */
+  /** Find cards of a board by text, label, assignee, column, number and due date. Returns the cards that match all filters; without a filter, all cards. Ordered by descending id, which is newest first if the service generated the ids; so moving or changing a card does not move it between pages. `Link` is the next page. A label, user or column of another board matches nothing. (`GET /boards/{board_id}/cards`) */
   findCards(input: types.FindCardsInput, options?: CallOptions): Promise<types.Card[]>
   /** Read a card. (`GET /cards/{card_id}`) */
   getCard(input: types.GetCardInput, options?: CallOptions): Promise<types.Card>
-  /** Change the title or the description of a card. (`PATCH /cards/{card_id}`) */
+  /** Change the title, the description or the due date of a card. (`PATCH /cards/{card_id}`) */
   updateCard(input: types.UpdateCardInput, options?: CallOptions): Promise<types.Card>
   /** Delete a card. (`DELETE /cards/{card_id}`) */
   deleteCard(input: types.DeleteCardInput, options?: CallOptions): Promise<undefined>

@@ -126,6 +126,8 @@ export interface Card {
   column_id: string
   title: string
   description: string | null
+  /** The day on which it is due. */
+  due_on: string | null
   rank: number
   labels: Label[]
   assignees: User[]
@@ -133,6 +135,8 @@ export interface Card {
   attachments: Attachment[]
   created_at: string
   updated_at: string
+  /** Unique on the board and never used again, not even after a deletion. */
+  number: number
 }
 
 export interface Column {
@@ -318,7 +322,7 @@ export interface AccountExport {
   memberships: ({ board_id: string; title: string; role: string; joined_at: string })[]
   boards_created: ({ id: string; title: string })[]
   boards_changed_last: ({ id: string; title: string })[]
-  cards_assigned: ({ board_id: string; id: string; title: string; description: string | null })[]
+  cards_assigned: ({ board_id: string; id: string; title: string; description: string | null; due_on: string | null })[]
   items_assigned: ({ board_id: string; id: string; content: string; is_done: boolean })[]
   automation_rules: ({ board_id: string; id: string; name: string })[]
   attachments: ({ board_id: string; id: string; card_id: string; name: string; mime_type: string; size: number; uploaded_at: string })[]
@@ -637,6 +641,7 @@ export interface CreateCardInput {
   id?: string | null
   title: string
   description?: string | null
+  due_on?: string | null
   /** Index in the target list, not counting the moved item. Past the end means last. */
   position?: number | null
   /** The item that precedes it; null means first. Has priority over `position`. */
@@ -653,6 +658,12 @@ export interface FindCardsInput {
   assignee?: string
   /** The column of the card. */
   column?: string
+  /** The number of the card. */
+  number?: number
+  /** Due on this day or later. */
+  due_from?: string
+  /** Due on this day or earlier. */
+  due_to?: string
   /** The last card of the previous page. */
   after?: string
   limit?: number
@@ -666,6 +677,7 @@ export interface UpdateCardInput {
   card_id: string
   title?: string
   description?: string | null
+  due_on?: string | null
 }
 
 export interface DeleteCardInput {

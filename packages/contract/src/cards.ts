@@ -4,6 +4,7 @@ import { Checklist } from './checklists.ts'
 import { Label } from './labels.ts'
 import {
   Changes,
+  Day,
   member,
   NewId,
   Nullable,
@@ -22,7 +23,11 @@ import { assign, create, link, move, remove, unassign, unlink, update } from './
 import { User } from './users.ts'
 
 /** What users write on a card. */
-export const cardFields = { title: Type.String(), description: Nullable(Type.String()) }
+export const cardFields = {
+  title: Type.String(),
+  description: Nullable(Type.String()),
+  due_on: Type.Union([Day, Type.Null()], { description: 'The day on which it is due.' }),
+}
 
 const shape = Type.Object({
   id: Uuid,
@@ -35,6 +40,10 @@ const shape = Type.Object({
   attachments: Type.Array(Attachment),
   created_at: Timestamp,
   updated_at: Timestamp,
+  number: Type.Integer({
+    minimum: 1,
+    description: 'Unique on the board and never used again, not even after a deletion.',
+  }),
 })
 export interface Card extends Static<typeof shape> {}
 export const Card = named<Card>('Card', shape)
@@ -51,7 +60,7 @@ export const cardOperations = {
     description: 'Placed last unless `position` or `after_id` is given.',
     access: member('board'),
     params: Type.Object({ board_id: Uuid, column_id: Uuid }),
-    body: Type.Object({ ...NewId, title: Title, description: Optional(Description), ...Place }),
+    body: Type.Object({ ...NewId, title: Title, description: Optional(Description), due_on: Optional(Day), ...Place }),
     returns: { status: 201, schema: Card },
     effect: create('card'),
     emits: ['card.created', 'card.moved'],
@@ -61,7 +70,7 @@ export const cardOperations = {
     method: 'GET',
     path: '/boards/{board_id}/cards',
     tag: 'cards',
-    summary: 'Find cards of a board by text, label, assignee and column',
+    summary: 'Find cards of a board by text, label, assignee, column, number and due date',
     description:
       'Returns the cards that match all filters; without a filter, all cards. Ordered by descending id, which is newest first if the service generated the ids; so moving or changing a card does not move it between pages. `Link` is the next page. A label, user or column of another board matches nothing.',
     access: member('board'),
@@ -75,6 +84,11 @@ export const cardOperations = {
       label: Type.Optional({ ...Uuid, description: 'A label of the card.' }),
       assignee: Type.Optional({ ...Uuid, description: 'An assignee of the card.' }),
       column: Type.Optional({ ...Uuid, description: 'The column of the card.' }),
+      number: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The number of the card.' }),
+      ),
+      due_from: Type.Optional({ ...Day, description: 'Due on this day or later.' }),
+      due_to: Type.Optional({ ...Day, description: 'Due on this day or earlier.' }),
       after: Type.Optional({ ...Uuid, description: 'The last card of the previous page.' }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
     }),
@@ -93,10 +107,10 @@ export const cardOperations = {
     method: 'PATCH',
     path: '/cards/{card_id}',
     tag: 'cards',
-    summary: 'Change the title or the description of a card',
+    summary: 'Change the title, the description or the due date of a card',
     access: member('card'),
     params: CardPath,
-    body: Changes({ title: Title, description: Nullable(Description) }),
+    body: Changes({ title: Title, description: Nullable(Description), due_on: Nullable(Day) }),
     returns: { status: 200, schema: Card },
     effect: update('card'),
     emits: ['card.updated'],

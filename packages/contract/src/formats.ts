@@ -37,6 +37,13 @@ const isOneScript = (value: string) => {
   return oneScript.some((script) => script.test(plain)) || !listedScript.test(plain)
 }
 
+/** A day that exists: `Date` moves 30 February to March. */
+function isDay(value: string): boolean {
+  if (!/^(19[7-9]|2\d\d)\d-\d{2}-\d{2}$/.test(value)) return false
+  const time = Date.parse(`${value}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
+}
+
 /** String formats: a test and the end of its error message. Used by the service, the documentation and clients. */
 export const formats = {
   uuid: {
@@ -74,6 +81,10 @@ export const formats = {
   position: {
     test: (value: string) => /^\d{1,15}(\.\d{1,15})?$/.test(value),
     says: 'must be a position, <epoch>.<seq>, or a number',
+  },
+  date: {
+    test: isDay,
+    says: 'must be a calendar day, YYYY-MM-DD, between 1970-01-01 and 2999-12-31',
   },
   'date-time': {
     test: (value: string) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(value),

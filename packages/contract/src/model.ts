@@ -53,6 +53,7 @@ export function initialValue(resource: Resource, name: string): unknown {
   const { type, anyOf = [] } = (fieldsOf(resource)[name] ?? {}) as Schemas[string]
   if (type === 'array') return []
   if (type === 'boolean') return false
+  if (type === 'integer') return 0
   return anyOf.some((part) => (part as { type?: string }).type === 'null') ? null : undefined
 }
 

@@ -4,6 +4,8 @@ import type { Effect, Resource } from './resources.ts'
 
 export const Uuid = Type.String({ format: 'uuid' })
 export const Timestamp = Type.String({ format: 'date-time' })
+/** A calendar day without a time zone: the same day for everyone. */
+export const Day = Type.String({ format: 'date' })
 /** Free text that may be empty. */
 export const Text = (maxLength: number) => Type.String({ format: 'text', maxLength })
 /** Free text with at least one visible character. */

@@ -114,6 +114,7 @@ function simplest({ const: constant, default: usual, enum: [member] = [], type, 
   if (usual !== undefined) return usual
   if (member !== undefined) return member
   if (format === 'uuid') return randomUUID()
+  if (format === 'date') return '2026-11-20'
   if (format === 'email') return `${word}@example.com`
   if (type === 'integer' || type === 'number') return Math.max(minimum, 0)
   if (type === 'boolean') return true

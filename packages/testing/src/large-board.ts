@@ -5,11 +5,11 @@ export async function makeLargeBoard(sql: pg.Pool, memberIds: string[], cards: n
   const { rows } = await sql.query<{ id: string }>(
     `with board as (
       insert into boards (id, title, created_by, updated_by) values (gen_random_uuid(), 'Large', $1, $1) returning id
-    ), stream as (insert into board_stream (board_id) select id from board),
+    ), stream as (insert into board_stream (board_id, last_card_number) select id, $3::int from board),
     members as (
       insert into board_members (board_id, user_id, role) select board.id, unnest($2::uuid[]), 'owner' from board
     ) select id from board`,
-    [memberIds[0], memberIds],
+    [memberIds[0], memberIds, cards],
   )
   const { id } = rows[0] as { id: string }
   await sql.query(
@@ -20,8 +20,8 @@ export async function makeLargeBoard(sql: pg.Pool, memberIds: string[], cards: n
       insert into labels (board_id, id, name, color) select $1, gen_random_uuid(), 'Label ' || n, '#6a994e' from generate_series(0, 9) n
       returning id, name
     ), made_cards as (
-      insert into cards (board_id, id, column_id, title, description, rank, created_at, updated_at)
-      select $1, gen_random_uuid(), made_columns.id, 'Card ' || n, 'What is to be done, in a sentence or two: ' || md5(n::text), n, now(), now()
+      insert into cards (board_id, id, column_id, title, description, rank, number, created_at, updated_at)
+      select $1, gen_random_uuid(), made_columns.id, 'Card ' || n, 'What is to be done, in a sentence or two: ' || md5(n::text), n, n, now(), now()
       from generate_series(1, $2::int) n join made_columns on made_columns.rank = n % 5 returning id, rank
     ), labelled as (
       insert into card_labels (board_id, card_id, label_id)

@@ -25,11 +25,11 @@ function coreWithChanges(seed: number, count: number) {
   }
   return { core, changes, below }
 }
-/** What a user sees. Labels and assignees are sorted, because undo restores them at the end. */
+/** What a user sees. Labels and assignees are sorted, because undo restores them at the end, and a restored card has a new number. */
 const visible = (board: FullBoard | undefined) =>
   JSON.parse(
     JSON.stringify(board, (key, value: unknown) => {
-      if (['rank', 'created_at', 'updated_at'].includes(key)) return undefined
+      if (['rank', 'number', 'created_at', 'updated_at'].includes(key)) return undefined
       if ((key === 'labels' || key === 'assignees') && Array.isArray(value))
         return value.toSorted((a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1))
       return value

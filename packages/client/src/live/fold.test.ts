@@ -53,6 +53,18 @@ test('[SYNC-8] an unknown kind of event changes nothing', () => {
   expect(applyEvent(start, event('card.unknown', { id: 'x' }))).toBe(start)
 })
 
+test('[COMPAT-7] fields that an event lacks stay as they are', () => {
+  const { board } = smallServer()
+  const card = board.columns[0]?.cards[0] as Card
+  const { id, column_id, rank } = card
+  const lacking = { id, column_id, title: 'renamed', rank }
+  const after = applyEvent(board, event('card.updated', lacking))
+  expect(after.columns[0]?.cards[0]).toEqual({ ...card, title: 'renamed' })
+  const label = board.labels[0] as FullBoard['labels'][0]
+  const relabeled = applyEvent(board, event('label.updated', { id: label.id, name: 'renamed' }))
+  expect(relabeled.labels[0]).toEqual({ ...label, name: 'renamed' })
+})
+
 test('[SYNC-9] an event creates new objects only for the parts it changes', () => {
   const { board } = smallServer()
   const [first, second] = board.columns as [FullBoard['columns'][0], FullBoard['columns'][0]]

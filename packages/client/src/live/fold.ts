@@ -13,8 +13,10 @@ export function applyEvent(board: FullBoard, event: BoardEvent): FullBoard {
     const { data } = event
     if (verb === 'delete') return everywhere(board, model, (from, path) => remove(from, path, data.id))
     if (verb === 'update' && !model.isOrdered)
-      return everywhere(board, model, (from, path) => update(from, path, data.id, () => data))
-    const item = share(find(board, model.path, data.id)?.item, data)
+      return everywhere(board, model, (from, path) => update(from, path, data.id, (old) => ({ ...old, ...data })))
+    // An event of an older instance lacks newer fields: they stay as they are.
+    const old = find(board, model.path, data.id)?.item
+    const item = share(old, { ...old, ...data })
     const insert = model.isOrdered ? insertRanked : <T>(list: T[], last: T) => [...list, last]
     return put(board, model.path, get(data, model.parent) as string, item, (others) => insert(others, item))
   }

@@ -34,8 +34,10 @@ interface LoadRequest {
   slot?: ReleasableSlot | undefined
 }
 
-/** The ETag of a full board: its position, and its members' profiles, which change without an event. */
-export const etagOfBoard = ({ position, profiles }: BoardVersion) => `"${position}-${profiles}"`
+/** Increased when boards get new fields: an upgraded service must not confirm a board without them. */
+const FORM = 2
+/** The ETag of a full board: its form, its position, and its members' profiles, which change without an event. */
+export const etagOfBoard = ({ position, profiles }: BoardVersion) => `"${FORM}:${position}-${profiles}"`
 
 /**
  * An LRU cache of full boards as they are sent, by version and bounded in bytes. Concurrent requests for one version share

@@ -84,6 +84,14 @@ describe('conditional reads', () => {
     expect(next.headers.get('board-position')).toBe(`1.${(await own.events()).length}`)
   })
 
+  test('[COMPAT-6] the ETag of a board in an older form is not confirmed', async () => {
+    const own = await service.board()
+    const etag = etagOf(await getBoard(own))
+    const older = etag.replace(/^"2:/, '"')
+    expect(older).not.toBe(etag)
+    expect(await getBoard(own, { 'if-none-match': older })).toMatchObject({ status: 200 })
+  })
+
   test('[READ-2] a changed profile of a member is visible on the next load, also if someone else changed it', async () => {
     const own = await service.board()
     const load = async () => {

@@ -37,7 +37,10 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
         hasColumn(db, { board_id, id: column_id }),
         findCardRank(db, { board_id, parent_id: column_id, moved_id: null }, body),
       ]),
-    async ({ db, board_id, params: { column_id }, newId, at, body, emit }, [columnExists, { rank, others }]) => {
+    async (
+      { db, board_id, params: { column_id }, newId, at, nextCardNumber, body, emit },
+      [columnExists, { rank, others }],
+    ) => {
       if (!columnExists) throw new Problem('column_not_found')
       if (others.length > 0) {
         const moved = await setCardRanks(db, { board_id, parent_id: column_id }, others)
@@ -45,8 +48,8 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
           emit('card.moved', moved.get(id) as JsonText<Card>, { by: null, from_id: column_id })
       }
       const fields = fieldsOf(body)
-      const card = insertCard(db, { board_id, id: newId, column_id, rank, at }, fields)
-      emit('card.created', card, { growth: { text_bytes: textBytes(fields), card_count: 1 } })
+      const card = insertCard(db, { board_id, id: newId, column_id, rank, number: nextCardNumber, at }, fields)
+      emit('card.created', card, { growth: { text_bytes: textBytes(fields), card_count: 1, card_numbers: 1 } })
       return card
     },
   ),
@@ -58,7 +61,8 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const cards = found.slice(0, limit)
     const last = cards.at(-1)
     if (last && last.total > cards.length) {
-      const next = new URLSearchParams({ ...query, limit: String(limit), after: last.id }).toString()
+      const given = Object.entries({ ...query, limit, after: last.id }).map(([name, value]) => [name, String(value)])
+      const next = new URLSearchParams(given).toString()
       reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
     }
     return `[${cards.map((card) => card.json).join(',')}]` as JsonText<Card[]>

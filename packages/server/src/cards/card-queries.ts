@@ -29,7 +29,8 @@ export const cardJson = sql<Card>`(select row_to_json(fields) from (select
   (select coalesce(json_agg(${checklistJson} order by checklist.rank, checklist.id), '[]') from checklists checklist
     where checklist.board_id = card.board_id and checklist.card_id = card.id) as checklists,
   ${attachmentsJson} as attachments,
-  ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at) fields)`
+  ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at,
+  card.number, card.due_on) fields)`
 
 type CardRow = ResourceRow<Card>
 const asText = (card: Card) => JSON.stringify(card) as JsonText<Card>
@@ -40,16 +41,18 @@ export const setCardRanks = rankSetter('card', cardJson)
 interface NewCard extends ResourceKey {
   column_id: string
   rank: number
+  number: number
   at: string
 }
 type CardFields = NewFields<typeof cardOperations.createCard>
-const insert = insertStatement<NewCard & CardFields>('card')
+const insert = insertStatement<NewCard & CardFields>('card', undefined, ['number'])
 /** Inserts a card. Its JSON is built here, without a read, with the fields in the order of `cardJson`. */
 export function insertCard(tx: Tx, card: NewCard, fields: CardFields): JsonText<Card> {
-  const { id, column_id, rank, at } = card
+  const { id, column_id, rank, number, at } = card
+  const { due_on, ...texts } = fields
   tx.defer(insert, { ...card, ...fields })
   const empty = { labels: [], assignees: [], checklists: [], attachments: [] }
-  return asText({ id, column_id, ...fields, rank, ...empty, created_at: at, updated_at: at })
+  return asText({ id, column_id, ...texts, rank, ...empty, created_at: at, updated_at: at, number, due_on })
 }
 
 const read = readStatement('card', cardJson)

@@ -10,10 +10,16 @@ export interface CardFilters {
   label?: string
   assignee?: string
   column?: string
+  number?: number
+  due_from?: string
+  due_to?: string
 }
-type Filter = keyof CardFilters
-interface CardSearch extends Required<CardFilters> {
+type Filter = 'search' | 'label' | 'assignee' | 'column'
+interface CardSearch extends Required<Pick<CardFilters, Filter>> {
   board_id: string
+  number: number | null
+  due_from: string | null
+  due_to: string | null
   after: string | null
   limit: number
 }
@@ -36,7 +42,8 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
  * One statement for each combination of filters, because a prepared statement keeps its plan. The statement is driven by the
  * label or else by the assignee, whose index has the cards in the order of their ids; without either, by the cards of the board.
  * Other filters are written so that they are checked for one card at a time: the planner would otherwise assume that they are
- * very selective, read all cards of both filters and join them.
+ * very selective, read all cards of both filters and join them. Number and due dates are parameters of every statement, so
+ * that they need no combinations of their own.
  */
 const findBy = (given: readonly Filter[]) =>
   statement(['find_cards', ...given].join('_by_'), (args: CardSearch) => {
@@ -58,6 +65,9 @@ const findBy = (given: readonly Filter[]) =>
           and ${id} <= coalesce(${args.after}, ${sql.lit(LAST_ID)}::uuid) and ${id} is distinct from ${args.after}
           ${has('label') && has('assignee') ? sql`and ${isAssigned}` : sql``}
           ${has('column') ? sql`and card.column_id ${sql.raw(isIndexed ? 'is not distinct from' : '=')} ${args.column}` : sql``}
+          and coalesce(card.number = ${args.number}::int8, true)
+          and coalesce(card.due_on >= ${args.due_from}::date, ${args.due_from}::date is null)
+          and coalesce(card.due_on <= ${args.due_to}::date, ${args.due_to}::date is null)
           ${has('search') ? sql`and strpos(card.search_key, (select search_key(${args.search}))) > 0` : sql``}
         order by ${id} desc limit ${args.limit}
         ) found cross join lateral (
@@ -85,5 +95,6 @@ export function findCards(
 ): Promise<FoundCard[]> {
   const given = FILTERS.filter((filter) => filters[filter])
   const found = statements.get(given.join()) as Statement<CardSearch, FoundCard>
-  return db.run(found, { ...(filters as Required<CardFilters>), board_id, after, limit })
+  const { number = null, due_from = null, due_to = null } = filters
+  return db.run(found, { ...(filters as Required<CardFilters>), number, due_from, due_to, board_id, after, limit })
 }

@@ -72,6 +72,8 @@ describe('creating', () => {
       attachments: [],
       created_at: card.created_at,
       updated_at: card.created_at,
+      number: card.number,
+      due_on: null,
     })
     expect((await cardsIn(todo)).at(-1)).toEqual(card)
   })

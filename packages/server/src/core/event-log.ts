@@ -75,11 +75,12 @@ export const collectEvents =
 
 /** What all events together add to the board's counters. */
 export function growthOf(events: readonly Pick<NewEvent, 'growth'>[]): Required<Growth> {
-  const sum = { text_bytes: 0, card_count: 0, file_bytes: 0 }
+  const sum = { text_bytes: 0, card_count: 0, file_bytes: 0, card_numbers: 0 }
   for (const { growth } of events) {
     sum.text_bytes += growth?.text_bytes ?? 0
     sum.card_count += growth?.card_count ?? 0
     sum.file_bytes += growth?.file_bytes ?? 0
+    sum.card_numbers += growth?.card_numbers ?? 0
   }
   return sum
 }
@@ -142,7 +143,7 @@ const updateStream = (args: AppendArguments, count: unknown) => sql`
   with counted as (
     update board_stream set last_seq = last_seq + ${count}, text_bytes = text_bytes + ${args.text_bytes},
       card_count = card_count + ${args.card_count}, file_bytes = file_bytes + ${args.file_bytes},
-      log_bytes = ${args.log_bytes}, log_at = ${args.log_at}
+      log_bytes = ${args.log_bytes}, log_at = ${args.log_at}, last_card_number = last_card_number + ${args.card_numbers}
     where board_id = ${args.board_id})`
 /** Most changes have one event. Without arrays it costs less on both sides, and a large body is not escaped. */
 const appendEvent = statement(

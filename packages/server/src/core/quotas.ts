@@ -24,6 +24,8 @@ export interface Growth {
   text_bytes?: number
   card_count?: number
   file_bytes?: number
+  /** How many card numbers the change uses. */
+  card_numbers?: number
 }
 /** The counters of a board. The first three are null until the board is counted. */
 export interface Usage {
@@ -33,10 +35,19 @@ export interface Usage {
   /** The level of the log's leaky bucket at the time `log_at`, in milliseconds. */
   log_bytes: number
   log_at: number
+  /** The number of the newest card. */
+  last_card_number: number
 }
-export const NO_USAGE: Usage = { text_bytes: 0, card_count: 0, file_bytes: 0, log_bytes: 0, log_at: 0 }
+export const NO_USAGE: Usage = {
+  text_bytes: 0,
+  card_count: 0,
+  file_bytes: 0,
+  log_bytes: 0,
+  log_at: 0,
+  last_card_number: 0,
+}
 /** The columns of `Usage` in `board_stream`. */
-export const usageColumns = sql`text_bytes, card_count, file_bytes, log_bytes, log_at`
+export const usageColumns = sql`text_bytes, card_count, file_bytes, log_bytes, log_at, last_card_number`
 
 /** The counters with a fixed maximum, and their problems. */
 const totals = {
@@ -162,7 +173,7 @@ const count = statement(
   (args: { board_id: string }) => sql<Usage>`
     update board_stream stream set text_bytes = usage.text_bytes, card_count = usage.card_count, file_bytes = usage.file_bytes
     from board_usage usage where stream.board_id = ${args.board_id} and usage.board_id = stream.board_id
-    returning stream.text_bytes, stream.card_count, stream.file_bytes, stream.log_bytes, stream.log_at`,
+    returning stream.text_bytes, stream.card_count, stream.file_bytes, stream.log_bytes, stream.log_at, stream.last_card_number`,
 )
 /** Counts a board that was never counted. Call it under the board lock. */
 export const countBoard = async (tx: Db, board_id: string): Promise<Usage> =>
@@ -172,7 +183,7 @@ const read = statement(
   'read_board_usage',
   (args: { board_id: string }) => sql<Usage & { now: number }>`
     select coalesce(stream.text_bytes, counted.text_bytes) as text_bytes, coalesce(stream.card_count, counted.card_count) as card_count,
-      coalesce(stream.file_bytes, counted.file_bytes) as file_bytes, stream.log_bytes, stream.log_at,
+      coalesce(stream.file_bytes, counted.file_bytes) as file_bytes, stream.log_bytes, stream.log_at, stream.last_card_number,
       floor(extract(epoch from clock_timestamp()) * 1000)::int8 as now
     from board_stream stream
     left join board_usage counted on stream.text_bytes is null and counted.board_id = stream.board_id

@@ -70,12 +70,17 @@ export function patchStatement<T>(resource: Resource, json: RawBuilder<T>, { sta
   )
 }
 
-/** Inserts a resource with the fields that the contract allows, and returns it if `json` is given. */
-export function insertStatement<Fields extends object, T = undefined>(resource: Resource, json?: RawBuilder<T>) {
+/** Inserts a resource with the fields that the contract allows and those that the service sets, and returns it if `json` is given. */
+export function insertStatement<Fields extends object, T = undefined>(
+  resource: Resource,
+  json?: RawBuilder<T>,
+  assigned: readonly (keyof Fields & string)[] = [],
+) {
   const { table, isOrdered } = definitionOf(resource)
   const names = [
     ...['board_id', 'id', ...parentField(resource), ...createFields(resource)],
     ...(isOrdered ? ['rank'] : []),
+    ...assigned,
   ]
   const times = timeFields(resource)
   return statement(`insert_${resource}`, (args: ResourceKey & Fields) => {

@@ -2,9 +2,16 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import { Problem } from '../platform/problem.ts'
 
-/** int8 holds ranks and sequence numbers, all within the safe integers; other values come as PostgreSQL writes them. */
+/**
+ * int8 holds ranks and sequence numbers, all within the safe integers. A day stays text: as a `Date` it would depend on the time
+ * zone. Other values are parsed by the driver.
+ */
+const parsers = new Map<number, (value: string) => unknown>([
+  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.DATE, String],
+])
 const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+  getTypeParser: (oid, format) => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 }
 
 /** Maximum size of the result of one batch of statements: a quarter of the longest string of V8. */

@@ -113,6 +113,7 @@ export interface BoardStream {
   card_count: number | null;
   epoch: Generated<number>;
   file_bytes: number | null;
+  last_card_number: Generated<number | null>;
   last_seq: Generated<number>;
   log_at: Generated<number>;
   log_bytes: Generated<number>;
@@ -145,7 +146,9 @@ export interface Cards {
   column_id: string;
   created_at: string;
   description: string | null;
+  due_on: string | null;
   id: string;
+  number: number | null;
   rank: number;
   search_key: Generated<string>;
   title: string;

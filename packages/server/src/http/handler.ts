@@ -45,6 +45,8 @@ export interface ChangeContext<O extends Operation> extends BoardContext<O> {
   newId: string
   /** The time of the change, by the database's clock. */
   at: string
+  /** The number of a new card. */
+  nextCardNumber: number
   emit: Emit<Extract<Emits<O>, EventKind>>
 }
 export type HandlerContext<O extends Operation> = O extends { emits: readonly string[] }

@@ -64,6 +64,7 @@ export class ModelServer {
   private responses = new Map<string, Extract<ModelResponse, { ok: true }>>()
   private readonly emitsNeighbourMoves: boolean
   private request = { key: '', user_id: '' }
+  private lastNumber = 0
 
   constructor(members: BoardMember[], announcesRoom = true) {
     const user_id = members[0]?.user_id ?? ''
@@ -205,12 +206,13 @@ export class ModelServer {
 
   private create(kind: string, event: string, input: Input) {
     const lists = { labels: [], assignees: [], checklists: [], attachments: [] }
-    const { id = '', title, name, content, description = null, color = '#6b7280' } = input
+    const { id = '', title, name, content, description = null, due_on = null, color = '#6b7280' } = input
     const { column_id, card_id, checklist_id } = input
     const board_id = this.board.id
+    const times = { created_at: AT, updated_at: AT }
     const made: Record<string, object> = {
       column: { id, board_id, title, rank: 0, color, is_done_column: input['is_done_column'] ?? false, cards: [] },
-      card: { id, column_id, title, description, rank: 0, ...lists, created_at: AT, updated_at: AT },
+      card: { id, column_id, title, description, rank: 0, ...lists, ...times, number: ++this.lastNumber, due_on },
       checklist: { id, card_id, title, rank: 0, items: [] },
       item: { id, checklist_id, content, rank: 0, is_done: false, assignees: [] },
       label: { id, board_id, name, color },

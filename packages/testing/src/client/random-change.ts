@@ -35,8 +35,7 @@ export function randomChange(
   const card_id = card.id
   if (kind < 20) return { name: 'moveCard', input: { card_id, column_id: column.id, position } }
   if (kind === 20) return { name: 'moveCard', input: { card_id, position: below(4) } }
-  if (kind < 23)
-    return { name: 'updateCard', input: below(2) ? { card_id, title: text } : { card_id, description: text } }
+  if (kind < 23) return { name: 'updateCard', input: { card_id, ...changedField(text, below) } }
   if (kind < 25) return { name: 'deleteCard', input: { card_id } }
   if (kind === 25) return { name: 'assignCard', input: { card_id, user_ids: [user_id, ...users.slice(0, below(2))] } }
   if (kind === 26) return { name: 'unassignCard', input: { card_id, user_id: card.assignees[0]?.id ?? user_id } }
@@ -86,4 +85,10 @@ export function listOf(board: FullBoard, { name, input }: Change, isWhole = fals
 export function withoutAnchor({ name, input }: Change): Change {
   const { after_id: _, ...rest } = input as { after_id?: unknown }
   return { name, input: rest } as Change
+}
+
+/** One field of a card with a new value. */
+function changedField(text: string, below: (n: number) => number) {
+  const fields = [{ title: text }, { description: text }, { due_on: below(2) ? null : `2026-11-${10 + below(20)}` }]
+  return fields[below(fields.length)]
 }

@@ -183,7 +183,7 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
   /** The board as text, without what the server assigns. The order of fields does not matter. */
   const visible = (board: FullBoard | undefined) =>
     JSON.stringify(board, (key, value: unknown) => {
-      if (['rank', 'created_at', 'updated_at', 'updated_by'].includes(key)) return undefined
+      if (['rank', 'number', 'created_at', 'updated_at', 'updated_by'].includes(key)) return undefined
       if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
       return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     })

@@ -44,7 +44,7 @@ export async function seedBoards(
   const label = (shift: number) => idIn('label', `b * 100 + 1 + (k + ${shift}) % ${LABELS}`)
   await insert(`insert into boards (id, title, description, created_by, updated_by)
     select ${board}, 'Board ' || b, 'What it is for', ${idIn('user', '1')}, ${idIn('user', '1')} from ${range}`)
-  await insert(`insert into board_stream (board_id) select ${board} from ${range}`)
+  await insert(`insert into board_stream (board_id, last_card_number) select ${board}, $3::int from ${range}`, cards)
   await insert(`insert into board_members (board_id, user_id, role)
     select ${board}, ${idIn('user', 'u')}, case u when 1 then 'owner' else 'member' end
     from ${range}, generate_series(1, ${USERS}) u`)
@@ -54,9 +54,9 @@ export async function seedBoards(
   await insert(`insert into labels (board_id, id, name, color)
     select ${board}, ${idIn('label', 'b * 100 + l')}, 'Label ' || l, '#6a994e' from ${range}, generate_series(1, ${LABELS}) l`)
   await insert(
-    `insert into cards (board_id, id, column_id, title, description, rank, created_at, updated_at)
+    `insert into cards (board_id, id, column_id, title, description, rank, number, created_at, updated_at)
     select ${board}, ${card}, ${idIn('column', `b * 10 + 1 + (k - 1) % ${COLUMNS}`)}, 'Card ' || k,
-      'What is to be done, in a sentence or two, or three: ' || repeat(md5(k::text), 4), k::int8 * 1048576, now(), now()
+      'What is to be done, in a sentence or two, or three: ' || repeat(md5(k::text), 4), k::int8 * 1048576, k, now(), now()
     from ${range}, generate_series(1, $3::int) k`,
     cards,
   )

@@ -38,7 +38,7 @@ export function requireCompatible(applied: AppliedMigration[], own: Migration[])
 
 const isMissing = (applied: AppliedMigration[]) => {
   const names = new Set(applied.map(({ name }) => name))
-  return ({ name, phase }: Migration) => phase === 'expand' && !names.has(name)
+  return ({ name, phase }: Migration) => phase !== 'contract' && !names.has(name)
 }
 
 const POLL_MS = 500
