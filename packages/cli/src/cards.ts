@@ -1,4 +1,5 @@
 import { type Command, type Context, textOption } from './command.ts'
+import { dayAfter } from './days.ts'
 import { wrongUsage } from './failure.ts'
 import { findCard, findColumn, loadBoard, pick } from './find.ts'
 import { escapeControlChars } from './terminal.ts'
@@ -66,7 +67,7 @@ export const due: Command = {
   --board <board>   search only this board, which is faster if you have many`,
   async run(context) {
     const [cardName = '', word = ''] = context.args
-    const due_on = dayOf(word, new Date())
+    const due_on = dayOf(word)
     const client = context.client()
     const { card } = await findCard(client, cardName, textOption(context, 'board'))
     const changed = await client.updateCard({ card_id: card.id, due_on })
@@ -75,18 +76,15 @@ export const due: Command = {
   },
 }
 
-/** The day that a word means, in the local time zone of `now`; null for “none”. */
-function dayOf(word: string, now: Date): string | null {
+/** The day that a word means; null for “none”. */
+function dayOf(word: string): string | null {
   if (word === 'none') return null
   if (/^\d{4}-\d{2}-\d{2}$/.test(word)) return word
   const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(word) ?? []
   const days = { today: 0, tomorrow: 1 }[word] ?? (count && Number(count) * (unit === 'w' ? 7 : 1))
   if (days === undefined || days === '')
     throw wrongUsage('The day must be YYYY-MM-DD, today, tomorrow, +3d, +2w or none.')
-  // Noon exists on every day, also when the clocks change.
-  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, 12)
-  const pad = (part: number) => String(part).padStart(2, '0')
-  return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`
+  return dayAfter(days)
 }
 
 function positionOf(context: Context): number | undefined {

@@ -13,6 +13,8 @@ interface DemoCard {
   description?: string
   labels?: LabelName[]
   isMine?: boolean
+  /** Due so many days after today. */
+  dueInDays?: number
   /** The first `done` items are ticked. */
   checklist?: { title: string; items: string[]; done: number }
 }
@@ -49,6 +51,7 @@ export const columns: DemoColumn[] = [
         description: 'The office wants a drawing with all distances.',
         labels: ['urgent', 'outside'],
         isMine: true,
+        dueInDays: -2,
         checklist: {
           title: 'Papers',
           items: ['Drawing', 'Consent of the neighbours', 'Insurance', 'Form 14b'],
@@ -57,6 +60,7 @@ export const columns: DemoColumn[] = [
       },
       {
         title: 'Hire two baristas',
+        dueInDays: 5,
         labels: ['people'],
         checklist: {
           title: 'Steps',
@@ -101,7 +105,12 @@ export const columns: DemoColumn[] = [
     title: 'Waiting',
     color: '#9333ea',
     cards: [
-      { title: 'Hygiene inspection', description: 'They come within three weeks.', labels: ['urgent', 'kitchen'] },
+      {
+        title: 'Hygiene inspection',
+        description: 'They come within three weeks. See also #7.',
+        labels: ['urgent', 'kitchen'],
+        dueInDays: 21,
+      },
       { title: 'Telephone and internet' },
       { title: 'Reply from the neighbours', labels: ['outside'] },
       { title: 'Samples of three roasts', labels: ['kitchen'] },

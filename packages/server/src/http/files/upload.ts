@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { VisibleText } from '@lockstep/contract/operation'
 import { decodeExtended, parse } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -275,11 +276,19 @@ function measure(source: AsyncIterable<Buffer>, maxBytes: number) {
 const tooLarge = (maxBytes: number) =>
   new Problem('file_too_large', { detail: `The file is larger than the maximum of ${maxBytes} bytes.` })
 
+/** How fast all discarded bodies together are read: rejected uploads would otherwise take a core from other requests. */
+const DISCARDED_BYTES_PER_MS = 32_768
+/** When the bytes discarded so far have used up their time. */
+let discardedUntil = 0
+
 async function discardRest(chunks: AsyncIterator<Buffer>, reply: FastifyReply) {
   for (let read = 0; read <= MAX_DISCARDED_BYTES; ) {
     const { value, done } = await chunks.next()
     if (done) return
     read += value.length
+    const now = performance.now()
+    discardedUntil = Math.max(discardedUntil, now) + value.length / DISCARDED_BYTES_PER_MS
+    if (discardedUntil - now > 1) await pause(discardedUntil - now)
   }
   reply.header('connection', 'close')
 }
