@@ -1,4 +1,5 @@
 import { type Client, createClient, isLockstepError } from '@lockstep/client'
+import { dayAfter } from '../packages/cli/src/days.ts'
 import { board, columns, type DemoCard, labels, type PersonName, people, rule } from './demo-cards.ts'
 
 type Ids = Record<string, string>
@@ -53,11 +54,12 @@ async function logIn(name: PersonName, baseUrl: string, password: string): Promi
 async function addCard(
   client: Client,
   column: { board_id: string; column_id: string },
-  { title, description, labels, assignees = [], checklist, file }: DemoCard,
+  { title, description, labels, assignees = [], checklist, file, dueInDays }: DemoCard,
   labelIds: Ids,
   userIds: Ids,
 ) {
-  const { id: card_id } = await client.createCard({ ...column, title, description })
+  const due_on = dueInDays === undefined ? null : dayAfter(dueInDays)
+  const { id: card_id } = await client.createCard({ ...column, title, description, due_on })
   for (const name of labels) await client.addCardLabel({ card_id, label_id: idIn(labelIds, name) })
   if (assignees.length > 0) await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(userIds, name)) })
   if (checklist) await addChecklist(client, card_id, checklist)

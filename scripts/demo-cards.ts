@@ -21,6 +21,8 @@ export const { labels } = tutorial
 
 export interface DemoCard extends TutorialCard {
   assignees?: readonly PersonName[]
+  /** Due so many days after today. */
+  dueInDays?: number
   file?: { name: string; type: string; text: string }
 }
 
@@ -38,7 +40,7 @@ Changes made offline are queued and sent on reconnect.
 /** The cards with their assignees. Both users are on the board already, so nobody has to be invited. */
 const cards: Record<TutorialCardName, DemoCard> = {
   ...tutorialCards,
-  drag: { ...tutorialCards.drag, assignees: ['ada'] },
+  drag: { ...tutorialCards.drag, assignees: ['ada'], dueInDays: 0 },
   share: {
     ...tutorialCards.share,
     title: 'Open the other link side by side',
@@ -46,8 +48,8 @@ const cards: Record<TutorialCardName, DemoCard> = {
       'The demo printed two links: you are Ada in one window and Grace in the other. Move a card in one, and watch the other.',
     assignees: ['ada', 'grace'],
   },
-  network: { ...tutorialCards.network, assignees: ['ada'] },
-  items: { ...tutorialCards.items, assignees: ['grace'] },
+  network: { ...tutorialCards.network, assignees: ['ada'], dueInDays: -1 },
+  items: { ...tutorialCards.items, assignees: ['grace'], dueInDays: 3 },
   twoWindows: { ...tutorialCards.twoWindows, assignees: ['ada', 'grace'] },
   undo: { ...tutorialCards.undo, assignees: ['grace'] },
   opened: { ...tutorialCards.opened, assignees: ['ada'] },
