@@ -12,7 +12,7 @@ const LATER_FIELDS = { number: 1, due_on: null }
 /** Adds the fields that the previous release does not have. */
 export const withLaterFields = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, part: unknown) =>
-    part instanceof Object && 'checklists' in part ? { ...LATER_FIELDS, ...part } : part,
+    part instanceof Object && 'checklists' in part ? Object.assign({}, LATER_FIELDS, part) : part,
   )
 /** Removes the fields that the previous release does not have. */
 export const withoutLaterFields = (value: unknown): unknown =>

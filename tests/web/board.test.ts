@@ -193,7 +193,7 @@ test('[WEB-21] labels and people are chosen in a menu: one of several labels is 
   await api.call('assignCard', { params: { card_id: board.cards['one'] ?? '' }, body: { user_ids: [board.grace.id] } })
   const page = await env.openPage(board.ada, board.path)
   const shown = async () => (await shownOrder(page)).flatMap(([, cards]) => cards)
-  const menu = page.getByRole('button', { name: /^Filter .*by label or person$/ })
+  const menu = page.getByRole('button', { name: /^Filter .*by due date, label or person$/ })
   const choose = (name: string) => page.getByRole('menuitemcheckbox', { name, exact: true }).click()
   await menu.click()
   await choose('bug')
@@ -205,7 +205,7 @@ test('[WEB-21] labels and people are chosen in a menu: one of several labels is 
   await page.getByText('1 of 4 cards').waitFor()
   await page.keyboard.press('Escape')
   await menu.and(page.locator(':focus')).waitFor()
-  expect(await menu.getAttribute('aria-label')).toBe('Filter 3 active: by label or person')
+  expect(await menu.getAttribute('aria-label')).toBe('Filter 3 active: by due date, label or person')
 
   await page.getByRole('button', { name: `Remove filter “${board.grace.username}”` }).click()
   await page.getByLabel('Filter cards').and(page.locator(':focus')).waitFor()

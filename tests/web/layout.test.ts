@@ -91,7 +91,7 @@ describe('touch', () => {
 
   test('[WEB-75] menus and pickers have targets of at least 44 pixels on touch screens', async () => {
     const page = await open(screens.find(({ name }) => name === 'board') as Screen)
-    for (const menu of ['Actions for To do', 'Filter by label or person', 'Board menu']) {
+    for (const menu of ['Actions for To do', 'Filter by due date, label or person', 'Board menu']) {
       await page.getByRole('button', { name: menu, exact: true }).tap()
       await page.locator('.layer').waitFor()
       expect(await findLayoutProblems(page, 44), menu).toEqual([])
@@ -123,7 +123,7 @@ describe('forced colours', () => {
 
   test('[WEB-76] in forced-colours mode the ticks of a menu and the chosen colour are distinguishable', async () => {
     const page = await open(screens.find(({ name }) => name === 'board') as Screen)
-    await page.getByRole('button', { name: 'Filter by label or person' }).click()
+    await page.getByRole('button', { name: 'Filter by due date, label or person' }).click()
     await page.getByRole('menuitemcheckbox', { name: 'Mine' }).click()
     await page.getByRole('menuitemcheckbox', { name: 'Mine', checked: true }).waitFor()
     expect(await indistinguishableStates(page)).toEqual([])

@@ -35,10 +35,11 @@ test('[WEB-72] the accessibility tree of a board has columns with card counts, h
     - list:
       - listitem:
         - link "Write":
-        - text: bug
+        - text: "bug #1"
         - button "Actions for Write"
       - listitem:
         - link "Paint":
+        - text: "#2"
         - button "Actions for Paint"
     - button "Add card"
   - region "Doing, 1 card":
@@ -47,6 +48,7 @@ test('[WEB-72] the accessibility tree of a board has columns with card counts, h
     - list:
       - listitem:
         - link "Sew":
+        - text: "#3"
         - 'group "Assigned: ${board.grace.username}"':
           - img "${board.grace.username}"
         - button "Actions for Sew"

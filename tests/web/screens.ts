@@ -23,6 +23,7 @@ export const screens: Screen[] = [
   { name: 'board', path: board, ready: '.card-title' },
   { name: 'card', path: `${board}/c/{card}`, ready: '.cd-add' },
   { name: 'move dialog', path: board, keys: ['/', 'ArrowDown', 'm'], ready: '.layer [role=combobox]' },
+  { name: 'due date', path: board, keys: ['/', 'ArrowDown', 'd'], ready: '.layer [role=grid]' },
   { name: 'members', path: `${board}/members`, ready: '.layer .member' },
   { name: 'automations', path: `${board}/automations`, ready: '.layer .automations-add' },
   { name: 'activity', path: `${board}/activity`, ready: '.layer time' },

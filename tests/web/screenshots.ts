@@ -120,6 +120,7 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
       },
     },
     { name: 'move', path, act: (page) => card(page).press('m') },
+    { name: 'due-date', path, act: (page) => card(page).press('d') },
     {
       name: 'palette',
       path,

@@ -398,7 +398,7 @@ export const tasks: Task[] = [
       await expect.poll(() => user.shownCards()).toHaveLength(5)
     },
     withMouse: async (user) => {
-      await user.chooseFromMenu('Filter by label or person', /^Mine/, 'menuitemcheckbox')
+      await user.chooseFromMenu('Filter by due date, label or person', /^Mine/, 'menuitemcheckbox')
       await expect.poll(() => user.shownCards()).toEqual(['Sew'])
       await user.click('button', 'Clear')
       await expect.poll(() => user.shownCards()).toHaveLength(5)

@@ -148,9 +148,10 @@ export class SharedBoard {
     const board = new LiveBoard(api, boardId, options ?? {}, queue, queued)
     this.#board = board
     board.subscribe(() => this.#renderSoon())
+    // The board notifies of its new view first: either it was rendered just now, or a render is scheduled.
     board.onEvent((event, origin) => {
       this.#undelivered.push([event, origin])
-      this.#renderSoon()
+      if (this.#timer === undefined) this.#deliver()
     })
     this.#render()
   }
@@ -178,6 +179,10 @@ export class SharedBoard {
     this.#renderedAt = performance.now()
     this.state = stateOf(this.#board, this.state)
     for (const listener of [...this.#listeners]) listener()
+    this.#deliver()
+  }
+
+  #deliver() {
     for (const args of this.#undelivered.splice(0))
       for (const listener of [...this.#eventListeners]) callListener(() => listener(...args))
   }

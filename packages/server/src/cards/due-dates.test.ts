@@ -51,6 +51,14 @@ test('[DUE-2] the same day again changes nothing; null clears it', async () => {
   expect(cleared.events).toMatchObject([{ type: 'card.updated', data: { due_on: null, title: card.title } }])
 })
 
+test('[COMPAT-1] requests without the new fields, of a client that does not know them, change nothing of them', async () => {
+  const card = await addCard('2026-11-20')
+  const { api } = board.member
+  await api.call('updateCard', { params: { card_id: card.id }, body: { title: 'Other', description: null } })
+  const moved = await api.call('moveCard', { params: { card_id: card.id }, body: { column_id: board.columns[1].id } })
+  expect(moved).toMatchObject({ title: 'Other', due_on: '2026-11-20', number: card.number })
+})
+
 test('[SEARCH-3] due_from and due_to find cards by their due date, both days included', async () => {
   const other = await service.board()
   const { api } = other.member

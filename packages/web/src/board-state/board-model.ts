@@ -77,6 +77,10 @@ export function positionAt(
   return { position: others.filter((card) => above.has(card)).length + 1, total: others.length + 1 }
 }
 
+/** `#12`. Undefined until the server has confirmed the card, and for a card that an older version of the client has stored. */
+export const numberOf = ({ number }: Pick<Card, 'number'>): string | undefined =>
+  number > 0 ? `#${number}` : undefined
+
 export const progressOf = (card: Card): { done: number; all: number } => {
   const items = card.checklists.flatMap((checklist) => checklist.items)
   return { done: items.filter((item) => item.is_done).length, all: items.length }

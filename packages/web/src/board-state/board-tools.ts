@@ -6,6 +6,7 @@ import { flushSync } from 'react-dom'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { confirmAction } from '../ui/confirm.ts'
+import { type Day, dayNames } from '../ui/days.ts'
 import { openLayers } from '../ui/layers.ts'
 import { type PersonColors, personColor, personColors } from '../ui/people.tsx'
 import { Store } from '../ui/store.ts'
@@ -43,7 +44,7 @@ export interface ComposerPosition {
 }
 /** A picker dialog that is open for a card. */
 export interface OpenPicker {
-  what: 'move' | 'labels' | 'assignees'
+  what: 'move' | 'labels' | 'assignees' | 'due'
   card_id: string
 }
 
@@ -272,6 +273,19 @@ export class BoardTools {
     if (isOn) this.change('unassignCard', { card_id, user_id: this.me.id })
     else this.change('assignCard', { card_id, user_ids: [this.me.id] })
     announce((isOn ? t.unassignedYou : t.assignedYou)({ title: card.title }))
+  }
+
+  /** Sets the due date of a card; `null` removes it. */
+  setDue(card_id: string, due_on: Day | null) {
+    const card = this.find(card_id)?.card
+    if (!card || (card.due_on ?? null) === due_on) return
+    this.change('updateCard', { card_id, due_on })
+    const { title } = card
+    announce(due_on ? t.setDueDate({ title, day: dayNames.full(due_on) }) : t.removedDueDate({ title }))
+  }
+
+  copyNumber(number: string): Promise<void> {
+    return copyText(number, t.numberCopied({ number }))
   }
 
   copyLink(card_id: string): Promise<void> {

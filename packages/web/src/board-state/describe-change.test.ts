@@ -18,6 +18,7 @@ test.each([
   ['card', 'moveCard', { card_id: 'card' }, 'move of “Write”'],
   ['card', 'updateCard', { card_id: 'card', title: 'Write' }, 'rename of “Write”'],
   ['card', 'updateCard', { card_id: 'card', description: '' }, 'edit of “Write”'],
+  ['card', 'updateCard', { card_id: 'card', due_on: null }, 'due date change of “Write”'],
   ['card', 'assignCard', { card_id: 'card' }, 'assignee change of “Write”'],
   ['card', 'addCardLabel', { card_id: 'card', label_id: 'label' }, 'label change of “Write”'],
   ['item', 'updateItem', { item_id: 'item', is_done: true }, 'check mark of “Test it” in “Write”'],

@@ -33,6 +33,7 @@ const edited: StepMessages = { undid: t.undidEdit, redid: t.redidEdit }
 const checked: StepMessages = { undid: t.undidCheckMark, redid: t.redidCheckMark }
 const labeled: StepMessages = { undid: t.undidLabelChange, redid: t.redidLabelChange }
 const assigned: StepMessages = { undid: t.undidAssigneeChange, redid: t.redidAssigneeChange }
+const dueDateSet: StepMessages = { undid: t.undidDueDateChange, redid: t.redidDueDateChange }
 
 /** Changes of members can't be undone, and deleted boards and files can't be restored. */
 type StepName = Exclude<
@@ -72,6 +73,7 @@ const steps: Record<StepName, StepMessages> = {
 /** The kind of edit, from the fields that it sets. */
 function editOf(input: Change['input']): StepMessages {
   if ('is_done' in input) return checked
+  if ('due_on' in input) return dueDateSet
   return hasName(input) ? renamed : edited
 }
 

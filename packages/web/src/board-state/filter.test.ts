@@ -3,14 +3,17 @@ import { expect, test } from 'vitest'
 import { hasPart, isShown, labelPart, parseFilter, splitFilter, togglePart } from './filter.ts'
 
 const card = {
+  number: 12,
+  due_on: null,
   title: 'Fix the login',
   description: 'It fails with umlauts',
   labels: [{ name: 'Bug' }, { name: 'Needs care' }],
   assignees: [{ id: 'g', username: 'grace' }],
 } as Card
-const shows = (text: string, me = 'a') => {
+const today = '2026-11-18'
+const shows = (text: string, meId = 'a', changes: Partial<Card> = {}, isDone = false) => {
   const filter = parseFilter(text)
-  return filter === undefined || isShown(card, filter, me)
+  return filter === undefined || isShown({ ...card, ...changes }, filter, { meId, isDone, today })
 }
 
 test('[WEB-21] all words must occur in title or description, ignoring case', () => {
@@ -44,9 +47,36 @@ test('[WEB-21] one of several labels is enough, and one of several people; every
     'label:bug login logout',
   ]
   expect(others.filter((text) => shows(text))).toEqual([])
-  const unassigned = { ...card, assignees: [] }
-  const filter = parseFilter('is:unassigned @grace')
-  expect(filter && isShown(unassigned, filter, 'a')).toBe(true)
+  expect(shows('is:unassigned @grace', 'a', { assignees: [] })).toBe(true)
+})
+
+test('[WEB-153] a number finds the card that has it, and no other', () => {
+  const described = { description: 'See #3 and #120' }
+  expect(['#12', '#3 #12', '#12 login', '"#3"'].filter((text) => !shows(text, 'a', described))).toEqual([])
+  expect(['#1', '#120', '#3', '#12 logout', '#0'].filter((text) => shows(text))).toEqual([])
+  // Not confirmed yet, or stored by an older version of the client.
+  for (const number of [0, undefined]) expect(shows('#12', 'a', { number } as Partial<Card>)).toBe(false)
+})
+
+test.each([
+  // Nothing, yesterday, today, six days from now, seven days from now.
+  ['due:none', [null]],
+  ['due:overdue', ['2026-11-17']],
+  ['due:today', ['2026-11-18']],
+  ['due:week', ['2026-11-18', '2026-11-24']],
+  ['DUE:None due:Overdue', [null, '2026-11-17']],
+  ['due:week login', ['2026-11-18', '2026-11-24']],
+  ['due:week logout', []],
+  ['due:later', []],
+])('[WEB-156] %s matches %j', (text, expected) => {
+  const days = [null, '2026-11-17', '2026-11-18', '2026-11-24', '2026-11-25']
+  expect(days.filter((due_on) => shows(text, 'a', { due_on }))).toEqual(expected)
+})
+
+test('[WEB-156] a card in a done column is never overdue, and a card without the field has no due date', () => {
+  expect(shows('due:overdue', 'a', { due_on: '2026-11-17' }, true)).toBe(false)
+  expect(shows('due:today', 'a', { due_on: today }, true)).toBe(true)
+  expect(shows('due:none', 'a', { due_on: undefined } as unknown as Partial<Card>)).toBe(true)
 })
 
 const board = {
@@ -58,13 +88,14 @@ const board = {
 } as unknown as FullBoard
 
 test('[WEB-21] known labels and people become chips, in the order in which they are written', () => {
-  const text = 'label:bug @me label:"Needs care" is:unassigned @Grace '
+  const text = 'label:bug @me label:"Needs care" is:unassigned due:Week @Grace '
   expect(splitFilter(`${text}the login `, board)).toEqual({
     chips: [
       { part: 'label:bug', on: 'label', id: '1' },
       { part: '@me', on: 'me', id: 'me' },
       { part: 'label:"Needs care"', on: 'label', id: '2' },
       { part: 'is:unassigned', on: 'unassigned', id: 'unassigned' },
+      { part: 'due:Week', on: 'due', id: 'week' },
       { part: '@Grace', on: 'person', id: 'g' },
     ],
     // A space at the end is kept, because the next word may follow.
@@ -74,7 +105,7 @@ test('[WEB-21] known labels and people become chips, in the order in which they 
 })
 
 test('[WEB-21] what names no label and no person stays in the field', () => {
-  for (const words of ['label:unknown', '@gr', 'is:open', 'label:', '"the login"'])
+  for (const words of ['label:unknown', '@gr', 'is:open', 'due:later', '#12', 'label:', '"the login"'])
     expect(splitFilter(`@me ${words}`, board)).toEqual({ chips: [{ part: '@me', on: 'me', id: 'me' }], words })
 })
 

@@ -13,6 +13,7 @@ import { me, session } from '../session.ts'
 import { lazyComponent, whenIdle } from '../ui/lazy-component.tsx'
 import { PersonColorsProvider } from '../ui/people.tsx'
 import { useStore, useStorePart } from '../ui/store.ts'
+import { today, useCurrentDay } from '../ui/today.ts'
 import { BoardHead } from './board-head.tsx'
 import { useBoardPageKeys } from './board-page-keys.ts'
 import { ClosedBoard } from './closed-board.tsx'
@@ -63,6 +64,7 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   const go = (path: string) => navigate(path + filterQuery(), { replace: location.pathname === `/app${path}` })
   const [tools] = useState(() => new BoardTools(board_id, user, state, go))
   const revealed = useStore(tools.revealed)
+  useCurrentDay()
   const shownIn = useShown(applied, user.id, revealed)
   tools.update(state, shownIn)
   useFlights(tools, state.view)
@@ -153,16 +155,19 @@ function useReconnectAfterLogin({ status: { reason }, retry }: BoardState) {
 
 /** The visible cards of a column. Memoized: the same list while column and filter are unchanged. */
 function useShown(text: string, userId: string, revealed: ReadonlySet<string>): (column: Column) => readonly Card[] {
+  const day = useStore(today)
   return useMemo(() => {
     const filter = parseFilter(text)
     if (!filter) return ({ cards }: Column) => cards
-    const cache = new WeakMap<readonly Card[], readonly Card[]>()
-    return ({ cards }: Column) => {
-      const shown = cache.get(cards) ?? cards.filter((card) => isShown(card, filter, userId) || revealed.has(card.id))
-      cache.set(cards, shown)
+    const cache = new WeakMap<Column, readonly Card[]>()
+    return (column: Column) => {
+      const context = { meId: userId, isDone: column.is_done_column, today: day }
+      const isVisible = (card: Card) => isShown(card, filter, context) || revealed.has(card.id)
+      const shown = cache.get(column) ?? column.cards.filter(isVisible)
+      cache.set(column, shown)
       return shown
     }
-  }, [text, userId, revealed])
+  }, [text, userId, revealed, day])
 }
 
 function BoardSkeleton({ state }: { state: BoardState }) {

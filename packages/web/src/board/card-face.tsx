@@ -3,10 +3,11 @@ import { setCustomNativeDragPreview } from '@atlaskit/pragmatic-drag-and-drop/el
 import type { Card } from '@lockstep/client'
 import { memo, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
-import { progressOf } from '../board-state/board-model.ts'
+import { numberOf, progressOf } from '../board-state/board-model.ts'
 import { useTools } from '../board-state/board-tools.ts'
 import { cardMenu } from '../board-state/card-menu.ts'
 import { useMark } from '../board-state/marks.ts'
+import { DueChip } from '../ui/due-chip.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { isWriting } from '../ui/keys.tsx'
 import { Menu, type MenuHandle } from '../ui/menu.tsx'
@@ -19,12 +20,14 @@ import { TitleEditor } from './title-editor.tsx'
 
 interface CardFaceProps {
   card: Card
+  /** Whether it is in a done column. */
+  isDone: boolean
   /** Roving tabindex: one card of each column is a Tab stop. */
   isTabStop: boolean
 }
 
 /** A card on the board. Memoized: renders only when the card or its state changes. */
-export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProps) {
+export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: CardFaceProps) {
   const tools = useTools()
   const face = useRef<HTMLDivElement>(null)
   const link = useRef<HTMLAnchorElement>(null)
@@ -52,7 +55,7 @@ export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProp
   }, [card.id, tools])
 
   const { done, all } = progressOf(card)
-  const hasFoot = all > 0 || card.assignees.length > 0 || card.attachments.length > 0 || card.description
+  const number = numberOf(card)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the context menu is also a button
     <div
@@ -100,32 +103,31 @@ export const CardFace = memo(function CardFace({ card, isTabStop }: CardFaceProp
           ))}
         </span>
       )}
-      {hasFoot && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: the link handles the keys
-        <span
-          className="card-foot"
-          onClick={({ target, nativeEvent }) =>
-            showPerson(target) || link.current?.dispatchEvent(new MouseEvent('click', nativeEvent))
-          }
-        >
-          {card.description && (
-            <span title={t.hasDescription}>
-              <Icon name="text" size={14} />
-              <span className="visually-hidden">{t.hasDescription}</span>
-            </span>
-          )}
-          {all > 0 && <Progress done={done} all={all} />}
-          {card.attachments.length > 0 && (
-            <span title={t.files({ count: card.attachments.length })}>
-              <Icon name="clip" size={14} />
-              <span aria-hidden="true">{card.attachments.length}</span>
-              <span className="visually-hidden">{t.files({ count: card.attachments.length })}</span>
-            </span>
-          )}
-          <span className="spacer" />
-          <Avatars people={card.assignees} label={t.assignees} most={3} />
-        </span>
-      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: the link handles the keys */}
+      <span
+        className="card-foot"
+        onClick={({ target, nativeEvent }) =>
+          showPerson(target) || link.current?.dispatchEvent(new MouseEvent('click', nativeEvent))
+        }
+      >
+        {number && <span className="card-number">{number}</span>}
+        {card.due_on && <DueChip due_on={card.due_on} isDone={isDone} />}
+        {card.description && (
+          <span title={t.hasDescription}>
+            <Icon name="text" size={14} />
+            <span className="visually-hidden">{t.hasDescription}</span>
+          </span>
+        )}
+        {all > 0 && <Progress done={done} all={all} />}
+        {card.attachments.length > 0 && (
+          <span title={t.files({ count: card.attachments.length })}>
+            <Icon name="clip" size={14} />
+            <span aria-hidden="true">{card.attachments.length}</span>
+            <span className="visually-hidden">{t.files({ count: card.attachments.length })}</span>
+          </span>
+        )}
+        <Avatars people={card.assignees} label={t.assignees} most={3} />
+      </span>
       <Menu
         ref={menu}
         label={t.actionsFor({ title: card.title })}

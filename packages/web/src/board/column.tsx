@@ -17,15 +17,14 @@ const OVERSCAN = 6
 const GAP_PX = 8
 /** Height estimates. Rendered cards are measured. */
 const LINE_PX = 20
-const CARD_PX = 38
+const CARD_PX = 62
 const LINE_CHARS = 34
 
 const heightOf = (row: ColumnRow | undefined): number => {
   if (row?.kind !== 'card') return 96
-  const { title, labels, assignees, description, attachments, checklists } = row.card
+  const { title, labels, assignees } = row.card
   const lines = Math.max(1, Math.ceil(title.length / LINE_CHARS))
-  const hasFoot = assignees.length + attachments.length + checklists.length > 0 || description
-  return CARD_PX + (lines - 1) * LINE_PX + (labels.length > 0 ? 26 : 0) + (hasFoot ? 30 : 0)
+  return CARD_PX + (lines - 1) * LINE_PX + (labels.length > 0 ? 26 : 0) + (assignees.length > 0 ? 6 : 0)
 }
 
 interface ColumnViewProps {
@@ -127,7 +126,9 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
                 })}
                 aria-hidden={row.kind === 'placeholder' || row.key === draggedId || undefined}
               >
-                {row.kind === 'card' && <CardFace card={row.card} isTabStop={row.card.id === tabStopId} />}
+                {row.kind === 'card' && (
+                  <CardFace card={row.card} isDone={column.is_done_column} isTabStop={row.card.id === tabStopId} />
+                )}
                 {row.kind === 'placeholder' && <Placeholder />}
                 {row.kind === 'composer' && composing && <Composer position={composing} />}
               </li>

@@ -1,6 +1,14 @@
 import type { FullBoard } from '@lockstep/client'
 import { useTools } from '../board-state/board-tools.ts'
-import { type FilterChip, hasPart, labelPart, parseFilter, splitFilter } from '../board-state/filter.ts'
+import {
+  type DueFilter,
+  dueFilters,
+  type FilterChip,
+  hasPart,
+  labelPart,
+  parseFilter,
+  splitFilter,
+} from '../board-state/filter.ts'
 import { setFilter, toggleFilter } from '../board-state/filter-address.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
@@ -15,7 +23,7 @@ interface FilterProps {
   text: string
 }
 
-/** The field for words, and a menu with labels and people. */
+/** The field for words, and a menu with due dates, labels and people. */
 export function FilterBar({ view, text }: FilterProps) {
   const tools = useTools()
   const { chips, words } = splitFilter(text, view)
@@ -54,11 +62,21 @@ export function FilterBar({ view, text }: FilterProps) {
   )
 }
 
+const dueNames: Record<DueFilter, string> = {
+  overdue: t.overdue,
+  today: t.dueToday,
+  week: t.dueInWeek,
+  none: t.noDueDate,
+}
+
 function filterMenu({ labels, members }: FullBoard, text: string): MenuEntry[] {
   const toggle = (part: string) => ({ isChecked: hasPart(text, part), onSelect: () => toggleFilter(part) })
   return [
     { label: t.mine, icon: 'user', keys: 'F', ...toggle('@me') },
     { label: t.nobody, icon: 'users', ...toggle('is:unassigned') },
+    undefined,
+    t.dueDate,
+    ...dueFilters.map((due) => ({ label: dueNames[due], icon: 'calendar' as const, ...toggle(`due:${due}`) })),
     ...(labels.length > 0 ? [undefined, t.labels] : []),
     ...labels.map(({ name, color }) => ({ label: name, color, ...toggle(labelPart(name)) })),
     ...(members.length > 1 ? [undefined, t.people] : []),
@@ -105,12 +123,8 @@ export function ActiveFilter({ view, text }: FilterProps) {
 function Chip({ chip, view }: { chip: FilterChip; view: FullBoard }) {
   const label = view.labels.find(({ id }) => id === chip.id)
   const user = view.members.find(({ user_id }) => user_id === chip.id)?.user
-  const name =
-    chip.on === 'me'
-      ? t.mine
-      : chip.on === 'unassigned'
-        ? t.nobody
-        : (label?.name ?? nameOf(user ?? { id: '', username: '' }))
+  const fixedNames: Record<string, string> = { me: t.mine, unassigned: t.nobody, ...dueNames }
+  const name = label?.name ?? (user ? nameOf(user) : (fixedNames[chip.id] ?? chip.part))
   return (
     <button
       type="button"
@@ -123,6 +137,7 @@ function Chip({ chip, view }: { chip: FilterChip; view: FullBoard }) {
     >
       {label && <span className="dot" style={tinted(label.color)} />}
       {user && <Avatar person={user} />}
+      {chip.on === 'due' && <Icon name="calendar" size={14} />}
       <span dir="auto">{name}</span>
       <Icon name="close" size={12} />
     </button>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { boardApi } from '../board-state/board-api.ts'
 import { type CardLocation, findCard } from '../board-state/board-model.ts'
-import { useTools } from '../board-state/board-tools.ts'
+import { type OpenPicker, useTools } from '../board-state/board-tools.ts'
 import { filterQuery } from '../board-state/filter-address.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
 import { announce } from '../ui/announcer.tsx'
@@ -108,12 +108,13 @@ function useCardActions(
 ): CardActions {
   const tools = useTools()
   const [, navigate] = useLocation()
-  const openPicker = (what: 'move' | 'labels' | 'assignees') => () => tools.picker.set({ what, card_id: card.id })
+  const openPicker = (what: OpenPicker['what']) => () => tools.picker.set({ what, card_id: card.id })
   return {
     ...own,
     move: openPicker('move'),
     labels: openPicker('labels'),
     assignees: openPicker('assignees'),
+    due: openPicker('due'),
     step: (by) => {
       const shown = tools.shownIn(column)
       const next = shown[shown.findIndex(({ id }) => id === card.id) + by]

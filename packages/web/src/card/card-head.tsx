@@ -1,5 +1,5 @@
 import type { RefObject } from 'react'
-import type { CardLocation } from '../board-state/board-model.ts'
+import { type CardLocation, numberOf } from '../board-state/board-model.ts'
 import { useTools } from '../board-state/board-tools.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -15,11 +15,12 @@ interface CardHeadProps {
   title: RefObject<HTMLButtonElement | null>
 }
 
-/** Title and menu of the card. They stay visible while the content scrolls. */
+/** Title, number and menu of the card. They stay visible while the content scrolls. */
 export function CardHead({ found: { card, column }, actions, title }: CardHeadProps) {
   const tools = useTools()
   const shown = tools.shownIn(column)
   const at = shown.findIndex(({ id }) => id === card.id)
+  const number = numberOf(card)
   const rename = async (text: string, base: string, draftName: string) => {
     const outcome = await saveTitle(tools, card.id, draftName, text, base)
     if (outcome === 'conflict') showToast(t.titleConflict)
@@ -39,6 +40,7 @@ export function CardHead({ found: { card, column }, actions, title }: CardHeadPr
           onSave={(...text) => void rename(...text)}
         />
       </div>
+      {number && <span className="cd-number">{number}</span>}
       <Menu
         label={t.cardMenu}
         items={[
@@ -46,6 +48,7 @@ export function CardHead({ found: { card, column }, actions, title }: CardHeadPr
           { label: t.moveToMenu, icon: 'move', keys: 'M', onSelect: actions.move },
           { label: t.labelsMenu, icon: 'tag', keys: 'L', onSelect: actions.labels },
           { label: t.assignMenu, icon: 'users', keys: 'A', onSelect: actions.assignees },
+          { label: t.dueDateMenu, icon: 'calendar', keys: 'D', onSelect: actions.due },
           { label: t.addChecklist, icon: 'list', keys: 'K', onSelect: actions.newChecklist },
           { label: t.attachFiles, icon: 'upload', keys: 'U', onSelect: actions.upload },
           undefined,
@@ -57,6 +60,15 @@ export function CardHead({ found: { card, column }, actions, title }: CardHeadPr
             onSelect: () => actions.step(1),
           },
           { label: t.copyLink, icon: 'link', onSelect: () => void tools.copyLink(card.id) },
+          ...(number
+            ? [
+                {
+                  label: t.copyNumber({ number }),
+                  icon: 'numbers' as const,
+                  onSelect: () => void tools.copyNumber(number),
+                },
+              ]
+            : []),
           undefined,
           { label: t.delete, icon: 'trash', isDanger: true, onSelect: actions.remove },
         ]}

@@ -11,6 +11,7 @@ export interface CardActions {
   move: () => void
   labels: () => void
   assignees: () => void
+  due: () => void
   newChecklist: () => void
   upload: () => void
   step: (by: -1 | 1) => void
@@ -48,6 +49,7 @@ function letters(actions: CardActions, { key, altKey, shiftKey }: KeyboardEvent)
     m: actions.move,
     l: actions.labels,
     a: actions.assignees,
+    d: actions.due,
     k: actions.newChecklist,
     u: actions.upload,
   }[key]

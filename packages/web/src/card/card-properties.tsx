@@ -2,6 +2,7 @@ import type { Card } from '@lockstep/client'
 import { type ReactNode, useState } from 'react'
 import type { CardLocation } from '../board-state/board-model.ts'
 import { type OpenPicker, useTools } from '../board-state/board-tools.ts'
+import { DueChip } from '../ui/due-chip.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Keys } from '../ui/keys.tsx'
 import { tinted } from '../ui/people.tsx'
@@ -13,7 +14,7 @@ import { t } from './messages.ts'
 import { MoveForm } from './move-form.tsx'
 import { isFocusInPopover } from './restore-focus.ts'
 
-/** Column, labels and assignees of a card. Each row opens its picker. */
+/** Column, due date, labels and assignees of a card. Each row opens its picker. */
 export function CardProperties({ found: { card, column } }: { found: CardLocation }) {
   const tools = useTools()
   const shown = tools.shownIn(column)
@@ -29,6 +30,13 @@ export function CardProperties({ found: { card, column } }: { found: CardLocatio
         <span className="cd-quiet">
           {at < 0 ? t.hiddenByFilter : t.positionOf({ position: at + 1, total: shown.length })}
         </span>
+      </PropertyRow>
+      <PropertyRow what="due" card={card} icon="calendar" label={t.dueDate} keys="D">
+        {card.due_on ? (
+          <DueChip due_on={card.due_on} isDone={column.is_done_column} />
+        ) : (
+          <span className="cd-quiet">{t.none}</span>
+        )}
       </PropertyRow>
       <PropertyRow what="labels" card={card} icon="tag" label={t.labels} keys="L">
         {card.labels.length === 0 && <span className="cd-quiet">{t.none}</span>}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { markdownHtml } from './markdown-html.ts'
+import { markdownHtml, numbersIn } from './markdown-html.ts'
 
 test('[WEB-25] raw HTML is shown as text', () => {
   const html = markdownHtml('<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> and <b onclick="x()">b</b>')
@@ -81,5 +81,73 @@ describe('an image', () => {
     ]
     for (const address of others) expect(isImage(`![cat](${address})`), address).toBe(false)
     expect(markdownHtml(`![cat](/attachments/${id})`)).toContain(`<a href="/attachments/${id}"`)
+  })
+})
+
+describe('the number of a card', () => {
+  const cards = new Map([
+    [12, { id: 'a', href: '/app/b/board/c/a', title: 'Fix "it" <now> & $&', isDone: false }],
+    [7, { id: 'b', href: '/app/b/board/c/b', title: 'Old', isDone: true }],
+  ])
+  const linksIn = (text: string) =>
+    [...markdownHtml(text, { cards }).matchAll(/<a [^>]*cd-card-link[^>]*>([^<]*)</g)].map(([, label]) => label)
+
+  test('[NUM-3] is a link with the title of the card, which says whether it is done', () => {
+    expect(markdownHtml('See #12.', { cards })).toBe(
+      '<p>See <a href="/app/b/board/c/a" class="cd-card-link" title="Fix &quot;it&quot; &lt;now&gt; &amp; $&amp;"' +
+        ' aria-label="#12 Fix &quot;it&quot; &lt;now&gt; &amp; $&amp;">#12</a>.</p>',
+    )
+    expect(markdownHtml('#7', { cards })).toContain(
+      'class="cd-card-link is-done" title="Old" aria-label="#7 Old (done)"',
+    )
+  })
+
+  test.each([
+    '(#12)',
+    '#12, #7',
+    '**#12**',
+    '- [ ] #12',
+    '# About #12',
+    '| a |\n| - |\n| #12 |',
+    '> #12',
+    '[x] #12',
+    '\\#12',
+    '#12–#7',
+    'Ü #12',
+  ])('[NUM-3] is a link in “%s”', (text) => {
+    expect(linksIn(text)[0]).toBe('#12')
+  })
+
+  test.each([
+    '`#12`',
+    '```\n#12\n```',
+    '    #12',
+    '[#12](https://example.com)',
+    '[see #12](#x)',
+    'https://example.com/#12',
+    'https://example.com/a#12',
+    'a#12',
+    'ä#12',
+    '_#12a',
+    '#12a',
+    '##12',
+    '#012',
+    '#0',
+    '#13',
+    '&#12;',
+    '/x/#12',
+    '![#12](https://example.com/x.png)',
+    '#1234567890',
+    '# 12',
+  ])('[NUM-3] is no link in “%s”', (text) => {
+    expect(linksIn(text)).toEqual([])
+  })
+
+  test('[NUM-3] is text where there is no board', () => {
+    expect(markdownHtml('See #12')).toBe('<p>See #12</p>')
+  })
+
+  test('[NUM-3] is found in a text, each once', () => {
+    expect([...numbersIn('#12 a#3 <b #4> #12\n`#5` #0')]).toEqual([12, 4, 5])
   })
 })

@@ -7,8 +7,8 @@ interface NewCardPosition {
 }
 
 /**
- * Creates a deleted card again with new ids: text, checklists, and the labels and assignees that still exist on the board.
- * Attachments can't be restored.
+ * Creates a deleted card again with new ids: text, due date, checklists, and the labels and assignees that still exist on the
+ * board. Attachments can't be restored.
  */
 export function recreateCard(tools: BoardTools, card: Card, description: string, position: NewCardPosition): string {
   const { labels, members } = tools.view
@@ -18,6 +18,7 @@ export function recreateCard(tools: BoardTools, card: Card, description: string,
     ...position,
     title: card.title,
     ...(description && { description }),
+    ...(card.due_on && { due_on: card.due_on }),
   })
   for (const { id: label_id } of card.labels)
     if (labels.some(({ id }) => id === label_id)) tools.change('addCardLabel', { card_id, label_id })

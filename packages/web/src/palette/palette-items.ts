@@ -1,4 +1,5 @@
 import type { Board } from '@lockstep/client'
+import { numberOf } from '../board-state/board-model.ts'
 import type { BoardTools } from '../board-state/board-tools.ts'
 import { cardMenu } from '../board-state/card-menu.ts'
 import { toggleFilter } from '../board-state/filter-address.ts'
@@ -19,6 +20,8 @@ export interface PaletteItem {
   run: () => void
   /** Context, such as the column of a card. */
   note?: string
+  /** The number of a card, such as `#12`. */
+  number?: string | undefined
   /** The shortcut for the same action. */
   keys?: string
   /** Other search words. */
@@ -58,13 +61,19 @@ export function findItems(query: string, { tools, boards, card_id, go }: Sources
 
 const isFilled = ({ items }: PaletteGroup) => items.length > 0
 
+/** The card with the typed number is first, above all scores of `fuzzy`: titles may mention its number too. */
+const NUMBER_MATCH: Match = { score: 1_000, ranges: [] }
+
 /** Only matches in the label are highlighted. */
 function group(title: string, query: string, items: PaletteItem[], max = items.length): PaletteGroup {
-  const byLabel = rank(query, items, ({ label }) => label)
-  const others = items.filter((item) => byLabel.every((each) => each.item !== item))
-  const byWords = rank(query, others, ({ label, words = '' }) => `${label} ${words}`)
+  const byNumber = items.filter(({ number }) => number !== undefined && number === query.trim())
+  const unnumbered = items.filter((item) => !byNumber.includes(item))
+  const byLabel = rank(query, unnumbered, ({ label }) => label)
+  const others = unnumbered.filter((item) => byLabel.every((each) => each.item !== item))
+  const byWords = rank(query, others, ({ label, number = '', words = '' }) => `${label} ${number} ${words}`)
   const found = byWords.map(({ item, match }) => ({ item, match: { score: match.score, ranges: [] } }))
-  return { title, items: [...byLabel, ...found].slice(0, max) }
+  const numbered = byNumber.map((item) => ({ item, match: NUMBER_MATCH }))
+  return { title, items: [...numbered, ...byLabel, ...found].slice(0, max) }
 }
 
 const cardItems = (tools: BoardTools): PaletteItem[] =>
@@ -74,6 +83,7 @@ const cardItems = (tools: BoardTools): PaletteItem[] =>
       label: card.title,
       icon: 'file' as const,
       note: title,
+      number: numberOf(card),
       words: card.id,
       run: () => tools.openCard(card.id),
     })),

@@ -82,6 +82,7 @@ function Row({ found }: { found: PaletteGroup['items'][number] }) {
       <span className="palette-label" dir="auto">
         {marked(item.label, match.ranges)}
       </span>
+      {item.number && <span className="palette-note">{item.number}</span>}
       {item.note && (
         <span className="palette-note" dir="auto">
           {item.note}

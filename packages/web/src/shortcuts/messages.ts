@@ -43,6 +43,7 @@ export const t = defineMessages('shortcuts', {
   addCardAtTop: 'Add a card at the top of the column',
   labels: 'Labels',
   assignees: 'Assignees',
+  dueDate: 'Due date',
   toggleMe: 'Assign or unassign me',
   openCardMenu: 'Open the card’s menu',
   copyLink: 'Copy link',

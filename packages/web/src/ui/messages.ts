@@ -17,5 +17,9 @@ export const t = defineMessages('ui', {
   clipboardBlocked: 'Couldn’t copy: the browser blocked clipboard access.',
   today: 'Today',
   yesterday: 'Yesterday',
+  tomorrow: 'Tomorrow',
+  overdueSince: params('Overdue · {day}'),
+  dueOn: params('Due {day}'),
+  overdueOn: params('Overdue: due {day}'),
   people: params('{label}: {names}'),
 })

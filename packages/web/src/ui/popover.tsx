@@ -7,11 +7,15 @@ interface PopoverProps {
   /** The element beside which it is shown. */
   anchor: Element | undefined
   onClose: () => void
+  /** The element that takes the focus; `null` is the first control. */
+  initialFocus?: (() => HTMLElement | null) | undefined
+  /** Covers the anchor where there is not enough space beside it, instead of scrolling. */
+  mayCoverAnchor?: boolean
   children: ReactNode
 }
 
 /** A popover beside an element. It is open as long as it is mounted. */
-export function Popover({ label, anchor, onClose, children }: PopoverProps) {
+export function Popover({ label, anchor, onClose, initialFocus, mayCoverAnchor = false, children }: PopoverProps) {
   return (
     <BasePopover.Root
       open
@@ -30,8 +34,9 @@ export function Popover({ label, anchor, onClose, children }: PopoverProps) {
           sideOffset={4}
           align="start"
           collisionPadding={8}
+          {...(mayCoverAnchor && { collisionAvoidance: { side: 'shift', fallbackAxisSide: 'none' } })}
         >
-          <BasePopover.Popup className="layer popover" aria-label={label}>
+          <BasePopover.Popup className="layer popover" aria-label={label} initialFocus={initialFocus}>
             {children}
           </BasePopover.Popup>
         </BasePopover.Positioner>

@@ -1,0 +1,90 @@
+import type { Card } from '@lockstep/client'
+import { useId, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { useTools } from '../board-state/board-tools.ts'
+import { type Day, dayNames } from '../ui/days.ts'
+import { useStore } from '../ui/store.ts'
+import { today } from '../ui/today.ts'
+import { t } from './messages.ts'
+import { MonthGrid } from './month-grid.tsx'
+import { dateWords, parseDay } from './parse-day.ts'
+import './due-picker.css'
+
+const WORDS = dateWords(navigator.language)
+
+interface DuePickerProps {
+  card: Card
+  onDone: () => void
+}
+
+/** A field that understands a typed day, and a calendar. */
+export function DuePicker({ card, onDone }: DuePickerProps) {
+  const tools = useTools()
+  const now = useStore(today)
+  const due_on = card.due_on ?? null
+  const [text, setText] = useState('')
+  // A day in the past is rarely chosen again.
+  const start = due_on && due_on > now ? due_on : now
+  const [active, setActive] = useState(start)
+  const id = useId()
+  const content = useRef<HTMLDivElement>(null)
+  const typed = parseDay(text, now, WORDS)
+  const isWrong = text.trim() !== '' && typed === undefined
+  const set = (day: Day | null) => {
+    tools.setDue(card.id, day)
+    onDone()
+  }
+  const write = (next: string) => {
+    setText(next)
+    // The calendar shows the typed day.
+    setActive(parseDay(next, now, WORDS) ?? start)
+  }
+  const focusDay = (day: Day) => {
+    flushSync(() => setActive(day))
+    content.current?.querySelector<HTMLElement>(`[data-day="${day}"]`)?.focus()
+  }
+  return (
+    <div ref={content} className="due-picker">
+      <div className="due-picker-row">
+        <input
+          className="input"
+          aria-label={t.dueDate}
+          aria-describedby={id}
+          aria-invalid={isWrong}
+          placeholder={t.dueDate}
+          autoComplete="off"
+          value={text}
+          onChange={(event) => write(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && text.trim() === '') return onDone()
+            if (event.key === 'Enter' && typed !== undefined) return set(typed)
+            if (event.key !== 'ArrowDown') return
+            event.preventDefault()
+            focusDay(active)
+          }}
+        />
+        <button type="button" className="button" disabled={due_on === null} onClick={() => set(null)}>
+          {t.clear}
+        </button>
+      </div>
+      <p id={id} className={isWrong ? 'due-picker-preview is-wrong' : 'due-picker-preview'} role="status">
+        {previewOf(text, typed)}
+      </p>
+      <MonthGrid
+        active={active}
+        chosen={typed === undefined ? due_on : typed}
+        today={now}
+        onShow={setActive}
+        onFocus={focusDay}
+        onPick={set}
+      />
+    </div>
+  )
+}
+
+/** What pressing Enter would set, or what can be typed. */
+function previewOf(text: string, typed: Day | null | undefined): string {
+  if (text.trim() === '') return t.dayHint
+  if (typed === undefined) return t.notADay
+  return typed === null ? t.noDueDate : dayNames.full(typed)
+}
