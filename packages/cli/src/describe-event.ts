@@ -63,6 +63,8 @@ export class EventPrinter {
         return `renamed ${object} to ${quoted(message.newName ?? '')}`
       case 'description_changed':
         return 'changed the description of the board'
+      case 'due_changed':
+        return message.dueOn ? `set the due date of ${object} to ${message.dueOn}` : `removed the due date of ${object}`
       case 'role_changed':
         return `made ${who} ${message.role === 'owner' ? 'an owner' : 'a member'}`
       case 'checked':

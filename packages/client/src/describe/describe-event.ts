@@ -10,6 +10,7 @@ export type MessageKey =
   | 'changed'
   | 'renamed'
   | 'description_changed'
+  | 'due_changed'
   | 'role_changed'
   | 'checked'
   | 'unchecked'
@@ -46,6 +47,8 @@ export interface EventMessage {
   /** Who was assigned, unassigned, invited, removed or given a role; empty if unknown. */
   people?: readonly User[]
   role?: BoardMember['role']
+  /** The new due date of a card; null if it was removed. */
+  dueOn?: string | null
   /** How many cards were deleted with a column. */
   cardCount?: number
   /** Without a user, and not only a rank: an automation rule did it. */
@@ -129,7 +132,9 @@ function describeChange(
       const isDone = get(data, 'is_done')
       if (before && wasDone !== isDone) return { key: isDone ? 'checked' : 'unchecked' }
       const [name, newName] = [before && nameOf(on, before), nameOf(on, data)]
-      return name === undefined || name === newName ? { key: 'changed' } : { key: 'renamed', name, newName }
+      if (name !== undefined && name !== newName) return { key: 'renamed', name, newName }
+      const [oldDue, dueOn] = [before && get(before, 'due_on'), get(data, 'due_on') as string | null]
+      return oldDue === undefined || oldDue === dueOn ? { key: 'changed' } : { key: 'due_changed', dueOn }
     }
     case 'move':
       return describeMove(on, data, before, isOfService)

@@ -1,5 +1,6 @@
 import type { User } from '@lockstep/client'
 import type { EventMessage } from '@lockstep/client/describe'
+import { dayNames } from '../ui/days.ts'
 import { nameOf } from '../ui/people.tsx'
 import { t } from './messages.ts'
 import type { NameLookup } from './name-lookup.ts'
@@ -47,6 +48,10 @@ export function sentenceOf(message: EventMessage, names: NameLookup, actor_id: s
       return sentence(t.renamed, text(t.toNewName({ name: message.newName ?? '' })), '')
     case 'description_changed':
       return { ...sentence(t.changed), object: { text: t.theBoardDescription } }
+    case 'due_changed':
+      return message.dueOn
+        ? sentence(t.setDueDateOf, text(t.toDay({ day: dayNames.shortWithYear(message.dueOn) })))
+        : sentence(t.removedDueDateOf)
     case 'role_changed':
       return { ...sentence(t.made, text(message.role === 'owner' ? t.anOwner : t.aMember)), object: { text: who } }
     case 'checked':

@@ -162,6 +162,19 @@ describe('with a known previous state', () => {
       last(event('board.member_added', member(grace), 'ada'), event('board.updated', { ...board, members }, 'ada')),
     ).toBe('Ada Lovelace made Grace Hopper an owner')
   })
+  test('[WEB-41] a due date', () => {
+    const due = { ...login, due_on: '2026-11-20' }
+    const set = last(event('card.created', login), event('card.updated', due))
+    expect(set).toMatch(/^Grace Hopper set the due date of “Fix login” to .*2026$/)
+    expect(last(event('card.updated', due), event('card.updated', login))).toBe(
+      'Grace Hopper removed the due date of “Fix login”',
+    )
+    // An event of an older version lacks the field: what changed is unknown.
+    const { due_on: _, ...older } = login
+    expect(last(event('card.created', older as Card), event('card.updated', due))).toBe(
+      'Grace Hopper changed “Fix login”',
+    )
+  })
   test('[WEB-41] a checked item', () => {
     expect(last(event('card.created', login), event('checklist_item.updated', { ...item, is_done: true }))).toBe(
       'Grace Hopper checked off “Write it” on “Fix login”',

@@ -46,7 +46,9 @@ export const t = defineMessages('activity', {
   moved: 'moved',
   placed: 'placed',
   removed: 'removed',
+  removedDueDateOf: 'removed the due date of',
   renamed: 'renamed',
+  setDueDateOf: 'set the due date of',
   unassigned: 'unassigned',
   unchecked: 'unchecked',
 
@@ -84,6 +86,7 @@ export const t = defineMessages('activity', {
   deletedColumn: 'a deleted column',
   withCards: plural({ one: 'with its card', other: 'with its {count} cards' }),
   fromBoard: 'from the board',
+  toDay: params('to {day}'),
   toNewName: params('to “{name}”'),
   anOwner: 'an owner',
   aMember: 'a member',
