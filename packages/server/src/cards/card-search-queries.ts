@@ -65,7 +65,7 @@ const findBy = (given: readonly Filter[]) =>
           and ${id} <= coalesce(${args.after}, ${sql.lit(LAST_ID)}::uuid) and ${id} is distinct from ${args.after}
           ${has('label') && has('assignee') ? sql`and ${isAssigned}` : sql``}
           ${has('column') ? sql`and card.column_id ${sql.raw(isIndexed ? 'is not distinct from' : '=')} ${args.column}` : sql``}
-          and coalesce(card.number = ${args.number}::int8, true)
+          and coalesce(card.number = ${args.number}::int8, ${args.number}::int8 is null)
           and coalesce(card.due_on >= ${args.due_from}::date, ${args.due_from}::date is null)
           and coalesce(card.due_on <= ${args.due_to}::date, ${args.due_to}::date is null)
           ${has('search') ? sql`and strpos(card.search_key, (select search_key(${args.search}))) > 0` : sql``}

@@ -38,7 +38,7 @@ test('[NUM-2] existing cards are numbered in the order of their creation, board 
     insert into cards (board_id, id, column_id, title, rank, created_at, updated_at)
     select board_id, gen_random_uuid(), id, 'Card ' || n, -n, now() - n * interval '1 second', now()
     from columns, generate_series(1, 5) n where board_id <> '00000000-0000-4000-8000-000000000003'`)
-  expect(await migrate(url)).toEqual(expect.arrayContaining(['0005_card_numbers_and_due_dates', '0006_number_cards']))
+  expect(await migrate(url)).toEqual(expect.arrayContaining(['0005_card_numbers_and_due_dates', '0007_number_cards']))
 
   const { rows: cards } = await sql.query(
     'select board_id, array_agg(title order by number) as titles, min(number) as first, max(number) as last from cards group by board_id',
@@ -50,4 +50,27 @@ test('[NUM-2] existing cards are numbered in the order of their creation, board 
   ])
   const { rows: streams } = await sql.query('select last_card_number as last from board_stream order by board_id')
   expect(streams.map(({ last }) => last)).toEqual(['5', '5', '0', '0'])
+
+  // Cards that were committed while the first pass ran, and a board that was created before there was a trigger.
+  const missed = '0008_number_missed_cards'
+  await sql.query(`
+    delete from schema_migrations where name = '${missed}';
+    update board_stream set last_card_number = 7 where board_id = '00000000-0000-4000-8000-000000000001';
+    set session_replication_role = replica;
+    insert into cards (board_id, id, column_id, title, rank, created_at, updated_at)
+    select board_id, gen_random_uuid(), id, 'Missed ' || n, n, now() + n * interval '1 second', now()
+    from columns, generate_series(1, 2) n where board_id <> '00000000-0000-4000-8000-000000000002';
+    set session_replication_role = origin`)
+  expect(await migrate(url)).toEqual([missed])
+  const { rows: numbers } = await sql.query(
+    "select title, number from cards where title like 'Missed%' order by board_id, number",
+  )
+  expect(numbers.map(({ title, number }) => `${title}: ${number}`)).toEqual([
+    'Missed 1: 8',
+    'Missed 2: 9',
+    'Missed 1: 1',
+    'Missed 2: 2',
+  ])
+  const { rows: counted } = await sql.query('select last_card_number as last from board_stream order by board_id')
+  expect(counted.map(({ last }) => last)).toEqual(['9', '5', '2', '0'])
 })

@@ -1,13 +1,14 @@
 -- phase: migrate, in batches
--- Numbers the cards of each board in the order of their creation. Takes the board lock, so no card is added meanwhile.
+-- Numbers the cards of each board in the order of their creation, under the board lock. A card that was committed between the
+-- start of the statement and the lock is not visible here; the next migration numbers it.
 with locked as materialized (
   select board_id, coalesce(card_count, 1000) as cards from board_stream where last_card_number is null
-  limit 500 for update skip locked
+  limit 100 for update skip locked
 ), picked as materialized (
   select board_id from (
     select board_id, sum(cards) over (order by board_id rows between unbounded preceding and 1 preceding) as cards_before from locked
   ) sized
-  where cards_before is null or cards_before < 10000
+  where cards_before is null or cards_before < 2000
 ), numbered as (
   update cards card set number = ranked.number
   from (
