@@ -133,8 +133,11 @@ function describeChange(
       if (before && wasDone !== isDone) return { key: isDone ? 'checked' : 'unchecked' }
       const [name, newName] = [before && nameOf(on, before), nameOf(on, data)]
       if (name !== undefined && name !== newName) return { key: 'renamed', name, newName }
-      const [oldDue, dueOn] = [before && get(before, 'due_on'), get(data, 'due_on') as string | null]
-      return oldDue === undefined || oldDue === dueOn ? { key: 'changed' } : { key: 'due_changed', dueOn }
+      const [oldDue, dueOn] = [before && get(before, 'due_on'), get(data, 'due_on') as string | null | undefined]
+      // An older server does not send it.
+      return oldDue === undefined || dueOn === undefined || oldDue === dueOn
+        ? { key: 'changed' }
+        : { key: 'due_changed', dueOn }
     }
     case 'move':
       return describeMove(on, data, before, isOfService)

@@ -245,6 +245,14 @@ test('[REACT-10] many changes of others render at most every 50 ms, and every ev
     lockstep.board().change('updateBoard', { title: 'two' })
     Promise.resolve().then(() => document.querySelector('h1').textContent)`)
   expect(shown).toBe('two')
+  // Neither does undoing one exact change.
+  await board.owner.api.call('updateBoard', { params: { board_id: board.id }, body: { description: 'busy' } })
+  await page.waitForFunction(`lockstep.board().view.description === 'busy'`)
+  const undone = await page.evaluate(`
+    globalThis.made = lockstep.board().change('updateBoard', { title: 'three' })
+    globalThis.made.undo()
+    Promise.resolve().then(() => document.querySelector('h1').textContent)`)
+  expect(undone).toBe('two')
 })
 
 const Phase = ({ api }: { api: Api }) => createElement('p', null, useBoard(api, 'board').status.phase)

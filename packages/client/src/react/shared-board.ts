@@ -101,12 +101,12 @@ export class SharedBoard {
       presence: [],
       canUndo: false,
       canRedo: false,
-      change: (name, input, how) => this.#renderAfter((board) => board.change(name, input, how)),
-      undo: () => this.#renderAfter((board) => board.undo()),
-      redo: () => this.#renderAfter((board) => board.redo()),
-      discard: (key) => this.#renderAfter((board) => board.discard(key)),
-      dismiss: (key) => this.#renderAfter((board) => board.dismiss(key)),
-      retry: () => this.#renderAfter((board) => board.retry()),
+      change: (name, input, how) => this.#opened().change(name, input, how),
+      undo: () => this.#opened().undo(),
+      redo: () => this.#opened().redo(),
+      discard: (key) => this.#opened().discard(key),
+      dismiss: (key) => this.#opened().dismiss(key),
+      retry: () => this.#opened().retry(),
       snapshot: () => this.#board?.snapshot(),
     }
     this.state = this.#closed
@@ -147,7 +147,7 @@ export class SharedBoard {
     if (generation !== this.#generation) return
     const board = new LiveBoard(api, boardId, options ?? {}, queue, queued)
     this.#board = board
-    board.subscribe(() => this.#renderSoon())
+    board.subscribe(() => this.#renderSoon(board))
     // The board notifies of its new view first: either it was rendered just now, or a render is scheduled.
     board.onEvent((event, origin) => {
       this.#undelivered.push([event, origin])
@@ -156,18 +156,18 @@ export class SharedBoard {
     this.#render()
   }
 
-  /** Makes a change of the user and renders it at once, in one step. */
-  #renderAfter<T>(change: (board: LiveBoard) => T): T {
-    this.#renderedAt = performance.now()
-    const result = change(this.#opened())
-    this.#render()
-    return result
-  }
-
-  /** Renders now, or when the interval since the last render is over. */
-  #renderSoon() {
+  /**
+   * Renders now, or when the interval since the last render is over. The user's own changes and their failures are
+   * rendered at once.
+   */
+  #renderSoon({ pending, failedChanges }: LiveBoard) {
+    const shown = this.state
     const wait = this.#renderedAt + RENDER_INTERVAL_MS - performance.now()
-    if (wait <= 0) this.#render()
+    const isOwn =
+      pending.length !== shown.pending.length ||
+      pending.at(-1)?.key !== shown.pending.at(-1)?.key ||
+      failedChanges !== shown.failedChanges
+    if (isOwn || wait <= 0) this.#render()
     else this.#timer ??= setTimeout(() => this.#render(), wait)
   }
 
