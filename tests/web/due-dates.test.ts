@@ -112,6 +112,13 @@ test('[WEB-155] a due date is picked and cleared with the mouse in the open card
   await picker(page).getByRole('button', { name: 'Clear' }).click()
   await expect.poll(storedDay(board, 'one')).toBeNull()
   await row.getByText('None').waitFor()
+  // Enter sets the day and closes the picker. It does not press the button that gets the focus.
+  await page.keyboard.press('d')
+  await field(page).fill('tomorrow')
+  await page.keyboard.press('Enter')
+  await row.getByText('Tomorrow').waitFor()
+  await row.and(page.locator(':focus')).waitFor()
+  expect(await picker(page).count()).toBe(0)
   await dialog.getByRole('button', { name: 'Card menu' }).click()
   await page.getByRole('menuitem', { name: /^Due date…/ }).click()
   await field(page).waitFor()

@@ -73,8 +73,9 @@ function cardLines(card: Card, width: number, paint: Paint): string[] {
   const items = checklists.flatMap((checklist) => checklist.items)
   const done = items.filter(({ is_done }) => is_done).length
   const details = [
-    `#${number}`,
-    ...(due_on === null ? [] : [`due ${due_on}`]),
+    // A service before 0.2.0 sends neither.
+    ...(number ? [`#${number}`] : []),
+    ...(due_on ? [`due ${due_on}`] : []),
     ...labels.map(({ name }) => `#${escapeControlChars(name)}`),
     ...assignees.map(({ username }) => `@${escapeControlChars(username)}`),
     ...(items.length > 0 ? [`${done}/${items.length}`] : []),
@@ -83,7 +84,7 @@ function cardLines(card: Card, width: number, paint: Paint): string[] {
   const lines = wrap(escapeControlChars(title), width - 2).map((line, i) =>
     fit(`${i === 0 ? '• ' : '  '}${line}`, width),
   )
-  return [...lines, paint('dim', fit(`  ${details}`, width))]
+  return details === '' ? lines : [...lines, paint('dim', fit(`  ${details}`, width))]
 }
 
 /** Wraps a title to at most two lines. */

@@ -72,18 +72,22 @@ export const due: Command = {
     const { card } = await findCard(client, cardName, textOption(context, 'board'))
     const changed = await client.updateCard({ card_id: card.id, due_on })
     const title = `“${escapeControlChars(changed.title)}”`
-    context.print(changed, due_on === null ? `${title} has no due date.` : `${title} is due on ${due_on}.`)
+    context.print(changed, changed.due_on ? `${title} is due on ${changed.due_on}.` : `${title} has no due date.`)
   },
 }
+
+const near = new Map([
+  ['today', 0],
+  ['tomorrow', 1],
+])
 
 /** The day that a word means; null for “none”. */
 function dayOf(word: string): string | null {
   if (word === 'none') return null
   if (/^\d{4}-\d{2}-\d{2}$/.test(word)) return word
   const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(word) ?? []
-  const days = { today: 0, tomorrow: 1 }[word] ?? (count && Number(count) * (unit === 'w' ? 7 : 1))
-  if (days === undefined || days === '')
-    throw wrongUsage('The day must be YYYY-MM-DD, today, tomorrow, +3d, +2w or none.')
+  const days = near.get(word) ?? (count === undefined ? undefined : Number(count) * (unit === 'w' ? 7 : 1))
+  if (days === undefined) throw wrongUsage('The day must be YYYY-MM-DD, today, tomorrow, +3d, +2w or none.')
   return dayAfter(days)
 }
 

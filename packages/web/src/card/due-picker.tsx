@@ -56,11 +56,13 @@ export function DuePicker({ card, onDone }: DuePickerProps) {
           value={text}
           onChange={(event) => write(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && text.trim() === '') return onDone()
-            if (event.key === 'Enter' && typed !== undefined) return set(typed)
-            if (event.key !== 'ArrowDown') return
+            // Enter also ends the composition of an input method.
+            if (event.nativeEvent.isComposing || !['Enter', 'ArrowDown'].includes(event.key)) return
+            // Closing moves the focus to the button that opened the picker, which Enter would press.
             event.preventDefault()
-            focusDay(active)
+            if (event.key === 'ArrowDown') focusDay(active)
+            else if (text.trim() === '') onDone()
+            else if (typed !== undefined) set(typed)
           }}
         />
         <button type="button" className="button" disabled={due_on === null} onClick={() => set(null)}>

@@ -21,7 +21,7 @@ const fold = (text: string): string => text.toLowerCase().replaceAll('’', "'")
 /** The words of a language, from the browser's data. */
 export function dateWords(locale: string | undefined): DateWords {
   const names = (part: 'weekday' | 'month', times: number[], options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+    const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC', calendar: 'gregory' })
     return times.map((time) => {
       const name = format.formatToParts(time).find(({ type }) => type === part)?.value ?? ''
       return fold(name).replace(/\.$/, '')
@@ -31,7 +31,9 @@ export function dateWords(locale: string | undefined): DateWords {
   const days = Array.from({ length: 7 }, (_, i) => SUNDAY + i * DAY_MS)
   const months = Array.from({ length: 12 }, (_, i) => Date.UTC(2023, i, 1))
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const parts = new Intl.DateTimeFormat(locale, { dateStyle: 'short' }).formatToParts(SUNDAY).map(({ type }) => type)
+  const parts = new Intl.DateTimeFormat(locale, { dateStyle: 'short', calendar: 'gregory' })
+    .formatToParts(SUNDAY)
+    .map(({ type }) => type)
   return {
     today: fold(relative.format(0, 'day')),
     tomorrow: fold(relative.format(1, 'day')),

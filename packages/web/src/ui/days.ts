@@ -35,7 +35,7 @@ export function dayFormats(locale: string | undefined) {
   const format = (options: Intl.DateTimeFormatOptions) => {
     let formatter: Intl.DateTimeFormat | undefined
     return (day: Day): string => {
-      formatter ??= new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+      formatter ??= new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC', calendar: 'gregory' })
       return formatter.format(timeOf(day))
     }
   }
