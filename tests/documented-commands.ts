@@ -79,6 +79,7 @@ export const registry: Record<string, Covering> = {
   'lockstep seed --new Café': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
   'lockstep boards': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
   'lockstep add Café doing "Repair the grinder"': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
+  'lockstep due repair 2026-11-20': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
   'lockstep move repair waiting --position 0': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
   'lockstep show Café': by('packages/cli/src/readme.test.ts', '[CLI-7]'),
   'lockstep doctor --board Café': by('packages/cli/src/readme.test.ts', '[CLI-7]'),

@@ -54,6 +54,7 @@ export function validValue(name: string, schema: Schema, place: Place): unknown 
       if (schema.format === 'uuid') return name === 'id' ? newId(random) : known.idFor(name, board, random)
       if (schema.format === 'email') return `fuzz-${newId(random)}@example.com`
       if (schema.format === 'position') return random.pick(['0', '1', '1.0', '1.5', `1.${random.below(500)}`])
+      if (schema.format === 'date') return random.pick(['1970-01-01', '2026-11-20', '2028-02-29', '2999-12-31'])
       return text(schema, random)
     default:
       return null

@@ -94,7 +94,9 @@ describe('an export', () => {
       [joined.id, 'member'],
     ])
     expect(found.boards_created.map(({ id }) => id)).toEqual([alone.id, owned.id].sort())
-    expect(found.cards_assigned).toEqual([{ board_id: owned.id, id: card.id, title: 'Card', description: null }])
+    expect(found.cards_assigned).toEqual([
+      { board_id: owned.id, id: card.id, title: 'Card', description: null, due_on: null },
+    ])
     expect(found.items_assigned.map(({ id }) => id)).toEqual([item.id])
     expect(found.automation_rules).toEqual([{ board_id: owned.id, id: rule.id, name: 'Rule' }])
     expect(found.attachments).toMatchObject([{ id: file.id, card_id: card.id, size: 1 }])
