@@ -289,16 +289,17 @@ describe('a failed login', () => {
   test('[AUTH-8] [V22] takes the same time for each', async () => {
     const times = { unknown: [] as number[], wrong: [] as number[], inactive: [] as number[] }
     // Measured alternately, so that other load of the machine affects all three alike.
-    for (let round = 0; round < 11; round++) {
+    for (let round = 0; round < 21; round++) {
       for (const kind of ['unknown', 'wrong', 'inactive'] as const) {
         const start = performance.now()
         await failures[kind]()
         times[kind].push(performance.now() - start)
       }
     }
-    const medians = Object.values(times).map((all) => all.sort((a, b) => a - b)[5] as number)
+    // The fastest of each: other load only makes responses slower.
+    const fastest = Object.values(times).map((all) => Math.min(...all))
     // A response without Argon2 would come about ten times sooner.
-    expect(Math.min(...medians)).toBeGreaterThan(Math.max(...medians) / 2)
+    expect(Math.min(...fastest)).toBeGreaterThan(Math.max(...fastest) / 2)
   })
 })
 
