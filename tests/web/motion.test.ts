@@ -10,17 +10,17 @@ beforeAll(async () => {
 })
 afterAll(() => env.close())
 
-/** Runs in the page: records when a card starts to fly. */
-const RECORD_FLIGHTS = `globalThis.flights = []
+/** Runs in the page: records when the animation of a card starts. */
+const RECORD_ANIMATIONS = `globalThis.animations = []
   new MutationObserver((changes) => {
     for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes]))
-      if (node.className === 'flight') flights.push({ at: Date.now(), text: node.textContent })
+      if (node.className === 'moving-card') animations.push({ at: Date.now(), text: node.textContent })
   }).observe(document.body, { childList: true })`
-interface Flight {
+interface RecordedAnimation {
   at: number
   text: string
 }
-const flightsOn = (page: Page) => page.evaluate('flights') as Promise<Flight[]>
+const animationsOn = (page: Page) => page.evaluate('animations') as Promise<RecordedAnimation[]>
 
 /** Opens the page of Ada, who watches, and of Grace, who moves cards. */
 async function openPages(reducedMotion: 'no-preference' | 'reduce') {
@@ -29,7 +29,7 @@ async function openPages(reducedMotion: 'no-preference' | 'reduce') {
   const moving = await env.openPage(board.grace, board.path)
   for (const page of [watching, moving]) {
     await page.getByText('Live').waitFor()
-    await page.evaluate(RECORD_FLIGHTS)
+    await page.evaluate(RECORD_ANIMATIONS)
   }
   return { board, watching, moving }
 }
@@ -44,34 +44,34 @@ async function moveCard(page: Page, board: TestBoard): Promise<number> {
   return startTime + responseEnd
 }
 
-test('[WEB-144] a card that someone else moves flies to its new column within 100 ms of the response', async () => {
+test('[WEB-144] a card that someone else moves is animated to its new column within 100 ms of the response', async () => {
   const { board, watching, moving } = await openPages('no-preference')
   const respondedAt = await moveCard(moving, board)
-  await expect.poll(() => flightsOn(watching)).toHaveLength(1)
-  const [flight] = await flightsOn(watching)
-  const waited = Math.round((flight?.at ?? 0) - respondedAt)
+  await expect.poll(() => animationsOn(watching)).toHaveLength(1)
+  const [animated] = await animationsOn(watching)
+  const waited = Math.round((animated?.at ?? 0) - respondedAt)
   console.log(`The card flew ${waited} ms after the response.`)
   // Machines are shared, so that the bound is ten times as long.
   expect(waited).toBeLessThan(1_000)
-  expect(flight?.text).toContain('one')
-  expect(flight?.text).toContain(`${board.grace.username} moved this`)
-  await watching.locator('.flight').waitFor({ state: 'detached' })
+  expect(animated?.text).toContain('one')
+  expect(animated?.text).toContain(`${board.grace.username} moved this`)
+  await watching.locator('.moving-card').waitFor({ state: 'detached' })
   expect(await env.waitForSync(board, watching, moving)).toEqual([
     ['To do', ['two']],
     ['Doing', ['one', 'three']],
   ])
-  // The user's own moves do not fly.
-  expect(await flightsOn(moving)).toEqual([])
+  // The user's own moves are not animated.
+  expect(await animationsOn(moving)).toEqual([])
   await checkAndClose(watching)
   await checkAndClose(moving)
 })
 
-test('[WEB-144] with reduced motion no card flies', async () => {
+test('[WEB-144] with reduced motion no card is animated', async () => {
   const { board, watching, moving } = await openPages('reduce')
   await moveCard(moving, board)
   await env.waitForSync(board, watching, moving)
   await cardOf(watching, 'one').locator('.card-mark').waitFor()
-  expect(await flightsOn(watching)).toEqual([])
+  expect(await animationsOn(watching)).toEqual([])
   await checkAndClose(watching)
   await checkAndClose(moving)
 })

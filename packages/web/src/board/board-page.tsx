@@ -25,7 +25,7 @@ import { t } from './messages.ts'
 import { shownPerson } from './shown-person.ts'
 import { useCachedBoard } from './use-cached-board.ts'
 import { useFileDrops } from './use-file-drops.ts'
-import { useFlights } from './use-flights.ts'
+import { useMoveAnimations } from './use-move-animations.ts'
 import { usePendingCards } from './use-pending-cards.ts'
 import { useRemoteMarks } from './use-remote-marks.ts'
 import './board.css'
@@ -67,7 +67,7 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   useCurrentDay()
   const shownIn = useShown(applied, user.id, revealed)
   tools.update(state, shownIn)
-  useFlights(tools, state.view)
+  useMoveAnimations(tools, state.view)
   useRemoteMarks(tools)
   usePendingCards(tools, state)
   useBoardPageKeys(tools)
