@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { newAccountFields, Password } from './auth.ts'
 import { cardFields } from './cards.ts'
 import { itemFields } from './checklists.ts'
+import { commentFields } from './comments.ts'
 import { invitationFields, Link } from './invitations.ts'
 import { Changes, Message, Nullable, named, nothing, operation, Text, Timestamp, Uuid } from './operation.ts'
 import { AccessToken } from './tokens.ts'
@@ -74,6 +75,25 @@ const exportShape = Type.Object({
       mime_type: Type.String(),
       size: Count,
       uploaded_at: Timestamp,
+    }),
+  ),
+  comments: Type.Array(
+    Type.Object({
+      board_id: Uuid,
+      id: Uuid,
+      card_id: Uuid,
+      ...commentFields,
+      created_at: Timestamp,
+      edited_at: Nullable(Timestamp),
+    }),
+  ),
+  inbox: Type.Array(
+    Type.Object({
+      reason: Type.String(),
+      board_id: Uuid,
+      card_id: Nullable(Uuid),
+      changed_at: Timestamp,
+      read_at: Nullable(Timestamp),
     }),
   ),
   changes: Type.Array(

@@ -2,7 +2,15 @@ import Type, { type TSchema } from 'typebox'
 import { Components, type Json } from './components.ts'
 import { events } from './index.ts'
 import { Uuid } from './operation.ts'
-import { closeCodes, eventEnvelope, HEARTBEAT_SECONDS, OnlineUser, PONG_SECONDS, protocolCodes } from './realtime.ts'
+import {
+  closeCodes,
+  eventEnvelope,
+  HEARTBEAT_SECONDS,
+  isAddedKind,
+  OnlineUser,
+  PONG_SECONDS,
+  protocolCodes,
+} from './realtime.ts'
 
 const description = `One socket for each board. It delivers every event of the board exactly once, in commit order, without gaps.
 
@@ -12,6 +20,9 @@ ticket. A connection that is rejected is opened and then closed with 1008, so th
 **Resuming.** With \`?seq=1\` or \`?since=<epoch>.<seq>\`, events and pings have a \`seq\`, and the first message is \`hello\` with the
 board's position. \`since\` is the position of the last received event, or the \`Board-Position\` of a loaded board: missed events
 are sent first, then new ones. \`resync\` means that the missed events are no longer available: load the board, and continue.
+
+**Comments.** \`comment.created\`, \`comment.updated\` and \`comment.deleted\` are sent only with \`seq\` or \`since\`. A socket without
+them receives the other kinds of events.
 
 **Heartbeat.** The server sends a \`ping\` every ${HEARTBEAT_SECONDS} seconds; reply with \`{"type":"pong"}\` within ${PONG_SECONDS} seconds.
 
@@ -54,7 +65,7 @@ const sent: Record<string, { summary: string; payload: TSchema }> = {
     Object.entries(events).map(([kind, data]) => [
       kind,
       {
-        summary: `${kind.replaceAll(/[._]/g, ' ')}`,
+        summary: `${kind.replaceAll(/[._]/g, ' ')}${isAddedKind(kind) ? '; only with `seq` or `since`' : ''}`,
         payload: {
           ...eventEnvelope(type(kind), data),
           properties: { ...eventEnvelope(type(kind), data).properties, seq },

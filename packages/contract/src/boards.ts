@@ -3,6 +3,7 @@ import { Column } from './columns.ts'
 import { Label } from './labels.ts'
 import {
   Changes,
+  evenArchived,
   member,
   NewId,
   Nullable,
@@ -13,10 +14,11 @@ import {
   owner,
   ownerOrSelf,
   Text,
+  Timestamp,
   Title,
   Uuid,
 } from './operation.ts'
-import { create, ofMember, remove, update } from './resources.ts'
+import { create, ofMember, other, remove, update } from './resources.ts'
 import { User } from './users.ts'
 
 const Role = Type.Enum(['owner', 'member'])
@@ -32,6 +34,7 @@ const shape = Type.Object({
   updated_by: Uuid,
   labels: Type.Array(Label),
   members: Type.Array(BoardMember),
+  archived_at: Type.Union([Timestamp, Type.Null()], { description: 'An archived board is read-only.' }),
 })
 export interface Board extends Static<typeof shape> {}
 export const Board = named<Board>('Board', shape)
@@ -92,6 +95,11 @@ export const boardOperations = {
       'Only this list has `open_cards`, `my_cards` and `changed_at`. With an access token of one board, it has only that board.',
     access: 'authenticated',
     token: { scope: 'read', board_tokens: true },
+    query: Type.Object({
+      archived: Type.Optional(
+        Type.Enum(['true', 'false'], { description: 'Only archived boards, or only the others.' }),
+      ),
+    }),
     returns: { status: 200, schema: Type.Array(ListedBoard) },
   }),
   getBoard: operation({
@@ -121,11 +129,35 @@ export const boardOperations = {
     path: '/boards/{board_id}',
     tag: 'boards',
     summary: 'Delete a board and everything on it',
-    access: owner('board'),
+    access: evenArchived(owner('board')),
     params: BoardPath,
     returns: nothing,
     effect: remove('board'),
     emits: ['board.deleted'],
+  }),
+  archiveBoard: operation({
+    method: 'POST',
+    path: '/boards/{board_id}/archive',
+    tag: 'boards',
+    summary: 'Archive a board',
+    description:
+      'Its members can read it. Changes are rejected with 409 `board_archived`, except restoring or deleting it and removing members.',
+    access: evenArchived(owner('board')),
+    params: BoardPath,
+    returns: { status: 200, schema: Board },
+    effect: other('board', 'board.updated'),
+    emits: ['board.updated'],
+  }),
+  restoreBoard: operation({
+    method: 'POST',
+    path: '/boards/{board_id}/restore',
+    tag: 'boards',
+    summary: 'Make an archived board usable again',
+    access: evenArchived(owner('board')),
+    params: BoardPath,
+    returns: { status: 200, schema: Board },
+    effect: other('board', 'board.updated'),
+    emits: ['board.updated'],
   }),
   getBoardUsage: operation({
     method: 'GET',
@@ -133,7 +165,7 @@ export const boardOperations = {
     tag: 'boards',
     summary: 'Read the usage and the limits of a board',
     description:
-      'Text counts as JSON, plus 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null when quotas are off.',
+      'Archived cards and the trash count too; when a limit is reached, the oldest of the trash is deleted for good. Text counts as JSON, plus 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null when quotas are off.',
     access: member('board'),
     params: BoardPath,
     returns: { status: 200, schema: BoardUsage },
@@ -188,7 +220,7 @@ export const memberOperations = {
     summary: 'Remove a member, or leave a board',
     description:
       'Emits an event for each removed assignment, then the event of the removal. The last owner cannot be removed.',
-    access: ownerOrSelf('board'),
+    access: evenArchived(ownerOrSelf('board')),
     params: MemberPath,
     returns: nothing,
     effect: ofMember('delete', 'board.member_removed'),

@@ -19,6 +19,7 @@ import {
   Title,
   Uuid,
 } from './operation.ts'
+import { Removed } from './removal.ts'
 import { assign, create, link, move, remove, unassign, unlink, update } from './resources.ts'
 import { User } from './users.ts'
 
@@ -44,6 +45,8 @@ const shape = Type.Object({
     minimum: 1,
     description: 'Unique on the board and never used again, not even after a deletion.',
   }),
+  comment_count: Type.Integer({ minimum: 0 }),
+  ...Removed,
 })
 export interface Card extends Static<typeof shape> {}
 export const Card = named<Card>('Card', shape)
@@ -120,9 +123,22 @@ export const cardOperations = {
     path: '/cards/{card_id}',
     tag: 'cards',
     summary: 'Delete a card',
+    description: 'It can be restored until it is deleted for good, after `TRASH_DAYS`.',
     access: member('card'),
     params: CardPath,
     returns: nothing,
+    effect: remove('card'),
+    emits: ['card.deleted'],
+  }),
+  archiveCard: operation({
+    method: 'POST',
+    path: '/cards/{card_id}/archive',
+    tag: 'cards',
+    summary: 'Archive a card',
+    description: 'It leaves the board, is kept, and can be restored. The response and the event have `removed`.',
+    access: member('card'),
+    params: CardPath,
+    returns: { status: 200, schema: Card },
     effect: remove('card'),
     emits: ['card.deleted'],
   }),

@@ -17,6 +17,7 @@ import {
   Title,
   Uuid,
 } from './operation.ts'
+import { Removed } from './removal.ts'
 import { create, move, remove, update } from './resources.ts'
 
 const shape = Type.Object({
@@ -27,6 +28,7 @@ const shape = Type.Object({
   color: Type.String(),
   is_done_column: Type.Boolean(),
   cards: Type.Array(Card),
+  ...Removed,
 })
 export interface Column extends Static<typeof shape> {}
 export const Column = named<Column>('Column', shape)
@@ -71,10 +73,23 @@ export const columnOperations = {
     path: '/columns/{column_id}',
     tag: 'columns',
     summary: 'Delete a column with its cards',
-    description: 'Emits one event, with the deleted column and its cards.',
+    description:
+      'Emits one event, with the deleted column and its cards. They can be restored until they are deleted for good, after `TRASH_DAYS`.',
     access: member('column'),
     params: ColumnPath,
     returns: nothing,
+    effect: remove('column'),
+    emits: ['column.deleted'],
+  }),
+  archiveColumn: operation({
+    method: 'POST',
+    path: '/columns/{column_id}/archive',
+    tag: 'columns',
+    summary: 'Archive a column with its cards',
+    description: 'They leave the board, are kept, and can be restored. The response and the event have `removed`.',
+    access: member('column'),
+    params: ColumnPath,
+    returns: { status: 200, schema: Column },
     effect: remove('column'),
     emits: ['column.deleted'],
   }),

@@ -82,6 +82,10 @@ export const formats = {
     test: (value: string) => /^\d{1,15}(\.\d{1,15})?$/.test(value),
     says: 'must be a position, <epoch>.<seq>, or a number',
   },
+  cursor: {
+    test: (value: string) => /^\d{1,15}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value),
+    says: 'must be the cursor of a Link header',
+  },
   date: {
     test: isDay,
     says: 'must be a calendar day, YYYY-MM-DD, between 1970-01-01 and 2999-12-31',

@@ -7,11 +7,14 @@ import { boardEvents, boardOperations, memberOperations } from './boards.ts'
 import { cardEvents, cardOperations } from './cards.ts'
 import { checklistEvents, checklistOperations, itemOperations } from './checklists.ts'
 import { columnEvents, columnOperations } from './columns.ts'
+import { commentEvents, commentOperations } from './comments.ts'
 import { healthOperations } from './health.ts'
+import { inboxOperations } from './inbox.ts'
 import { adminInvitationOperations, invitationOperations, linkOperations } from './invitations.ts'
 import { labelEvents, labelOperations } from './labels.ts'
 import type { Operation } from './operation.ts'
 import { realtimeOperations } from './realtime.ts'
+import { removalOperations } from './removals.ts'
 import type { Effect } from './resources.ts'
 import { tokenOperations } from './tokens.ts'
 import { userOperations } from './users.ts'
@@ -30,9 +33,12 @@ export const operations = {
   ...labelOperations,
   ...checklistOperations,
   ...itemOperations,
+  ...commentOperations,
   ...attachmentOperations,
+  ...removalOperations,
   ...automationOperations,
   ...realtimeOperations,
+  ...inboxOperations,
   ...tokenOperations,
   ...administrationOperations,
   ...adminInvitationOperations,
@@ -56,6 +62,7 @@ export const events = {
   ...labelEvents,
   ...checklistEvents,
   ...attachmentEvents,
+  ...commentEvents,
 }
 
 export type EventKind = keyof typeof events

@@ -114,6 +114,7 @@ export const linkOperations = {
     body: Type.Object({ token: LinkToken }),
     returns: { status: 200, schema: AcceptedInvitation },
     problems: [
+      'board_archived',
       'link_invalid',
       'wrong_invited_email',
       'board_not_found',

@@ -21,9 +21,12 @@ export function findOperation(verb: Verb, on: Resource): { name: OperationName; 
   return found && { name: found[0] as OperationName, operation: found[1] }
 }
 
-/** The fields of a resource in a response, with their schemas. */
-export const fieldsOf = (resource: Resource): Schemas =>
-  propertiesOf(findOperation('create', resource)?.operation.returns.schema)
+/** The fields that every resource of a kind has in a response, with their schemas. */
+export function fieldsOf(resource: Resource): Schemas {
+  const schema = findOperation('create', resource)?.operation.returns.schema as { required?: string[] } | undefined
+  const all = Object.entries(propertiesOf(schema))
+  return Object.fromEntries(all.filter(([name]) => schema?.required?.includes(name)))
+}
 
 const bodyFields = (verb: Verb, resource: Resource) =>
   Object.keys(propertiesOf(findOperation(verb, resource)?.operation.body)).filter((name) => !PLACEMENT.includes(name))

@@ -50,6 +50,8 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     access === 'superuser' && 'superuser_only',
     (access === 'superuser' || tag === 'tokens') && 'not_found',
     isBoard && access.role === 'owner' && 'role_too_low',
+    isBoard && emits !== undefined && !access.when_archived && 'board_archived',
+    isBoard && access.author === 'only' && 'not_the_author',
     access !== 'public' && 'too_many_requests',
     (method !== 'GET' || (params ?? query) !== undefined) && 'invalid_input',
     method !== 'GET' && 'body_too_large',

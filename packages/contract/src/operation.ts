@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import type { ProblemCode } from './problems.ts'
-import type { Effect, Resource } from './resources.ts'
+import type { AuthoredResource, Effect, Resource } from './resources.ts'
 
 export const Uuid = Type.String({ format: 'uuid' })
 export const Timestamp = Type.String({ format: 'date-time' })
@@ -61,6 +61,10 @@ export interface BoardAccess {
   role: Role
   /** Members may also do it to themselves: when the path parameter `user_id` is their own id. */
   or_self?: true
+  /** A change that is also possible on an archived board. */
+  when_archived?: true
+  /** `only`: nobody but the author of the resource, who must be a member. `or`: the author too. */
+  author?: 'only' | 'or'
 }
 /**
  * Who may call an operation. There is no default: leaving it out does not compile. Operations for superusers exist only if the
@@ -70,6 +74,10 @@ export type Access = 'public' | 'authenticated' | 'superuser' | BoardAccess
 export const member = <const R extends Resource>(on: R) => ({ on, role: 'member' }) as const
 export const owner = <const R extends Resource>(on: R) => ({ on, role: 'owner' }) as const
 export const ownerOrSelf = <const R extends Resource>(on: R) => ({ on, role: 'owner', or_self: true }) as const
+/** The same on an archived board too, on which other changes are rejected. */
+export const evenArchived = <const A extends BoardAccess>(access: A) => ({ ...access, when_archived: true }) as const
+export const author = <const R extends AuthoredResource>(on: R) => ({ on, role: 'member', author: 'only' }) as const
+export const ownerOrAuthor = <const R extends AuthoredResource>(on: R) => ({ on, role: 'owner', author: 'or' }) as const
 
 /** What an access token may do: read; also change what members may change; also do what only owners may do. */
 export const scopes = ['read', 'write', 'admin'] as const
@@ -91,8 +99,11 @@ export const tags = {
   columns: 'A column holds ordered cards.',
   cards: 'A card is a task. It has assignees, labels, checklists and attachments.',
   checklists: 'Checklists of a card, and their items.',
+  comments: 'Comments of a card. Members write them, and may mention each other.',
   attachments: 'Files that belong to a card.',
   labels: 'Labels of a board, which its cards can have.',
+  inbox: 'What concerns you on all your boards: mentions, assignments and new boards.',
+  removals: 'Cards and columns that were archived or deleted. Deleted ones are kept for some time.',
   automations: 'Rules that react to changes of cards, in the same transaction.',
   realtime: 'Presence, and the event log of a board.',
   tokens:
@@ -137,7 +148,7 @@ export const operation = <const O extends Operation>(o: O) => o
 export function tokenRequirementOf({ access, method, token }: Operation): TokenRequirement | 'never' {
   if (token) return token
   if (access === 'superuser') return 'never'
-  const isForOwners = typeof access !== 'string' && access.role === 'owner' && !access.or_self
+  const isForOwners = typeof access !== 'string' && access.role === 'owner' && !access.or_self && !access.author
   const scope = isForOwners ? 'admin' : method === 'GET' ? 'read' : 'write'
   return { scope, board_tokens: typeof access !== 'string' }
 }

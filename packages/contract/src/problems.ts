@@ -65,6 +65,11 @@ export const problems = {
     detail: 'Only an owner of the board may do this.',
     help: 'Ask an owner of the board to do it, or to make you an owner.',
   },
+  not_the_author: {
+    status: 403,
+    detail: 'Only the author of the comment may do this.',
+    help: 'Nobody else can change the text of a comment. An owner of the board can delete it.',
+  },
   wrong_invited_email: {
     status: 403,
     detail: 'This invitation is for another e-mail address.',
@@ -127,10 +132,25 @@ export const problems = {
     detail: 'The attachment does not exist.',
     help: 'It was deleted, or the id is wrong.',
   },
+  comment_not_found: {
+    status: 404,
+    detail: 'The comment does not exist.',
+    help: 'It was deleted, alone or with its card, or the id is wrong.',
+  },
   rule_not_found: {
     status: 404,
     detail: 'The automation rule does not exist.',
     help: 'It was deleted, or the id is wrong.',
+  },
+  removed_not_found: {
+    status: 404,
+    detail: 'Nothing with this id was archived or deleted on this board.',
+    help: 'It was restored or deleted for good, or the id is wrong. The operator sets how long deleted things are kept (`TRASH_DAYS`).',
+  },
+  inbox_item_not_found: {
+    status: 404,
+    detail: 'There is no such item in your inbox.',
+    help: 'It was withdrawn, you are no longer a member of its board, or its card was archived or deleted.',
   },
   user_not_found: { status: 404, detail: 'The user does not exist.', help: 'The id is wrong.' },
   invitation_not_found: {
@@ -178,6 +198,16 @@ export const problems = {
     status: 409,
     detail: 'This id is already in use.',
     help: 'Ids are unique in the whole service, and the id of a deleted board cannot be used again. Generate a new random id.',
+  },
+  board_archived: {
+    status: 409,
+    detail: 'The board is archived. An owner can restore it.',
+    help: 'An archived board can be read. Changes are possible again after `POST /boards/{board_id}/restore`.',
+  },
+  column_required: {
+    status: 409,
+    detail: 'The column of this card does not exist anymore. Choose another one.',
+    help: 'Send `column_id` to restore the card to another column, or restore its column first.',
   },
   own_account: {
     status: 409,

@@ -4,6 +4,9 @@ import { member, Nullable, named, operation, Timestamp, Uuid } from './operation
 /** Version of the event schema, in every event. It changes only with an incompatible change. */
 export const EVENT_VERSION = '1.0'
 
+/** Only clients that asked for `seq` or `since` receive these: the specification does not have them. */
+export const isAddedKind = (type: string) => type.startsWith('comment.')
+
 export const HEARTBEAT_SECONDS = 30
 export const PONG_SECONDS = 10
 export const PRESENCE_SECONDS = 60
@@ -98,5 +101,26 @@ export const realtimeOperations = {
     }),
     returns: { status: 200, schema: Type.Array(LoggedEvent) },
     problems: ['history_gone'],
+  }),
+  listCardEvents: operation({
+    method: 'GET',
+    path: '/boards/{board_id}/cards/{card_id}/events',
+    tag: 'realtime',
+    summary: 'Read the history of a card, newest first',
+    description:
+      'The events of the card, its checklists, items, attachments and comments, as far as the log is kept, also after the card was deleted. `Link` is the next page, with older events. A card that was only re-spaced to make room for another one has no event here. The history of a card of another board is empty.',
+    access: member('board'),
+    params: Type.Object({ board_id: Uuid, card_id: Uuid }),
+    query: Type.Object({
+      cursor: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'The `seq` of the last event of the previous page.',
+        }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    }),
+    returns: { status: 200, schema: Type.Array(LoggedEvent) },
   }),
 }

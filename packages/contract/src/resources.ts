@@ -9,6 +9,8 @@ interface ResourceDefinition {
   isOrdered?: true
   /** The first part of the names of its events, if that is not the name of the resource. */
   eventPrefix?: string
+  /** Whether it has an author, in the column `author_id`. */
+  hasAuthor?: true
   /** It can be added to resources of another kind, which list copies of it. */
   links?: { to: string; list: string; added: string; removed: string }
 }
@@ -33,6 +35,7 @@ export const resources = {
     eventPrefix: 'checklist_item',
   },
   attachment: { table: 'attachments', parent: 'card', list: 'attachments' },
+  comment: { table: 'comments', parent: 'card', hasAuthor: true },
   rule: { table: 'automation_rules', parent: 'board' },
 } as const satisfies Record<string, ResourceDefinition>
 
@@ -40,13 +43,24 @@ export type Resource = keyof typeof resources
 /** The resources whose definition has this form. */
 type ResourceWith<D> = { [R in Resource]: (typeof resources)[R] extends D ? R : never }[Resource]
 export type OrderedResource = ResourceWith<{ isOrdered: true }>
+export type AuthoredResource = ResourceWith<{ hasAuthor: true }>
 export type LinkedResource = ResourceWith<{ links: object }>
 
 /** A definition with every property that any of them has. */
 export const definitionOf = (resource: Resource): ResourceDefinition => resources[resource]
 export const resourceNames = Object.keys(resources) as Resource[]
 
-export type Verb = 'create' | 'update' | 'delete' | 'move' | 'assign' | 'unassign' | 'link' | 'unlink' | 'other'
+export type Verb =
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'move'
+  | 'assign'
+  | 'unassign'
+  | 'link'
+  | 'unlink'
+  | 'restore'
+  | 'other'
 /** What an operation does to which resource. */
 export interface Effect {
   verb: Verb
@@ -74,6 +88,9 @@ function linkEffect(verb: 'link' | 'unlink', linked: LinkedResource): Effect {
   const { to, added, removed } = resources[linked].links
   return { verb, on: to, linked, event: verb === 'link' ? added : removed }
 }
+
+/** Puts a card or a column back on its board. For a column, the event is `column.created`. */
+export const restore: Effect = { verb: 'restore', on: 'board', event: 'card.created' }
 
 /** An effect that the client does not predict: it waits for the event. */
 export const other = (on: Resource, event: string): Effect => ({ verb: 'other', on, event })

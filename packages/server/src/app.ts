@@ -15,6 +15,7 @@ import { cardHandlers } from './cards/card-operations.ts'
 import { checklistHandlers } from './checklists/checklist-operations.ts'
 import { itemHandlers } from './checklists/item-operations.ts'
 import { columnHandlers } from './columns/column-operations.ts'
+import { commentHandlers } from './comments/comment-operations.ts'
 import type { Config } from './config/read-config.ts'
 import { ChangePacer } from './core/change-pacer.ts'
 import { RecentAccess } from './core/recent-access.ts'
@@ -24,6 +25,8 @@ import type { Handlers } from './http/handler.ts'
 import type { RouteDeps, UserShares } from './http/route.ts'
 import { registerRoutes } from './http/routes.ts'
 import { buildServer } from './http/server.ts'
+import { inboxHandlers } from './inbox/inbox-operations.ts'
+import { deleteReadItems } from './inbox/inbox-queries.ts'
 import { invitationHandlers } from './invitations/invitation-operations.ts'
 import { deleteExpiredEvents, deleteExpiredLinks, deleteExpiredResponses } from './jobs/retention.ts'
 import { startJobs } from './jobs/scheduler.ts'
@@ -32,6 +35,8 @@ import { FairShare, UserAndAddressShare } from './platform/fair-share.ts'
 import { Problem } from './platform/problem.ts'
 import { Semaphore } from './platform/semaphore.ts'
 import { realtimeHandlers } from './realtime/realtime-operations.ts'
+import { removalHandlers } from './removals/removal-operations.ts'
+import { deleteExpiredTrash } from './removals/trash-retention.ts'
 import { resourceReaders } from './resource-readers.ts'
 import { accountHasher } from './security/account-hash.ts'
 import { buildServices, type ServiceOptions, type Services } from './services.ts'
@@ -70,9 +75,9 @@ export async function buildApp(config: Config, log: FastifyBaseLogger, options: 
   return app
 }
 
-function startBackgroundJobs(config: Config, { database, files, metrics: { meters }, log }: Services) {
+function startBackgroundJobs(config: Config, { core, database, files, metrics: { meters }, log }: Services) {
   const db = database.forKey('jobs')
-  const { eventRetentionDays } = config.boards
+  const { eventRetentionDays, trashDays } = config.boards
   const jobs = {
     event_retention: () => deleteExpiredEvents(db, eventRetentionDays),
     run_retention: () => deleteExpiredRuns(db, eventRetentionDays),
@@ -80,6 +85,8 @@ function startBackgroundJobs(config: Config, { database, files, metrics: { meter
     link_retention: () => deleteExpiredLinks(db),
     file_removal: () => deleteUnclaimedFiles(db, files),
     token_retention: () => deleteExpiredTokens(db),
+    trash_retention: () => deleteExpiredTrash(core, trashDays),
+    inbox_retention: () => deleteReadItems(db),
   }
   return startJobs(db, newUuid(), jobs, log, (job_name, removed) => {
     meters.lockstep_job_runs_total.inc({ job_name, outcome: removed === undefined ? 'failed' : 'done' })
@@ -118,7 +125,7 @@ function registerDomains(
   const { publicUrl } = config
   const hashAccount = accountHasher(config.tokens.secret)
   const auth = { database, tokens, passwords, limits, settings: config.auth, isOwnOrigin, hashAccount, userChanged }
-  const retentionDays = config.boards.eventRetentionDays
+  const { eventRetentionDays: retentionDays, trashDays } = config.boards
   // An operation of the contract without a handler does not compile.
   const handlers: Handlers<typeof operations> = {
     ...authHandlers(auth),
@@ -127,14 +134,17 @@ function registerDomains(
     ...boardHandlers(new BoardCache(config.boards.cacheBytes, halfOfPool), quotas),
     ...memberHandlers,
     ...invitationHandlers({ core, limits, publicUrl }),
-    ...columnHandlers,
-    ...cardHandlers,
+    ...columnHandlers(trashDays),
+    ...cardHandlers(trashDays),
     ...labelHandlers,
     ...checklistHandlers,
     ...itemHandlers,
+    ...commentHandlers,
     ...attachmentHandlers(files),
+    ...removalHandlers(trashDays),
     ...automationHandlers,
     ...realtimeHandlers(live),
+    ...inboxHandlers,
     ...tokenHandlers({ database, limits, maxAgeDays: config.tokenMaxAgeDays, userChanged }),
     ...adminHandlers({ core, passwords, userChanged, retentionDays, publicUrl }),
   }

@@ -7,6 +7,7 @@ import { readCard } from './cards/card-queries.ts'
 import { readChecklist } from './checklists/checklist-queries.ts'
 import { readItem } from './checklists/item-queries.ts'
 import { readColumn } from './columns/column-queries.ts'
+import { readComment } from './comments/comment-queries.ts'
 import type { Db, ResourceKey } from './database/database.ts'
 import { etagOf } from './http/etag.ts'
 import type { ResourceReaders, ResourceState } from './http/precondition.ts'
@@ -36,5 +37,6 @@ export const resourceReaders: ResourceReaders = {
   checklist: withEtag(readChecklist),
   item: withEtag(readItem),
   attachment: withEtag(readAttachment),
+  comment: withEtag(readComment),
   rule: withEtag(readRule),
 }

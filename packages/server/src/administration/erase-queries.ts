@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { BATCH_ROWS } from '../database/batches.ts'
 import { type Db, statement } from '../database/database.ts'
 import { deleteTokens } from '../tokens/token-queries.ts'
@@ -52,11 +52,13 @@ const former = statement(
     select distinct board_id from board_events
     where created_at >= now() - make_interval(days => ${args.daysAgo})
       and created_at < now() - make_interval(days => ${args.daysAgo}::int - 1)
-      and type = 'board.member_removed' and subject_id = ${args.user_id}`,
+      and (type = 'board.member_removed' and subject_id = ${args.user_id}
+        or type like 'comment.%' and body ilike '%' || ${args.user_id}::text || '%')`,
 )
 /**
- * The boards whose log may still name a former member. Events that name the user are older than the event of their removal, so
- * they expire before it. Reads one day per statement, so that no statement reads a long log.
+ * The boards whose log may still name a former member. Most events that name the user are older than the event of their removal, so
+ * they expire before it; a comment that they wrote or that mentions them can be changed or deleted later. Reads one day per
+ * statement, so that no statement reads a long log.
  */
 export async function findFormerBoards(db: Db, user_id: string, days: number): Promise<string[]> {
   const found = new Set<string>()
@@ -64,6 +66,37 @@ export async function findFormerBoards(db: Db, user_id: string, days: number): P
     for (const { board_id } of await db.run(former, { user_id, daysAgo })) found.add(board_id)
   return [...found]
 }
+
+const mentioned = statement(
+  'find_boards_mentioning',
+  (args: { user_id: string }) => sql<{ board_id: string }>`
+    select distinct board_id from comments where mention_ids @> array[${args.user_id}::uuid] and mention_ids <> '{}'`,
+)
+/** The boards with comments that mention a user. */
+export const findBoardsMentioning = async (db: Db, user_id: string): Promise<string[]> =>
+  (await db.run(mentioned, { user_id })).map((row) => row.board_id)
+
+/** Replaces the readable name in mentions of a user. The name contains no brackets. */
+const withoutName = (text: RawBuilder<unknown>, user_id: string) =>
+  sql`regexp_replace(${text}, '@\\[[^][]+\\]\\(user:' || ${user_id}::text || '\\)', '@[erased user](user:' || ${user_id}::text || ')', 'gi')`
+
+const renameMentioned = statement(
+  'rename_in_comments',
+  (args: { board_id: string; user_id: string }) => sql`
+    with old as materialized (
+      select id, body from comments
+      where board_id = ${args.board_id} and mention_ids @> array[${args.user_id}::uuid] and mention_ids <> '{}'
+    ), renamed as (
+      update comments comment set body = ${withoutName(sql`old.body`, args.user_id)} from old
+      where comment.board_id = ${args.board_id} and comment.id = old.id
+      returning object_bytes(comment.body) - object_bytes(old.body) as growth
+    )
+    update board_stream set text_bytes = text_bytes + (select coalesce(sum(growth), 0) from renamed)
+    where board_id = ${args.board_id}`,
+)
+/** Replaces the user's name in the comments of a board that mention them. Call it under the board lock: it counts their text. */
+export const renameInComments = async (tx: Db, key: { board_id: string; user_id: string }) =>
+  void (await tx.run(renameMentioned, key))
 
 /** Matches the public user in the JSON of events: an object without nested objects that starts with the id and the address. */
 const userPattern = (id: string) => sql`'\\{"id":"' || ${id}::text || '","email":(?:[^{}"]|"(?:[^"\\\\]|\\\\.)*")*\\}'`
@@ -77,9 +110,9 @@ interface RenameBatch {
 const rename = statement(
   'rename_in_events',
   (args: RenameBatch) => sql<{ seq: number }>`
-    update board_events set body = regexp_replace(body, ${userPattern(args.user_id)}, ${args.replacement}, 'g')
+    update board_events set body = regexp_replace(${withoutName(sql`body`, args.user_id)}, ${userPattern(args.user_id)}, ${args.replacement}, 'g')
     where board_id = ${args.board_id} and seq > ${args.after} and seq <= ${args.after}::int8 + ${sql.lit(BATCH_ROWS)}
-      and body like '%' || ${args.user_id}::text || '%'
+      and body ilike '%' || ${args.user_id}::text || '%'
     returning seq`,
 )
 const head = statement('read_last_seq', (args: { board_id: string }, query) =>
@@ -97,7 +130,7 @@ export async function renameInEvents(db: Db, board_id: string, user_id: string, 
 const deleteNaming = statement(
   'delete_responses_naming_user',
   (args: { board_id: string; user_id: string }) => sql`
-    delete from stored_responses where board_id = ${args.board_id} and body like '%' || ${args.user_id}::text || '%'`,
+    delete from stored_responses where board_id = ${args.board_id} and body ilike '%' || ${args.user_id}::text || '%'`,
 )
 const restart = statement(
   'restart_epoch',

@@ -9,10 +9,12 @@ import { readUser } from '../users/user-queries.ts'
 import { type Actor, administer, record } from './admin-steps.ts'
 import {
   anonymizeUser,
+  findBoardsMentioning,
   findFormerBoards,
   findNewOwner,
   invalidateCopies,
   listMemberships,
+  renameInComments,
   renameInEvents,
 } from './erase-queries.ts'
 
@@ -29,7 +31,7 @@ export interface Erased {
 
 /**
  * Erases a user in three steps: anonymizes the account and revokes its tokens; removes the user from their boards, one change
- * each; replaces the name in the logs of these boards. Nothing written after the first step contains the name, so a processed
+ * each; replaces the name in comments that mention them and in the logs of these boards. Nothing written after the first step contains the name, so a processed
  * board stays clean. Idempotent: after an interruption, running it again completes it.
  */
 export async function eraseUser({ core, retentionDays }: EraseDeps, actor: Actor, user_id: string): Promise<Erased> {
@@ -51,7 +53,11 @@ export async function eraseUser({ core, retentionDays }: EraseDeps, actor: Actor
     if (outcome) erased[outcome]++
   }
   const profile = (await readUser(database, user_id)) as string
-  for (const board_id of await findFormerBoards(database, user_id, retentionDays)) {
+  const mentioning = await findBoardsMentioning(database, user_id)
+  for (const board_id of mentioning)
+    await changeBoardAsSystem(core, board_id, ({ tx }) => renameInComments(tx, { board_id, user_id }))
+  const former = await findFormerBoards(database, user_id, retentionDays)
+  for (const board_id of new Set([...former, ...mentioning])) {
     erased.events_renamed += await renameInEvents(database, board_id, user_id, profile)
     await invalidateCopies(database, { board_id, user_id })
   }

@@ -58,6 +58,15 @@ async function createUserWithBoards() {
     params: { card_id: card.id },
     body: { file: new Blob(['x']) },
   })
+  const mention = `@[${firstnameOf(target)} ${lastnameOf(target)}](user:${target.id.toUpperCase()})`
+  const comments = [
+    await target.api.call('createComment', { params: { card_id: card.id }, body: { body: 'Mine' } }),
+    await friends[0].api.call('createComment', {
+      params: { card_id: card.id },
+      body: { body: `Hello ${mention}, ${mention}!` },
+      headers: { 'idempotency-key': crypto.randomUUID() },
+    }),
+  ] as const
   const rule = await target.api.call('createRule', {
     params,
     body: { name: 'Rule', trigger_type: 'CARD_CREATED', action_type: 'ASSIGN_MEMBER', action_user_id: target.id },
@@ -67,7 +76,7 @@ async function createUserWithBoards() {
   for (const { id, owner } of [joined, left])
     await owner.api.call('inviteMember', { params: { board_id: id }, body: { user_id: target.id } })
   await target.api.call('removeMember', { params: { board_id: left.id, user_id: target.id } })
-  return { target, friends, alone, owned, card, item, file, rule, joined, left }
+  return { target, friends, alone, owned, card, item, file, comments, rule, joined, left }
 }
 const erase = ({ id }: TestUser) => root.api.call('eraseAccount', { params: { user_id: id } })
 const eventsOf = (viewer: TestUser, board_id: string) =>
@@ -79,7 +88,7 @@ const positionOf = async (viewer: TestUser, board_id: string) => {
 
 describe('an export', () => {
   test('[ADMIN-8] contains all data about a user, and is recorded', async () => {
-    const { target, alone, owned, card, item, file, rule, joined } = await createUserWithBoards()
+    const { target, alone, owned, card, item, file, comments, rule, joined } = await createUserWithBoards()
     const params = { user_id: target.id }
     const { profile, ...found } = await root.api.call('exportAccount', { params })
     expect(profile).toMatchObject({
@@ -100,6 +109,12 @@ describe('an export', () => {
     expect(found.items_assigned.map(({ id }) => id)).toEqual([item.id])
     expect(found.automation_rules).toEqual([{ board_id: owned.id, id: rule.id, name: 'Rule' }])
     expect(found.attachments).toMatchObject([{ id: file.id, card_id: card.id, size: 1 }])
+    const { id, body, created_at } = comments[0]
+    expect(found.comments).toEqual([{ board_id: owned.id, id, card_id: card.id, body, created_at, edited_at: null }])
+    expect(found.inbox).toMatchObject([
+      { reason: 'mentioned', board_id: owned.id, card_id: card.id, read_at: null },
+      { reason: 'added', board_id: joined.id, card_id: null, read_at: null },
+    ])
     expect(found.changes).toContainEqual(expect.objectContaining({ type: 'card.created', id: card.id }))
     expect(found.stored_responses).toHaveLength(1)
     expect(found.audit).toEqual([])
@@ -112,7 +127,7 @@ describe('erasing', () => {
     const { target, friends, alone, owned, card, joined, left } = await createUserWithBoards()
     const [heir] = friends
     // Check that the search finds the user before the erasure.
-    expect(await tablesWith(needles(target))).toEqual(['board_events', 'stored_responses', 'users'])
+    expect(await tablesWith(needles(target))).toEqual(['board_events', 'comments', 'stored_responses', 'users'])
     const before = await eventsOf(heir, owned.id)
     const [epoch] = await positionOf(heir, owned.id)
     const watching = openSocket(heir.api, owned.id, { seq: true })
@@ -121,6 +136,8 @@ describe('erasing', () => {
 
     await erase(target)
     expect(await tablesWith(needles(target))).toEqual([])
+    const items = await service.sql.query('select from inbox_items where user_id = $1', [target.id])
+    expect(items.rowCount).toBe(0)
 
     // A client on the board receives the removal, and then starts a new epoch.
     await watching.next('resync')
@@ -137,7 +154,10 @@ describe('erasing', () => {
     // Every earlier event keeps its number and its content except the name.
     const after = await eventsOf(heir, owned.id)
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_, i) => i + 1))
-    const nameless = (text: string) => text.replaceAll(/\{"id":"[^"]+","email":.*?"is_superuser":\w+\}/g, '{}')
+    const nameless = (text: string) =>
+      text
+        .replaceAll(/\{"id":"[^"]+","email":.*?"is_superuser":\w+\}/g, '{}')
+        .replaceAll(/@\[[^\]]+\]\(user:[^)]+\)/g, '@')
     expect(after.slice(0, before.length).map((event) => nameless(JSON.stringify(event)))).toEqual(
       before.map((event) => nameless(JSON.stringify(event))),
     )
@@ -149,6 +169,10 @@ describe('erasing', () => {
       [friends[1].id, 'member'],
     ])
     expect(board.created_by).toBe(target.id)
+    const [written, own] = await heir.api.call('listComments', { params: { card_id: card.id } })
+    const nobody = `@[erased user](user:${target.id})`
+    expect([written?.body, written?.mentions]).toEqual([`Hello ${nobody}, ${nobody}!`, []])
+    expect([own?.body, own?.author]).toMatchObject(['Mine', { id: target.id, firstname: null, is_active: false }])
     expect((await heir.api.call('getCard', { params: { card_id: card.id } })).assignees.map(({ id }) => id)).toEqual([
       heir.id,
     ])
@@ -206,6 +230,28 @@ describe('erasing', () => {
     expect(rows.map(({ action }) => action)).toEqual(['erase', 'erased'])
     expect(rows[1]?.details).toMatchObject({ boards_handed_over: 1 })
     expect((await service.sql.query('select from board_members where user_id = $1', [target.id])).rowCount).toBe(0)
+  })
+
+  test('[ADMIN-9] finds comments on boards that the user left so long ago that the log has forgotten it', async () => {
+    const { target, friends, owned, card, comments } = await createUserWithBoards()
+    await target.api.call('updateMember', {
+      params: { board_id: owned.id, user_id: friends[0].id },
+      body: { role: 'owner' },
+    })
+    await target.api.call('removeMember', { params: { board_id: owned.id, user_id: target.id } })
+    await service.sql.query('delete from board_events where board_id = $1', [owned.id])
+    // These events name the author, and somebody who is mentioned, after both have left.
+    const mention = `@[${firstnameOf(target)}](user:${target.id})`
+    const [friend] = friends
+    const later = await friend.api.call('createComment', { params: { card_id: card.id }, body: { body: mention } })
+    for (const { id } of [comments[0], later]) await friend.api.call('deleteComment', { params: { comment_id: id } })
+    await erase(target)
+    expect(await tablesWith(needles(target))).toEqual([])
+    const { rows } = await service.sql.query(
+      'select from board_stream join board_usage usage using (board_id) where board_id = $1 and board_stream.text_bytes = usage.text_bytes',
+      [owned.id],
+    )
+    expect(rows).toHaveLength(1)
   })
 
   test('[QUOTA-9] the counters of boards that were left, handed over or deleted are correct', async () => {

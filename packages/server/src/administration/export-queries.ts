@@ -1,6 +1,7 @@
 import type { AccountExport } from '@lockstep/contract/administration'
 import { cardFields } from '@lockstep/contract/cards'
 import { itemFields } from '@lockstep/contract/checklists'
+import { commentFields } from '@lockstep/contract/comments'
 import type { JsonText } from '@lockstep/contract/operation'
 import { type RawBuilder, sql } from 'kysely'
 import type { TSchema } from 'typebox'
@@ -66,6 +67,16 @@ const read = statement(
         sql`attachments file join (select event.board_id, (event.body::json -> 'data' ->> 'id')::uuid as id
             from ${eventsBy(args.id)} and event.type = 'attachment.created') uploaded
           on uploaded.board_id = file.board_id and uploaded.id = file.id order by file.id`,
+      )},
+      'comments', ${listOf(
+        sql`comment.board_id, comment.id, comment.card_id, ${columnsOf('comment', commentFields)},
+          ${wireTime(sql`comment.created_at`)} as created_at, ${wireTime(sql`comment.edited_at`)} as edited_at`,
+        sql`comments comment where comment.author_id = ${args.id} order by comment.created_at, comment.id`,
+      )},
+      'inbox', ${listOf(
+        sql`item.reason, item.board_id, item.card_id, ${wireTime(sql`item.changed_at`)} as changed_at,
+          ${wireTime(sql`item.read_at`)} as read_at`,
+        sql`inbox_items item where item.user_id = ${args.id} order by item.changed_at, item.id`,
       )},
       'changes', ${listOf(
         sql`event.board_id, event.seq, event.type, (event.body::json -> 'data' ->> 'id')::uuid as id,

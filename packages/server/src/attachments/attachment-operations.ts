@@ -10,7 +10,8 @@ export const attachmentHandlers = (files: FileStore): Handlers<typeof attachment
     const attachment = await insertAttachment(db, { ...file, board_id, id: newId, card_id })
     if (!attachment) throw new Error('The file was deleted before it was claimed')
     const { name, mime_type, size } = file
-    emit('attachment.created', attachment, { growth: { text_bytes: objectBytes(name, mime_type), file_bytes: size } })
+    const growth = { text_bytes: objectBytes(name, mime_type), file_bytes: size }
+    emit('attachment.created', attachment, { card_id, growth })
     return attachment
   },
 
@@ -30,7 +31,8 @@ export const attachmentHandlers = (files: FileStore): Handlers<typeof attachment
     const attachment = await readAttachment(db, key)
     if (!attachment) throw new Problem('attachment_not_found')
     await deleteAttachment(db, key)
-    const { name, mime_type, size } = JSON.parse(attachment) as Attachment
-    emit('attachment.deleted', attachment, { growth: { text_bytes: -objectBytes(name, mime_type), file_bytes: -size } })
+    const { card_id, name, mime_type, size } = JSON.parse(attachment) as Attachment
+    const growth = { text_bytes: -objectBytes(name, mime_type), file_bytes: -size }
+    emit('attachment.deleted', attachment, { card_id, growth })
   },
 })

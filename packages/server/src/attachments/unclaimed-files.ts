@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { v7 as newUuid } from 'uuid'
 import type { Quotas } from '../core/quotas.ts'
+import { trashFileBytes } from '../core/trash.ts'
 import { inBatches } from '../database/batches.ts'
 import { type Database, type Db, statement } from '../database/database.ts'
 import type { UploadStore } from '../http/files/upload.ts'
@@ -45,7 +46,9 @@ export const uploadsTo = (
   async store(board_id, content, user_id) {
     const key = { board_id, file_id: newUuid() }
     const db = database.forKey(board_id)
-    const maxBytes = await quotas.remainingFileBytes(db, board_id)
+    // Files in the trash are deleted to make space.
+    const maxBytes =
+      (await quotas.remainingFileBytes(db, board_id)) + (quotas.isOn ? await trashFileBytes(db, board_id) : 0)
     await db.run(insertUnclaimed, key)
     try {
       await files.put(key, withinQuota(maxBytes, content), user_id)

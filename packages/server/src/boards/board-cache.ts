@@ -35,7 +35,7 @@ interface LoadRequest {
 }
 
 /** Increased when boards get new fields: an upgraded service must not confirm a board without them. */
-const FORM = 2
+const FORM = 3
 /** The ETag of a full board: its form, its position, and its members' profiles, which change without an event. */
 export const etagOfBoard = ({ position, profiles }: BoardVersion) => `"${FORM}:${position}-${profiles}"`
 

@@ -9,7 +9,15 @@ import type { Handlers } from '../http/handler.ts'
 import { CompressedJson, StreamedJson } from '../http/json-response.ts'
 import { Problem } from '../platform/problem.ts'
 import { type BoardCache, etagOfBoard } from './board-cache.ts'
-import { deleteBoard, insertBoard, listBoards, readBoard, readListedBoard, updateBoard } from './board-queries.ts'
+import {
+  deleteBoard,
+  insertBoard,
+  listBoards,
+  readBoard,
+  readListedBoard,
+  setArchived,
+  updateBoard,
+} from './board-queries.ts'
 import { addMember } from './member-queries.ts'
 
 const fieldsOf = newFields(boardOperations.createBoard)
@@ -22,12 +30,13 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
     return requireBoard(db, board_id)
   },
 
-  async listBoards({ db, caller }) {
+  async listBoards({ db, caller, query }) {
+    const user = { user_id: caller.id, archived: query.archived ? query.archived === 'true' : null }
     const board_id = caller.token?.board_id
-    if (board_id) return `[${await readListedBoard(db, caller.id, board_id)}]` as JsonText<ListedBoard[]>
-    const first = await listBoards(db, caller.id, { last_at: null, last_id: null })
+    if (board_id) return `[${await readListedBoard(db, user, board_id)}]` as JsonText<ListedBoard[]>
+    const first = await listBoards(db, user, { last_at: null, last_id: null })
     if (!first.has_more) return `[${first.json}]` as JsonText<ListedBoard[]>
-    return new StreamedJson(`[${first.json}`, pagesAfter(db, caller.id, first))
+    return new StreamedJson(`[${first.json}`, pagesAfter(db, user, first))
   },
 
   async getBoard({ db, caller, board_id, version, request, reply }) {
@@ -53,6 +62,20 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
     emit('board.deleted', { id: board_id })
   },
 
+  async archiveBoard({ db, caller, board_id, at, emit }) {
+    const isChanged = await setArchived(db, board_id, caller.id, at)
+    const board = await requireBoard(db, board_id)
+    if (isChanged) emit('board.updated', board)
+    return board
+  },
+
+  async restoreBoard({ db, caller, board_id, emit }) {
+    const isChanged = await setArchived(db, board_id, caller.id, null)
+    const board = await requireBoard(db, board_id)
+    if (isChanged) emit('board.updated', board)
+    return board
+  },
+
   async getBoardUsage({ db, board_id }) {
     const usage = await readUsage(db, board_id)
     if (!usage) throw new Problem('board_not_found')
@@ -68,9 +91,13 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
 })
 
 /** The following pages of a list that is too long for one statement. Between two pages no connection is held. */
-async function* pagesAfter(db: Db, user_id: string, first: Awaited<ReturnType<typeof listBoards>>) {
+async function* pagesAfter(
+  db: Db,
+  user: Parameters<typeof listBoards>[1],
+  first: Awaited<ReturnType<typeof listBoards>>,
+) {
   for (let page = first; page.has_more; ) {
-    page = await listBoards(db, user_id, page)
+    page = await listBoards(db, user, page)
     if (page.json !== '') yield `,${page.json}`
   }
   yield ']'

@@ -11,7 +11,8 @@ import { membersJson } from './member-queries.ts'
 
 /** The fields of a board without its columns, of the row `board` of the table `boards`. */
 const boardFields = sql`board.id, board.title, board.description, board.created_by, board.updated_by,
-  ${labelsJson} as labels, ${membersJson} as members`
+  ${labelsJson} as labels, ${membersJson} as members,
+  (select ${wireTime(sql`own.archived_at`)} from board_stream own where own.board_id = board.id) as archived_at`
 const boardJson = sql<Board>`(select row_to_json(fields) from (select ${boardFields}) fields)`
 const fullBoardJson = sql<FullBoard>`(select row_to_json(fields) from (select ${boardFields},
   (select coalesce(json_agg(${columnJson} order by "column".rank, "column".id), '[]')
@@ -86,6 +87,10 @@ const listedBytes = sql`500 + octet_length(coalesce(board.description, ''))
   + 500 * (select count(*) from board_members other where other.board_id = board.id)
   + (select coalesce(sum(200 + octet_length(label.name)), 0) from labels label where label.board_id = board.id)`
 
+/** Whether the row `stream` is of a board that the list is about. */
+const isListed = (archived: boolean | null) =>
+  sql`coalesce((stream.archived_at is not null) = ${archived}::boolean, true)`
+
 interface BoardsPage {
   /** Boards as JSON, separated by commas. */
   json: string
@@ -96,46 +101,67 @@ interface BoardsPage {
 type BoardsCursor = Pick<BoardsPage, 'last_at' | 'last_id'>
 const list = statement(
   'list_boards',
-  (args: { user_id: string } & BoardsCursor) => sql<BoardsPage>`
+  (args: { user_id: string; archived: boolean | null } & BoardsCursor) => sql<BoardsPage>`
     select coalesce(string_agg(${listedJson(args.user_id)}::text, ',' order by board.created_at, board.id), '') as json,
       count(*) < max(board.total) as has_more, max(board.created_at)::text as last_at,
       (array_agg(board.id order by board.created_at desc, board.id desc))[1] as last_id
     from (
       select sized.*, count(*) over () as total, sum(sized.bytes) over (order by sized.created_at, sized.id) - sized.bytes as bytes_before
       from (
-        select board.*, ${listedBytes} as bytes,
-          (select stream.log_at from board_stream stream where stream.board_id = board.id) as log_at
+        select board.*, ${listedBytes} as bytes, stream.log_at
         from board_members mine join boards board on board.id = mine.board_id
-        where mine.user_id = ${args.user_id} and (board.created_at, board.id)
+        join board_stream stream on stream.board_id = board.id
+        where mine.user_id = ${args.user_id} and ${isListed(args.archived)} and (board.created_at, board.id)
           > (coalesce(${args.last_at}::timestamptz, '-infinity'), coalesce(${args.last_id}::uuid, '00000000-0000-0000-0000-000000000000'))
       ) sized
     ) board
     where board.bytes_before < ${sql.lit(PAGE_BYTES)}`,
 )
 /** A page of a user's boards after the cursor, oldest first, limited in size. */
-export async function listBoards(db: Db, user_id: string, { last_at, last_id }: BoardsCursor): Promise<BoardsPage> {
-  const [page] = await db.run(list, { user_id, last_at, last_id })
+export async function listBoards(
+  db: Db,
+  user: { user_id: string; archived: boolean | null },
+  { last_at, last_id }: BoardsCursor,
+): Promise<BoardsPage> {
+  const [page] = await db.run(list, { ...user, last_at, last_id })
   return page as BoardsPage
 }
 
 const readListed = statement(
   'read_listed_board',
-  (args: { user_id: string; board_id: string }) => sql<JsonRow<ListedBoard>>`
+  (args: { user_id: string; archived: boolean | null; board_id: string }) => sql<JsonRow<ListedBoard>>`
     select ${listedJson(args.user_id)}::text as json
     from (
-      select board.*, (select stream.log_at from board_stream stream where stream.board_id = board.id) as log_at
+      select board.*, stream.log_at
       from board_members mine join boards board on board.id = mine.board_id
-      where mine.user_id = ${args.user_id} and mine.board_id = ${args.board_id}
+      join board_stream stream on stream.board_id = board.id
+      where mine.user_id = ${args.user_id} and mine.board_id = ${args.board_id} and ${isListed(args.archived)}
     ) board`,
 )
-/** One board as in the list of a user's boards; empty when the user is not a member. */
-export const readListedBoard = async (db: Db, user_id: string, board_id: string): Promise<string> =>
-  (await db.run(readListed, { user_id, board_id }))[0]?.json ?? ''
+/** One board as in the list of a user's boards; empty when it is not in the list. */
+export const readListedBoard = async (
+  db: Db,
+  user: { user_id: string; archived: boolean | null },
+  board_id: string,
+): Promise<string> => (await db.run(readListed, { ...user, board_id }))[0]?.json ?? ''
 
 const update = patchStatement('board', boardJson, { stamp: 'updated_by' })
 /** The board after the change, and the growth of its text; undefined when nothing changed. */
 export const updateBoard = async (db: Db, id: string, changes: object, user_id: string) =>
   (await db.run(update, { board_id: id, id, changes: JSON.stringify(changes), stamp: user_id }))[0]
+
+const archive = statement(
+  'archive_board',
+  (args: { id: string; user_id: string; archived_at: string | null }) => sql<{ id: string }>`
+    with changed as (
+      update board_stream set archived_at = ${args.archived_at}
+      where board_id = ${args.id} and (archived_at is null) <> (${args.archived_at}::timestamptz is null) returning board_id
+    )
+    update boards set updated_by = ${args.user_id} where id in (select board_id from changed) returning id`,
+)
+/** Archives a board, or makes it usable again (null). False when it is in this state already. */
+export const setArchived = async (db: Db, id: string, user_id: string, archived_at: string | null) =>
+  (await db.run(archive, { id, user_id, archived_at })).length === 1
 
 const remove = statement(
   'delete_board',

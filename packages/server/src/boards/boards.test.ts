@@ -58,6 +58,7 @@ describe('creating', () => {
       updated_by: owner.id,
       labels: [],
       members: [{ board_id: created.id, user_id: owner.id, role: 'owner', user }],
+      archived_at: null,
     })
     expect(headers.get('board-position')).toBe('1.0')
     expect(await getBoard(created.id)).toEqual({ ...created, columns: [] })
@@ -231,6 +232,7 @@ describe('deleting', () => {
       'card_assignees',
       'cards',
       'columns',
+      'inbox_items',
       'stored_responses',
     ]
     expect(Object.keys(await rowsOf(id)).toSorted()).toEqual(filled)

@@ -21,7 +21,11 @@ import {
 export async function addNewMember(db: Db, key: MemberKey, role: Role, emit: Emit<'board.member_added'>) {
   if (!(await addMember(db, key, role))) throw new Problem('already_a_member')
   const { json } = (await readMember(db, key)) as Membership
-  emit('board.member_added', json, { subject_id: key.user_id, growth: { text_bytes: PERSON_BYTES } })
+  emit('board.member_added', json, {
+    subject_id: key.user_id,
+    growth: { text_bytes: PERSON_BYTES },
+    notifies: [{ user_id: key.user_id, reason: 'added', card_id: null }],
+  })
 }
 
 /**
@@ -43,11 +47,13 @@ export async function removeMember(
   const cards = await touchCards(db, board_id, card_ids, at)
   const growth = { text_bytes: -PERSON_BYTES }
   const metadata = { subject_id, isConsequence: true, growth } as const
-  for (const card of cards) emit('card.unassigned', card.json, metadata)
+  for (const card of cards) emit('card.unassigned', card.json, { ...metadata, card_id: card.id })
   const items = await readItems(db, board_id, item_ids)
-  for (const item of items) emit('checklist_item.unassigned', item.json, metadata)
+  for (const { json, card_id } of items) emit('checklist_item.unassigned', json, { ...metadata, card_id })
+  // Assignments of archived and deleted cards end without an event.
+  const others = card_ids.length - cards.length + item_ids.length - items.length
   await Promise.all([deleteMember(db, key), deleteStoredResponses(db, key)])
-  emit('board.member_removed', member, { subject_id, growth })
+  emit('board.member_removed', member, { subject_id, growth: { text_bytes: -PERSON_BYTES * (1 + others) } })
 }
 
 /** Superusers can give rights to themselves and others, so the audit log has their changes of members. */

@@ -2,6 +2,7 @@ import { type Card, cardOperations } from '@lockstep/contract/cards'
 import type { Label } from '@lockstep/contract/labels'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
+import { assignmentTo } from '../core/notifications.ts'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
@@ -9,14 +10,16 @@ import { type Handlers, withPrefetch } from '../http/handler.ts'
 import { pathOf } from '../http/request-path.ts'
 import { labelBytes, readLabel } from '../labels/label-queries.ts'
 import { Problem } from '../platform/problem.ts'
+import { detach } from '../removals/removal-queries.ts'
+import { releaseCardId, removalOf, withRemoval } from '../removals/removal-steps.ts'
 import {
   addCardLabel,
   deleteCard,
   findCardRank,
-  hasColumn,
   insertCard,
   readCard,
   readCardMove,
+  readNewCardState,
   removeCardLabel,
   setCardRank,
   setCardRanks,
@@ -30,26 +33,29 @@ import { assignToCard, moveCardTo } from './card-steps.ts'
 const fieldsOf = newFields(cardOperations.createCard)
 const textBytes = textBytesOf('card')
 
-export const cardHandlers: Handlers<typeof cardOperations> = {
+export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations> => ({
   createCard: withPrefetch(
     ({ db, board_id, params: { column_id }, body }) =>
       Promise.all([
-        hasColumn(db, { board_id, id: column_id }),
+        readNewCardState(db, { board_id, id: body.id ?? null, column_id }),
         findCardRank(db, { board_id, parent_id: column_id, moved_id: null }, body),
       ]),
     async (
       { db, board_id, params: { column_id }, newId, at, nextCardNumber, body, emit },
-      [columnExists, { rank, others }],
+      [state, { rank, others }],
     ) => {
-      if (!columnExists) throw new Problem('column_not_found')
+      if (!state.hasColumn) throw new Problem('column_not_found')
+      if (state.isOfColumn) throw new Problem('id_taken')
+      if (state.isDeleted) await releaseCardId(db, { board_id, id: newId })
       if (others.length > 0) {
         const moved = await setCardRanks(db, { board_id, parent_id: column_id }, others)
         for (const { id } of others)
-          emit('card.moved', moved.get(id) as JsonText<Card>, { by: null, from_id: column_id })
+          emit('card.moved', moved.get(id) as JsonText<Card>, { by: null, from_id: column_id, card_id: null })
       }
       const fields = fieldsOf(body)
       const card = insertCard(db, { board_id, id: newId, column_id, rank, number: nextCardNumber, at }, fields)
-      emit('card.created', card, { growth: { text_bytes: textBytes(fields), card_count: 1, card_numbers: 1 } })
+      const growth = { text_bytes: textBytes(fields), card_count: 1, card_numbers: 1 }
+      emit('card.created', card, { card_id: newId, growth })
       return card
     },
   ),
@@ -75,14 +81,28 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const card = await updateCard(db, key, body, at)
     if (!card) return requireCard(db, key)
     const { json, text_bytes } = card
-    emit('card.updated', json, { growth: { text_bytes } })
+    emit('card.updated', json, { card_id: key.id, growth: { text_bytes } })
     return json
   },
 
-  async deleteCard({ db, board_id, params, emit }) {
+  async deleteCard({ db, board_id, params, at, caller, emit }) {
     const key = { board_id, id: params.card_id }
     const card = await requireCard(db, key)
-    emit('card.deleted', card, { growth: await deleteCard(db, key) })
+    if (trashDays === 0) {
+      emit('card.deleted', card, { card_id: key.id, growth: await deleteCard(db, key) })
+      return
+    }
+    const removed = withRemoval(card, removalOf('deleted', at, caller.id, trashDays))
+    const freed_bytes = await detach(db, key, { as: 'deleted', at, user_id: caller.id })
+    emit('card.deleted', removed, { card_id: key.id, growth: { freed_bytes } })
+  },
+
+  async archiveCard({ db, board_id, params, at, caller, emit }) {
+    const key = { board_id, id: params.card_id }
+    const card = withRemoval(await requireCard(db, key), removalOf('archived', at, caller.id, trashDays))
+    await detach(db, key, { as: 'archived', at, user_id: caller.id })
+    emit('card.deleted', card, { card_id: key.id })
+    return card
   },
 
   moveCard: withPrefetch(
@@ -100,7 +120,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
       if (!target || target.others.length > 0)
         return moveCardTo({ db, board_id, card_id: id, at }, emit, { from_id, column_id }, body)
       const card = setCardRank(db, { board_id, card: json, at }, { column_id, rank: target.rank })
-      emit('card.moved', card, { from_id })
+      emit('card.moved', card, { card_id: id, from_id })
       return card
     },
   ),
@@ -117,7 +137,13 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const key = { board_id, id: params.card_id }
     if (!(await unassignCard(db, key, params.user_id))) return
     const growth = { text_bytes: -PERSON_BYTES }
-    emit('card.unassigned', await touchCard(db, key, at), { subject_id: params.user_id, growth })
+    const withdraws = [assignmentTo(params.user_id, key.id)]
+    emit('card.unassigned', await touchCard(db, key, at), {
+      card_id: key.id,
+      subject_id: params.user_id,
+      growth,
+      withdraws,
+    })
   },
 
   async addCardLabel({ db, board_id, params: { card_id, label_id }, at, emit }) {
@@ -125,7 +151,7 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const text_bytes = await bytesOfLabel(db, { board_id, id: label_id })
     if (!(await addCardLabel(db, key, label_id))) return requireCard(db, key)
     const card = await touchCard(db, key, at)
-    emit('card.labeled', card, { subject_id: label_id, growth: { text_bytes } })
+    emit('card.labeled', card, { card_id, subject_id: label_id, growth: { text_bytes } })
     return card
   },
 
@@ -134,9 +160,9 @@ export const cardHandlers: Handlers<typeof cardOperations> = {
     const text_bytes = await bytesOfLabel(db, { board_id, id: label_id })
     if (!(await removeCardLabel(db, key, label_id))) return
     const growth = { text_bytes: -text_bytes }
-    emit('card.unlabeled', await touchCard(db, key, at), { subject_id: label_id, growth })
+    emit('card.unlabeled', await touchCard(db, key, at), { card_id, subject_id: label_id, growth })
   },
-}
+})
 
 async function bytesOfLabel(db: Db, key: ResourceKey): Promise<number> {
   const label = await readLabel(db, key)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
 import { rankedLists } from '../core/ordering/placement.ts'
-import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
+import type { Growth } from '../core/quotas.ts'
 import {
   insertStatement,
   type NewFields,
@@ -30,7 +30,7 @@ export const cardJson = sql<Card>`(select row_to_json(fields) from (select
     where checklist.board_id = card.board_id and checklist.card_id = card.id) as checklists,
   ${attachmentsJson} as attachments,
   ${wireTime(sql`card.created_at`)} as created_at, ${wireTime(sql`card.updated_at`)} as updated_at,
-  card.number, card.due_on) fields)`
+  card.number, card.due_on, card.comment_count) fields)`
 
 type CardRow = ResourceRow<Card>
 const asText = (card: Card) => JSON.stringify(card) as JsonText<Card>
@@ -52,11 +52,12 @@ export function insertCard(tx: Tx, card: NewCard, fields: CardFields): JsonText<
   const { due_on, ...texts } = fields
   tx.defer(insert, { ...card, ...fields })
   const empty = { labels: [], assignees: [], checklists: [], attachments: [] }
-  return asText({ id, column_id, ...texts, rank, ...empty, created_at: at, updated_at: at, number, due_on })
+  const times = { created_at: at, updated_at: at }
+  return asText({ id, column_id, ...texts, rank, ...empty, ...times, number, due_on, comment_count: 0 })
 }
 
-const read = readStatement('card', cardJson)
-/** Undefined when the board has no such card. */
+const read = readStatement('card', cardJson, sql`and card.column_id is not null`)
+/** Undefined when the board has no such card, or when it was archived or deleted. */
 export async function readCard(db: Db, key: ResourceKey): Promise<JsonText<Card> | undefined> {
   return (await db.run(read, key))[0]?.json
 }
@@ -94,6 +95,25 @@ const remove = statement(
 /** Deletes a card with its contents. Returns the (negative) growth of the board. */
 export const deleteCard = async (db: Db, key: ResourceKey): Promise<Growth | undefined> =>
   (await db.run(remove, key))[0]
+
+interface NewCardState {
+  hasColumn: boolean
+  /** Whether a deleted card of the board has the id. */
+  isDeleted: boolean
+  /** Whether a column of the board has the id: what was removed is found by its id alone. */
+  isOfColumn: boolean
+}
+const newCardState = statement(
+  'read_new_card_state',
+  (args: { board_id: string; id: string | null; column_id: string }) => sql<NewCardState>`
+    select exists (select from columns where board_id = ${args.board_id} and id = ${args.column_id}) as "hasColumn",
+      exists (select from removals where board_id = ${args.board_id} and id = ${args.id} and removed_as = 'deleted' and card_id is not null) as "isDeleted",
+      exists (select from columns where board_id = ${args.board_id} and id = ${args.id})
+        or exists (select from removals where board_id = ${args.board_id} and id = ${args.id} and card_id is null) as "isOfColumn"`,
+)
+/** What decides whether a card can be created. */
+export const readNewCardState = async (db: Db, card: { board_id: string; id: string | null; column_id: string }) =>
+  (await db.run(newCardState, card))[0] as NewCardState
 
 const columnExists = statement('column_exists', (args: ResourceKey, query) =>
   query.selectFrom('columns').select('id').where('board_id', '=', args.board_id).where('id', '=', args.id),
@@ -141,9 +161,10 @@ const touch = statement(
   'touch_cards',
   (args: { board_id: string; ids: string[]; at: string }) => sql<CardRow>`
     update cards card set updated_at = ${args.at} where card.board_id = ${args.board_id} and card.id = any (${args.ids}::uuid[])
+      and card.column_id is not null
     returning card.id, ${cardJson}::text as json`,
 )
-/** Sets `updated_at` of cards whose contents changed. Returns them in the order of their ids. */
+/** Sets `updated_at` of cards on the board whose contents changed. Returns them in the order of their ids. */
 export async function touchCards(db: Db, board_id: string, ids: string[], at: string): Promise<CardRow[]> {
   const rows = await db.run(touch, { board_id, ids, at })
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -151,17 +172,15 @@ export async function touchCards(db: Db, board_id: string, ids: string[], at: st
 
 const assign = statement(
   'assign_card',
-  (args: ResourceKey & { user_ids: string[] }) => sql`
+  (args: ResourceKey & { user_ids: string[] }) => sql<{ user_id: string }>`
     insert into card_assignees (board_id, card_id, user_id, assigned_at)
     select ${args.board_id}, ${args.id}, added.user_id, clock_timestamp() + added.nth * interval '1 microsecond'
     from unnest(${args.user_ids}::uuid[]) with ordinality added (user_id, nth)
     on conflict do nothing returning user_id`,
 )
-/** Assigns users. Returns the growth by those who were not assigned yet. */
-export async function assignCard(db: Db, key: ResourceKey, user_ids: string[]): Promise<Growth> {
-  const added = await db.run(assign, { ...key, user_ids })
-  return { text_bytes: PERSON_BYTES * added.length }
-}
+/** Assigns users. Returns those who were not assigned yet. */
+export const assignCard = async (db: Db, key: ResourceKey, user_ids: string[]): Promise<string[]> =>
+  (await db.run(assign, { ...key, user_ids })).map(({ user_id }) => user_id)
 
 const unassign = statement('unassign_card', (args: ResourceKey & { user_id: string }, query) =>
   query

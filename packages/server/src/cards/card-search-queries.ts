@@ -61,7 +61,7 @@ const findBy = (given: readonly Filter[]) =>
           coalesce(sum(size.bytes) over (order by found.id desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
         from (
         select card.* from cards card ${isIndexed ? lead : sql``}
-        where card.board_id = ${args.board_id}
+        where card.board_id = ${args.board_id} and card.column_id is not null
           and ${id} <= coalesce(${args.after}, ${sql.lit(LAST_ID)}::uuid) and ${id} is distinct from ${args.after}
           ${has('label') && has('assignee') ? sql`and ${isAssigned}` : sql``}
           ${has('column') ? sql`and card.column_id ${sql.raw(isIndexed ? 'is not distinct from' : '=')} ${args.column}` : sql``}

@@ -1,7 +1,9 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Emit, EventMetadata } from '../core/event-log.ts'
+import { assignmentTo } from '../core/notifications.ts'
 import type { PositionInput } from '../core/ordering/placement.ts'
+import { PERSON_BYTES } from '../core/quotas.ts'
 import type { Db } from '../database/database.ts'
 import { assignCard, findCardRank, setCardRanks, touchCards } from './card-queries.ts'
 
@@ -25,9 +27,9 @@ export async function moveCardTo(
   const { rank, others } = await findCardRank(db, { board_id, parent_id: column_id, moved_id: id }, position)
   const moved = await setCardRanks(db, { board_id, parent_id: column_id, moved_id: id, at }, [...others, { id, rank }])
   for (const other of others)
-    emit('card.moved', moved.get(other.id) as JsonText<Card>, { by: null, from_id: column_id })
+    emit('card.moved', moved.get(other.id) as JsonText<Card>, { by: null, from_id: column_id, card_id: null })
   const card = moved.get(id) as JsonText<Card>
-  emit('card.moved', card, { ...by, from_id })
+  emit('card.moved', card, { ...by, card_id: id, from_id })
   return card
 }
 
@@ -37,10 +39,13 @@ export async function assignToCard(
   emit: Emit<'card.assigned'>,
   user_ids: string[],
 ): Promise<JsonText<Card>> {
-  const growth = await assignCard(db, { board_id, id }, user_ids)
+  const added = await assignCard(db, { board_id, id }, user_ids)
+  const growth = { text_bytes: PERSON_BYTES * added.length }
   const [card] = await touchCards(db, board_id, [id], at)
   const { json } = card as { json: JsonText<Card> }
-  for (const [nth, subject_id] of user_ids.entries())
-    emit('card.assigned', json, { ...by, subject_id, ...(nth === 0 && { growth }) })
+  for (const [nth, subject_id] of user_ids.entries()) {
+    const notifies = added.includes(subject_id) ? [assignmentTo(subject_id, id)] : []
+    emit('card.assigned', json, { ...by, card_id: id, subject_id, notifies, ...(nth === 0 && { growth }) })
+  }
   return json
 }

@@ -74,6 +74,7 @@ describe('creating', () => {
       updated_at: card.created_at,
       number: card.number,
       due_on: null,
+      comment_count: 0,
     })
     expect((await cardsIn(todo)).at(-1)).toEqual(card)
   })
@@ -144,7 +145,9 @@ describe('deleting', () => {
     const { response, events } = await recordEvents(board, () => member.api.send('deleteCard', of(card)))
     expect(response).toMatchObject({ status: 204, text: '' })
     expect(events).toMatchObject([{ type: 'card.deleted', user_id: member.id }])
-    expect(events[0]?.data).toEqual(assigned)
+    const [{ removed, ...last }] = events.map(({ data }) => data as unknown as Card) as [Card]
+    expect(last).toEqual(assigned)
+    expect(removed).toMatchObject({ as: 'deleted', by: member.id })
     const again = await recordEvents(board, () => member.api.send('deleteCard', of(card)))
     expect(again).toMatchObject({ response: { status: 404, body: { code: 'card_not_found' } }, events: [] })
     expect(await member.api.fail('getCard', of(card))).toMatchObject({ status: 404 })

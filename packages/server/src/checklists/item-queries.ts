@@ -2,7 +2,7 @@ import type { ChecklistItem } from '@lockstep/contract/checklists'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { rankedLists } from '../core/ordering/placement.ts'
-import { type Growth, PERSON_BYTES } from '../core/quotas.ts'
+import type { Growth } from '../core/quotas.ts'
 import {
   insertStatement,
   patchStatement,
@@ -34,14 +34,35 @@ const read = readStatement('item', itemJson)
 /** Undefined when the board has no such item. */
 export const readItem = async (db: Db, key: ResourceKey) => (await db.run(read, key))[0]?.json
 
+const readCardByChecklist = statement('read_card_of_checklist', (args: ResourceKey, query) =>
+  query.selectFrom('checklists').select('card_id').where('board_id', '=', args.board_id).where('id', '=', args.id),
+)
+/** The card of a checklist; null when the board has no such checklist. */
+export const readCardOfChecklist = async (db: Db, key: ResourceKey): Promise<string | null> =>
+  (await db.run(readCardByChecklist, key))[0]?.card_id ?? null
+
+/** The checklist of the row `item` of the table `checklist_items`, as `checklist`. */
+const joinChecklist = sql`join checklists checklist on checklist.board_id = item.board_id and checklist.id = item.checklist_id`
+const readCard = statement(
+  'read_card_of_item',
+  (args: ResourceKey) => sql<{ card_id: string }>`
+    select checklist.card_id from checklist_items item ${joinChecklist}
+    where item.board_id = ${args.board_id} and item.id = ${args.id}`,
+)
+/** The card of an item; null when the board has no such item. */
+export const readCardOfItem = async (db: Db, key: ResourceKey): Promise<string | null> =>
+  (await db.run(readCard, key))[0]?.card_id ?? null
+
+type ItemOfCard = ResourceRow<ChecklistItem> & { card_id: string }
 const readAll = statement(
   'read_items',
-  (args: { board_id: string; ids: string[] }) => sql<ResourceRow<ChecklistItem>>`
-    select item.id, ${itemJson}::text as json from checklist_items item
+  (args: { board_id: string; ids: string[] }) => sql<ItemOfCard>`
+    select item.id, checklist.card_id, ${itemJson}::text as json from checklist_items item ${joinChecklist}
+    join cards card on card.board_id = checklist.board_id and card.id = checklist.card_id and card.column_id is not null
     where item.board_id = ${args.board_id} and item.id = any (${args.ids}::uuid[]) order by item.id`,
 )
-/** The given items of a board, in the order of their ids. */
-export const readItems = (db: Db, board_id: string, ids: string[]): Promise<ResourceRow<ChecklistItem>[]> =>
+/** The given items of cards on the board, with their cards, in the order of their ids. */
+export const readItems = (db: Db, board_id: string, ids: string[]): Promise<ItemOfCard[]> =>
   db.run(readAll, { board_id, ids })
 
 const update = patchStatement('item', itemJson)
@@ -60,32 +81,40 @@ const remove = statement(
 export const deleteItem = async (db: Db, key: ResourceKey): Promise<Growth | undefined> =>
   (await db.run(remove, key))[0]
 
+interface ItemMove {
+  from_id: string
+  /** The target, and its card. */
+  checklist_id: string | null
+  card_id: string | null
+}
 const move = statement(
   'read_item_move',
-  (args: ResourceKey & { checklist_id: string | null }) => sql<{ from_id: string; checklist_id: string | null }>`
-    select item.checklist_id as from_id, target.id as checklist_id
+  (args: ResourceKey & { checklist_id: string | null }) => sql<ItemMove>`
+    select item.checklist_id as from_id, target.checklist_id, target.card_id
     from checklist_items item
-    left join checklists target on target.board_id = item.board_id and target.id = coalesce(${args.checklist_id}, item.checklist_id)
+    left join (
+      select checklist.board_id, checklist.id as checklist_id, checklist.card_id from checklists checklist
+      join cards card on card.board_id = checklist.board_id and card.id = checklist.card_id
+      where card.column_id is not null
+    ) target on target.board_id = item.board_id and target.checklist_id = coalesce(${args.checklist_id}, item.checklist_id)
     where item.board_id = ${args.board_id} and item.id = ${args.id}`,
 )
-/** The current and the target checklist of an item; `checklist_id` is null when the board has no such checklist. */
+/** The current and the target checklist of an item; the latter is null when the board has no such checklist. */
 export async function readItemMove(db: Db, key: ResourceKey, checklist_id: string | null) {
   return (await db.run(move, { ...key, checklist_id }))[0]
 }
 
 const assign = statement(
   'assign_item',
-  (args: ResourceKey & { user_ids: string[] }) => sql`
+  (args: ResourceKey & { user_ids: string[] }) => sql<{ user_id: string }>`
     insert into item_assignees (board_id, item_id, user_id, assigned_at)
     select ${args.board_id}, ${args.id}, added.user_id, clock_timestamp() + added.nth * interval '1 microsecond'
     from unnest(${args.user_ids}::uuid[]) with ordinality added (user_id, nth)
     on conflict do nothing returning user_id`,
 )
-/** Assigns users. Returns the growth by those who were not assigned yet. */
-export async function assignItem(db: Db, key: ResourceKey, user_ids: string[]): Promise<Growth> {
-  const added = await db.run(assign, { ...key, user_ids })
-  return { text_bytes: PERSON_BYTES * added.length }
-}
+/** Assigns users. Returns those who were not assigned yet. */
+export const assignItem = async (db: Db, key: ResourceKey, user_ids: string[]): Promise<string[]> =>
+  (await db.run(assign, { ...key, user_ids })).map(({ user_id }) => user_id)
 
 const unassign = statement('unassign_item', (args: ResourceKey & { user_id: string }, query) =>
   query

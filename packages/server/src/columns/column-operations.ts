@@ -1,10 +1,11 @@
 import { type Column, columnOperations } from '@lockstep/contract/columns'
 import type { JsonText } from '@lockstep/contract/operation'
-import type { PlacementResult } from '../core/ordering/placement.ts'
 import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
 import { Problem } from '../platform/problem.ts'
+import { detachColumn } from '../removals/removal-queries.ts'
+import { releaseColumnId, removalOf, withRemoval } from '../removals/removal-steps.ts'
 import {
   deleteColumn,
   findColumnRank,
@@ -13,12 +14,14 @@ import {
   setColumnRanks,
   updateColumn,
 } from './column-queries.ts'
+import { moveNeighbours } from './column-steps.ts'
 
 const fieldsOf = newFields(columnOperations.createColumn)
 const textBytes = textBytesOf('column')
 
-export const columnHandlers: Handlers<typeof columnOperations> = {
+export const columnHandlers = (trashDays: number): Handlers<typeof columnOperations> => ({
   async createColumn({ db, board_id, newId, body, emit }) {
+    if (body.id) await releaseColumnId(db, { board_id, id: newId })
     const { rank, others } = await findColumnRank(db, { board_id, parent_id: board_id, moved_id: null }, body)
     for (const other of await moveNeighbours(db, board_id, others)) emit('column.moved', other, { by: null })
     const fields = fieldsOf(body)
@@ -36,10 +39,24 @@ export const columnHandlers: Handlers<typeof columnOperations> = {
     return json
   },
 
-  async deleteColumn({ db, board_id, params, emit }) {
+  async deleteColumn({ db, board_id, params, at, caller, emit }) {
     const key = { board_id, id: params.column_id }
     const column = await requireColumn(db, key)
-    emit('column.deleted', column, { growth: await deleteColumn(db, key) })
+    if (trashDays === 0) {
+      emit('column.deleted', column, { growth: await deleteColumn(db, key) })
+      return
+    }
+    const removed = withRemoval(column, removalOf('deleted', at, caller.id, trashDays))
+    const freed_bytes = await detachColumn(db, key, { as: 'deleted', at, user_id: caller.id })
+    emit('column.deleted', removed, { growth: { freed_bytes } })
+  },
+
+  async archiveColumn({ db, board_id, params, at, caller, emit }) {
+    const key = { board_id, id: params.column_id }
+    const column = withRemoval(await requireColumn(db, key), removalOf('archived', at, caller.id, trashDays))
+    await detachColumn(db, key, { as: 'archived', at, user_id: caller.id })
+    emit('column.deleted', column)
+    return column
   },
 
   async moveColumn({ db, board_id, params, body, emit }) {
@@ -51,18 +68,7 @@ export const columnHandlers: Handlers<typeof columnOperations> = {
     emit('column.moved', column)
     return column
   },
-}
-
-/** Sets the new ranks of neighbours. Returns them in the order of their events. */
-async function moveNeighbours(
-  db: Db,
-  board_id: string,
-  others: PlacementResult['others'],
-): Promise<JsonText<Column>[]> {
-  if (others.length === 0) return []
-  const moved = await setColumnRanks(db, { board_id, parent_id: board_id }, others)
-  return others.map(({ id }) => moved.get(id) as JsonText<Column>)
-}
+})
 
 async function requireColumn(db: Db, key: ResourceKey): Promise<JsonText<Column>> {
   const column = await readColumn(db, key)

@@ -102,7 +102,9 @@ describe('deleting', () => {
     const { response, events } = await recordEvents(board, () => member.api.send('deleteColumn', { params }))
     expect(response).toMatchObject({ status: 204, text: '' })
     expect(events).toMatchObject([{ type: 'column.deleted', user_id: member.id }])
-    expect(events[0]?.data).toEqual(column)
+    const [{ removed, ...last }] = events.map(({ data }) => data as unknown as Column) as [Column]
+    expect(last).toEqual(column)
+    expect(removed).toMatchObject({ as: 'deleted', by: member.id })
     expect(await shown(column)).toBeUndefined()
     for (const { id } of column.cards)
       expect(await owner.api.fail('getCard', { params: { card_id: id } })).toMatchObject({ code: 'card_not_found' })

@@ -242,6 +242,7 @@ function nest(settings: ResolvedSettings) {
       waitMs: settings.BOARD_WAIT_MS,
       cacheBytes: settings.BOARD_CACHE_BYTES,
       eventRetentionDays: settings.EVENT_RETENTION_DAYS,
+      trashDays: settings.TRASH_DAYS,
     },
     files: {
       maxBytes: settings.MAX_ATTACHMENT_BYTES,

@@ -315,6 +315,12 @@ export const Settings = Type.Object({
     minimum: 1,
     description: 'Retention of events. A client can resume after being offline for this long.',
   }),
+  TRASH_DAYS: Type.Integer({
+    default: 30,
+    minimum: 0,
+    maximum: 3650,
+    description: 'How long deleted cards and columns can be restored. 0: they are deleted at once.',
+  }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
     default: 'info',
     description: 'Log level. At `info`, every request is one line.',

@@ -74,6 +74,7 @@ test('[ACCESS-8] a deleted resource is 404, whatever the payload', async () => {
 
 test('[ACCESS-8] an id that was reused on another board is authorized there', async () => {
   await board.owner.api.call('deleteCard', { params: card })
+  await board.owner.api.call('purgeRemoved', { params: { board_id: board.id, removed_id: card.card_id } })
   const other = await service.board()
   await newCard(other, card.card_id)
   expect(await rejection()).toEqual([403, 'not_a_member'])

@@ -1,5 +1,5 @@
 import { type BoardAccess, type Role, type Scope, scopes, type TokenRequirement } from '@lockstep/contract/operation'
-import { type Resource, resourceNames, resources } from '@lockstep/contract/resources'
+import { definitionOf, type Resource, resourceNames, resources } from '@lockstep/contract/resources'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, type Statement, statement, wireTime } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
@@ -65,6 +65,9 @@ interface AccessRow {
   stored_response: StoredResponse | null
   profiles?: string
   text_bytes: number | null
+  is_archived: boolean | null
+  /** Only of a resource that has an author. */
+  author_id?: string | null
   /** Only with an access token. */
   token?: CallerToken
 }
@@ -75,9 +78,27 @@ interface AccessArguments {
 }
 type TokenAccessArguments = Omit<AccessArguments, 'user_id'> & { token_id: string }
 
+/**
+ * Rows that are part of a card, with the id of their board. A card that was archived or deleted has no column: it and its parts
+ * do not exist for any operation.
+ */
+const partsOfCards: Partial<Record<Resource, RawBuilder<unknown>>> = {
+  card: sql`(select board_id, id from cards where column_id is not null)`,
+  checklist: sql`(select part.board_id, part.id from checklists part
+    join cards card on card.board_id = part.board_id and card.id = part.card_id where card.column_id is not null)`,
+  item: sql`(select part.board_id, part.id from checklist_items part
+    join checklists checklist on checklist.board_id = part.board_id and checklist.id = part.checklist_id
+    join cards card on card.board_id = checklist.board_id and card.id = checklist.card_id where card.column_id is not null)`,
+  comment: sql`(select part.board_id, part.id, part.author_id from comments part
+    join cards card on card.board_id = part.board_id and card.id = part.card_id where card.column_id is not null)`,
+  attachment: sql`(select part.board_id, part.id from attachments part
+    join cards card on card.board_id = part.board_id and card.id = part.card_id where card.column_id is not null)`,
+}
 /** The rows of a resource, with the id of their board. */
 const rowsOf = (resource: Resource) =>
-  resource === 'board' ? sql`(select id as board_id, id from boards)` : sql.table(resources[resource].table)
+  resource === 'board'
+    ? sql`(select id as board_id, id from boards)`
+    : (partsOfCards[resource] ?? sql.table(resources[resource].table))
 
 const now = wireTime(sql`clock_timestamp()`)
 
@@ -86,7 +107,7 @@ const accessColumns = sql`caller.id as user_id, caller.username, caller.is_activ
         floor(extract(epoch from caller.tokens_valid_from))::int8 as tokens_valid_from,
         floor(extract(epoch from clock_timestamp()))::int8 as now_seconds,
         ${now} as at,
-        target.board_id, membership.role, stream.epoch, stream.last_seq, stream.text_bytes,
+        target.board_id, membership.role, stream.epoch, stream.last_seq, stream.text_bytes, stream.archived_at is not null as is_archived,
         case when stored.key is not null then
           json_build_object('fingerprint', stored.fingerprint, 'status', stored.status, 'position', stored.position,
             'body', case when octet_length(stored.body) <= ${sql.lit(LARGE_BODY_BYTES)} then stored.body end,
@@ -139,7 +160,10 @@ const accessStatements = (subject: string, target: RawBuilder<unknown>, more = s
 })
 const userAccess = accessStatements('user', sql`(select null::uuid as board_id, null::uuid as id)`)
 const resourceAccess = Object.fromEntries(
-  resourceNames.map((resource) => [resource, accessStatements(resource, rowsOf(resource))]),
+  resourceNames.map((resource) => {
+    const author = definitionOf(resource).hasAuthor ? sql`, target.author_id` : sql``
+    return [resource, accessStatements(resource, rowsOf(resource), author)]
+  }),
 ) as Record<Resource, AccessStatements>
 
 /** Also reads the board's version, so that a cached board or a 304 needs no further statement. */
@@ -167,6 +191,8 @@ export interface AccessRequest {
   selfId?: string
   /** The Idempotency-Key. */
   key: string | null
+  /** Whether it is a change, which an archived board rejects. */
+  isChange?: boolean
   /** Whether the full board is requested, and so its version. */
   isLoad?: boolean
   /** The hash of an invitation link, with which a user who is not a member joins the board. Only for a change. */
@@ -180,7 +206,7 @@ export interface AccessCheck {
   caller: Caller
   storedResponse: StoredResponse | null
   board_id: string | null
-  /** Throws 404 or 403 unless the caller is authorized: as a member, or by an invitation with this role. */
+  /** Throws 404, 403 or 409 (archived board) unless the caller is authorized: as a member, or by an invitation with this role. */
   authorize: (invitedRole?: Role) => BoardGrant
   /** For the administration API, which has no boards. */
   requireSuperuser: () => void
@@ -283,7 +309,7 @@ export async function createBoardStream(tx: Db, board_id: string, caller: Caller
 
 /** The authorization decision. The only function that decides who may access a board, for every request and every socket. */
 function authorizeBoard(
-  { access, selfId, invitationHash }: AccessRequest,
+  { access, selfId, invitationHash, isChange }: AccessRequest,
   caller: Caller,
   row: AccessRow,
   invitedRole?: Role,
@@ -295,7 +321,10 @@ function authorizeBoard(
   requireTokenBoard(caller.token, board_id)
   if (role === undefined) throw new Problem(invitationHash === undefined ? 'not_a_member' : 'link_invalid')
   const isSelf = access.or_self === true && selfId === caller.id
-  if (access.role === 'owner' && role !== 'owner' && !isSelf) throw new Problem('role_too_low')
+  const isAuthor = access.author !== undefined && row.author_id === caller.id
+  if (access.author === 'only' && !isAuthor) throw new Problem('not_the_author')
+  if (access.role === 'owner' && role !== 'owner' && !isSelf && !isAuthor) throw new Problem('role_too_low')
+  if (isChange && row.is_archived && !access.when_archived) throw new Problem('board_archived')
   const version =
     row.profiles === undefined ? undefined : { position: `${epoch}.${last_seq}`, profiles: row.profiles, text_bytes }
   return { caller, board_id, role, epoch, last_seq, at, text_bytes, ...(version && { version }) }

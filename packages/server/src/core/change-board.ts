@@ -32,7 +32,9 @@ import {
   storeResponse,
   type WriteResponse,
 } from './idempotency.ts'
-import { countBoard, type Growth, NO_USAGE, type Quotas } from './quotas.ts'
+import { writeNotifications } from './notifications.ts'
+import { addGrowth, countBoard, type Growth, NO_USAGE, type Quotas } from './quotas.ts'
+import { purgeTrashForSpace } from './trash.ts'
 
 /** An event of the change so far, with the sequence number it will have, as a reaction sees it. */
 export interface PendingEvent {
@@ -94,6 +96,8 @@ export interface BoardChange {
     tx: Tx
     grant: BoardGrant
     emit: Emit<EventKind>
+    /** Counts what the change does without an event. */
+    grow: (growth: Growth) => void
     prefetched: unknown
   }) => Promise<{ status: number; body: string | null }>
 }
@@ -166,19 +170,22 @@ async function runChange(
   if (access.storedResponse) return { result: { response: replayResponse(access.storedResponse, identity) } }
   const grant = isNew ? await createBoardStream(tx, board_id, access.caller) : access.authorize()
   const { at, epoch, last_seq } = grant
-  const usage = quotas.isOn && !isCounted(grant) ? await countBoard(tx, board_id) : (grant.usage ?? NO_USAGE)
+  let usage = quotas.isOn && !isCounted(grant) ? await countBoard(tx, board_id) : (grant.usage ?? NO_USAGE)
   cost.boardBytes = usage.text_bytes ?? 0
   const now = Date.parse(at)
   if (!isRemoval) quotas.requireLogQuota(usage, now)
 
   const events: NewEvent[] = []
+  const growths: Growth[] = []
+  const grow = (growth: Growth) => void growths.push(growth)
   const emit = collectEvents(events, grant.caller.id, cost)
+  const sumOf = (more: Growth = {}) => growthOf([...events, ...[...growths, more].map((growth) => ({ growth }))])
   const requireQuota = (growth: Growth = {}, bytes = 0) => {
-    const sum = growthOf([...events, { growth }])
+    const sum = sumOf(growth)
     quotas.requireQuota(usage, sum)
     const logged = events.reduce((total, event) => total + event.bytes, bytes)
     if (!isRemoval) return quotas.requireLogSize(logged)
-    const removal = { freed: -sum.text_bytes, bytes: logged, removesMember: removesMember(events) }
+    const removal = { freed: sum.freed_bytes - sum.text_bytes, bytes: logged, removesMember: removesMember(events) }
     quotas.requireRemovalQuota(usage, now, removal)
   }
   let written = 0
@@ -199,7 +206,10 @@ async function runChange(
     }
   }
 
-  const { status, body: first } = await handle({ tx, grant, emit, prefetched: await prefetched() })
+  const { status, body: first } = await handle({ tx, grant, emit, grow, prefetched: await prefetched() })
+  const excess = quotas.excessOf(usage, sumOf())
+  const purged = Object.values(excess).some((each) => each > 0) && (await purgeTrashForSpace(tx, board_id, excess))
+  if (purged) usage = addGrowth(usage, purged)
   requireQuota()
   const pendingEvents = events.map((event, i) => ({ ...event, seq: last_seq + i + 1 }))
   const replaced = await core.reaction({
@@ -217,9 +227,13 @@ async function runChange(
   cost.bytes += body?.length ?? 0
   if (identity && body !== null) countWritten(Buffer.byteLength(body))
   const position = `${epoch}.${last_seq + events.length}`
-  const { committed, append } = numberEvents(quotas, board_id, grant, events, written)
+  const { committed, append } = numberEvents(quotas, board_id, grant, events, {
+    written,
+    growths: purged ? [...growths, purged] : growths,
+  })
   const row = identity && { user_id: grant.caller.id, board_id, status, body, position, ...identity }
-  const close = (end: Db) => Promise.all([append(end), row && storeResponse(end, row)])
+  const close = (end: Db) =>
+    Promise.all([append(end), writeNotifications(end, board_id, at, events), row && storeResponse(end, row)])
   const response: WriteResponse = { status, body, position, isReplay: false, large_body_bytes: null }
   return { result: { response, committed }, close }
 }
@@ -240,7 +254,7 @@ export type SystemServices = Pick<CoreServices, 'database' | 'boardQueue' | 'quo
 export async function changeBoardAsSystem(
   core: SystemServices,
   board_id: string,
-  work: (change: { tx: Db; at: string; emit: Emit<EventKind> }) => Promise<void>,
+  work: (change: { tx: Db; at: string; emit: Emit<EventKind>; grow: (growth: Growth) => void }) => Promise<void>,
 ) {
   const transact = (release: () => void) =>
     core.database.transaction<BoardStream | undefined, CommittedChange | undefined>(
@@ -248,8 +262,10 @@ export async function changeBoardAsSystem(
       async (tx, stream) => {
         if (!stream) return { result: undefined }
         const events: NewEvent[] = []
-        await work({ tx, at: stream.at, emit: collectEvents(events, null) })
-        const { committed, append } = numberEvents(core.quotas, board_id, stream, events)
+        const growths: Growth[] = []
+        const grow = (growth: Growth) => void growths.push(growth)
+        await work({ tx, at: stream.at, emit: collectEvents(events, null), grow })
+        const { committed, append } = numberEvents(core.quotas, board_id, stream, events, { growths })
         return { result: committed, close: append }
       },
       { onCommit: release, key: board_id },

@@ -13,10 +13,12 @@ interface Place {
   checklist_id: string
   item_id: string
   attachment_id: string
+  comment_id: string
   rule_id: string
   invitation_id: string
   token_id: string
   user_id: string
+  removed_id: string
 }
 let service: TestService
 let mine: TestBoard
@@ -57,7 +59,23 @@ async function furnished({ owner }: TestBoard, board_id: string, column_id: stri
   const invitation = await owner.api.call('createInvitation', { params: { board_id }, body: {} })
   const token = await owner.api.call('createToken', { body: { name: 'Bot', scope: 'read', board_id } })
   const access = { invitation_id: invitation.id, token_id: token.id }
-  return { ...params, card_id, attachment_id, label_id, checklist_id, item_id, rule_id, ...access, user_id }
+  const { id: removed_id } = await owner.api.call('createCard', { params, body: { title: 'Archived' } })
+  await owner.api.call('archiveCard', { params: { card_id: removed_id } })
+  const written = await owner.api.call('createComment', { params: { card_id }, body: { body: 'Comment' } })
+  const comment_id = written.id
+  return {
+    ...params,
+    card_id,
+    attachment_id,
+    comment_id,
+    label_id,
+    checklist_id,
+    item_id,
+    rule_id,
+    ...access,
+    user_id,
+    removed_id,
+  }
 }
 
 interface Reference {
@@ -92,9 +110,11 @@ const exceptions: Record<string, string> = {
   'unassignCard.user_id': 'CARD-8: who is not assigned is 204',
   'moveChecklist.after_id': 'ORDER-2',
   'moveItem.after_id': 'ORDER-2',
+  'restoreRemoved.after_id': 'ORDER-2',
   'assignItem.user_ids': 'CHECK-8: a user who is not a member is 403',
   'createRule.action_user_id': 'AUTO-2: a user who is not a member is 403',
   'updateRule.action_user_id': 'AUTO-2',
+  'listCardEvents.card_id': 'HIST-5: a card that is not on the board may have a history; one of another board has none',
   'unassignItem.user_id': 'CHECK-8: who is not assigned is 204',
 }
 const isException = ({ name, field }: Reference) => `${name}.${field}` in exceptions
@@ -157,7 +177,7 @@ describe('references over HTTP', () => {
 
   test.each(
     references
-      .filter(({ field, place }) => place === 'body' && field === 'after_id')
+      .filter(({ name, field, place }) => place === 'body' && field === 'after_id' && name !== 'restoreRemoved')
       .map((reference) => [reference.name, reference] as const),
   )(
     '[ACCESS-5] [ORDER-2] %s learns nothing from an anchor of another board: it is the same as a deleted one',
@@ -168,6 +188,14 @@ describe('references over HTTP', () => {
       expect(responses).toEqual(Array(3).fill(`${name}: ${reference.operation.returns.status}`))
     },
   )
+
+  test('[ACCESS-5] [ORDER-2] restoreRemoved neither', async () => {
+    const reference = references.find(({ name, field }) => name === 'restoreRemoved' && field === 'after_id')
+    for (const id of [randomUUID(), places.other.card_id, places.foreign.card_id]) {
+      expect(await refer(reference as Reference, id)).toBe('restoreRemoved: 200')
+      await mine.owner.api.call('archiveCard', { params: { card_id: places.here.removed_id } })
+    }
+  })
 
   test('[ACCESS-5] users belong to no board: unknown ones are 404, members of other boards 403 or as their rule says', async () => {
     const { board_id, card_id } = places.here
@@ -221,6 +249,8 @@ describe('references in the database', () => {
     await expect(run(mark, here.board_id, there.card_id, here.label_id)).rejects.toMatchObject(rejected)
     const toCard = 'update checklists set card_id = $2 where id = $1'
     await expect(run(toCard, here.checklist_id, there.card_id)).rejects.toMatchObject(rejected)
+    const toOther = 'update comments set card_id = $2 where id = $1'
+    await expect(run(toOther, here.comment_id, there.card_id)).rejects.toMatchObject(rejected)
     const toList = 'update checklist_items set checklist_id = $2 where id = $1'
     await expect(run(toList, here.item_id, there.checklist_id)).rejects.toMatchObject(rejected)
     const newList = `insert into checklists (board_id, id, card_id, title, rank) values ($1, gen_random_uuid(), $2, 'x', 7)`

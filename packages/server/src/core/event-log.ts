@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
 import { toJson } from '../platform/json.ts'
 import type { ChangeCost } from './change-pacer.ts'
-import { type Growth, NO_USAGE, type Quotas, type Usage } from './quotas.ts'
+import type { EventNotifications } from './notifications.ts'
+import { type CounterGrowth, type Growth, NO_USAGE, type Quotas, type Usage } from './quotas.ts'
 
 /** A committed event: its number, the user or label it is about, and the exact text that every client receives. */
 export interface LoggedEvent {
@@ -21,7 +22,7 @@ export interface CommittedChange {
 }
 
 /** What the log stores beside the text of an event, and what the event adds to the board's counters. */
-export interface EventMetadata {
+export interface EventMetadata extends EventNotifications {
   /** Null when the service itself acted; the caller otherwise. */
   by?: null
   /**
@@ -33,21 +34,31 @@ export interface EventMetadata {
   from_id?: string
   growth?: Growth | undefined
 }
+/** The kinds of events that belong to the history of a card. */
+type CardEventKind = Extract<
+  EventKind,
+  `${'card' | 'checklist' | 'checklist_item' | 'attachment' | 'comment'}.${string}`
+>
+/** Names the card to whose history the event belongs; null for a neighbour that was only re-spaced. */
+export interface CardEventMetadata extends EventMetadata {
+  card_id: string | null
+}
 /** Adds an event to the change. It is written and sent only if the change commits. */
 export type Emit<K extends EventKind> = <E extends K>(
   kind: E,
   data: EventData<E> | JsonText<EventData<E>>,
-  metadata?: EventMetadata,
+  ...metadata: E extends CardEventKind ? [CardEventMetadata] : [EventMetadata?]
 ) => void
 
 /** An event of a change that is not committed yet. */
-export interface NewEvent {
+export interface NewEvent extends EventNotifications {
   type: EventKind
   /** The user who acted, as the text says it, and as the log stores it. */
   user_id: string | null
   actor_id: string | null
   subject_id: string | null
   from_id: string | null
+  card_id: string | null
   data: string
   /** Size of `data`. */
   bytes: number
@@ -65,22 +76,46 @@ export interface BoardStream {
 /** Makes the `emit` of a change: it collects events, by the given user unless their metadata says otherwise. */
 export const collectEvents =
   (events: NewEvent[], actor_id: string | null, cost?: ChangeCost): Emit<EventKind> =>
-  (type, content, { by = actor_id, isConsequence = false, subject_id = null, from_id = null, growth } = {}) => {
+  (type, content, ...[metadata]) => {
+    const given: Partial<CardEventMetadata> = metadata ?? {}
+    const {
+      by = actor_id,
+      isConsequence = false,
+      subject_id = null,
+      from_id = null,
+      card_id = null,
+      growth,
+      notifies,
+      withdraws,
+    } = given
     const data = toJson(content)
     const user_id = isConsequence ? null : by
     const bytes = Buffer.byteLength(data)
     if (cost) cost.bytes += bytes
-    events.push({ type, user_id, actor_id: by, subject_id, from_id, data, bytes, growth })
+    events.push({
+      type,
+      user_id,
+      actor_id: by,
+      subject_id,
+      from_id,
+      card_id,
+      data,
+      bytes,
+      growth,
+      ...(notifies && { notifies }),
+      ...(withdraws && { withdraws }),
+    })
   }
 
 /** What all events together add to the board's counters. */
-export function growthOf(events: readonly Pick<NewEvent, 'growth'>[]): Required<Growth> {
-  const sum = { text_bytes: 0, card_count: 0, file_bytes: 0, card_numbers: 0 }
+export function growthOf(events: readonly { growth: Growth | undefined }[]): Required<Growth> {
+  const sum = { text_bytes: 0, card_count: 0, file_bytes: 0, card_numbers: 0, freed_bytes: 0 }
   for (const { growth } of events) {
     sum.text_bytes += growth?.text_bytes ?? 0
     sum.card_count += growth?.card_count ?? 0
     sum.file_bytes += growth?.file_bytes ?? 0
     sum.card_numbers += growth?.card_numbers ?? 0
+    sum.freed_bytes += growth?.freed_bytes ?? 0
   }
   return sum
 }
@@ -89,9 +124,16 @@ export const removesMember = (events: readonly NewEvent[]) => events.some(({ typ
 
 /**
  * Gives the events the board's next sequence numbers. Returns them as they are announced after the commit, and the write
- * that appends them and updates the board's counters. `written` counts bytes that the change stored beside its events.
+ * that appends them and updates the board's counters. `written` counts bytes that the change stored beside its events, and
+ * `growths` what it changed without an event.
  */
-export function numberEvents(quotas: Quotas, board_id: string, stream: BoardStream, events: NewEvent[], written = 0) {
+export function numberEvents(
+  quotas: Quotas,
+  board_id: string,
+  stream: BoardStream,
+  events: NewEvent[],
+  { written = 0, growths = [] }: { written?: number; growths?: readonly Growth[] } = {},
+) {
   const { epoch, last_seq, at, usage = NO_USAGE } = stream
   const bodies = events.map((event) => messageOf(event, at))
   const logged = events.map(({ type, subject_id }, i) => ({
@@ -102,7 +144,7 @@ export function numberEvents(quotas: Quotas, board_id: string, stream: BoardStre
   }))
   const committed: CommittedChange = { board_id, epoch, events: logged }
   const append = async (tx: Db) => {
-    if (events.length === 0 && written === 0) return
+    if (events.length === 0 && written === 0 && growths.length === 0) return
     const log_at = Date.parse(at)
     // A body without its data is ASCII.
     const bytes = events.reduce(
@@ -110,7 +152,8 @@ export function numberEvents(quotas: Quotas, board_id: string, stream: BoardStre
       written,
     )
     const log_bytes = quotas.logLevelAfter(usage, log_at, bytes, removesMember(events))
-    const counters = { ...growthOf(events), log_bytes, log_at }
+    const { freed_bytes: _, ...growth } = growthOf([...events, ...growths.map((each) => ({ growth: each }))])
+    const counters = { ...growth, log_bytes, log_at }
     const [first] = events
     const to = { board_id, last_seq, at, ...counters }
     if (first && events.length === 1) await tx.run(appendEvent, { ...to, ...rowOf(first), body: bodies[0] as string })
@@ -123,16 +166,23 @@ export function numberEvents(quotas: Quotas, board_id: string, stream: BoardStre
 const messageOf = ({ type, data, user_id }: NewEvent, at: string) =>
   `{"type":"${type}","data":${data},"user_id":${JSON.stringify(user_id)},"timestamp":"${at}","version":"${EVENT_VERSION}"}`
 
-const rowOf = ({ type, actor_id, subject_id, from_id }: NewEvent) => ({ type, user_id: actor_id, subject_id, from_id })
+const rowOf = ({ type, actor_id, subject_id, from_id, card_id }: NewEvent) => ({
+  type,
+  user_id: actor_id,
+  subject_id,
+  from_id,
+  card_id,
+})
 const columnsOf = (events: NewEvent[]) => ({
   count: events.length,
   types: events.map((e) => e.type),
   user_ids: events.map((e) => e.actor_id),
   subject_ids: events.map((e) => e.subject_id),
   from_ids: events.map((e) => e.from_id),
+  card_ids: events.map((e) => e.card_id),
 })
 
-interface AppendArguments extends Required<Growth> {
+interface AppendArguments extends CounterGrowth {
   board_id: string
   last_seq: number
   at: string
@@ -150,15 +200,16 @@ const appendEvent = statement(
   'append_event',
   (args: AppendArguments & ReturnType<typeof rowOf> & { body: string }) => sql`
     ${updateStream(args, sql.lit(1))}
-    insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, body)
-    values (${args.board_id}, ${args.last_seq}::int8 + 1, ${args.at}, ${args.type}, ${args.user_id}, ${args.subject_id}, ${args.from_id}, ${args.body})`,
+    insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, card_id, body)
+    values (${args.board_id}, ${args.last_seq}::int8 + 1, ${args.at}, ${args.type}, ${args.user_id}, ${args.subject_id}, ${args.from_id}, ${args.card_id}, ${args.body})`,
 )
 const appendEvents = statement(
   'append_events',
   (args: AppendArguments & ReturnType<typeof columnsOf> & { bodies: string[] }) => sql`
     ${updateStream(args, args.count)}
-    insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, body)
-    select ${args.board_id}, ${args.last_seq} + event.nth, ${args.at}, event.type, event.user_id, event.subject_id, event.from_id, event.body
-    from unnest(${args.types}::text[], ${args.user_ids}::uuid[], ${args.subject_ids}::uuid[], ${args.from_ids}::uuid[], ${args.bodies}::text[])
-      with ordinality as event (type, user_id, subject_id, from_id, body, nth)`,
+    insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, card_id, body)
+    select ${args.board_id}, ${args.last_seq} + event.nth, ${args.at}, event.type, event.user_id, event.subject_id, event.from_id, event.card_id, event.body
+    from unnest(${args.types}::text[], ${args.user_ids}::uuid[], ${args.subject_ids}::uuid[], ${args.from_ids}::uuid[], ${args.card_ids}::uuid[],
+        ${args.bodies}::text[])
+      with ordinality as event (type, user_id, subject_id, from_id, card_id, body, nth)`,
 )

@@ -51,6 +51,9 @@ async function boardAt(instance: TestService) {
     upload: (card_id: string, bytes: number) =>
       api.send('createAttachment', { params: { card_id }, body: { file: new File(['x'.repeat(bytes)], 'file.txt') } }),
     usage: () => api.call('getBoardUsage', { params }),
+    /** The ids of archived and deleted cards and columns, newest first. */
+    removed: async () => (await api.call('listRemoved', { params })).map(({ id }) => id),
+    purge: (removed_id: string) => api.call('purgeRemoved', { params: { ...params, removed_id } }),
   }
 }
 type At = Awaited<ReturnType<typeof boardAt>>
@@ -107,7 +110,7 @@ test('[QUOTA-1] [QUOTA-10] without quotas nothing is rejected, and the usage has
 })
 
 describe('[QUOTA-3] cards', () => {
-  test('at the limit the next card is 409 board_card_limit; a deletion frees space', async () => {
+  test('at the limit the next card is 409 board_card_limit; a deletion makes space', async () => {
     const at = await boardAt(fewCards)
     const responses = []
     for (let i = 0; i < 6; i++) responses.push(await at.addCard({ title: `Card ${i}` }))
@@ -141,6 +144,9 @@ describe('[QUOTA-3] cards', () => {
       await at.api.send('deleteColumn', { params: { column_id: at.column_id } }),
     ]
     expect(responses.map(codeOf)).toEqual(['200', '200', '200', '204', '409 board_card_limit', '204'])
+    expect((await at.usage()).cards.used).toBe(7)
+    await at.purge(at.column_id)
+    await at.purge(params.card_id)
     expect((await at.usage()).cards.used).toBe(0)
   })
 
@@ -208,6 +214,7 @@ describe('[QUOTA-2] text', () => {
     const { id: checklist_id } = await at.api.call('createChecklist', { params: { card_id }, body: { title: 'List' } })
     const { id: item_id } = await at.api.call('createItem', { params: { checklist_id }, body: { content: '-' } })
     const { id: label_id } = await at.api.call('createLabel', { params: at.params, body: { name: 'L' } })
+    const { id: comment_id } = await at.api.call('createComment', { params: { card_id }, body: { body: '-' } })
     const left = 20_000 - (await textOf(at))
     await at.fill('Fill', 'x'.repeat(left - objectBytes('Fill', '') - 100))
     const { api, params } = at
@@ -223,6 +230,8 @@ describe('[QUOTA-2] text', () => {
       'assignee of a card': await api.send('assignCard', { params: { card_id }, body: { user_ids } }),
       'assignee of an item': await api.send('assignItem', { params: { item_id }, body: { user_ids } }),
       attachment: await at.upload(card_id, 0),
+      comment: await api.send('createComment', { params: { card_id }, body: { body: '-' } }),
+      'longer comment': await api.send('updateComment', { params: { comment_id }, body: { body: 'x'.repeat(102) } }),
       'description of the board': await api.send('updateBoard', { params, body: { description: 'x'.repeat(101) } }),
       'longer item': await api.send('updateItem', { params: { item_id }, body: { content: 'x'.repeat(102) } }),
     }
@@ -343,8 +352,11 @@ describe('[QUOTA-4] files', () => {
     await upload(other.id)
     expect((await at.api.send('getAttachment', { params: { attachment_id } })).status).toBe(200)
     await at.api.call('deleteCard', { params: { card_id } })
-    expect((await at.usage()).file_bytes.used).toBe(900)
     await at.api.call('deleteColumn', { params: { column_id: at.column_id } })
+    expect((await at.usage()).file_bytes.used).toBe(1_800)
+    await at.purge(card_id)
+    expect((await at.usage()).file_bytes.used).toBe(900)
+    await at.purge(at.column_id)
     expect((await at.usage()).file_bytes.used).toBe(0)
   })
 })
@@ -465,12 +477,14 @@ describe('[QUOTA-6] log bytes', () => {
       const checklist = await api.call('createChecklist', list)
       const item = await api.call('createItem', { params: { checklist_id: checklist.id }, body: { content: '-' } })
       const attachment_id = idOf(await at.upload(other.id, 10))
+      const { id: comment_id } = await api.call('createComment', { params: { card_id: other.id }, body: { body: '-' } })
       await setLevel(at, 2 * LOG_BYTES)
       const responses = [
         await api.send('removeCardLabel', { params: marked }),
         await api.send('deleteItem', { params: { item_id: item.id } }),
         await api.send('deleteChecklist', { params: { checklist_id: checklist.id } }),
         await api.send('deleteAttachment', { params: { attachment_id } }),
+        await api.send('deleteComment', { params: { comment_id } }),
         await api.send('deleteLabel', { params: { label_id: label.id } }),
         await api.send('deleteCard', { params: { card_id: large.id } }),
         await api.send('deleteColumn', { params: { column_id: at.column_id } }),
@@ -559,6 +573,115 @@ describe('[QUOTA-6] log bytes', () => {
   })
 })
 
+describe('[REMOVE-11] what was archived or deleted', () => {
+  const archive = (at: At, card_id: string) => at.api.call('archiveCard', { params: { card_id } })
+  const remove = (at: At, card_id: string) => at.api.call('deleteCard', { params: { card_id } })
+  const filesOf = async ({ board }: At) => {
+    const { rows } = await service.sql.query('select file_id from file_chunks where board_id = $1', [board.id])
+    return rows.length
+  }
+  const expectCounted = async (at: At) => expect(used(await at.usage())).toEqual(await recount(at.board))
+  /** A card that takes this much of the text quota. */
+  const addText = (at: At, bytes: number) =>
+    at.addCard({ title: 'Card', description: 'x'.repeat(bytes - objectBytes('Card', '')) })
+
+  test('counts as before: its cards, texts and files', async () => {
+    const at = await boardAt(service)
+    const [first, second] = [await at.fill('First', 'Text'), await at.fill('Second', 'Text')]
+    for (const { id } of [first, second]) await at.upload(id, 100)
+    const before = used(await at.usage())
+    await archive(at, first.id)
+    await remove(at, second.id)
+    await at.api.call('deleteColumn', { params: { column_id: at.column_id } })
+    await at.api.call('archiveColumn', { params: { column_id: at.board.columns[1].id } })
+    expect(used(await at.usage())).toEqual(before)
+    await expectCounted(at)
+  })
+
+  test('cards: a new card takes the place of the one that was deleted first, and never of an archived one', async () => {
+    const at = await boardAt(fewCards)
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) ids.push((await at.fill(`Card ${i}`)).id)
+    const [archived, first, second, third] = ids as [string, string, string, string]
+    await archive(at, archived)
+    for (const id of [second, first, third]) await remove(at, id)
+    const left = [[third, first, archived], [third, archived], [archived]]
+    for (const expected of left) {
+      expect(codeOf(await at.addCard({ title: 'New' }))).toBe('201')
+      expect(await at.removed()).toEqual(expected)
+      expect((await at.usage()).cards.used).toBe(5)
+    }
+    expect(codeOf(await at.addCard({ title: 'New' }))).toBe('409 board_card_limit')
+    expect(await at.removed()).toEqual([archived])
+    await expectCounted(at)
+  })
+
+  test('text: as many are deleted for good as needed; if all are not enough, none is', async () => {
+    const at = await boardAt(littleText)
+    const large = []
+    for (let i = 0; i < 3; i++) large.push(idOf(await addText(at, 5_000)))
+    const [first, second, third] = large as [string, string, string]
+    await archive(at, second)
+    for (const id of [first, third]) await remove(at, id)
+    const free = async () => 20_000 - (await at.usage()).text_bytes.used
+    expect(codeOf(await addText(at, (await free()) + 10_001))).toBe('409 board_text_limit')
+    expect(await at.removed()).toEqual([third, first, second])
+    expect(codeOf(await addText(at, (await free()) + 5_000))).toBe('201')
+    expect(await at.removed()).toEqual([third, second])
+    expect(await free()).toBe(0)
+    expect(codeOf(await at.addCard({ title: 'One byte would be enough' }))).toBe('201')
+    expect(await at.removed()).toEqual([second])
+    expect(
+      codeOf(await at.api.send('restoreRemoved', { params: { ...at.params, removed_id: second }, body: {} })),
+    ).toBe('200')
+    await expectCounted(at)
+  })
+
+  test('text: many small ones make space for a large one', async () => {
+    const at = await boardAt(littleText)
+    for (let i = 0; i < 60; i++) await remove(at, idOf(await at.addCard({ title: `Card ${i}` })))
+    const { used: before } = (await at.usage()).text_bytes
+    expect(codeOf(await addText(at, 20_000 - before + 55 * objectBytes('Card 0', null)))).toBe('201')
+    expect(await at.removed()).toHaveLength(5)
+    await expectCounted(at)
+  })
+
+  test('files: an upload that needs the space of deleted files works, and one for which they are not enough keeps them', async () => {
+    const at = await boardAt(smallFiles)
+    const [target, archived, old, recent] = [await at.fill(), await at.fill(), await at.fill(), await at.fill()]
+    await at.upload(archived.id, 300)
+    await at.upload(old.id, 400)
+    await at.upload(recent.id, 200)
+    await archive(at, archived.id)
+    for (const { id } of [old, recent]) await remove(at, id)
+    expect(codeOf(await at.upload(target.id, 701))).toBe('409 board_file_limit')
+    expect(await at.removed()).toEqual([recent.id, old.id, archived.id])
+    expect(await filesOf(at)).toBe(3)
+    expect(codeOf(await at.upload(target.id, 500))).toBe('201')
+    expect(await at.removed()).toEqual([recent.id, archived.id])
+    expect((await at.usage()).file_bytes.used).toBe(1_000)
+    expect(codeOf(await at.upload(target.id, 200))).toBe('201')
+    expect(await at.removed()).toEqual([archived.id])
+    expect(codeOf(await at.upload(target.id, 1))).toBe('409 board_file_limit')
+    await expectCounted(at)
+  })
+
+  test('a column in the trash makes space too, and what remains of it can be found and restored', async () => {
+    const at = await boardAt(fewCards)
+    const cards = []
+    for (let i = 0; i < 5; i++) cards.push(await at.fill(`Card ${i}`))
+    await at.api.call('deleteColumn', { params: { column_id: at.column_id } })
+    const column_id = at.board.columns[1].id
+    const add = () => at.api.send('createCard', { params: { ...at.params, column_id }, body: { title: 'New' } })
+    expect(codeOf(await add())).toBe('201')
+    await expectCounted(at)
+    for (const removed_id of await at.removed())
+      await at.api.call('restoreRemoved', { params: { ...at.params, removed_id }, body: { column_id } })
+    const { columns } = await at.api.call('getBoard', { params: at.params })
+    expect(columns.flatMap((column) => column.cards)).toHaveLength(5)
+  })
+})
+
 describe('[QUOTA-9] the counters', () => {
   test('equal a recount after every kind of change, including cascades', async () => {
     const board = await service.board()
@@ -587,12 +710,15 @@ describe('[QUOTA-9] the counters', () => {
     await api.call('assignItem', { params: { item_id: item.id }, body: { user_ids: [member_id] } })
     const file = await api.call('createAttachment', { params: on, body: { file: new File(['12345'], 'a"b.txt') } })
     await api.call('createAttachment', { params: on, body: { file: new File(['123'], 'c.txt') } })
+    const comment = await api.call('createComment', { params: on, body: { body: 'Hello "you"' } })
+    await api.call('createComment', { params: on, body: { body: 'Another' } })
     await check('everything that hangs on a card')
     await api.call('updateBoard', { params, body: { title: 'T', description: 'About it' } })
     await api.call('updateColumn', { params: { column_id: first.id }, body: { title: 'C', color: 'x' } })
     await api.call('updateCard', { params: on, body: { description: null } })
     await api.call('updateChecklist', { params: of, body: { title: 'Longer list' } })
     await api.call('updateItem', { params: { item_id: item.id }, body: { content: 'I', is_done: true } })
+    await api.call('updateComment', { params: { comment_id: comment.id }, body: { body: 'Hi' } })
     await check('what was edited')
     await api.call('moveCard', { params: on, body: { column_id: second.id } })
     await api.call('moveColumn', { params: { column_id: second.id }, body: { position: 0 } })
@@ -600,6 +726,7 @@ describe('[QUOTA-9] the counters', () => {
     await api.call('unassignCard', { params: { ...on, user_id: owner_id } })
     await api.call('unassignItem', { params: { item_id: item.id, user_id: owner_id } })
     await api.call('deleteAttachment', { params: { attachment_id: file.id } })
+    await api.call('deleteComment', { params: { comment_id: comment.id } })
     await check('what was taken off')
     await api.call('removeMember', { params: { ...params, user_id: member_id } })
     await check('a member who was assigned')
@@ -609,11 +736,31 @@ describe('[QUOTA-9] the counters', () => {
     await api.call('deleteChecklist', { params: of })
     await check('a checklist with items')
     await api.call('createChecklist', { params: on, body: { title: 'List' } })
+    await api.call('archiveCard', { params: on })
+    await check('an archived card with a checklist and a file')
+    await api.call('restoreRemoved', { params: { ...params, removed_id: card.id }, body: {} })
     await api.call('deleteCard', { params: on })
-    await check('a card with a checklist and a file')
-    await api.call('createCard', { params: at, body: { title: 'Card' } })
+    await check('a card with a checklist, a comment and a file')
+    const other = await api.call('createCard', { params: at, body: { title: 'Card' } })
+    await api.call('createComment', { params: { card_id: other.id }, body: { body: 'With the column' } })
     await api.call('deleteColumn', { params: { column_id: first.id } })
     await check('a column with cards')
+    const again = { id: card.id, title: 'Another one with its id' }
+    await api.call('createCard', { params: { ...params, column_id: second.id }, body: again })
+    await check('a card with the id of a deleted one')
+    await api.call('restoreRemoved', { params: { ...params, removed_id: first.id }, body: {} })
+    await check('a restored column')
+    await api.call('archiveColumn', { params: { column_id: first.id } })
+    await api.call('restoreRemoved', {
+      params: { ...params, removed_id: other.id },
+      body: { column_id: second.id },
+    })
+    await api.call('archiveColumn', { params: { column_id: second.id } })
+    await check('archived columns')
+    for (const { id: removed_id } of await api.call('listRemoved', { params })) {
+      await api.call('purgeRemoved', { params: { ...params, removed_id } })
+      await check('what was deleted for good')
+    }
     const { cards, file_bytes } = await api.call('getBoardUsage', { params })
     expect([cards.used, file_bytes.used]).toEqual([0, 0])
   })

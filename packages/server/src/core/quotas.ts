@@ -26,7 +26,11 @@ export interface Growth {
   file_bytes?: number
   /** How many card numbers the change uses. */
   card_numbers?: number
+  /** Text that leaves the board and is kept: its size still counts. */
+  freed_bytes?: number
 }
+/** The counters that a change updates. */
+export type CounterGrowth = Required<Omit<Growth, 'freed_bytes'>>
 /** The counters of a board. The first three are null until the board is counted. */
 export interface Usage {
   text_bytes: number | null
@@ -48,6 +52,14 @@ export const NO_USAGE: Usage = {
 }
 /** The columns of `Usage` in `board_stream`. */
 export const usageColumns = sql`text_bytes, card_count, file_bytes, log_bytes, log_at, last_card_number`
+
+/** The counters after a purge of the trash. */
+export const addGrowth = (usage: Usage, { text_bytes = 0, card_count = 0, file_bytes = 0 }: Growth): Usage => ({
+  ...usage,
+  text_bytes: (usage.text_bytes ?? 0) + text_bytes,
+  card_count: (usage.card_count ?? 0) + card_count,
+  file_bytes: (usage.file_bytes ?? 0) + file_bytes,
+})
 
 /** The counters with a fixed maximum, and their problems. */
 const totals = {
@@ -92,8 +104,17 @@ export class Quotas {
     this.ownedBoards = settings.ownedBoards
   }
 
+  /** By how much growth exceeds the limits. */
+  excessOf(usage: Usage, growth: CounterGrowth) {
+    const excess = { text_bytes: 0, card_count: 0, file_bytes: 0 }
+    if (!this.isOn) return excess
+    for (const name of Object.keys(totals) as (keyof typeof totals)[])
+      if (growth[name] > 0) excess[name] = Math.max(0, (usage[name] ?? 0) + growth[name] - this.limits[name])
+    return excess
+  }
+
   /** Rejects growth beyond a limit. A change without growth is never rejected, even if the board is over its limit. */
-  requireQuota(usage: Usage, growth: Required<Growth>) {
+  requireQuota(usage: Usage, growth: CounterGrowth) {
     if (!this.isOn) return
     for (const name of Object.keys(totals) as (keyof typeof totals)[])
       if (growth[name] > 0 && (usage[name] ?? 0) + growth[name] > this.limits[name]) throw new Problem(totals[name])

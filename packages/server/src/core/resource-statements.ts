@@ -27,11 +27,12 @@ const hasKey = (resource: Resource, args: ResourceKey) =>
     : sql`${sql.id(resource, 'board_id')} = ${args.board_id} and ${sql.id(resource, 'id')} = ${args.id}`
 
 /** Reads one resource. `json` refers to the row by the name of the resource. */
-export const readStatement = <T>(resource: Resource, json: RawBuilder<T>) =>
+export const readStatement = <T>(resource: Resource, json: RawBuilder<T>, condition = sql``) =>
   statement(
     `read_${resource}`,
     (args: ResourceKey) => sql<ResourceRow<T>>`
-      select ${sql.id(resource, 'id')}, ${json}::text as json from ${tableOf(resource)} where ${hasKey(resource, args)}`,
+      select ${sql.id(resource, 'id')}, ${json}::text as json from ${tableOf(resource)}
+      where ${hasKey(resource, args)} ${condition}`,
   )
 
 interface PatchOptions {

@@ -84,6 +84,7 @@ export interface AutomationRuns {
 export interface BoardEvents {
   board_id: string;
   body: string;
+  card_id: string | null;
   created_at: string;
   from_id: string | null;
   seq: number;
@@ -109,6 +110,7 @@ export interface Boards {
 }
 
 export interface BoardStream {
+  archived_at: string | null;
   board_id: string;
   card_count: number | null;
   epoch: Generated<number>;
@@ -143,7 +145,8 @@ export interface CardLabels {
 
 export interface Cards {
   board_id: string;
-  column_id: string;
+  column_id: string | null;
+  comment_count: Generated<number>;
   created_at: string;
   description: string | null;
   due_on: string | null;
@@ -202,11 +205,36 @@ export interface ColumnUsage {
   text_bytes: number | null;
 }
 
+export interface Comments {
+  author_id: string;
+  board_id: string;
+  body: string;
+  card_id: string;
+  created_at: string;
+  edited_at: string | null;
+  id: string;
+  mention_ids: Generated<string[]>;
+}
+
 export interface FileChunks {
   board_id: string;
   bytes: Buffer;
   file_id: string;
   nth: number;
+}
+
+export interface InboxItems {
+  actor_id: string | null;
+  board_id: string;
+  card_id: string | null;
+  changed_at: string;
+  comment_id: string | null;
+  count: number;
+  id: string;
+  read_at: string | null;
+  reason: string;
+  subject_id: string;
+  user_id: string;
 }
 
 export interface Invitations {
@@ -256,6 +284,21 @@ export interface PasswordResetLinks {
   expires_at: string;
   token_hash: string;
   user_id: string;
+}
+
+export interface Removals {
+  board_id: string;
+  card_id: string | null;
+  color: string | null;
+  column_id: string | null;
+  id: string;
+  is_done_column: boolean | null;
+  rank: number | null;
+  removed_as: string;
+  removed_at: string;
+  removed_by: string | null;
+  title: string | null;
+  with_column_id: string | null;
 }
 
 export interface StoredResponses {
@@ -314,13 +357,16 @@ export interface DB {
   checklists: Checklists;
   column_usage: ColumnUsage;
   columns: Columns;
+  comments: Comments;
   file_chunks: FileChunks;
+  inbox_items: InboxItems;
   invitations: Invitations;
   item_assignees: ItemAssignees;
   item_usage: ItemUsage;
   job_leases: JobLeases;
   labels: Labels;
   password_reset_links: PasswordResetLinks;
+  removals: Removals;
   stored_responses: StoredResponses;
   unclaimed_files: UnclaimedFiles;
   users: Users;

@@ -14,6 +14,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../core/authorize.ts'
 import type { BoardVersion } from '../core/board-version.ts'
 import type { Emit } from '../core/event-log.ts'
+import type { Growth } from '../core/quotas.ts'
 import type { Db, Tx } from '../database/database.ts'
 import type { Download } from './files/download.ts'
 import type { UploadedFile } from './files/upload.ts'
@@ -47,6 +48,8 @@ export interface ChangeContext<O extends Operation> extends BoardContext<O> {
   at: string
   /** The number of a new card. */
   nextCardNumber: number
+  /** Counts what the change does without an event. */
+  grow: (growth: Growth) => void
   emit: Emit<Extract<Emits<O>, EventKind>>
 }
 export type HandlerContext<O extends Operation> = O extends { emits: readonly string[] }

@@ -35,7 +35,7 @@ export const contextOf = (request: RequestWithContext) => request[CONTEXT]
 
 /**
  * Authenticates and authorizes a request, before its body is read. The order of rejections is part of the API: 401, 403 of the
- * scope of an access token, 422 of the path, 404, 403, 429, 422 of the Idempotency-Key.
+ * scope of an access token, 422 of the path, 404, 403, 409 of an archived board, 429, 422 of the Idempotency-Key.
  */
 export async function authorizeRequest(route: Route, request: RequestWithContext, reply: FastifyReply) {
   const { deps, operation, boardAccess, required } = route
@@ -49,6 +49,7 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
     credential,
     required,
     key: key.value ?? null,
+    ...(route.isWrite && { isChange: true }),
     ...accessTarget(boardAccess, path.value, route.isLoad),
   }
   const context: RequestContext = { params: path.value ?? {}, accessRequest }
@@ -84,7 +85,7 @@ function watchTokenUse({ deps }: Route, { token_id, token_hash }: TokenCredentia
   })
 }
 
-/** Throws 404 or 403 unless the user is authorized. */
+/** Throws 404, 403 or 409 (archived board) unless the user is authorized. */
 function authorizeContext({ deps, boardAccess, isWrite }: Route, context: RequestContext, access: AccessCheck) {
   context.access = access
   const { board_id } = context.params

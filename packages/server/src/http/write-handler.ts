@@ -105,10 +105,11 @@ async function changeOnce(
     cost,
     onCommit,
     ...(prefetch && { prefetch: (db) => prefetch({ ...input, db, params, board_id }) }),
-    handle: async ({ tx, grant: { caller, at, usage }, emit, prefetched }) => {
+    handle: async ({ tx, grant: { caller, at, usage }, emit, grow, prefetched }) => {
       const nextCardNumber = (usage?.last_card_number ?? 0) + 1
       await assertIfMatch?.(tx, board_id, cost)
-      const context = { ...input, request, reply, params, board_id, newId, at, nextCardNumber, caller, emit, db: tx }
+      const change = { board_id, newId, at, nextCardNumber, caller, emit, grow, db: tx }
+      const context = { ...input, request, reply, params, ...change }
       return { status: operation.returns.status, body: textOf(await handle(context, prefetched)) }
     },
   })

@@ -69,6 +69,7 @@ export function invitationHandlers({ core, limits, publicUrl }: InvitationDeps):
         accessRequest: {
           credential,
           access: member('board'),
+          isChange: true,
           targetId: board_id,
           key: null,
           invitationHash: token_hash,

@@ -42,6 +42,18 @@ const rowsOf = async (id: string) =>
   (await service.sql.query('select from invitations where id = $1', [id])).rowCount as number
 
 describe('an invitation to a board', () => {
+  test('[REMOVE-9] to an archived board cannot be accepted until the board is restored', async () => {
+    const board = await service.board()
+    const { token } = await invite(board)
+    const user = await service.user()
+    const params = { board_id: board.id }
+    await board.owner.api.call('archiveBoard', { params })
+    expect(await accept(user, token)).toMatchObject({ status: 409, body: { code: 'board_archived' } })
+    expect(await membersOf(board)).not.toContain(user.id)
+    await board.owner.api.call('restoreBoard', { params })
+    expect(await accept(user, token)).toMatchObject({ status: 200 })
+  })
+
   test('[INVITE-1] has its secret in the fragment of the link, and is not cached, logged as an event or stored for retries', async () => {
     const board = await service.board()
     const params = { board_id: board.id }

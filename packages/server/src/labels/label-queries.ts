@@ -37,7 +37,11 @@ const count = statement(
   (args: { board_id: string }) => sql<{ json: JsonText<LabelUsage[]> }>`
     select coalesce(json_agg(row_to_json(used) order by used.card_count desc, used.name, used.label_id), '[]')::text as json from (
       select label.id as label_id, label.name, label.color, count(use.card_id) as card_count
-      from labels label left join card_labels use on use.board_id = label.board_id and use.label_id = label.id
+      from labels label left join (
+        select used.board_id, used.label_id, used.card_id from card_labels used
+        join cards card on card.board_id = used.board_id and card.id = used.card_id
+        where used.board_id = ${args.board_id} and card.column_id is not null
+      ) use on use.board_id = label.board_id and use.label_id = label.id
       where label.board_id = ${args.board_id} group by label.board_id, label.id
     ) used`,
 )

@@ -1,3 +1,4 @@
+import { isAddedKind } from '@lockstep/contract/realtime'
 import type { WebSocket } from 'ws'
 import type { LiveEvent } from './hub-environment.ts'
 
@@ -30,7 +31,7 @@ export function frame(text: string, prefix = ''): Buffer {
 }
 
 export function writeFrame(socket: WebSocket, bytes: Buffer) {
-  if (socket.readyState === socket.OPEN) (socket as unknown as WsInternals)._socket?.write(bytes)
+  if (bytes.length > 0 && socket.readyState === socket.OPEN) (socket as unknown as WsInternals)._socket?.write(bytes)
 }
 
 export function onceDrained(socket: WebSocket, listener: () => void) {
@@ -40,12 +41,17 @@ export function onceDrained(socket: WebSocket, listener: () => void) {
 const plain = new WeakMap<readonly LiveEvent[], Buffer>()
 const numbered = new WeakMap<readonly LiveEvent[], Buffer>()
 
-/** Encodes a batch of events as consecutive frames. Cached, so that sockets which receive the same batch share the buffer. */
+/**
+ * Encodes a batch of events as consecutive frames. Cached, so that sockets which receive the same batch share the buffer. Without
+ * numbers, the batch has only the kinds of the specification, and can be empty.
+ */
 export function framesOf(events: readonly LiveEvent[], withSeq: boolean): Buffer {
   const cache = withSeq ? numbered : plain
   const cached = cache.get(events)
   if (cached) return cached
-  const frames = events.map(({ seq, body }) => (withSeq ? frame(body.slice(1), `{"seq":${seq},`) : frame(body)))
+  const frames = withSeq
+    ? events.map(({ seq, body }) => frame(body.slice(1), `{"seq":${seq},`))
+    : events.filter(({ type }) => !isAddedKind(type)).map(({ body }) => frame(body))
   const bytes = frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames)
   cache.set(events, bytes)
   return bytes

@@ -1,9 +1,11 @@
-import type { realtimeOperations } from '@lockstep/contract/realtime'
+import type { JsonText } from '@lockstep/contract/operation'
+import type { LoggedEvent, realtimeOperations } from '@lockstep/contract/realtime'
 import type { Handlers } from '../http/handler.ts'
+import { setNextLink } from '../http/next-link.ts'
 import { pathOf } from '../http/request-path.ts'
 import { Problem } from '../platform/problem.ts'
 import type { Live } from './live.ts'
-import { hasBoard, readHistory } from './realtime-queries.ts'
+import { hasBoard, readCardHistory, readHistory } from './realtime-queries.ts'
 
 export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations> {
   return {
@@ -31,6 +33,16 @@ export function realtimeHandlers(live: Live): Handlers<typeof realtimeOperations
         reply.header('link', `<${pathOf(request)}?after=${page.epoch}.${last}&limit=${limit}>; rel="next"`)
       }
       return page.json
+    },
+
+    async listCardEvents({ db, board_id, params: { card_id }, query, request, reply }) {
+      const { cursor = Number.MAX_SAFE_INTEGER, limit = 50 } = query
+      // One more than requested, to know whether there is a next page.
+      const found = await readCardHistory(db, { board_id, card_id, before: cursor, limit: limit + 1 })
+      const events = found.slice(0, limit)
+      const last = events.at(-1)
+      setNextLink(request, reply, last && last.total > events.length ? { limit, cursor: last.seq } : undefined)
+      return `[${events.map(({ json }) => json).join(',')}]` as JsonText<LoggedEvent[]>
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonText } from '@lockstep/contract/operation'
 import type { LoggedEvent } from '@lockstep/contract/realtime'
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, statement } from '../database/database.ts'
+import { type Db, type JsonRow, statement } from '../database/database.ts'
 import type { Head, LiveEvent } from './hub-environment.ts'
 
 const PAGE_EVENTS = 200
@@ -20,6 +20,9 @@ const eventsAfter = (board_id: RawBuilder<unknown>, after: unknown, limit: RawBu
     ) next
   ) counted
   where bytes_before < ${sql.lit(PAGE_BYTES)})`
+
+/** An event as the log is read over HTTP, of the row `event` of the table `board_events`. */
+const loggedJson = sql<LoggedEvent>`'{"seq":' || event.seq || ',"actor_id":' || coalesce('"' || event.user_id || '"', 'null') || ',' || substr(event.body, 2)`
 
 const page = statement(
   'read_event_page',
@@ -52,7 +55,7 @@ const history = statement(
   'read_history',
   (args: { board_id: string; after: number; limit: number }) => sql<History>`
     select stream.epoch, stream.last_seq, min(event.seq) as first_seq, array_agg(event.seq order by event.seq) as seqs,
-      coalesce('[' || string_agg('{"seq":' || event.seq || ',"actor_id":' || coalesce('"' || event.user_id || '"', 'null') || ',' || substr(event.body, 2), ',' order by event.seq) || ']', '[]') as json
+      coalesce('[' || string_agg(${loggedJson}, ',' order by event.seq) || ']', '[]') as json
     from board_stream stream
     left join lateral ${eventsAfter(sql`stream.board_id`, args.after, sql`${args.limit}`)} event on true
     where stream.board_id = ${args.board_id}
@@ -61,6 +64,34 @@ const history = statement(
 /** Reads a page of a board's log, bounded in number and size, and the board's position in the same snapshot. */
 export const readHistory = async (db: Db, board_id: string, after: number, limit: number) =>
   (await db.run(history, { board_id, after, limit }))[0]
+
+interface CardHistoryPage {
+  board_id: string
+  card_id: string
+  before: number
+  limit: number
+}
+interface CardHistoryRow extends JsonRow<LoggedEvent> {
+  seq: number
+  /** How many events there are up to the limit, including those that do not fit on this page. */
+  total: number
+}
+const cardHistory = statement(
+  'read_card_history',
+  (args: CardHistoryPage) => sql<CardHistoryRow>`
+    select event.seq, event.total, ${loggedJson} as json from (
+      select found.*, count(*) over () as total,
+        coalesce(sum(octet_length(found.body)) over (order by found.seq desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
+      from (
+        select seq, user_id, body from board_events
+        where board_id = ${args.board_id} and card_id = ${args.card_id} and seq < ${args.before}
+        order by seq desc limit ${args.limit}
+      ) found
+    ) event
+    where event.bytes_before < ${sql.lit(PAGE_BYTES)} order by event.seq desc`,
+)
+/** A page of the history of a card, newest first, bounded in number and size. */
+export const readCardHistory = (db: Db, page: CardHistoryPage): Promise<CardHistoryRow[]> => db.run(cardHistory, page)
 
 const exists = statement('board_exists', (args: { id: string }, query) =>
   query.selectFrom('boards').select('id').where('id', '=', args.id),

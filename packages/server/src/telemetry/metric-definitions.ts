@@ -49,6 +49,8 @@ const JOBS = [
   'link_retention',
   'file_removal',
   'token_retention',
+  'trash_retention',
+  'inbox_retention',
 ] as const
 const CLOSE_REASONS = [...(Object.keys(closeCodes) as (keyof typeof closeCodes)[]), 'slow', 'flood', 'client'] as const
 const codes = Object.keys(problems) as (keyof typeof problems)[]

@@ -1,0 +1,80 @@
+import { type Comment, type commentOperations, mentionedIds } from '@lockstep/contract/comments'
+import type { JsonText } from '@lockstep/contract/operation'
+import type { Notification } from '../core/notifications.ts'
+import { textBytesOf } from '../core/resource-statements.ts'
+import type { Db, ResourceKey } from '../database/database.ts'
+import type { Handlers } from '../http/handler.ts'
+import { setNextLink } from '../http/next-link.ts'
+import { Problem } from '../platform/problem.ts'
+import {
+  countComment,
+  deleteComment,
+  insertComment,
+  listComments,
+  readComment,
+  updateComment,
+  withCount,
+} from './comment-queries.ts'
+
+const textBytes = textBytesOf('comment')
+/** The cursor of the first page: every comment is before it. */
+const NEWEST = '999999999999999_ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+export const commentHandlers: Handlers<typeof commentOperations> = {
+  async createComment({ db, board_id, params: { card_id }, newId, body: { body }, caller, at, emit }) {
+    const comment = { board_id, id: newId, card_id, author_id: caller.id, body, mention_ids: mentionedIds(body), at }
+    const [count, json] = await Promise.all([countComment(db, board_id, card_id), insertComment(db, comment)])
+    const notifies = mentionsIn(card_id, newId, comment.mention_ids)
+    emit('comment.created', withCount(json, count), { card_id, growth: { text_bytes: textBytes(comment) }, notifies })
+    return json
+  },
+
+  async listComments({ db, board_id, params: { card_id }, query, request, reply }) {
+    const { cursor = NEWEST, limit = 30 } = query
+    // One more than requested, to know whether there is a next page.
+    const found = await listComments(db, { board_id, card_id }, cursor, limit + 1)
+    const comments = found.slice(0, limit)
+    const last = comments.at(-1)
+    setNextLink(request, reply, last && last.total > comments.length ? { limit, cursor: last.cursor } : undefined)
+    return `[${comments.map(({ json }) => json).join(',')}]` as JsonText<Comment[]>
+  },
+
+  async updateComment({ db, board_id, params, body: { body }, at, emit }) {
+    const key = { board_id, id: params.comment_id }
+    const change = body === undefined ? undefined : { body, mention_ids: mentionedIds(body), at }
+    const changed = change && (await updateComment(db, key, change))
+    if (!changed) return requireComment(db, key)
+    const { json, card_id, comment_count, text_bytes, old_mention_ids: before } = changed
+    const after = change.mention_ids
+    // Only those who are new in the text are notified.
+    const notifies = mentionsIn(
+      card_id,
+      key.id,
+      after.filter((id) => !before.includes(id)),
+    )
+    const withdraws = mentionsIn(
+      card_id,
+      key.id,
+      before.filter((id) => !after.includes(id)),
+    )
+    emit('comment.updated', withCount(json, comment_count), { card_id, growth: { text_bytes }, notifies, withdraws })
+    return json
+  },
+
+  async deleteComment({ db, board_id, params, emit }) {
+    const gone = await deleteComment(db, { board_id, id: params.comment_id })
+    if (!gone) throw new Problem('comment_not_found')
+    const { json, card_id, comment_count, text_bytes, old_mention_ids } = gone
+    const withdraws = mentionsIn(card_id, params.comment_id, old_mention_ids)
+    emit('comment.deleted', withCount(json, comment_count), { card_id, growth: { text_bytes }, withdraws })
+  },
+}
+
+const mentionsIn = (card_id: string, comment_id: string, user_ids: readonly string[]): Notification[] =>
+  user_ids.map((user_id) => ({ user_id, reason: 'mentioned', card_id, comment_id }))
+
+async function requireComment(db: Db, key: ResourceKey): Promise<JsonText<Comment>> {
+  const comment = await readComment(db, key)
+  if (!comment) throw new Problem('comment_not_found')
+  return comment
+}
