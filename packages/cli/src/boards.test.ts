@@ -38,6 +38,25 @@ describe('boards and cards', () => {
     )
   })
 
+  test('[CLI-23] comment adds a comment, in which @username mentions a member', async () => {
+    const { username, id, api } = board.member
+    await api.call('updateMe', { body: { firstname: 'Grace]', lastname: 'Hopper' } })
+    const text = `Ask @${username}. Or @nobody, or mail me@${username}`
+    expect(await user.run(['comment', '#1', text, '--board', 'Plan'])).toMatchObject({
+      code: 0,
+      err: '',
+      out: `Commented on “one”, mentioning @${username}.\n`,
+    })
+    expect((await user.run(['comment', 'one', 'Done.'])).out).toBe('Commented on “one”.\n')
+    expect(await user.run(['comment', 'one', ' '])).toMatchObject({ code: 1, out: '' })
+    const card_id = (await read()).columns[0]?.cards.find(({ title }) => title === 'one')?.id ?? ''
+    const comments = await api.call('listComments', { params: { card_id } })
+    expect(comments.map(({ body }) => body)).toEqual([
+      'Done.',
+      `Ask @[Grace Hopper](user:${id}). Or @nobody, or mail me@${username}`,
+    ])
+  })
+
   test('[CLI-21] due sets and clears the due date of a card, which is named by its number, title or id', async () => {
     const dueOf = async (title: string) =>
       (await read()).columns.flatMap(({ cards }) => cards).find((card) => card.title === title)?.due_on
@@ -62,6 +81,22 @@ describe('boards and cards', () => {
     expect(await user.run(['due', 'one', '2026-02-30'])).toMatchObject({ code: 1 })
   })
 
+  test('[CLI-22] archive and restore a card; restore lists what was archived and deleted', async () => {
+    const inBoard = ['--board', 'Plan']
+    expect(await user.run(['restore', 'Plan'])).toMatchObject({ code: 0, out: 'Nothing was archived or deleted.\n' })
+    expect(await user.run(['restore', 'Plan', 'one'])).toMatchObject({ code: 4 })
+    const before = await titles(0)
+    expect(await user.run(['archive', 'one', ...inBoard])).toMatchObject({ code: 0, out: 'Archived “one”.\n' })
+    expect(await titles(0)).not.toContain('one')
+    expect((await user.run(['restore', 'Plan'])).out).toMatch(/^[\da-f]{8,} {2}archived {2}card “one” #1\n$/)
+    expect(await user.run(['archive', 'one', ...inBoard])).toMatchObject({ code: 4 })
+    expect(await user.run(['restore', 'Plan', 'on'])).toMatchObject({ code: 0, out: 'Restored “one”.\n' })
+    expect(await titles(0)).toEqual(before)
+    const { id } = await user.json<{ id: string }>(['archive', '#1', ...inBoard])
+    expect(await user.json(['restore', 'Plan', '#1', '--column', 'Done'])).toMatchObject({ card: { id, title: 'one' } })
+    await user.run(['move', 'one', 'To do', '--position', '0', ...inBoard])
+  })
+
   test('[CLI-7] a board with seven columns is drawn in rows that fit the width', async () => {
     const board_id = await newBoard('Wide')
     for (const title of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
@@ -79,6 +114,25 @@ describe('boards and cards', () => {
     expect(out).toContain('…')
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(100)
   })
+})
+
+test('[CLI-24] inbox lists mentions, assignments and new boards, and marks them as read', async () => {
+  expect((await user.run(['inbox'])).out).toBe('Nothing here yet.\n')
+  const { owner, member } = board
+  const title = 'Login\u001bpage'
+  const params = { board_id: board.id, column_id: board.columns[0].id }
+  const { id: card_id, number } = await member.api.call('createCard', { params, body: { title } })
+  await member.api.call('assignCard', { params: { card_id }, body: { user_ids: [owner.id] } })
+  const mention = { params: { card_id }, body: { body: `@[Ada](user:${owner.id}) look` } }
+  await member.api.call('createComment', mention)
+  const line = `@${member.username} mentioned you and 1 more  #${number} Login\\u{1b}page · Plan  “@Ada look”\n`
+  const shown = (await user.run(['inbox'])).out
+  expect(shown).toBe(`• ${line}`)
+  expect((await user.run(['inbox', '--unread', '--read'])).out).toBe(shown)
+  expect((await user.run(['inbox', '--unread'])).out).toBe('Nothing unread.\n')
+  expect((await user.run(['inbox'])).out).toBe(`  ${line}`)
+  await owner.api.call('deleteCard', { params: { card_id } })
+  await owner.api.call('purgeRemoved', { params: { board_id: board.id, removed_id: card_id } })
 })
 
 test('[CLI-17] [INVITE-13] invite prints a link with the address of the service, with which a person joins the board', async () => {
@@ -223,9 +277,14 @@ describe('for scripts', () => {
     const moved = await other.json(['move', card.id, 'Done', '--position', '0'])
     expect(moved).toMatchObject({ id: card.id, column_id: board.columns[1].id })
     expect(await other.json(['due', card.id, '2026-11-20'])).toMatchObject({ id: card.id, due_on: '2026-11-20' })
+    expect(await other.json(['comment', card.id, 'text'])).toMatchObject({ card_id: card.id, body: 'text' })
     expect(await other.json(['seed', 'Seeded', '--new'])).toMatchObject({ title: 'Seeded', cards: 30 })
     expect(await other.json(['doctor'])).toMatchObject({ is_ok: true })
-    expect(await other.json(['help'])).toHaveLength(15)
+    expect(await other.json(['archive', card.id])).toMatchObject({ id: card.id, removed: { as: 'archived' } })
+    expect(await other.json(['restore', 'Plan'])).toMatchObject([{ id: card.id }])
+    expect(await other.json(['restore', 'Plan', card.id])).toMatchObject({ card: { id: card.id } })
+    expect(await other.json(['inbox'])).toEqual([])
+    expect(await other.json(['help'])).toHaveLength(19)
     expect(await other.json(['help', 'add'])).toMatchObject({ name: 'add' })
     expect(await other.json(['logout'])).toMatchObject({ url, is_logged_out: true })
     other.dispose()

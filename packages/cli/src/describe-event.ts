@@ -16,6 +16,7 @@ const nouns: Record<EventMessage['on'], string> = {
   checklist: 'checklist',
   item: 'item',
   attachment: 'file',
+  comment: 'comment',
 }
 
 /** Describes events of a board in words. */
@@ -51,18 +52,23 @@ export class EventPrinter {
     const who = people.length > 0 ? people.map(handle).join(', ') : 'someone'
     switch (key) {
       case 'created':
+        if (on === 'comment') return `commented${at}`
         if (on === 'member') return `invited ${who}`
         return on === 'card' ? `added ${object} to ${column}` : `added ${object}${at}`
       case 'deleted':
+      case 'archived':
         if (on === 'member') return `removed ${who} from the board`
-        if (on === 'card') return `deleted ${object} from ${column}`
-        return `deleted ${object}${on === 'column' ? ` with ${message.cardCount} cards` : at}`
+        if (on === 'board') return `${key} ${object}`
+        if (on === 'card') return `${key} ${object} from ${column}`
+        return `${key} ${object}${on === 'column' ? ` with ${message.cardCount} cards` : at}`
+      case 'restored':
+        return on === 'card' ? `restored ${object} to ${column}` : `restored ${object}`
       case 'changed':
-        return `changed ${object}${at}`
+        return `${on === 'comment' ? 'edited' : 'changed'} ${object}${at}`
       case 'renamed':
         return `renamed ${object} to ${quoted(message.newName ?? '')}`
       case 'description_changed':
-        return 'changed the description of the board'
+        return `changed the description of ${object}`
       case 'due_changed':
         return message.dueOn ? `set the due date of ${object} to ${message.dueOn}` : `removed the due date of ${object}`
       case 'role_changed':
@@ -102,6 +108,7 @@ export class EventPrinter {
 function objectOf({ on, name }: EventMessage): string {
   if (on === 'card') return quoted(name)
   if (on === 'board') return 'the board'
+  if (on === 'comment') return 'a comment'
   return on === 'label' ? `the label #${escapeControlChars(name)}` : `the ${nouns[on]} ${quoted(name)}`
 }
 

@@ -7,12 +7,15 @@ import { api } from './api.ts'
 import { boards, show } from './boards.ts'
 import { add, due, move } from './cards.ts'
 import type { Command, Context } from './command.ts'
+import { comment } from './comments.ts'
 import { completionOf } from './completion.ts'
 import { doctor } from './doctor.ts'
 import { EXIT, failureOf, wrongUsage } from './failure.ts'
 import { helpOf, overview } from './help.ts'
+import { inbox } from './inbox.ts'
 import { invite } from './invite.ts'
 import { login, logout, whoami } from './login.ts'
+import { archive, restore } from './removals.ts'
 import { seed } from './seed.ts'
 import { escapeControlChars, painter } from './terminal.ts'
 import { tokens } from './tokens.ts'
@@ -28,6 +31,10 @@ const commands: Record<string, Command> = {
   add,
   move,
   due,
+  comment,
+  archive,
+  restore,
+  inbox,
   invite,
   api,
   seed,

@@ -41,8 +41,12 @@ test('[CLI-9] every event is a line with time, user and change', async () => {
   const of = { checklist_id: checklist.id }
   const item = await member.api.call('createItem', { params: of, body: { content: 'first' } })
   await member.api.call('updateItem', { params: { item_id: item.id }, body: { is_done: true } })
+  const comment = await member.api.call('createComment', { params, body: { body: 'Is it done?' } })
+  const ofComment = { comment_id: comment.id }
+  await member.api.call('updateComment', { params: ofComment, body: { body: 'It is done.' } })
+  await member.api.call('deleteComment', { params: ofComment })
   await member.api.call('deleteCard', { params })
-  await until('all ten came', () => running.out().split('\n').length > 10)
+  await until('all thirteen came', () => running.out().split('\n').length > 13)
   const lines = running.out().trimEnd().split('\n')
   for (const line of lines) expect(line).toMatch(/^\d\d:\d\d:\d\d {2}/)
   expect(lines.map((line) => line.slice(10))).toEqual(
@@ -56,6 +60,9 @@ test('[CLI-9] every event is a line with time, user and change', async () => {
       'added the checklist “Steps” on “Rewrite”',
       'added the item “first” on “Rewrite”',
       'checked off “first” on “Rewrite”',
+      'commented on “Rewrite”',
+      'edited a comment on “Rewrite”',
+      'deleted a comment on “Rewrite”',
       'deleted “Rewrite” from Done',
     ].map((what) => `${member.username} ${what}`),
   )

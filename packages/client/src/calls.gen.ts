@@ -26,7 +26,7 @@ export interface Calls {
   resetPasswordByLink(input: types.ResetPasswordByLinkInput, options?: CallOptions): Promise<types.Message>
   /** Read who invites to what. Does not use the invitation up. Problems: `link_invalid`, `too_many_requests`. (`POST /invitations/read`) */
   readInvitation(input: types.ReadInvitationInput, options?: CallOptions): Promise<types.InvitationPreview>
-  /** Join a board by invitation. Emits `board.member_added`. A member of the board gets the same response, and does not use the invitation up; nor does an invitation to the service, for which `board_id` is null. Problems: `link_invalid`, `wrong_invited_email`, `board_not_found`, `already_a_member`, `board_busy`, `board_log_limit`, `board_text_limit`, `change_too_large`. (`POST /invitations/accept`) */
+  /** Join a board by invitation. Emits `board.member_added`. A member of the board gets the same response, and does not use the invitation up; nor does an invitation to the service, for which `board_id` is null. Problems: `board_archived`, `link_invalid`, `wrong_invited_email`, `board_not_found`, `already_a_member`, `board_busy`, `board_log_limit`, `board_text_limit`, `change_too_large`. (`POST /invitations/accept`) */
   acceptInvitation(input: types.AcceptInvitationInput, options?: CallOptions): Promise<types.AcceptedInvitation>
   /** Read the public profile of a user. Problems: `user_not_found`. (`GET /users/{user_id}`) */
   getUser(input: types.GetUserInput, options?: CallOptions): Promise<types.User>
@@ -48,7 +48,11 @@ export interface Calls {
   updateBoard(input: types.UpdateBoardInput, options?: CallOptions): Promise<types.Board>
   /** Delete a board and everything on it. (`DELETE /boards/{board_id}`) */
   deleteBoard(input: types.DeleteBoardInput, options?: CallOptions): Promise<undefined>
-  /** Read the usage and the limits of a board. Text counts as JSON, plus 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null when quotas are off. (`GET /boards/{board_id}/usage`) */
+  /** Archive a board. Its members can read it. Changes are rejected with 409 `board_archived`, except restoring or deleting it and removing members. (`POST /boards/{board_id}/archive`) */
+  archiveBoard(input: types.ArchiveBoardInput, options?: CallOptions): Promise<types.Board>
+  /** Make an archived board usable again. (`POST /boards/{board_id}/restore`) */
+  restoreBoard(input: types.RestoreBoardInput, options?: CallOptions): Promise<types.Board>
+  /** Read the usage and the limits of a board. Archived cards and the trash count too; when a limit is reached, the oldest of the trash is deleted for good. Text counts as JSON, plus 200 bytes for each object. `log_bytes_per_minute` is what recent changes have written to the history; it drains at the allowed rate. A `limit` is null when quotas are off. (`GET /boards/{board_id}/usage`) */
   getBoardUsage(input: types.GetBoardUsageInput, options?: CallOptions): Promise<types.BoardUsage>
   /** Make a user a member of a board. Problems: `user_not_found`, `already_a_member`. (`POST /boards/{board_id}/invite`) */
   inviteMember(input: types.InviteMemberInput, options?: CallOptions): Promise<types.Invited>
@@ -68,8 +72,10 @@ export interface Calls {
   createColumn(input: types.CreateColumnInput, options?: CallOptions): Promise<types.Column>
   /** Change the title, the color or the done mark of a column. (`PATCH /columns/{column_id}`) */
   updateColumn(input: types.UpdateColumnInput, options?: CallOptions): Promise<types.Column>
-  /** Delete a column with its cards. Emits one event, with the deleted column and its cards. (`DELETE /columns/{column_id}`) */
+  /** Delete a column with its cards. Emits one event, with the deleted column and its cards. They can be restored until they are deleted for good, after `TRASH_DAYS`. (`DELETE /columns/{column_id}`) */
   deleteColumn(input: types.DeleteColumnInput, options?: CallOptions): Promise<undefined>
+  /** Archive a column with its cards. They leave the board, are kept, and can be restored. The response and the event have `removed`. (`POST /columns/{column_id}/archive`) */
+  archiveColumn(input: types.ArchiveColumnInput, options?: CallOptions): Promise<types.Column>
   /** Move a column within its board. `position` or `after_id` is required. If both are sent, `after_id` has priority. (`POST /columns/{column_id}/move`) */
   moveColumn(input: types.MoveColumnInput, options?: CallOptions): Promise<types.Column>
   /** Add a card to a column. Placed last unless `position` or `after_id` is given. Problems: `column_not_found`, `id_taken`, `board_card_limit`. (`POST /boards/{board_id}/columns/{column_id}/cards`) */
@@ -80,8 +86,10 @@ export interface Calls {
   getCard(input: types.GetCardInput, options?: CallOptions): Promise<types.Card>
   /** Change the title, the description or the due date of a card. (`PATCH /cards/{card_id}`) */
   updateCard(input: types.UpdateCardInput, options?: CallOptions): Promise<types.Card>
-  /** Delete a card. (`DELETE /cards/{card_id}`) */
+  /** Delete a card. It can be restored until it is deleted for good, after `TRASH_DAYS`. (`DELETE /cards/{card_id}`) */
   deleteCard(input: types.DeleteCardInput, options?: CallOptions): Promise<undefined>
+  /** Archive a card. It leaves the board, is kept, and can be restored. The response and the event have `removed`. (`POST /cards/{card_id}/archive`) */
+  archiveCard(input: types.ArchiveCardInput, options?: CallOptions): Promise<types.Card>
   /** Move a card within its column or to another column. Problems: `column_not_found`. (`POST /cards/{card_id}/move`) */
   moveCard(input: types.MoveCardInput, options?: CallOptions): Promise<types.Card>
   /** Assign users to a card. Adds the users of the list and removes none. Emits one event for each user of the list. Problems: `user_not_found`, `user_not_a_member`. (`PUT /cards/{card_id}/assignees`) */
@@ -122,12 +130,28 @@ export interface Calls {
   assignItem(input: types.AssignItemInput, options?: CallOptions): Promise<types.ChecklistItem>
   /** Remove a user from an item. Problems: `board_log_limit`, `change_too_large`. (`DELETE /items/{item_id}/assignees/{user_id}`) */
   unassignItem(input: types.UnassignItemInput, options?: CallOptions): Promise<undefined>
+  /** Comment on a card. `@[Ada Lovelace](user:<id>)` in the text mentions a member of the board; up to 50 different users count. For a user who is not a member it is only text. The `comment_count` of the card changes; its `updated_at` does not. Problems: `id_taken`. (`POST /cards/{card_id}/comments`) */
+  createComment(input: types.CreateCommentInput, options?: CallOptions): Promise<types.Comment>
+  /** List the comments of a card, newest first. Ordered by `created_at` and `id`. `Link` is the next page, with older comments. A comment that exists all the while is listed once. (`GET /cards/{card_id}/comments`) */
+  listComments(input: types.ListCommentsInput, options?: CallOptions): Promise<types.Comment[]>
+  /** Change the text of a comment. Only its author may do this. The same text again changes nothing. (`PATCH /comments/{comment_id}`) */
+  updateComment(input: types.UpdateCommentInput, options?: CallOptions): Promise<types.Comment>
+  /** Delete a comment. Its author and the owners of the board may do this. (`DELETE /comments/{comment_id}`) */
+  deleteComment(input: types.DeleteCommentInput, options?: CallOptions): Promise<undefined>
   /** Attach a file to a card. A multipart form with one file. The name of its part does not matter; the file name and type are taken from the part. An optional part `id` sets the id. Problems: `file_too_large`, `id_taken`, `board_file_limit`. (`POST /cards/{card_id}/attachments`) */
   createAttachment(input: types.CreateAttachmentInput, options?: CallOptions): Promise<types.Attachment>
   /** Download a file. Always sent as a download. Supports `Range` and `If-None-Match`. A request for a script, style sheet, worker, frame or object (`Sec-Fetch-Dest`) gets 403. Problems: `download_only`, `range_not_satisfiable`. (`GET /attachments/{attachment_id}`) */
   getAttachment(input: types.GetAttachmentInput, options?: CallOptions): Promise<Blob>
   /** Delete a file. (`DELETE /attachments/{attachment_id}`) */
   deleteAttachment(input: types.DeleteAttachmentInput, options?: CallOptions): Promise<undefined>
+  /** List the archived and deleted cards and columns of a board. Newest first; `Link` is the next page. A card that left with its column is listed only with `search` or `column_id`. (`GET /boards/{board_id}/removed`) */
+  listRemoved(input: types.ListRemovedInput, options?: CallOptions): Promise<types.RemovedItem[]>
+  /** Read an archived or deleted card or column. Problems: `removed_not_found`. (`GET /boards/{board_id}/removed/{removed_id}`) */
+  getRemoved(input: types.GetRemovedInput, options?: CallOptions): Promise<types.DetailedRemovedItem>
+  /** Put an archived or deleted card or column back on the board. With its id, number, labels, assignees, checklists and attachments, at its place among its neighbours unless another place is given. A column comes back with the cards that left with it. Labels that were deleted and members who left meanwhile are no longer on the cards. `column_id` is for cards. Runs no automation rule. Problems: `removed_not_found`, `column_not_found`, `column_required`, `id_taken`. (`POST /boards/{board_id}/removed/{removed_id}/restore`) */
+  restoreRemoved(input: types.RestoreRemovedInput, options?: CallOptions): Promise<types.Restored>
+  /** Delete an archived or deleted card or column for good. With its files, and a column with the cards that left with it. Emits no event: the board does not change. Problems: `removed_not_found`. (`DELETE /boards/{board_id}/removed/{removed_id}`) */
+  purgeRemoved(input: types.PurgeRemovedInput, options?: CallOptions): Promise<undefined>
   /** Create an automation rule. The column, label and user of a rule must belong to the board. A rule without the one that its trigger or action needs is accepted, and matches nothing. A board has at most 100 rules. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`, `too_many_rules`, `id_taken`. (`POST /boards/{board_id}/automations`) */
   createRule(input: types.CreateRuleInput, options?: CallOptions): Promise<types.AutomationRule>
   /** List the automation rules of a board. (`GET /boards/{board_id}/automations`) */
@@ -142,6 +166,16 @@ export interface Calls {
   getPresence(input: types.GetPresenceInput, options?: CallOptions): Promise<types.Presence>
   /** Read the event log of a board. Events in order, after the position `after` (`<epoch>.<seq>`, or a number alone). `Link` is the next page. `Board-Position` is the current position of the board. 410 when events after `after` are no longer available: load the board instead. Problems: `history_gone`. (`GET /boards/{board_id}/events`) */
   listEvents(input: types.ListEventsInput, options?: CallOptions): Promise<types.LoggedEvent[]>
+  /** Read the history of a card, newest first. The events of the card, its checklists, items, attachments and comments, as far as the log is kept, also after the card was deleted. `Link` is the next page, with older events. A card that was only re-spaced to make room for another one has no event here. The history of a card of another board is empty. (`GET /boards/{board_id}/cards/{card_id}/events`) */
+  listCardEvents(input: types.ListCardEventsInput, options?: CallOptions): Promise<types.LoggedEvent[]>
+  /** List what concerns you on all your boards. Newest first; `Link` is the next page. Cards that were archived or deleted and archived boards are left out until they are restored. (`GET /me/inbox`) */
+  listInbox(input?: types.ListInboxInput, options?: CallOptions): Promise<types.InboxItem[]>
+  /** Count the unread items of your inbox. (`GET /me/inbox/summary`) */
+  getInboxSummary(input?: types.GetInboxSummaryInput, options?: CallOptions): Promise<types.InboxSummary>
+  /** Mark an item as read or unread. With `seen`, an item that has changed since then stays unread. Problems: `inbox_item_not_found`. (`PATCH /me/inbox/items/{inbox_item_id}`) */
+  updateInboxItem(input: types.UpdateInboxItemInput, options?: CallOptions): Promise<types.InboxItem>
+  /** Mark everything as read that has not changed since a time. (`POST /me/inbox/read`) */
+  readInbox(input: types.ReadInboxInput, options?: CallOptions): Promise<types.InboxSummary>
   /** Create an access token. The response is the only one that contains the token. It acts as the user, limited by its scope, and by its board if `board_id` is given. Requires a login within the last hour. An `admin` token of a board can be created by its owners. A user can have 50 tokens. Problems: `login_too_old`, `board_not_found`, `not_a_member`, `role_too_low`, `too_many_tokens`, `token_lifetime_limit`. (`POST /auth/tokens`) */
   createToken(input: types.CreateTokenInput, options?: CallOptions): Promise<types.NewAccessToken>
   /** List your access tokens, newest first. Expired tokens are listed for 30 days. (`GET /auth/tokens`) */

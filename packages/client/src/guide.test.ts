@@ -158,6 +158,28 @@ test('[DOC-9] a file is uploaded with a progress bar', async () => {
   await page.close()
 })
 
+test('[DOC-9] a comment mentions a member, and is in the history of its card', async () => {
+  const { id } = await addCard('Discuss me')
+  const { stdout, stderr } = await inNode('comments.ts', board_id, id)
+  expect(stderr).toBe('')
+  expect(stdout.split('\n')).toEqual([
+    expect.stringMatching(/^ada @\[Ada\]\(user:.+\) Is this ready\? 1$/),
+    ...['comment.updated', 'comment.created', 'card.created', ''],
+  ])
+})
+
+test('[DOC-9] a card is archived, listed and restored', async () => {
+  const { id } = await addCard('Put me away')
+  const { stdout, stderr } = await inNode('archive.ts', board_id, id)
+  expect(stderr).toBe('')
+  expect(stdout).toBe('true Put me away archived\nPut me away\n')
+})
+
+test('[DOC-9] the inbox is read and marked', async () => {
+  const { stdout, stderr } = await inNode('inbox.ts')
+  expect([stdout, stderr]).toEqual(['0\n', ''])
+})
+
 test('[DOC-9] the bot adds a checklist to a new card', async () => {
   const { id } = await ada.register({ email: 'bot@example.com', username: 'bot', password: PASSWORD })
   await ada.inviteMember({ board_id, user_id: id })

@@ -78,6 +78,8 @@ export interface Board {
   updated_by: string
   labels: Label[]
   members: BoardMember[]
+  /** An archived board is read-only. */
+  archived_at: string | null
 }
 
 export interface ListedBoard {
@@ -88,6 +90,8 @@ export interface ListedBoard {
   updated_by: string
   labels: Label[]
   members: BoardMember[]
+  /** An archived board is read-only. */
+  archived_at: string | null
   /** The number of cards outside done columns. */
   open_cards: number
   /** The number of open cards that are assigned to you. */
@@ -121,6 +125,15 @@ export interface Attachment {
   size: number
 }
 
+export interface Removal {
+  as: "archived" | "deleted"
+  at: string
+  /** The user who archived or deleted it. */
+  by: string | null
+  /** From this time on it may be deleted for good; null: it is kept. */
+  until: string | null
+}
+
 export interface Card {
   id: string
   column_id: string
@@ -137,6 +150,9 @@ export interface Card {
   updated_at: string
   /** Unique on the board and never used again, not even after a deletion. */
   number: number
+  comment_count: number
+  /** Only on what is no longer on the board. */
+  removed?: Removal
 }
 
 export interface Column {
@@ -147,6 +163,8 @@ export interface Column {
   color: string
   is_done_column: boolean
   cards: Card[]
+  /** Only on what is no longer on the board. */
+  removed?: Removal
 }
 
 export interface FullBoard {
@@ -157,6 +175,8 @@ export interface FullBoard {
   updated_by: string
   labels: Label[]
   members: BoardMember[]
+  /** An archived board is read-only. */
+  archived_at: string | null
   columns: Column[]
 }
 
@@ -205,6 +225,52 @@ export interface LabelUsage {
   card_count: number
 }
 
+export interface Comment {
+  id: string
+  card_id: string
+  author: User
+  body: string
+  /** The users whom the text mentions, in its order, if they are members of the board now. Others are only text. */
+  mentions: User[]
+  created_at: string
+  /** When the text was last changed; null: never. */
+  edited_at: string | null
+}
+
+export interface RemovedItem {
+  /** The id of the card or the column. */
+  id: string
+  kind: "card" | "column"
+  title: string
+  /** The number of a card. */
+  number: number | null
+  /** The column of a card when it left the board. It may not exist anymore. */
+  column_id: string | null
+  /** The number of cards that come back with a column. */
+  card_count: number | null
+  removed: Removal
+}
+
+export interface DetailedRemovedItem {
+  /** The id of the card or the column. */
+  id: string
+  kind: "card" | "column"
+  title: string
+  /** The number of a card. */
+  number: number | null
+  /** The column of a card when it left the board. It may not exist anymore. */
+  column_id: string | null
+  /** The number of cards that come back with a column. */
+  card_count: number | null
+  removed: Removal
+  card: Card | null
+}
+
+export interface Restored {
+  card: Card | null
+  column: Column | null
+}
+
 export interface AutomationRule {
   id: string
   board_id: string
@@ -242,6 +308,29 @@ export interface Presence {
 
 /** An event of a board's log, with its sequence number. */
 export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number; actor_id?: string | null }
+
+export interface InboxItem {
+  id: string
+  /** `mentioned` in a comment, `assigned` to a card or to an item of it, or `added` to a board. The strongest, if there are several. */
+  reason: "mentioned" | "assigned" | "added"
+  /** How often something happened since it was last read. */
+  count: number
+  /** Who did it last; null: an automation rule. */
+  actor: User | null
+  board: { id: string; title: string }
+  card: { id: string; number: number; title: string } | null
+  /** The comment that mentions you, as it is now, shortened. */
+  comment: { id: string; excerpt: string } | null
+  changed_at: string
+  read_at: string | null
+}
+
+export interface InboxSummary {
+  /** The number of unread items; 100 means 100 or more. */
+  unread: number
+  /** When an unread item changed last. It differs also when the number is the same and the items are not. */
+  newest_at: string | null
+}
 
 export interface NewAccessToken {
   id: string
@@ -326,6 +415,8 @@ export interface AccountExport {
   items_assigned: ({ board_id: string; id: string; content: string; is_done: boolean })[]
   automation_rules: ({ board_id: string; id: string; name: string })[]
   attachments: ({ board_id: string; id: string; card_id: string; name: string; mime_type: string; size: number; uploaded_at: string })[]
+  comments: ({ board_id: string; id: string; card_id: string; body: string; created_at: string; edited_at: string | null })[]
+  inbox: ({ reason: string; board_id: string; card_id: string | null; changed_at: string; read_at: string | null })[]
   changes: ({ board_id: string; seq: number; type: string; id: string | null; at: string })[]
   stored_responses: ({ key: string; board_id: string | null; status: number; at: string })[]
   invitations: ({ id: string; board_id: string | null; role: "owner" | "member" | null; email: string | null; invited_by: string | null; created_at: string; expires_at: string; is_claimed: boolean; accepted_at: string | null; claimed_by: string | null })[]
@@ -345,6 +436,20 @@ export interface Statistics {
 
 export interface DeletedBoard {
   id: string
+}
+
+export interface CommentEvent {
+  id: string
+  card_id: string
+  author: User
+  body: string
+  /** The users whom the text mentions, in its order, if they are members of the board now. Others are only text. */
+  mentions: User[]
+  created_at: string
+  /** When the text was last changed; null: never. */
+  edited_at: string | null
+  /** The number of comments of the card after the change. */
+  comment_count: number
 }
 
 /** The data of each kind of event. */
@@ -380,6 +485,9 @@ export interface EventData {
   'checklist_item.unassigned': ChecklistItem
   'attachment.created': Attachment
   'attachment.deleted': Attachment
+  'comment.created': CommentEvent
+  'comment.updated': CommentEvent
+  'comment.deleted': CommentEvent
 }
 export type EventKind = keyof EventData
 
@@ -412,6 +520,7 @@ export type ProblemCode =
   | 'registration_closed'
   | 'not_a_member'
   | 'role_too_low'
+  | 'not_the_author'
   | 'wrong_invited_email'
   | 'login_too_old'
   | 'token_scope'
@@ -426,7 +535,10 @@ export type ProblemCode =
   | 'checklist_not_found'
   | 'item_not_found'
   | 'attachment_not_found'
+  | 'comment_not_found'
   | 'rule_not_found'
+  | 'removed_not_found'
+  | 'inbox_item_not_found'
   | 'user_not_found'
   | 'invitation_not_found'
   | 'link_invalid'
@@ -438,6 +550,8 @@ export type ProblemCode =
   | 'email_taken'
   | 'username_taken'
   | 'id_taken'
+  | 'board_archived'
+  | 'column_required'
   | 'own_account'
   | 'user_erased'
   | 'last_owner'
@@ -548,7 +662,10 @@ export interface CreateBoardInput {
   description?: string | null
 }
 
-export type ListBoardsInput = Record<string, never>
+export interface ListBoardsInput {
+  /** Only archived boards, or only the others. */
+  archived?: "true" | "false"
+}
 
 export interface GetBoardInput {
   board_id: string
@@ -561,6 +678,14 @@ export interface UpdateBoardInput {
 }
 
 export interface DeleteBoardInput {
+  board_id: string
+}
+
+export interface ArchiveBoardInput {
+  board_id: string
+}
+
+export interface RestoreBoardInput {
   board_id: string
 }
 
@@ -627,6 +752,10 @@ export interface DeleteColumnInput {
   column_id: string
 }
 
+export interface ArchiveColumnInput {
+  column_id: string
+}
+
 export interface MoveColumnInput {
   column_id: string
   /** Index in the target list, not counting the moved item. Past the end means last. */
@@ -681,6 +810,10 @@ export interface UpdateCardInput {
 }
 
 export interface DeleteCardInput {
+  card_id: string
+}
+
+export interface ArchiveCardInput {
   card_id: string
 }
 
@@ -796,6 +929,28 @@ export interface UnassignItemInput {
   user_id: string
 }
 
+export interface CreateCommentInput {
+  card_id: string
+  id?: string | null
+  body: string
+}
+
+export interface ListCommentsInput {
+  card_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  limit?: number
+}
+
+export interface UpdateCommentInput {
+  comment_id: string
+  body?: string
+}
+
+export interface DeleteCommentInput {
+  comment_id: string
+}
+
 export interface CreateAttachmentInput {
   card_id: string
   id?: string | null
@@ -808,6 +963,39 @@ export interface GetAttachmentInput {
 
 export interface DeleteAttachmentInput {
   attachment_id: string
+}
+
+export interface ListRemovedInput {
+  board_id: string
+  as?: "archived" | "deleted"
+  kind?: "card" | "column"
+  /** A part of the title or the description of a card, or of the title of a column, case-insensitive. */
+  search?: string
+  /** Cards of this column. */
+  column_id?: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  limit?: number
+}
+
+export interface GetRemovedInput {
+  board_id: string
+  removed_id: string
+}
+
+export interface RestoreRemovedInput {
+  board_id: string
+  removed_id: string
+  column_id?: string | null
+  /** Index in the target list, not counting the moved item. Past the end means last. */
+  position?: number | null
+  /** The item that precedes it; null means first. Has priority over `position`. */
+  after_id?: string | null
+}
+
+export interface PurgeRemovedInput {
+  board_id: string
+  removed_id: string
 }
 
 export interface CreateRuleInput {
@@ -858,6 +1046,36 @@ export interface ListEventsInput {
   board_id: string
   after?: string
   limit?: number
+}
+
+export interface ListCardEventsInput {
+  board_id: string
+  card_id: string
+  /** The `seq` of the last event of the previous page. */
+  cursor?: number
+  limit?: number
+}
+
+export interface ListInboxInput {
+  /** `true`: only unread items. */
+  unread?: "true" | "false"
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  limit?: number
+}
+
+export type GetInboxSummaryInput = Record<string, never>
+
+export interface UpdateInboxItemInput {
+  inbox_item_id: string
+  is_read: boolean
+  /** The `changed_at` of the item that the user saw. */
+  seen?: string
+}
+
+export interface ReadInboxInput {
+  /** The newest `changed_at` that the user saw. */
+  until: string
 }
 
 export interface CreateTokenInput {
@@ -978,6 +1196,8 @@ export interface Operations {
   getBoard: { input: GetBoardInput; result: FullBoard }
   updateBoard: { input: UpdateBoardInput; result: Board }
   deleteBoard: { input: DeleteBoardInput; result: undefined }
+  archiveBoard: { input: ArchiveBoardInput; result: Board }
+  restoreBoard: { input: RestoreBoardInput; result: Board }
   getBoardUsage: { input: GetBoardUsageInput; result: BoardUsage }
   inviteMember: { input: InviteMemberInput; result: Invited }
   listMembers: { input: ListMembersInput; result: BoardMember[] }
@@ -989,12 +1209,14 @@ export interface Operations {
   createColumn: { input: CreateColumnInput; result: Column }
   updateColumn: { input: UpdateColumnInput; result: Column }
   deleteColumn: { input: DeleteColumnInput; result: undefined }
+  archiveColumn: { input: ArchiveColumnInput; result: Column }
   moveColumn: { input: MoveColumnInput; result: Column }
   createCard: { input: CreateCardInput; result: Card }
   findCards: { input: FindCardsInput; result: Card[] }
   getCard: { input: GetCardInput; result: Card }
   updateCard: { input: UpdateCardInput; result: Card }
   deleteCard: { input: DeleteCardInput; result: undefined }
+  archiveCard: { input: ArchiveCardInput; result: Card }
   moveCard: { input: MoveCardInput; result: Card }
   assignCard: { input: AssignCardInput; result: Card }
   unassignCard: { input: UnassignCardInput; result: undefined }
@@ -1015,9 +1237,17 @@ export interface Operations {
   moveItem: { input: MoveItemInput; result: ChecklistItem }
   assignItem: { input: AssignItemInput; result: ChecklistItem }
   unassignItem: { input: UnassignItemInput; result: undefined }
+  createComment: { input: CreateCommentInput; result: Comment }
+  listComments: { input: ListCommentsInput; result: Comment[] }
+  updateComment: { input: UpdateCommentInput; result: Comment }
+  deleteComment: { input: DeleteCommentInput; result: undefined }
   createAttachment: { input: CreateAttachmentInput; result: Attachment }
   getAttachment: { input: GetAttachmentInput; result: Blob }
   deleteAttachment: { input: DeleteAttachmentInput; result: undefined }
+  listRemoved: { input: ListRemovedInput; result: RemovedItem[] }
+  getRemoved: { input: GetRemovedInput; result: DetailedRemovedItem }
+  restoreRemoved: { input: RestoreRemovedInput; result: Restored }
+  purgeRemoved: { input: PurgeRemovedInput; result: undefined }
   createRule: { input: CreateRuleInput; result: AutomationRule }
   listRules: { input: ListRulesInput; result: AutomationRule[] }
   updateRule: { input: UpdateRuleInput; result: AutomationRule }
@@ -1025,6 +1255,11 @@ export interface Operations {
   listRuns: { input: ListRunsInput; result: AutomationRun[] }
   getPresence: { input: GetPresenceInput; result: Presence }
   listEvents: { input: ListEventsInput; result: LoggedEvent[] }
+  listCardEvents: { input: ListCardEventsInput; result: LoggedEvent[] }
+  listInbox: { input: ListInboxInput; result: InboxItem[] }
+  getInboxSummary: { input: GetInboxSummaryInput; result: InboxSummary }
+  updateInboxItem: { input: UpdateInboxItemInput; result: InboxItem }
+  readInbox: { input: ReadInboxInput; result: InboxSummary }
   createToken: { input: CreateTokenInput; result: NewAccessToken }
   listTokens: { input: ListTokensInput; result: AccessToken[] }
   revokeToken: { input: RevokeTokenInput; result: undefined }

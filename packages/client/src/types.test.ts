@@ -33,7 +33,7 @@ test('[SDK-2] the generated types match the contract and are complete', () => {
     names: Same<OperationName, keyof Contract>
     inputs: None<OtherInputs>
     // Only the log has more precise types than the contract, where its data is any object.
-    results: Same<OtherResults, 'listEvents'>
+    results: Same<OtherResults, 'listEvents' | 'listCardEvents'>
     log: Same<Omit<ContractLoggedEvent, 'type' | 'data' | 'version'>, Omit<LoggedEvent, 'type' | 'data' | 'version'>>
     kinds: Same<EventKind, keyof typeof events>
     events: None<OtherEvents>

@@ -4,6 +4,7 @@ import type { Board, BoardMember, FullBoard } from '@lockstep/contract/boards'
 import type { Card } from '@lockstep/contract/cards'
 import type { Checklist, ChecklistItem } from '@lockstep/contract/checklists'
 import type { Column } from '@lockstep/contract/columns'
+import type { CommentEvent } from '@lockstep/contract/comments'
 import type { Label } from '@lockstep/contract/labels'
 import type { ApiResponse } from './client.ts'
 import type { TestBoard } from './service.ts'
@@ -91,6 +92,13 @@ export function applyEvent(board: FullBoard, { type, data }: FoldedEvent): FullB
       return withAttachments(board, data as Attachment, (files) =>
         files.filter((f) => f.id !== (data as Attachment).id),
       )
+    // The board does not contain comments, only their number.
+    case 'comment.created':
+    case 'comment.updated':
+    case 'comment.deleted': {
+      const { card_id, comment_count } = data as CommentEvent
+      return withCards(board, (card) => (card.id === card_id ? { ...card, comment_count } : card))
+    }
     case 'label.created':
       return { ...board, labels: [...board.labels, data as Label] }
     case 'label.updated':

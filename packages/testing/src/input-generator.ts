@@ -25,6 +25,7 @@ interface Shape {
   required?: string[]
   minLength?: number
   maxLength?: number
+  pattern?: string
   minimum?: number
   maximum?: number
   maxItems?: number
@@ -40,7 +41,7 @@ export function accepts(schema: Schema, value: unknown): boolean {
   if (strange) throw new Error(`The generator does not understand the keyword ${strange}`)
   const { type, anyOf, properties = {}, required = [], items, ...bounds } = shapeOf(schema)
   const { const: constant, enum: members, format, minLength = 0, maxLength = Infinity, maxItems = Infinity } = bounds
-  const { minimum = -Infinity, maximum = Infinity } = bounds
+  const { minimum = -Infinity, maximum = Infinity, pattern = '' } = bounds
   if (constant !== undefined && value !== constant) return false
   if (members && !members.includes(value)) return false
   if (type && type !== typeOf(value) && !(type === 'number' && typeof value === 'number')) return false
@@ -48,7 +49,8 @@ export function accepts(schema: Schema, value: unknown): boolean {
   if (typeof value === 'number') return value >= minimum && value <= maximum
   if (typeof value === 'string') {
     const { length } = Array.from(value)
-    return length >= minLength && length <= maxLength && (!format || formats[format].test(value))
+    const isInBounds = length >= minLength && length <= maxLength && RegExp(pattern).test(value)
+    return isInBounds && (!format || formats[format].test(value))
   }
   if (Array.isArray(value)) return value.length <= maxItems && (!items || value.every((item) => accepts(items, item)))
   if (!isFields(value)) return true
@@ -60,7 +62,7 @@ export function accepts(schema: Schema, value: unknown): boolean {
 }
 const understood = new Set([
   ...['type', 'format', 'const', 'enum', 'anyOf', 'items', 'properties', 'required', 'minLength', 'maxLength'],
-  ...['minimum', 'maximum', 'maxItems', 'title', 'description', 'default'],
+  ...['minimum', 'maximum', 'maxItems', 'pattern', 'title', 'description', 'default'],
 ])
 const typeOf = (value: unknown) =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value
@@ -116,6 +118,7 @@ function simplest({ const: constant, default: usual, enum: [member] = [], type, 
   if (format === 'uuid') return randomUUID()
   if (format === 'date') return '2026-11-20'
   if (format === 'email') return `${word}@example.com`
+  if (format === 'date-time') return '2026-11-16T12:00:00.000Z'
   if (type === 'integer' || type === 'number') return Math.max(minimum, 0)
   if (type === 'boolean') return true
   return type === 'string' ? word.padEnd(minLength, 'x').slice(0, maxLength) : null
@@ -127,11 +130,41 @@ export const pathTo = (template: string, params: Record<string, string>) =>
 export const everyParam = () =>
   new Set(Object.values<Operation>(operations).flatMap(({ params }) => Object.keys(propertiesOf(params))))
 
+/** An automation rule assigns the user: nobody is notified of what they did themselves. */
+async function makeInboxItem(api: Client, board_id: string): Promise<string> {
+  const params = { board_id }
+  const { id: action_user_id } = await api.call('getMe', {})
+  const from = await api.call('createColumn', { params, body: { title: 'From' } })
+  const to = await api.call('createColumn', { params, body: { title: 'To' } })
+  const rule = { name: 'Assign', trigger_type: 'CARD_MOVED', action_type: 'ASSIGN_MEMBER' } as const
+  const { id: rule_id } = await api.call('createRule', {
+    params,
+    body: { ...rule, trigger_column_id: to.id, action_user_id },
+  })
+  const at = { ...params, column_id: from.id }
+  const { id: card_id } = await api.call('createCard', { params: at, body: { title: 'Mine' } })
+  await api.call('moveCard', { params: { card_id }, body: { column_id: to.id } })
+  await api.call('deleteRule', { params: { rule_id } })
+  const items = await api.call('listInbox', {})
+  return items.find(({ card }) => card?.id === card_id)?.id as string
+}
+
 /** Makes one of everything that paths can name, each by the operation that creates it: a column by `createColumn`. */
 export async function furnish(api: Client, known: Known, params: Iterable<string> = everyParam()): Promise<Known> {
   let all = known
   for (const param of params) {
     if (all[param] !== undefined) continue
+    if (param === 'removed_id') {
+      const { card_id } = await furnish(api, { ...all, card_id: undefined }, ['card_id'])
+      await api.call('archiveCard', { params: { card_id: card_id as string } })
+      all = { ...all, removed_id: card_id }
+      continue
+    }
+    if (param === 'inbox_item_id') {
+      all = await furnish(api, all, ['board_id'])
+      all = { ...all, inbox_item_id: await makeInboxItem(api, all['board_id'] as string) }
+      continue
+    }
     const name = `create${param[0]?.toUpperCase()}${param.slice(1, -'_id'.length)}`
     const operation = (operations as Record<string, Operation>)[name]
     if (!operation) throw new Error(`Nothing creates a ${param}: the fixture must know it`)

@@ -1,7 +1,7 @@
 import type { ResourceName } from '../live/model.gen.ts'
 import { type EventModel, eventModel } from '../live/model.ts'
 import { get, type Item, listOf } from '../live/tree.ts'
-import type { Board, BoardEvent, BoardMember, User } from '../types.gen.ts'
+import type { Board, BoardEvent, BoardMember, Card, User } from '../types.gen.ts'
 import { KnownResources, linkedTo, nameOf } from './known-resources.ts'
 
 /** What happened, as a key for the texts of an application. */
@@ -21,6 +21,9 @@ export type MessageKey =
   /** The server changed only its rank, to make room for others. */
   | 'rebalanced'
   | 'deleted'
+  | 'archived'
+  /** A card or a column that is back on the board, or a board that is no longer archived. */
+  | 'restored'
   | 'assigned'
   | 'unassigned'
   | 'linked'
@@ -32,9 +35,9 @@ export type MessageKey =
 /** An event in a form that an application can put into words. */
 export interface EventMessage {
   key: MessageKey
-  on: ResourceName | 'member'
+  on: ResourceName | 'member' | 'comment'
   id: string
-  /** The title, name or content; for `renamed` the old one, for `unknown` the kind of the event. */
+  /** The title, name or content; for `renamed` the old one, for `unknown` the kind of the event. Empty for a comment. */
   name: string
   newName?: string
   /** The card that it belongs to. */
@@ -49,7 +52,7 @@ export interface EventMessage {
   role?: BoardMember['role']
   /** The new due date of a card; null if it was removed. */
   dueOn?: string | null
-  /** How many cards were deleted with a column. */
+  /** How many cards left or came back with a column. */
   cardCount?: number
   /** Without a user, and not only a rank: an automation rule did it. */
   isByRule?: boolean
@@ -84,6 +87,9 @@ export class EventDescriber {
       if (type === 'board.member_added') return { key: 'created', ...about }
       return { key: user_id === data.user_id ? 'left' : 'deleted', ...about }
     }
+    const comment = commentKeys[type]
+    if (comment && 'card_id' in data)
+      return { key: comment, on: 'comment', id: data.id, name: '', card_id: data.card_id }
     const model = eventModel(type)
     if (!model) return { key: 'unknown', on: 'board', id: '', name: type }
     const before = this.#known.find(data.id)
@@ -96,7 +102,7 @@ export class EventDescriber {
       name: nameOf(on, data),
       card_id: this.#names.cardOf(on, data),
       ...(column_id && { column_id }),
-      ...describeChange(model, data, before, user_id === null),
+      ...describeChange(model, event, data, before),
     }
   }
 
@@ -105,6 +111,9 @@ export class EventDescriber {
     if (verb === 'delete') return { key: 'deleted', ...about }
     const board = data as Board
     const old = before as Board | undefined
+    // An older server does not send `archived_at`.
+    const [was, is] = [old?.archived_at != null, board.archived_at != null]
+    if (was !== is && (old || is)) return { key: is ? 'archived' : 'restored', ...about }
     if (old && old.title !== board.title) return { key: 'renamed', ...about, name: old.title, newName: board.title }
     if (old && old.description !== board.description) return { key: 'description_changed', ...about }
     const other = board.members.find(({ user_id, role }) => (this.#known.member(user_id)?.role ?? role) !== role)
@@ -114,25 +123,38 @@ export class EventDescriber {
   }
 }
 
+/** The board does not contain comments, so they have no model. */
+const commentKeys: Partial<Record<string, MessageKey>> = {
+  'comment.created': 'created',
+  'comment.updated': 'changed',
+  'comment.deleted': 'deleted',
+}
+
 type Change = Pick<EventMessage, 'key'> & Partial<EventMessage>
 
 function describeChange(
   { verb, on, linked }: EventModel,
+  { timestamp, user_id }: BoardEvent,
   data: Item,
   before: Item | undefined,
-  isOfService: boolean,
 ): Change {
+  const isOfService = user_id === null
+  const withCards = on === 'column' && { cardCount: listOf(data, 'cards').length }
   switch (verb) {
     case 'create':
-      return { key: 'created' }
-    case 'delete':
-      return { key: 'deleted', ...(on === 'column' && { cardCount: listOf(data, 'cards').length }) }
+      return isRestored(on, data, before, timestamp) ? { key: 'restored', ...withCards } : { key: 'created' }
+    case 'delete': {
+      const { removed } = data as Partial<Card>
+      return { key: removed?.as === 'archived' ? 'archived' : 'deleted', ...withCards }
+    }
     case 'update': {
       const wasDone = before && get(before, 'is_done')
       const isDone = get(data, 'is_done')
       if (before && wasDone !== isDone) return { key: isDone ? 'checked' : 'unchecked' }
       const [name, newName] = [before && nameOf(on, before), nameOf(on, data)]
       if (name !== undefined && name !== newName) return { key: 'renamed', name, newName }
+      const [oldText, text] = [before && get(before, 'description'), get(data, 'description')]
+      if (oldText !== undefined && oldText !== text) return { key: 'description_changed' }
       const [oldDue, dueOn] = [before && get(before, 'due_on'), get(data, 'due_on') as string | null | undefined]
       // An older server does not send it.
       return oldDue === undefined || dueOn === undefined || oldDue === dueOn
@@ -162,6 +184,13 @@ function describeChange(
       }
     }
   }
+}
+
+/** A card is older than the event of its return. A new column has no cards, and nothing is known about it. */
+function isRestored(on: ResourceName, data: Item, before: Item | undefined, timestamp: string): boolean {
+  if (on === 'column') return before !== undefined || listOf(data, 'cards').length > 0
+  const created_at = on === 'card' && (get(data, 'created_at') as string | undefined)
+  return !!created_at && Date.parse(created_at) < Date.parse(timestamp)
 }
 
 function describeMove(on: ResourceName, data: Item, before: Item | undefined, isOfService: boolean): Change {

@@ -22,6 +22,7 @@ export class KnownResources {
   addEvent({ type, data }: BoardEvent): void {
     const on = eventModel(type)?.on
     if ('user_id' in data) this.#addMembers([data])
+    else if ('author' in data) this.#people.set(data.author.id, data.author)
     else if (on) {
       if ('members' in data) this.#addMembers(data.members)
       this.#add(on, data)

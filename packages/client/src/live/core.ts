@@ -1,7 +1,7 @@
 import { applyEvent } from './fold.ts'
 import { eventModel, modelOf, subjectOf } from './model.ts'
 import { conflictOf, isDoneBy, isPossible, predict, withAnchor } from './predict.ts'
-import { find, get, share } from './tree.ts'
+import { find, get, type Item, share } from './tree.ts'
 import type { BoardEvent, Change, ExpectedFields, FullBoard } from './types.ts'
 import { inverse } from './undo.ts'
 
@@ -345,15 +345,23 @@ export class BoardCore {
     if (!this.#isStale || !this.base) return
     this.#isStale = false
     let board = this.base
+    const deleted = new Map<string, Item>()
     for (const operation of this.pending) {
-      const { change, at, base, isReflected, attempts, isShared } = operation
+      const { at, base, isReflected, attempts, isShared } = operation
       if (isReflected) continue
+      // A restore brings back what the pending deletion removes now, not what it removed when the user made it.
+      const change = withItem(operation.change, deleted)
+      operation.change = change
       // The server decides about changes that were sent or that are based on a newer board.
       const isDecidable = attempts === 0 && !isShared && !isBefore(this.position, base)
       const current = isDecidable && conflictIn(board, operation)
       if (current) this.#drop(operation, 'conflict', undefined, current)
-      else if (!this.isDeleted && isPossible(board, change)) board = predict(board, change, at)
-      else if (isDecidable) this.#drop(operation, isDeletion(change) ? undefined : 'gone')
+      else if (!this.isDeleted && isPossible(board, change)) {
+        const { verb, id, model } = subjectOf(change)
+        const found = verb === 'delete' && find(board, model?.path ?? [], id)
+        if (found) deleted.set(id, found.item)
+        board = predict(board, change, at)
+      } else if (isDecidable) this.#drop(operation, isDeletion(change) ? undefined : 'gone')
     }
     this.#isStale = false
     this.#rendered = share(this.#rendered, board)
@@ -388,6 +396,12 @@ const mergeQueued = (known: Pending, { attempts, base, position }: QueuedChange)
 const conflictIn = (board: FullBoard, operation: Pending) =>
   operation.expected && conflictOf(operation, find(board, modelOf('card').path, subjectOf(operation.change).id)?.item)
 
+/** A restore with the item that an earlier pending change deletes, if there is one. */
+function withItem(change: Change, deleted: ReadonlyMap<string, Item>): Change {
+  const item = deleted.get(subjectOf(change).id)
+  return item && change.restores ? ({ ...change, restores: { ...change.restores, item } } as Change) : change
+}
+
 export const isBefore = (a: Position, b: Position) => a.epoch < b.epoch || (a.epoch === b.epoch && a.seq < b.seq)
 export const laterOf = (a: Position, b: Position | undefined) => (b && isBefore(a, b) ? b : a)
 
@@ -396,7 +410,7 @@ const isDeletion = (change: Change) => ['delete', 'unlink', 'unassign'].includes
 
 /** The text that the user typed, in one piece. */
 function textOf(change: Change): string {
-  const { model, fields } = subjectOf(change)
-  const texts = model?.texts.map((name) => fields[name]) ?? []
+  const { model, fields, item = fields } = subjectOf(change)
+  const texts = model?.texts.map((name) => get(item, name)) ?? []
   return texts.filter((text) => typeof text === 'string').join('\n\n')
 }

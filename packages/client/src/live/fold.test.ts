@@ -29,6 +29,9 @@ function randomLog(seed: number): { start: FullBoard; log: BoardEvent[] } {
   const log = server.log.slice(first).map((logged) => logged.event)
   log.push(event('attachment.created', file), event('attachment.created', { ...file, id: 'file-2' }))
   log.push(event('attachment.deleted', file))
+  const comment = { id: 'comment', card_id, body: 'Hello', comment_count: 1 }
+  log.push(event('comment.created', comment), event('comment.updated', comment))
+  log.push(event('comment.deleted', { ...comment, comment_count: 0 }), event('comment.created', comment))
   log.push(event('board.member_added', member('user-8')), event('board.member_removed', member('user-1')))
   return { start: before, log }
 }
@@ -63,6 +66,18 @@ test('[COMPAT-7] fields that an event lacks stay as they are', () => {
   const label = board.labels[0] as FullBoard['labels'][0]
   const relabeled = applyEvent(board, event('label.updated', { id: label.id, name: 'renamed' }))
   expect(relabeled.labels[0]).toEqual({ ...label, name: 'renamed' })
+})
+
+test('[COMMENT-8] a comment changes the number of comments of its card, and nothing else', () => {
+  const { board } = smallServer()
+  const [column] = board.columns as [FullBoard['columns'][0]]
+  const card = column.cards[0] as Card
+  const comment = { id: 'comment', card_id: card.id, body: 'Hello', comment_count: 1 }
+  const after = applyEvent(board, event('comment.created', comment))
+  expect(after.columns[0]?.cards).toEqual([{ ...card, comment_count: 1 }, ...column.cards.slice(1)])
+  expect(after.columns[0]?.cards[1]).toBe(column.cards[1])
+  expect(applyEvent(after, event('comment.updated', comment))).toBe(after)
+  expect(applyEvent(after, event('comment.created', { ...comment, card_id: 'unknown' }))).toBe(after)
 })
 
 test('[SYNC-9] an event creates new objects only for the parts it changes', () => {

@@ -25,6 +25,11 @@ export function applyEvent(board: FullBoard, event: BoardEvent): FullBoard {
   if (event.type === 'board.member_added')
     return { ...board, members: [...withoutMember(board, event.data), event.data] }
   if (event.type === 'board.member_removed') return { ...board, members: withoutMember(board, event.data) }
+  // The board does not contain comments, only their number.
+  if ('comment_count' in event.data && 'card_id' in event.data) {
+    const { card_id, comment_count } = event.data
+    return update(board, modelOf('card').path, card_id, (card) => share(card, { ...card, comment_count }))
+  }
   return board
 }
 

@@ -1,4 +1,4 @@
-export type Verb = 'create' | 'update' | 'delete' | 'move' | 'assign' | 'unassign' | 'link' | 'unlink'
+export type Verb = 'create' | 'update' | 'delete' | 'move' | 'assign' | 'unassign' | 'link' | 'unlink' | 'restore'
 /** The list fields that lead from the board to the items of a kind. */
 export type Path = readonly string[]
 
@@ -13,8 +13,6 @@ export interface ResourceTable<Name extends string> {
   children: readonly Name[]
   /** Whether it has a `rank` among its siblings. */
   isOrdered?: true
-  /** Whether a create can choose the place. If not, it is created last. */
-  isPlacedByCreate?: true
   /** Whether a move can change the parent. */
   changesParent?: true
   /** The fields that an update can set, and those of a create if they differ. */

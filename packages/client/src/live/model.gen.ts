@@ -5,8 +5,8 @@ export type ResourceName = 'board' | 'column' | 'card' | 'label' | 'checklist' |
 
 export const resources: Record<ResourceName, ResourceTable<ResourceName>> = {
   board: { path: [], children: ['column', 'label'], update: ['title', 'description'], create: [], texts: ['title', 'description'], initial: {} },
-  column: { path: ['columns'], parent: 'board_id', children: ['card'], isOrdered: true, isPlacedByCreate: true, update: ['title', 'color', 'is_done_column'], texts: ['title'], initial: { color: '#6b7280', is_done_column: false, cards: [] } },
-  card: { path: ['columns', 'cards'], parent: 'column_id', children: ['checklist', 'attachment'], isOrdered: true, isPlacedByCreate: true, changesParent: true, update: ['title', 'description', 'due_on'], texts: ['title', 'description'], initial: { description: null, due_on: null, labels: [], assignees: [], checklists: [], attachments: [], number: 0 }, times: ['created_at', 'updated_at'] },
+  column: { path: ['columns'], parent: 'board_id', children: ['card'], isOrdered: true, update: ['title', 'color', 'is_done_column'], texts: ['title'], initial: { color: '#6b7280', is_done_column: false, cards: [] } },
+  card: { path: ['columns', 'cards'], parent: 'column_id', children: ['checklist', 'attachment'], isOrdered: true, changesParent: true, update: ['title', 'description', 'due_on'], texts: ['title', 'description'], initial: { description: null, due_on: null, labels: [], assignees: [], checklists: [], attachments: [], number: 0, comment_count: 0 }, times: ['created_at', 'updated_at'] },
   label: { path: ['labels'], linkedTo: 'card', linkedPath: ['columns', 'cards', 'labels'], parent: 'board_id', children: [], update: ['name', 'color'], texts: ['name'], initial: { color: '#6b7280' } },
   checklist: { path: ['columns', 'cards', 'checklists'], parent: 'card_id', children: ['item'], isOrdered: true, update: ['title'], texts: ['title'], initial: { items: [] } },
   item: { path: ['columns', 'cards', 'checklists', 'items'], parent: 'checklist_id', children: [], isOrdered: true, changesParent: true, update: ['content', 'is_done'], create: ['content'], texts: ['content'], initial: { is_done: false, assignees: [] } },
@@ -22,10 +22,12 @@ export const changes: Record<string, ChangeRow<ResourceName>> = {
   createColumn: ['create', 'column', 'column.created', 1],
   updateColumn: ['update', 'column', 'column.updated'],
   deleteColumn: ['delete', 'column', 'column.deleted'],
+  archiveColumn: ['delete', 'column', 'column.deleted'],
   moveColumn: ['move', 'column', 'column.moved'],
   createCard: ['create', 'card', 'card.created', 1],
   updateCard: ['update', 'card', 'card.updated'],
   deleteCard: ['delete', 'card', 'card.deleted'],
+  archiveCard: ['delete', 'card', 'card.deleted'],
   moveCard: ['move', 'card', 'card.moved'],
   assignCard: ['assign', 'card', 'card.assigned'],
   unassignCard: ['unassign', 'card', 'card.unassigned'],
@@ -46,6 +48,7 @@ export const changes: Record<string, ChangeRow<ResourceName>> = {
   unassignItem: ['unassign', 'item', 'checklist_item.unassigned'],
   createAttachment: ['create', 'attachment', 'attachment.created'],
   deleteAttachment: ['delete', 'attachment', 'attachment.deleted'],
+  restoreRemoved: ['restore', 'board', 'card.created', 1],
 }
 
 export type ChangeName =
@@ -57,10 +60,12 @@ export type ChangeName =
   | 'createColumn'
   | 'updateColumn'
   | 'deleteColumn'
+  | 'archiveColumn'
   | 'moveColumn'
   | 'createCard'
   | 'updateCard'
   | 'deleteCard'
+  | 'archiveCard'
   | 'moveCard'
   | 'assignCard'
   | 'unassignCard'
@@ -80,6 +85,7 @@ export type ChangeName =
   | 'assignItem'
   | 'unassignItem'
   | 'deleteAttachment'
+  | 'restoreRemoved'
 
 /** The title, name or content of each kind of resource. */
 export const nameFields: Record<ResourceName, string> = {

@@ -45,18 +45,14 @@ export function changeFor(verb: Verb, on: ResourceName, input: Fields, linked?: 
   return found ? [{ name: found.name, input } as unknown as Change] : []
 }
 
-/** The kinds that can be linked to a kind of resource. */
-export const linkedKinds = (name: ResourceName) =>
-  (Object.keys(resources) as ResourceName[]).filter((each) => modelOf(each).linkedTo === name)
-
 /** The list with copies of a linked kind. */
 export const linkedList = (kind: ResourceName) => modelOf(kind).linkedPath?.at(-1) ?? ''
 
-/** What a change does, to which resource. */
-export function subjectOf({ name, input }: Change) {
+/** What a change does, to which resource. What a restore brings back is known only if it undoes a deletion. */
+export function subjectOf({ name, input, restores }: Change) {
   const effect = changeModel(name)
-  const { on } = effect
+  const { on, item } = { ...effect, item: undefined, ...restores }
   const fields: Fields = { ...input }
-  const id = (fields[idField(on)] ?? fields.id) as string
-  return { ...effect, fields, id, model: on === 'member' ? undefined : modelOf(on) }
+  const id = (fields['removed_id'] ?? fields[idField(on)] ?? fields.id) as string
+  return { ...effect, on, item, fields, id, model: on === 'member' ? undefined : modelOf(on) }
 }

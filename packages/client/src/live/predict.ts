@@ -24,13 +24,14 @@ import type { BoardEvent, Change, ExpectedFields, FullBoard } from './types.ts'
  * predicted, like changes of members.
  */
 export function predict(board: FullBoard, change: Change, at: string): FullBoard {
-  const { verb, linked, model, fields, id } = subjectOf(change)
+  const { verb, linked, model, fields, id, item: restored } = subjectOf(change)
   if (!model) return board
   if (!model.parent) return verb === 'update' ? share(board, { ...board, ...updated(model, fields) }) : board
   const found = find(board, model.path, id)
   const parent_id = (fields[model.parent] ?? found?.parent.id ?? board.id) as string
   if (verb === 'create')
     return found ? board : insertAt(board, model, parent_id, newItem(model, parent_id, fields, at), fields)
+  if (restored) return found ? board : insertAt(board, model, parent_id, restored, fields)
   if (!found) return board
   const { item } = found
   switch (verb) {
@@ -66,7 +67,8 @@ export function predict(board: FullBoard, change: Change, at: string): FullBoard
 
 /** Whether an event does the same to the same resource as a change. */
 export function isDoneBy(change: Change, { type, data }: BoardEvent): boolean {
-  const { model, id, event } = subjectOf(change)
+  const { model, id, event, verb } = subjectOf(change)
+  if (verb === 'restore') return /^c\w+\.created$/.test(type) && get(data, 'id') === id
   return type === event && (!model?.parent || get(data, 'id') === id)
 }
 
@@ -76,9 +78,10 @@ export function isPossible(board: FullBoard, change: Change): boolean {
   if (!model?.parent) return true
   const has = (path: Path, wanted: unknown) =>
     wanted == null || path.length === 0 || find(board, path, wanted as string) !== undefined
-  if (verb !== 'create' && !has(model.path, id)) return false
+  const isAdded = verb === 'create' || verb === 'restore'
+  if (!isAdded && !has(model.path, id)) return false
   if (linked) return has(modelOf(linked).path, fields[idField(linked)])
-  return (verb !== 'create' && verb !== 'move') || has(model.path.slice(0, -1), fields[model.parent])
+  return (!isAdded && verb !== 'move') || has(model.path.slice(0, -1), fields[model.parent])
 }
 
 /** A change that depends on expected field values. */

@@ -1,4 +1,4 @@
-import type { Card, FullBoard, LoggedEvent, Operations } from '../types.gen.ts'
+import type { Card, Column, FullBoard, LoggedEvent, Operations } from '../types.gen.ts'
 import type { ChangeName } from './model.gen.ts'
 
 /** The wire types that the live board uses. */
@@ -27,8 +27,10 @@ export interface ChangeOptions<N extends ChangeName = ChangeName> {
    */
   unlessChanged?: (N extends 'updateCard' ? ExpectedFields : never) | undefined
 }
+/** What an undo of a deletion brings back. It is shown until the server has restored it, and is not sent. */
+export type RestoredItem = { on: 'card'; item: Card } | { on: 'column'; item: Column }
 /** A change: the name of an operation and its input. */
-export type Change = { [N in ChangeName]: { name: N; input: Input<N> } }[ChangeName]
+export type Change = { [N in ChangeName]: { name: N; input: Input<N>; restores?: RestoredItem } }[ChangeName]
 /** A stored snapshot. */
 export interface StoredBoard {
   /** Position of the snapshot. */

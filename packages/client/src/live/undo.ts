@@ -1,21 +1,12 @@
 import type { ResourceName } from './model.gen.ts'
-import {
-  changeFor,
-  type Fields,
-  idField,
-  linkedKinds,
-  linkedList,
-  modelOf,
-  type ResourceModel,
-  subjectOf,
-} from './model.ts'
+import { changeFor, type Fields, idField, linkedList, modelOf, type ResourceModel, subjectOf } from './model.ts'
 import { updated } from './predict.ts'
 import { find, get, type Item, inLists, listOf, pick, siblingsOf } from './tree.ts'
-import type { Change, FullBoard } from './types.ts'
+import type { Change, FullBoard, RestoredItem } from './types.ts'
 
 /**
- * The changes that undo a change, given the board before it; none if it cannot be undone. Deleted resources are
- * restored with their ids, but not the content of files.
+ * The changes that undo a change, given the board before it; none if it cannot be undone. Cards and columns are restored by the
+ * server. Other deleted resources are created again with their ids, but not the content of files.
  */
 export function inverse(board: FullBoard, change: Change): Change[] {
   const { verb, on, linked, model, fields, id } = subjectOf(change)
@@ -36,7 +27,14 @@ export function inverse(board: FullBoard, change: Change): Change[] {
     case 'update':
       return changeFor(verb, on, { ...self, ...before(item) })
     case 'delete':
-      return restore(board, on, item, place)
+      if (on !== 'card' && on !== 'column') return recreate(board, on, item, place)
+      return [
+        {
+          name: 'restoreRemoved',
+          input: { removed_id: id, ...place, ...pick(item, model.changesParent ? [model.parent] : []) },
+          restores: { on, item } as RestoredItem,
+        },
+      ]
     case 'assign':
       return (fields.user_ids ?? [])
         .filter((user_id) => !assignees.includes(user_id))
@@ -55,26 +53,23 @@ export function inverse(board: FullBoard, change: Change): Change[] {
 }
 
 /** Creates a deleted resource again, with everything in it. Without a place it comes last, in the order of the list. */
-function restore(board: FullBoard, on: ResourceName, item: Item, place?: Fields): Change[] {
+function recreate(board: FullBoard, on: ResourceName, item: Item, place?: Fields): Change[] {
   const model = modelOf(on)
-  const { path, parent = '', update, create = update, initial, isOrdered, isPlacedByCreate } = model
+  const { path, parent = '', update, create = update, initial, isOrdered } = model
   const self = { [idField(on)]: item.id }
   // Files cannot be created again.
   if (create.length === 0) return []
   const names = path.length > 1 ? [parent, ...create] : create
-  const created = changeFor('create', on, { id: item.id, ...pick(item, names), ...(isPlacedByCreate && place) })
+  const created = changeFor('create', on, { id: item.id, ...pick(item, names) })
   const later = update.filter((name) => !create.includes(name) && get(item, name) !== initial[name])
   const user_ids = listOf(item, 'assignees').map((user) => user.id)
   return [
     ...created,
-    ...(place && isOrdered && !isPlacedByCreate ? changeFor('move', on, { ...self, ...place }) : []),
+    ...(place && isOrdered ? changeFor('move', on, { ...self, ...place }) : []),
     ...(later.length > 0 ? changeFor('update', on, { ...self, ...pick(item, later) }) : []),
-    ...linkedKinds(on).flatMap((kind) =>
-      listOf(item, linkedList(kind)).flatMap(({ id }) => changeFor('link', on, { ...self, [idField(kind)]: id }, kind)),
-    ),
     ...(user_ids.length > 0 ? changeFor('assign', on, { ...self, user_ids }) : []),
     ...model.children.flatMap((child) =>
-      siblingsOf(item, modelOf(child)).flatMap((each) => restore(board, child, each)),
+      siblingsOf(item, modelOf(child)).flatMap((each) => recreate(board, child, each)),
     ),
     ...ownersOf(board, model, item.id).flatMap((id) =>
       model.linkedTo ? changeFor('link', model.linkedTo, { [idField(model.linkedTo)]: id, ...self }, on) : [],

@@ -65,12 +65,14 @@ export class ModelServer {
   private readonly emitsNeighbourMoves: boolean
   private request = { key: '', user_id: '' }
   private lastNumber = 0
+  /** Archived and deleted cards and columns, by id. */
+  private readonly removed = new Map<string, { kind: string; as: string; item: ModelItem }>()
 
   constructor(members: BoardMember[], announcesRoom = true) {
     const user_id = members[0]?.user_id ?? ''
     this.emitsNeighbourMoves = announcesRoom
     const about = { id: 'board', title: 'Board', description: null, created_by: user_id, updated_by: user_id }
-    this.board = { ...about, labels: [], members, columns: [] }
+    this.board = { ...about, labels: [], members, archived_at: null, columns: [] }
     this.history = [clone(this.board)]
   }
 
@@ -121,6 +123,7 @@ export class ModelServer {
     this.board = clone(this.history[seq] as FullBoard)
     this.log.length = seq
     this.history.length = seq + 1
+    for (const kind of ['column', 'card']) for (const { item } of this.all(kind)) this.removed.delete(item.id)
   }
 
   /** All items of a kind, with their lists. */
@@ -165,6 +168,7 @@ export class ModelServer {
     }
     if (what === 'CardLabel') return this.changeLabel(verb, input)
     if (verb === 'create') return this.create(kind, event, input)
+    if (name === 'restoreRemoved') return this.restoreRemoved(input)
     const { item, list, parent } = this.get(kind, input[`${kind}_id`])
     if (verb === 'update') {
       const { [`${kind}_id`]: _, ...changes } = input
@@ -177,8 +181,9 @@ export class ModelServer {
       this.touch(kind, item)
       return this.emit(`${event}.updated`, item)
     }
-    if (verb === 'delete') {
+    if (verb === 'delete' || verb === 'archive') {
       const last = clone(item)
+      if (kind === 'card' || kind === 'column') this.removed.set(item.id, { kind, as: verb, item: clone(item) })
       list.splice(list.indexOf(item), 1)
       if (kind === 'label')
         for (const { item: card } of this.all('card'))
@@ -210,9 +215,10 @@ export class ModelServer {
     const { column_id, card_id, checklist_id } = input
     const board_id = this.board.id
     const times = { created_at: AT, updated_at: AT }
+    const number = kind === 'card' ? ++this.lastNumber : 0
     const made: Record<string, object> = {
       column: { id, board_id, title, rank: 0, color, is_done_column: input['is_done_column'] ?? false, cards: [] },
-      card: { id, column_id, title, description, rank: 0, ...lists, ...times, number: ++this.lastNumber, due_on },
+      card: { id, column_id, title, description, rank: 0, ...lists, ...times, number, due_on, comment_count: 0 },
       checklist: { id, card_id, title, rank: 0, items: [] },
       item: { id, checklist_id, content, rank: 0, is_done: false, assignees: [] },
       label: { id, board_id, name, color },
@@ -221,10 +227,29 @@ export class ModelServer {
     const parent_id = column_id ?? card_id ?? checklist_id
     const list = kind === 'column' ? columns : kind === 'label' ? labels : this.parentList(kind, parent_id)
     for (const { item } of this.all(kind)) if (item.id === id) throw new Rejected('id_taken')
+    // A deleted one gets another id, so that its own can be used again.
+    const namesake = this.removed.get(id as string)
+    if (namesake?.as === 'archive') throw new Rejected('id_taken')
+    this.removed.delete(id as string)
     const item = made[kind] as ModelItem
     if (kind !== 'label') return this.insertInto(event, [], list, item, input, `${event}.created`)
     list.push(item)
     this.emit('label.created', item)
+  }
+
+  /** Puts an archived or deleted card or column back, with the labels that exist now. */
+  private restoreRemoved(input: Input) {
+    const id = input['removed_id'] as string
+    const { kind, item } = this.removed.get(id) ?? {}
+    if (!kind || !item) throw new Rejected('removed_not_found')
+    const { columns, labels } = this.board as unknown as { columns: ModelItem[]; labels: ModelItem[] }
+    const list = kind === 'column' ? columns : this.parentList('card', input['column_id'] ?? item['column_id'])
+    for (const card of kind === 'column' ? (item['cards'] as ModelItem[]) : [item])
+      card['labels'] = (card['labels'] as ModelItem[]).flatMap((old) =>
+        labels.filter((label) => label.id === old.id).map(clone),
+      )
+    this.removed.delete(id)
+    this.insertInto(kind, [], list, item, input, `${kind}.created`)
   }
 
   /**

@@ -26,7 +26,8 @@ export function randomChange(
   if (kind === 5) return { name: 'createColumn', input: { id: newId('column'), title: text, position: below(3) } }
   if (kind === 6) return { name: 'updateColumn', input: { column_id: column.id, title: text } }
   if (kind < 9) return { name: 'moveColumn', input: { column_id: column.id, position: below(board.columns.length) } }
-  if (kind === 9 && below(4) === 0) return { name: 'deleteColumn', input: { column_id: column.id } }
+  if (kind === 9 && below(4) === 0)
+    return { name: below(2) ? 'deleteColumn' : 'archiveColumn', input: { column_id: column.id } }
   if (kind === 10) return { name: 'updateBoard', input: { title: text } }
   if (kind === 11) return { name: 'createLabel', input: { id: newId('label'), name: text } }
   if (kind === 12 && label) return { name: 'updateLabel', input: { label_id: label.id, name: text } }
@@ -36,7 +37,7 @@ export function randomChange(
   if (kind < 20) return { name: 'moveCard', input: { card_id, column_id: column.id, position } }
   if (kind === 20) return { name: 'moveCard', input: { card_id, position: below(4) } }
   if (kind < 23) return { name: 'updateCard', input: { card_id, ...changedField(text, below) } }
-  if (kind < 25) return { name: 'deleteCard', input: { card_id } }
+  if (kind < 25) return { name: below(2) ? 'deleteCard' : 'archiveCard', input: { card_id } }
   if (kind === 25) return { name: 'assignCard', input: { card_id, user_ids: [user_id, ...users.slice(0, below(2))] } }
   if (kind === 26) return { name: 'unassignCard', input: { card_id, user_id: card.assignees[0]?.id ?? user_id } }
   if (kind < 29 && label) return { name: 'addCardLabel', input: { card_id, label_id: label.id } }
@@ -82,9 +83,9 @@ export function listOf(board: FullBoard, { name, input }: Change, isWhole = fals
 }
 
 /** The same change without its neighbour, only with an index. */
-export function withoutAnchor({ name, input }: Change): Change {
-  const { after_id: _, ...rest } = input as { after_id?: unknown }
-  return { name, input: rest } as Change
+export function withoutAnchor(change: Change): Change {
+  const { after_id: _, ...rest } = change.input as { after_id?: unknown }
+  return { ...change, input: rest } as Change
 }
 
 /** One field of a card with a new value. */

@@ -245,7 +245,8 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     core.receive(event, epoch)
     const isOne =
       core.position.seq === at.seq + 1 && core.position.seq === event.seq && core.position.epoch === at.epoch
-    if (!isOne) return
+    // Others may have changed a card before it was deleted: then what is restored differs from what was shown.
+    if (!isOne || operation.change.name === 'restoreRemoved') return
     outcome.confirmations++
     if (visible(readView(client)) !== before)
       violation(`${name} changes its view when ${operation.change.name} is confirmed`)
@@ -356,6 +357,16 @@ export function simulate(seed: number, Core: CoreClass, options: Options = {}): 
     const text = title ?? content
     if (text) texts.set(key, text)
     core.change(key, change, AT)
+    if (change.name !== 'createCard' || chance(0.7)) return
+    // Changes that depend on the ones before them.
+    const [card_id, checklist_id] = [change.input.id as string, newId('checklist')]
+    const following: Change[] = [
+      { name: 'updateCard', input: { card_id, description: 'More' } },
+      { name: 'createChecklist', input: { id: checklist_id, card_id, title: 'Steps' } },
+      { name: 'createItem', input: { id: newId('item'), checklist_id, content: 'First' } },
+      { name: 'moveCard', input: { card_id, position: 0 } },
+    ]
+    for (const each of following) core.change(keyOf(client, each), each, AT)
   }
 
   /** Stores the board for the next visit, unless a newer one is stored. */
