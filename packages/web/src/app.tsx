@@ -17,6 +17,7 @@ const RegisterPage = lazy(async () => ({ default: (await import('./account/regis
 const InvitePage = lazy(async () => ({ default: (await import('./account/invite-page.tsx')).InvitePage }))
 const ResetPage = lazy(async () => ({ default: (await import('./account/reset-page.tsx')).ResetPage }))
 const BoardsPage = lazy(async () => ({ default: (await import('./boards/boards-page.tsx')).BoardsPage }))
+const InboxPage = lazy(async () => ({ default: (await import('./inbox/inbox-page.tsx')).InboxPage }))
 const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.tsx')).SettingsPage }))
 const AccessibilityPage = lazy(async () => ({
   default: (await import('./settings/accessibility-page.tsx')).AccessibilityPage,
@@ -73,6 +74,7 @@ function Pages({ state }: Pick<SessionState, 'state'>) {
       <Route path="/reset" component={ResetPage} />
       <Route path="/boards" component={BoardsPage} />
       <Route path="/b/:id/*?">{({ id, '*': rest }) => <Board id={id} rest={rest ?? ''} />}</Route>
+      <Route path="/inbox" component={InboxPage} />
       <Route path="/settings" component={SettingsPage} />
       <Route path="/accessibility" component={AccessibilityPage} />
       <Route path="/">

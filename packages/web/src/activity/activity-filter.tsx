@@ -16,6 +16,7 @@ const kinds: readonly SelectOption[] = [
   { value: 'label', label: t.labels },
   { value: 'checklist', label: t.checklists },
   { value: 'attachment', label: t.files },
+  { value: 'comment', label: t.comments },
   { value: 'board', label: t.boardAndMembers },
 ]
 const kindOf = (type: string) => type.split(/[._]/)[0] ?? ''

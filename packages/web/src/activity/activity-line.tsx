@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { filterQuery } from '../board-state/filter-address.ts'
 import { clockTime, fullDate } from '../ui/dates.ts'
@@ -7,7 +8,16 @@ import type { Actor } from './describe-log.ts'
 import type { ActivityLineData } from './group-events.ts'
 import type { SentencePart } from './sentence.ts'
 
-export function ActivityLine({ line, board_id }: { line: ActivityLineData; board_id: string }) {
+interface ActivityLineProps {
+  line: ActivityLineData
+  board_id: string
+  /** How the time is written. */
+  timeOf?: (at: string) => string
+  /** Shown after the line. */
+  children?: ReactNode
+}
+
+export function ActivityLine({ line, board_id, timeOf = clockTime, children }: ActivityLineProps) {
   const { actor, sentence, at } = line
   return (
     <li className="activity-line">
@@ -25,8 +35,9 @@ export function ActivityLine({ line, board_id }: { line: ActivityLineData; board
         ))}
       </p>
       <time dateTime={at} title={fullDate(at)}>
-        {clockTime(at)}
+        {timeOf(at)}
       </time>
+      {children}
     </li>
   )
 }

@@ -19,7 +19,7 @@ export function sentenceOf(message: EventMessage, names: NameLookup, actor_id: s
     return card_id === undefined || title === undefined ? [] : [{ text: preposition }, card(card_id, title)]
   }
   const object = objectOf(message, card(id, name))
-  const kind = on === 'board' ? '' : on
+  const kind = on === 'board' || on === 'comment' ? '' : on
   const sentence = (verb: string, rest: SentencePart[] = [], groupedAs: GroupKind | '' = kind): Sentence => ({
     verb,
     object,
@@ -28,25 +28,32 @@ export function sentenceOf(message: EventMessage, names: NameLookup, actor_id: s
   })
   const text = (words: string) => [{ text: words }]
   const column = names.column(message.column_id ?? '')
+  const count = message.cardCount ?? 0
+  const withCards = count > 0 ? text(t.withCards({ count })) : []
   const who = people.length > 0 ? whoOf(people, actor_id) : t.someone
   switch (key) {
     case 'created':
+      if (on === 'comment') return { ...sentence(t.commentedOn), object: at()[1] ?? { text: t.aDeletedCard } }
       if (on === 'member') return sentence(t.invited)
       if (on === 'card') return sentence(t.added, text(t.toColumn({ column })))
       if (on === 'attachment') return { ...sentence(t.attached, at(t.toCard)), object: { text: quoted(name) } }
       return sentence(t.added, at(on === 'item' ? t.toCard : t.onCard))
-    case 'deleted': {
+    case 'deleted':
+    case 'archived': {
+      const verb = key === 'archived' ? t.archived : t.deleted
       if (on === 'member') return sentence(t.removed, text(t.fromBoard))
-      if (on === 'card') return sentence(t.deleted, text(t.fromColumn({ column })))
-      const count = message.cardCount ?? 0
-      if (count > 0) return sentence(t.deleted, text(t.withCards({ count })))
-      return sentence(t.deleted, at(on === 'checklist' ? t.onCard : t.fromCard))
+      if (on === 'card') return sentence(verb, text(t.fromColumn({ column })))
+      if (on === 'column') return sentence(verb, withCards)
+      return sentence(verb, at(on === 'checklist' || on === 'comment' ? t.onCard : t.fromCard))
     }
+    case 'restored':
+      return sentence(t.restored, on === 'card' ? text(t.toColumn({ column })) : withCards)
     case 'changed':
-      return sentence(t.changed, at())
+      return sentence(on === 'comment' ? t.edited : t.changed, at())
     case 'renamed':
       return sentence(t.renamed, text(t.toNewName({ name: message.newName ?? '' })), '')
     case 'description_changed':
+      if (on === 'card') return sentence(t.changedDescriptionOf)
       return { ...sentence(t.changed), object: { text: t.theBoardDescription } }
     case 'due_changed':
       return message.dueOn
@@ -101,6 +108,7 @@ const named = {
 function objectOf({ on, name, people = [] }: EventMessage, card: SentencePart): SentencePart {
   if (on === 'card') return card
   if (on === 'board') return { text: t.theBoard }
+  if (on === 'comment') return { text: t.aComment }
   if (on === 'member') return { text: people.map(nameOf).join() }
   return { text: named[on]({ name }) }
 }

@@ -33,6 +33,7 @@ const card = (id: string, title: string, changes: Partial<Card> = {}): Card => (
   number: 1,
   description: null,
   due_on: null,
+  comment_count: 0,
   rank: 1,
   labels: [],
   assignees: [],
@@ -43,6 +44,16 @@ const card = (id: string, title: string, changes: Partial<Card> = {}): Card => (
   ...changes,
 })
 const login = card('login', 'Fix login', { checklists: [checklist] })
+const comment = {
+  id: 'co',
+  card_id: 'login',
+  author: grace,
+  body: 'Done?',
+  mentions: [],
+  created_at: '2026-11-14T10:00:00.000Z',
+  edited_at: null,
+  comment_count: 1,
+}
 const column = (id: string, title: string, cards: Card[] = []): Column => ({
   id,
   board_id: 'b',
@@ -56,6 +67,7 @@ const board: Board = {
   id: 'b',
   title: 'Release',
   description: null,
+  archived_at: null,
   created_by: 'ada',
   updated_by: 'ada',
   labels: [],
@@ -113,11 +125,14 @@ describe('sentences of the event log', () => {
       'assigned Ada Lovelace to “Write it” on “Fix login”',
     ],
     [event('checklist_item.unassigned', item), 'unassigned someone from “Write it” on “Fix login”'],
+    [event('comment.created', comment), 'commented on “Fix login”'],
+    [event('comment.updated', comment), 'edited a comment on “Fix login”'],
+    [event('comment.deleted', comment), 'deleted a comment on “Fix login”'],
     [event('attachment.created', file), 'attached “log.txt” to “Fix login”'],
     [event('attachment.deleted', file), 'deleted the file “log.txt” from “Fix login”'],
   ]
-  test('[WEB-41] all 31 event kinds are covered', () => {
-    expect(new Set(kinds.map(([{ type }]) => type)).size).toBe(31)
+  test('[WEB-41] all 34 event kinds are covered', () => {
+    expect(new Set(kinds.map(([{ type }]) => type)).size).toBe(34)
   })
   test.each(kinds)('[WEB-41] $type, without a known previous state', (each, sentence) => {
     expect(sentences(each)).toEqual([`Grace Hopper ${sentence}`])
@@ -174,6 +189,45 @@ describe('with a known previous state', () => {
     expect(last(event('card.created', older as Card), event('card.updated', due))).toBe(
       'Grace Hopper changed “Fix login”',
     )
+  })
+  test('[WEB-41] a new description of a card', () => {
+    const described = { ...login, description: 'Only on phones' }
+    expect(last(event('card.created', login), event('card.updated', described))).toBe(
+      'Grace Hopper changed the description of “Fix login”',
+    )
+  })
+
+  test('[WEB-168] what was archived, deleted and restored', () => {
+    const removal = { at: '2026-11-14T10:00:00.000Z', by: 'grace', until: null }
+    const archived = { ...removal, as: 'archived' as const }
+    const returned = { ...event('card.created', login), timestamp: '2026-11-15T10:00:00.000Z' }
+    const qa = column('qa', 'QA', [login])
+    expect(
+      sentences(
+        event('card.deleted', { ...login, removed: archived }),
+        returned,
+        event('card.deleted', { ...login, removed: { ...removal, as: 'deleted' } }),
+        event('column.deleted', { ...qa, removed: archived }),
+        event('column.created', qa),
+        event('column.created', column('new', 'New')),
+        event('column.deleted', column('new', 'New')),
+        event('column.created', column('new', 'New')),
+      ),
+    ).toEqual([
+      'Grace Hopper archived “Fix login” from Inbox',
+      'Grace Hopper restored “Fix login” to Inbox',
+      'Grace Hopper deleted “Fix login” from Inbox',
+      'Grace Hopper archived the column “QA” with its card',
+      'Grace Hopper restored the column “QA” with its card',
+      'Grace Hopper added the column “New”',
+      'Grace Hopper deleted the column “New”',
+      'Grace Hopper restored the column “New”',
+    ])
+    const away = { ...board, archived_at: '2026-11-14T10:00:00.000Z' }
+    expect(sentences(event('board.updated', away), event('board.updated', board))).toEqual([
+      'Grace Hopper archived the board',
+      'Grace Hopper restored the board',
+    ])
   })
   test('[WEB-41] a checked item', () => {
     expect(last(event('card.created', login), event('checklist_item.updated', { ...item, is_done: true }))).toBe(

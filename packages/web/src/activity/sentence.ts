@@ -6,7 +6,7 @@ export interface SentencePart {
   card_id?: string
 }
 /** What kind of objects are counted in a line for several events. */
-export type GroupKind = Exclude<EventMessage['on'], 'board'>
+export type GroupKind = Exclude<EventMessage['on'], 'board' | 'comment'>
 /** What was done, without the actor: "moved", "“Fix login”", "to Review". */
 export interface Sentence {
   verb: string

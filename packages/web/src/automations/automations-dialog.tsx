@@ -30,7 +30,7 @@ export function AutomationsDialog({ view }: PanelProps) {
     readRuleDraft(draftKey(view.id, undefined)) ? 'new' : undefined,
   )
   const add = useRef<HTMLButtonElement>(null)
-  const isOwner = tools.isOwner
+  const isOwner = tools.isOwner && !tools.isReadOnly
   useNewRuleKey(() => isOwner && setEdited('new'))
   const actionsFor = (rule: AutomationRule) => ({
     edit: () => setEdited(rule.id),
@@ -45,7 +45,7 @@ export function AutomationsDialog({ view }: PanelProps) {
   return (
     <Dialog title={t.title} onClose={() => tools.close()}>
       <div className="dialog-body automations" tabIndex={-1} data-first="">
-        {!isOwner && <p className="rule-hint">{t.onlyOwners}</p>}
+        {!isOwner && <p className="rule-hint">{tools.isReadOnly ? t.archivedBoard : t.onlyOwners}</p>}
         {tools.status.phase === 'offline' && (
           <p className="automations-note" role="status">
             {t.offline}
@@ -60,7 +60,7 @@ export function AutomationsDialog({ view }: PanelProps) {
         {rules && rules.length > 0 && (
           <ul className="rules" aria-label={t.rules}>
             {rules.map((rule) =>
-              edited === rule.id ? (
+              edited === rule.id && isOwner ? (
                 <li key={rule.id}>
                   <RuleForm view={view} rule={rule} onSave={save} onDone={closeForm} />
                 </li>

@@ -2,6 +2,7 @@ import { defineMessages, params, plural } from '../ui/i18n.ts'
 
 export const t = defineMessages('automations', {
   title: 'Automation',
+  archivedBoard: 'This board is archived: its rules do nothing and can’t be changed.',
   onlyOwners: 'Only owners can change rules.',
   offline: 'Offline. You can change rules when you’re back online.',
   loading: 'Loading…',

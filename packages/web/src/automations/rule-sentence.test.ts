@@ -25,6 +25,7 @@ const view: FullBoard = {
   id: 'b',
   title: 'Release',
   description: null,
+  archived_at: null,
   created_by: 'grace',
   updated_by: 'grace',
   labels: [{ id: 'bug', board_id: 'b', name: 'bug', color: '#d33333' }],

@@ -5,12 +5,12 @@ import { createContext, useContext } from 'react'
 import { flushSync } from 'react-dom'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
-import { confirmAction } from '../ui/confirm.ts'
 import { type Day, dayNames } from '../ui/days.ts'
 import { openLayers } from '../ui/layers.ts'
 import { type PersonColors, personColor, personColors } from '../ui/people.tsx'
 import { Store } from '../ui/store.ts'
 import { showToast, type ToastAction } from '../ui/toasts.ts'
+import { setBoardArchived } from './archive-board.ts'
 import { type CardPlacement, type Direction, findCard, positionAt, stepPlacement } from './board-model.ts'
 import { describeStep, findSubject } from './describe-change.ts'
 import { MARK_MS, type Mark, type Marks } from './marks.ts'
@@ -114,6 +114,15 @@ export class BoardTools {
   get dismiss(): BoardState['dismiss'] {
     return this.state.dismiss
   }
+  /** Whether the board is archived, so that nothing on it can be changed. A memoized component uses `useReadOnly`. */
+  get isReadOnly(): boolean {
+    return this.state.view !== undefined && isArchived(this.state.view)
+  }
+  /** Whether something can be changed now. If not, it says why. */
+  canChange(): boolean {
+    if (this.isReadOnly) showToast(this.isOwner ? t.restoreToChange : t.boardIsArchived)
+    return !this.isReadOnly
+  }
   get isOwner(): boolean {
     return this.view.members.some(({ user_id, role }) => user_id === this.me.id && role === 'owner')
   }
@@ -174,7 +183,15 @@ export class BoardTools {
     this.navigate(`/b/${this.board_id}`)
   }
 
+  rename(card_id: string) {
+    if (this.canChange()) this.renaming.set(card_id)
+  }
+  openPicker(what: OpenPicker['what'], card_id: string) {
+    if (this.canChange()) this.picker.set({ what, card_id })
+  }
+
   move(card_id: string, placement: CardPlacement) {
+    if (!this.canChange()) return
     const found = this.find(card_id)
     const column = this.view.columns.find(({ id }) => id === placement.column_id)
     if (!found || !column) return
@@ -187,32 +204,45 @@ export class BoardTools {
   }
 
   moveColumn({ id, title }: Column, position: number) {
+    if (!this.canChange()) return
     this.change('moveColumn', { column_id: id, position })
     announce(t.movedColumn({ title, position: position + 1, total: this.view.columns.length }))
   }
 
   step(card_id: string, direction: Direction) {
+    if (!this.canChange()) return
     const placement = stepPlacement(this.view, this.shown, card_id, direction)
     if (placement) this.move(card_id, placement)
     else announce(t.cantMoveFurther)
   }
 
-  /** Deletes a card, and closes its dialog. Asks only if undo could not restore everything. */
-  async remove(card_id: string): Promise<void> {
-    const asked = this.find(card_id)?.card
-    if (asked && asked.attachments.length > 0 && !(await confirmDeletion(asked))) return
+  /** Archives or deletes a card, and closes its dialog. */
+  remove(card_id: string, as: 'archived' | 'deleted') {
     const found = this.find(card_id)
-    if (!found) return
+    if (!found || !this.canChange()) return
     const { card, column } = found
     const shown = this.shown(column)
     const at = shown.findIndex(({ id }) => id === card_id)
     const next = shown[at + 1] ?? shown[at - 1]
-    // In the same render as the deletion, because the dialog of a deleted card offers to recreate it.
+    // In the same render as the change, because the dialog of a removed card offers to restore it.
     if (openCardId() === card_id) this.close()
-    const made = this.change('deleteCard', { card_id })
+    const made = this.change(as === 'archived' ? 'archiveCard' : 'deleteCard', { card_id })
     if (next) this.focusCard(next.id)
     else this.focusColumn(column.id)
-    this.showUndoToast(t.deletedCard({ title: card.title }), made)
+    this.showUndoToast((as === 'archived' ? t.archivedCard : t.deletedCard)({ title: card.title }), made)
+  }
+
+  /** Archives or deletes a column with its cards. */
+  removeColumn({ id, title }: Column, as: 'archived' | 'deleted') {
+    if (!this.canChange()) return
+    const made = this.change(as === 'archived' ? 'archiveColumn' : 'deleteColumn', { column_id: id })
+    this.showUndoToast((as === 'archived' ? t.archivedColumn : t.deletedColumn)({ title }), made)
+  }
+
+  /** Archives the board, or restores it. For owners. */
+  setArchived(isNowArchived: boolean) {
+    this.leave()
+    void setBoardArchived(this.view, isNowArchived)
   }
 
   /** Shows a toast that undoes exactly this change. */
@@ -228,10 +258,12 @@ export class BoardTools {
 
   /** Undoes the last change, or runs `act` to undo a certain one. */
   undo(act = () => this.state.undo()) {
+    if (!this.canChange()) return
     this.showStep(true, act, () => ({ label: t.redo, run: () => this.redo() }))
   }
 
   redo() {
+    if (!this.canChange()) return
     const act = () => this.state.redo()
     this.showStep(false, act, (made) => ({ label: t.undo, run: () => this.undo(() => made.undo()) }))
   }
@@ -268,7 +300,7 @@ export class BoardTools {
 
   toggleMe(card_id: string) {
     const card = this.find(card_id)?.card
-    if (!card) return
+    if (!card || !this.canChange()) return
     const isOn = card.assignees.some(({ id }) => id === this.me.id)
     if (isOn) this.change('unassignCard', { card_id, user_id: this.me.id })
     else this.change('assignCard', { card_id, user_ids: [this.me.id] })
@@ -278,7 +310,7 @@ export class BoardTools {
   /** Sets the due date of a card; `null` removes it. */
   setDue(card_id: string, due_on: Day | null) {
     const card = this.find(card_id)?.card
-    if (!card || (card.due_on ?? null) === due_on) return
+    if (!card || (card.due_on ?? null) === due_on || !this.canChange()) return
     this.change('updateCard', { card_id, due_on })
     const { title } = card
     announce(due_on ? t.setDueDate({ title, day: dayNames.full(due_on) }) : t.removedDueDate({ title }))
@@ -293,11 +325,12 @@ export class BoardTools {
   }
 
   compose(column_id: string, after_id: string | null) {
-    this.composing.set({ column_id, after_id })
+    if (this.canChange()) this.composing.set({ column_id, after_id })
   }
 
   /** Opens the composer after the focused card, or at the end of the column in view. Without columns, asks for one. */
   composeAnywhere() {
+    if (!this.canChange()) return
     const { card_id, isHeld } = this.focus.get()
     const found = isHeld ? this.find(card_id) : undefined
     const column = found?.column ?? this.columnInView()
@@ -317,13 +350,6 @@ export class BoardTools {
   }
 }
 
-const confirmDeletion = ({ title, attachments }: Card): Promise<boolean> =>
-  confirmAction({
-    title: t.deleteTitle({ title }),
-    text: t.filesLost({ count: attachments.length }),
-    action: t.deleteCard,
-  })
-
 const scrollToColumn = (column_id: string) =>
   document
     .querySelector(`[data-column-id="${CSS.escape(column_id)}"]`)
@@ -337,3 +363,10 @@ export function useTools(): BoardTools {
   if (!tools) throw new Error('useTools must be used on a board page')
   return tools
 }
+
+const isArchived = ({ archived_at }: FullBoard): boolean => archived_at != null
+
+const ReadOnly = createContext(false)
+export const ReadOnlyProvider = ReadOnly.Provider
+/** Whether the board is archived. Renders also a memoized component again when this changes. */
+export const useReadOnly = (): boolean => useContext(ReadOnly)

@@ -4,30 +4,47 @@ import { numberOf } from './board-model.ts'
 import type { BoardTools } from './board-tools.ts'
 import { t } from './messages.ts'
 
-/** The menu of a card. */
+/** The menu of a card. On an archived board it has only what changes nothing. */
 export const cardMenu = (tools: BoardTools, card: Card): (MenuItem | undefined)[] => {
-  const isOn = card.assignees.some(({ id }) => id === tools.me.id)
   const number = numberOf(card)
+  const changes = !tools.isReadOnly
   return [
     { label: t.open, icon: 'eye', keys: 'Enter', onSelect: () => tools.openCard(card.id) },
-    { label: t.editTitle, icon: 'edit', keys: 'E', onSelect: () => tools.renaming.set(card.id) },
+    ...(changes ? editItems(tools, card) : []),
+    { label: t.copyLink, icon: 'link', keys: 'Ctrl C', onSelect: () => void tools.copyLink(card.id) },
+    ...(number
+      ? [{ label: t.copyNumber({ number }), icon: 'numbers' as const, onSelect: () => void tools.copyNumber(number) }]
+      : []),
+    ...(changes ? [undefined, ...removeItems(tools, card)] : []),
+  ]
+}
+
+const removeItems = (tools: BoardTools, { id }: Card): MenuItem[] => [
+  { label: t.archive, icon: 'archive', keys: 'Del', onSelect: () => tools.remove(id, 'archived') },
+  { label: t.delete, icon: 'trash', keys: 'Shift Del', isDanger: true, onSelect: () => tools.remove(id, 'deleted') },
+]
+
+function editItems(tools: BoardTools, card: Card): MenuItem[] {
+  const isOn = card.assignees.some(({ id }) => id === tools.me.id)
+  return [
+    { label: t.editTitle, icon: 'edit', keys: 'E', onSelect: () => tools.rename(card.id) },
     {
       label: t.moveTo,
       icon: 'move',
       keys: 'M',
-      onSelect: () => tools.picker.set({ what: 'move', card_id: card.id }),
+      onSelect: () => tools.openPicker('move', card.id),
     },
     {
       label: t.labels,
       icon: 'tag',
       keys: 'L',
-      onSelect: () => tools.picker.set({ what: 'labels', card_id: card.id }),
+      onSelect: () => tools.openPicker('labels', card.id),
     },
     {
       label: t.assign,
       icon: 'users',
       keys: 'A',
-      onSelect: () => tools.picker.set({ what: 'assignees', card_id: card.id }),
+      onSelect: () => tools.openPicker('assignees', card.id),
     },
     {
       label: isOn ? t.unassignMe : t.assignMe,
@@ -39,13 +56,7 @@ export const cardMenu = (tools: BoardTools, card: Card): (MenuItem | undefined)[
       label: t.dueDate,
       icon: 'calendar',
       keys: 'D',
-      onSelect: () => tools.picker.set({ what: 'due', card_id: card.id }),
+      onSelect: () => tools.openPicker('due', card.id),
     },
-    { label: t.copyLink, icon: 'link', keys: 'Ctrl C', onSelect: () => void tools.copyLink(card.id) },
-    ...(number
-      ? [{ label: t.copyNumber({ number }), icon: 'numbers' as const, onSelect: () => void tools.copyNumber(number) }]
-      : []),
-    undefined,
-    { label: t.delete, icon: 'trash', keys: 'Del', isDanger: true, onSelect: () => void tools.remove(card.id) },
   ]
 }

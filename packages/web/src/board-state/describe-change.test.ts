@@ -39,6 +39,14 @@ test('[WEB-97] undoing a deletion is called a deletion, redoing a creation a cre
   expect(deleted).toEqual(['Undid: creation of “Write”', 'Redid: deletion of “Write”'])
 })
 
+test('[WEB-97] an undone removal is a restore, whether it was archived or deleted', () => {
+  const input = { removed_id: 'card' }
+  expect([true, false].map((isUndo) => step('card', 'restoreRemoved', input, isUndo))).toEqual(
+    Array(2).fill('Restored “Write”'),
+  )
+  expect(step('card', 'archiveCard', { card_id: 'card' }, false)).toBe('Redid: archiving of “Write”')
+})
+
 test.each([
   ['createCard', { id: 'card', title: 'Write' }, 'Couldn’t add a card. No.'],
   ['updateCard', { card_id: 'card', title: 'Write' }, 'Couldn’t rename a card. No.'],

@@ -27,6 +27,9 @@ interface StepMessages {
 // A deletion is undone by a creation, and a creation by a deletion.
 const created: StepMessages = { undid: t.undidDeletion, redid: t.redidCreation }
 const deleted: StepMessages = { undid: t.undidCreation, redid: t.redidDeletion }
+// Both are undone by a restore.
+const archived: StepMessages = { undid: t.undidRestore, redid: t.redidArchiving }
+const restored: StepMessages = { undid: t.restored, redid: t.restored }
 const moved: StepMessages = { undid: t.undidMove, redid: t.redidMove }
 const renamed: StepMessages = { undid: t.undidRename, redid: t.redidRename }
 const edited: StepMessages = { undid: t.undidEdit, redid: t.redidEdit }
@@ -46,10 +49,13 @@ const steps: Record<StepName, StepMessages> = {
   createColumn: created,
   updateColumn: edited,
   deleteColumn: deleted,
+  archiveColumn: archived,
   moveColumn: moved,
   createCard: created,
   updateCard: edited,
   deleteCard: deleted,
+  archiveCard: archived,
+  restoreRemoved: restored,
   moveCard: moved,
   assignCard: assigned,
   unassignCard: assigned,

@@ -1,4 +1,4 @@
-import { defineMessages, params, plural } from '../ui/i18n.ts'
+import { defineMessages, params } from '../ui/i18n.ts'
 
 export const t = defineMessages('board-state', {
   toDoColumn: 'To do',
@@ -15,6 +15,7 @@ export const t = defineMessages('board-state', {
   dueDate: 'Due date…',
   copyLink: 'Copy link',
   copyNumber: params('Copy {number}'),
+  archive: 'Archive',
   delete: 'Delete',
 
   moved: params('Moved “{title}”, position {position} of {total}'),
@@ -29,10 +30,14 @@ export const t = defineMessages('board-state', {
   numberCopied: params('{number} copied'),
   addColumnFirst: 'Add a column first. Cards go into columns.',
 
-  deleteTitle: params('Delete “{title}”?'),
-  filesLost: plural({ one: 'Its file can’t be restored.', other: 'Its {count} files can’t be restored.' }),
-  deleteCard: 'Delete card',
-  deletedCard: params('Deleted “{title}”'),
+  archivedCard: params('Archived “{title}”'),
+  deletedCard: params('Deleted “{title}”. You can restore it from the trash.'),
+  archivedColumn: params('Archived column “{title}”'),
+  deletedColumn: params('Deleted column “{title}”. You can restore it from the trash.'),
+  archivedBoard: params('Archived board “{title}”'),
+  restoredBoard: params('Restored board “{title}”'),
+  boardIsArchived: 'This board is archived. An owner can restore it.',
+  restoreToChange: 'This board is archived. Restore it to change something.',
 
   undo: 'Undo',
   redo: 'Redo',
@@ -44,6 +49,9 @@ export const t = defineMessages('board-state', {
   redidCreation: params('Redid: creation of {subject}'),
   undidDeletion: params('Undid: deletion of {subject}'),
   redidDeletion: params('Redid: deletion of {subject}'),
+  restored: params('Restored {subject}'),
+  undidRestore: params('Undid: restore of {subject}'),
+  redidArchiving: params('Redid: archiving of {subject}'),
   undidMove: params('Undid: move of {subject}'),
   redidMove: params('Redid: move of {subject}'),
   undidRename: params('Undid: rename of {subject}'),
@@ -77,11 +85,14 @@ export const failures = defineMessages('failures', {
   updateColumn: params('Couldn’t edit a column. {reason}'),
   renameColumn: params('Couldn’t rename a column. {reason}'),
   deleteColumn: params('Couldn’t delete a column. {reason}'),
+  archiveColumn: params('Couldn’t archive a column. {reason}'),
   moveColumn: params('Couldn’t move a column. {reason}'),
   createCard: params('Couldn’t add a card. {reason}'),
   updateCard: params('Couldn’t edit a card. {reason}'),
   renameCard: params('Couldn’t rename a card. {reason}'),
   deleteCard: params('Couldn’t delete a card. {reason}'),
+  archiveCard: params('Couldn’t archive a card. {reason}'),
+  restoreRemoved: params('Couldn’t restore it. {reason}'),
   moveCard: params('Couldn’t move a card. {reason}'),
   assignCard: params('Couldn’t assign a card. {reason}'),
   unassignCard: params('Couldn’t unassign a card. {reason}'),

@@ -3,7 +3,8 @@ import type { BoardState } from '@lockstep/client/react'
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { Link } from 'wouter'
-import { useTools } from '../board-state/board-tools.ts'
+import { Bell } from '../bell/bell.tsx'
+import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { openPalette } from '../board-state/overlay.ts'
 import { AccountMenu } from '../settings/account-menu.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -36,16 +37,32 @@ export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
   const [open, setOpen] = useState<'delete' | 'description'>()
   const go = (panel: string) => tools.navigate(`/b/${view.id}/${panel}`)
   const close = () => setOpen(undefined)
-  const ownerItems: MenuEntry[] = [
+  const { isOwner } = tools
+  const isReadOnly = useReadOnly()
+  const ownerEdits: MenuEntry[] = [
     { label: t.renameBoard, icon: 'edit', onSelect: () => setRenaming(true) },
     { label: t.editDescription, icon: 'text', onSelect: () => setOpen('description') },
+  ]
+  const reversals: MenuEntry[] = [
+    undefined,
+    { label: t.undo, icon: 'undo', keys: 'Ctrl Z', isDisabled: !state.canUndo, onSelect: () => tools.undo() },
+    { label: t.redo, icon: 'redo', keys: 'Ctrl ⇧ Z', isDisabled: !state.canRedo, onSelect: () => tools.redo() },
+  ]
+  const ownerEnd: MenuEntry[] = [
+    undefined,
+    {
+      label: isReadOnly ? t.restoreBoard : t.archiveBoard,
+      icon: isReadOnly ? 'undo' : 'archive',
+      onSelect: () => tools.setArchived(!isReadOnly),
+    },
+    { label: t.deleteBoardItem, icon: 'trash', isDanger: true, onSelect: () => setOpen('delete') },
   ]
   return (
     <header className="top board-head">
       <Link href="/boards" className="board-home" aria-label={t.allBoards} title={t.allBoards}>
         <Mark />
       </Link>
-      {isRenaming ? (
+      {isRenaming && !isReadOnly ? (
         <NameField
           label={t.boardName}
           value={view.title}
@@ -61,7 +78,7 @@ export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
         <div
           className="board-title"
           title={view.description ?? view.title}
-          onDoubleClick={() => tools.isOwner && setRenaming(true)}
+          onDoubleClick={() => isOwner && tools.canChange() && setRenaming(true)}
         >
           <Heading title={view.title} />
         </div>
@@ -73,43 +90,35 @@ export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
       <button type="button" className="button board-share" onClick={() => go('members')}>
         <Icon name="users" /> {t.share}
       </button>
-      <button
-        type="button"
-        className="button is-primary board-new"
-        aria-keyshortcuts="n"
-        onClick={() => tools.composeAnywhere()}
-      >
-        <Icon name="plus" /> {t.newCard}
-      </button>
+      {!isReadOnly && (
+        <button
+          type="button"
+          className="button is-primary board-new"
+          aria-keyshortcuts="n"
+          onClick={() => tools.composeAnywhere()}
+        >
+          <Icon name="plus" /> {t.newCard}
+        </button>
+      )}
       <Menu
         label={t.boardMenu}
         items={[
-          ...(tools.isOwner ? ownerItems : []),
+          ...(isOwner && !isReadOnly ? ownerEdits : []),
           { label: t.members, icon: 'users', onSelect: () => go('members') },
           { label: t.automation, icon: 'bolt', onSelect: () => go('automations') },
           { label: t.activity, icon: 'clock', onSelect: () => go('activity') },
+          { label: t.removed, icon: 'archive', onSelect: () => go('removed') },
           { label: t.commandPalette, icon: 'search', keys: 'Ctrl K', onSelect: openPalette },
-          undefined,
-          { label: t.undo, icon: 'undo', keys: 'Ctrl Z', isDisabled: !state.canUndo, onSelect: () => tools.undo() },
-          { label: t.redo, icon: 'redo', keys: 'Ctrl ⇧ Z', isDisabled: !state.canRedo, onSelect: () => tools.redo() },
-          ...(tools.isOwner
-            ? [
-                undefined,
-                {
-                  label: t.deleteBoardItem,
-                  icon: 'trash' as const,
-                  isDanger: true,
-                  onSelect: () => setOpen('delete'),
-                },
-              ]
-            : []),
+          ...(isReadOnly ? [] : reversals),
+          ...(isOwner ? ownerEnd : []),
         ]}
       >
         <Icon name="more" />
       </Menu>
+      <Bell />
       <AccountMenu />
       {open === 'delete' && <DeleteBoardDialog view={view} onClose={close} />}
-      {open === 'description' && <BoardDescription view={view} onClose={close} />}
+      {open === 'description' && !isReadOnly && <BoardDescription view={view} onClose={close} />}
     </header>
   )
 }

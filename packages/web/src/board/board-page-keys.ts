@@ -35,6 +35,8 @@ function letters(tools: BoardTools, { key, altKey }: KeyboardEvent): (() => void
 export const boardLetters = (tools: BoardTools): Record<string, () => void> => ({
   '/': () => document.querySelector<HTMLElement>('.filter-field')?.focus(),
   n: () => tools.composeAnywhere(),
-  c: () => document.querySelector<HTMLElement>('[data-new-column]')?.click(),
+  c: () => {
+    if (tools.canChange()) document.querySelector<HTMLElement>('[data-new-column]')?.click()
+  },
   f: () => toggleFilter('@me'),
 })

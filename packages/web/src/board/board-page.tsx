@@ -3,8 +3,9 @@ import { localQueue } from '@lockstep/client/live'
 import { type BoardState, useBoard } from '@lockstep/client/react'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
+import { useReadCard } from '../bell/unread.ts'
 import { boardApi } from '../board-state/board-api.ts'
-import { BoardTools, BoardToolsProvider, useTools } from '../board-state/board-tools.ts'
+import { BoardTools, BoardToolsProvider, ReadOnlyProvider, useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { isShown, parseFilter } from '../board-state/filter.ts'
 import { filterQuery, useFilter } from '../board-state/filter-address.ts'
 import { currentBoard } from '../board-state/overlay.ts'
@@ -13,7 +14,9 @@ import { me, session } from '../session.ts'
 import { lazyComponent, whenIdle } from '../ui/lazy-component.tsx'
 import { PersonColorsProvider } from '../ui/people.tsx'
 import { useStore, useStorePart } from '../ui/store.ts'
+import { setTitle } from '../ui/title.ts'
 import { today, useCurrentDay } from '../ui/today.ts'
+import { ArchivedBanner } from './archived-banner.tsx'
 import { BoardHead } from './board-head.tsx'
 import { useBoardPageKeys } from './board-page-keys.ts'
 import { ClosedBoard } from './closed-board.tsx'
@@ -31,10 +34,11 @@ import { useRemoteMarks } from './use-remote-marks.ts'
 import './board.css'
 
 const panels = {
-  c: lazyComponent(async () => (await import('../card/card-dialog.tsx')).CardDialog),
+  c: lazyComponent(async () => (await import('../card-dialog/card-dialog.tsx')).CardDialog),
   members: lazyComponent(async () => (await import('../members/members-dialog.tsx')).MembersDialog),
   automations: lazyComponent(async () => (await import('../automations/automations-dialog.tsx')).AutomationsDialog),
   activity: lazyComponent(async () => (await import('../activity/activity-dialog.tsx')).ActivityDialog),
+  removed: lazyComponent(async () => (await import('../removed/removed-dialog.tsx')).RemovedDialog),
 }
 const CardPickers = lazyComponent(async () => (await import('./card-pickers.tsx')).CardPickers)
 const PersonPopover = lazyComponent(async () => (await import('./person-popover.tsx')).PersonPopover)
@@ -74,12 +78,13 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   useFileDrops(tools)
   useCachedBoard(state, user.id, state.view !== undefined)
   useReconnectAfterLogin(state)
+  useReadCard(panel === 'c' ? item : undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new filter resets the revealed cards
   useEffect(() => tools.resetRevealed(), [text, tools])
   useEffect(() => () => tools.leave(), [tools])
   const { view } = state
   useEffect(() => {
-    if (view) document.title = `${view.title} · Lockstep`
+    if (view) setTitle(view.title)
   }, [view?.title, view])
 
   const isClosed = state.status.phase === 'closed' && state.status.reason !== 'unauthorized'
@@ -96,15 +101,18 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
   return (
     <BoardToolsProvider value={tools}>
       <PersonColorsProvider value={tools.colors}>
-        <OpenBoard
-          view={view}
-          state={state}
-          text={text}
-          isFiltered={parseFilter(applied) !== undefined}
-          shownIn={shownIn}
-        />
-        <Popovers view={view} />
-        {Panel && <Panel key={item} view={view} item={item} />}
+        <ReadOnlyProvider value={tools.isReadOnly}>
+          <OpenBoard
+            view={view}
+            state={state}
+            text={text}
+            isFiltered={parseFilter(applied) !== undefined}
+            shownIn={shownIn}
+          />
+          <Popovers view={view} />
+          {/* The list of removed things stays while one of them is shown. */}
+          {Panel && <Panel key={panel === 'removed' ? panel : item} view={view} item={item} />}
+        </ReadOnlyProvider>
       </PersonColorsProvider>
     </BoardToolsProvider>
   )
@@ -112,7 +120,8 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
 
 function Popovers({ view }: { view: FullBoard }) {
   const tools = useTools()
-  const hasPicker = useStorePart(tools.picker, (picker) => picker !== undefined)
+  const isReadOnly = useReadOnly()
+  const hasPicker = useStorePart(tools.picker, (picker) => picker !== undefined) && !isReadOnly
   const hasPerson = useStorePart(shownPerson, (person) => person !== undefined)
   return (
     <>
@@ -138,6 +147,7 @@ function OpenBoard({ view, state, text, isFiltered, shownIn }: OpenBoardProps) {
     <>
       <BoardHead view={view} state={state} connection={connection} text={text} />
       <ConnectionBanner connection={connection} onRetry={state.retry} />
+      <ArchivedBanner />
       <FailedChanges failedChanges={state.failedChanges} dismiss={state.dismiss} />
       <ActiveFilter view={view} text={text} />
       <Columns view={view} shownIn={shownIn} isFiltered={isFiltered} />

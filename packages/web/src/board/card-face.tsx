@@ -4,7 +4,7 @@ import type { Card } from '@lockstep/client'
 import { memo, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { numberOf, progressOf } from '../board-state/board-model.ts'
-import { useTools } from '../board-state/board-tools.ts'
+import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { cardMenu } from '../board-state/card-menu.ts'
 import { useMark } from '../board-state/marks.ts'
 import { DueChip } from '../ui/due-chip.tsx'
@@ -29,6 +29,7 @@ interface CardFaceProps {
 /** A card on the board. Memoized: renders only when the card or its state changes. */
 export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: CardFaceProps) {
   const tools = useTools()
+  const isReadOnly = useReadOnly()
   const face = useRef<HTMLDivElement>(null)
   const link = useRef<HTMLAnchorElement>(null)
   const menu = useRef<MenuHandle>(null)
@@ -47,7 +48,7 @@ export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: Card
     if (!element) return
     return draggable({
       element,
-      canDrag: () => tools.renaming.get() !== card.id,
+      canDrag: () => !tools.isReadOnly && tools.renaming.get() !== card.id,
       getInitialData: () => ({ kind: 'card', id: card.id, height: element.offsetHeight }),
       onGenerateDragPreview: ({ nativeSetDragImage, location }) =>
         setCustomNativeDragPreview({ nativeSetDragImage, ...dragPreview(element, location.current.input) }),
@@ -71,7 +72,7 @@ export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: Card
       }}
     >
       {mark && <span className="card-mark">{mark.text}</span>}
-      {isRenaming ? (
+      {isRenaming && !isReadOnly ? (
         <TitleEditor card={card} />
       ) : (
         <Link
@@ -124,6 +125,13 @@ export const CardFace = memo(function CardFace({ card, isDone, isTabStop }: Card
             <Icon name="clip" size={14} />
             <span aria-hidden="true">{card.attachments.length}</span>
             <span className="visually-hidden">{t.files({ count: card.attachments.length })}</span>
+          </span>
+        )}
+        {card.comment_count > 0 && (
+          <span title={t.comments({ count: card.comment_count })}>
+            <Icon name="comment" size={14} />
+            <span aria-hidden="true">{card.comment_count}</span>
+            <span className="visually-hidden">{t.comments({ count: card.comment_count })}</span>
           </span>
         )}
         <Avatars people={card.assignees} label={t.assignees} most={3} />

@@ -26,7 +26,8 @@ export function handleCardKeys(event: KeyboardEvent, tools: BoardTools) {
   }
   if ((event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) && card_id)
     return handle(event, () => openMenu(card_id))
-  if (event.key === 'Delete' && card_id) return handle(event, () => void tools.remove(card_id))
+  if (event.key === 'Delete' && card_id)
+    return handle(event, () => tools.remove(card_id, event.shiftKey ? 'deleted' : 'archived'))
   if (hasCommand(event) && event.key === 'c' && card_id && !getSelection()?.toString())
     return handle(event, () => void tools.copyLink(card_id))
   if (hasCommand(event) || event.altKey || !hasLetterKeys()) return
@@ -44,13 +45,13 @@ function handle(event: KeyboardEvent, act: () => void) {
 export const cardLetters = (tools: BoardTools, card_id: string): Record<string, () => void> => {
   const column_id = tools.find(card_id)?.column.id ?? ''
   return {
-    e: () => tools.renaming.set(card_id),
+    e: () => tools.rename(card_id),
     n: () => tools.compose(column_id, card_id),
     'shift n': () => tools.compose(column_id, null),
-    m: () => tools.picker.set({ what: 'move', card_id }),
-    l: () => tools.picker.set({ what: 'labels', card_id }),
-    a: () => tools.picker.set({ what: 'assignees', card_id }),
-    d: () => tools.picker.set({ what: 'due', card_id }),
+    m: () => tools.openPicker('move', card_id),
+    l: () => tools.openPicker('labels', card_id),
+    a: () => tools.openPicker('assignees', card_id),
+    d: () => tools.openPicker('due', card_id),
     ' ': () => tools.toggleMe(card_id),
     '.': () => openMenu(card_id),
     '[': () => focusColumn(column_id, -1),

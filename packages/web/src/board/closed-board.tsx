@@ -1,5 +1,6 @@
 import type { BoardState } from '@lockstep/client/react'
 import { Link } from 'wouter'
+import { Bell } from '../bell/bell.tsx'
 import { AccountMenu } from '../settings/account-menu.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { StatePage } from '../ui/page.tsx'
@@ -21,7 +22,15 @@ function unsentText({ pending, failedChanges }: BoardState): string {
 
 /** Shown for a URL without a board. */
 export const NoSuchBoard = () => (
-  <StatePage title={t.notFound} actions={<AccountMenu />}>
+  <StatePage
+    title={t.notFound}
+    actions={
+      <>
+        <Bell />
+        <AccountMenu />
+      </>
+    }
+  >
     <p>{t.notFoundHint}</p>
     <Link href="/boards" className="button is-primary">
       {t.yourBoards}

@@ -3,8 +3,7 @@ import { setCustomNativeDragPreview } from '@atlaskit/pragmatic-drag-and-drop/el
 import type { Column } from '@lockstep/client'
 import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { type BoardTools, useTools } from '../board-state/board-tools.ts'
-import { confirmAction } from '../ui/confirm.ts'
+import { type BoardTools, useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import type { MenuEntry } from '../ui/menu-types.ts'
@@ -27,6 +26,7 @@ const columnColors = [
 /** Name, number of cards and menu of a column. It is also the column's drag handle. */
 export function ColumnHead({ column, shown }: { column: Column; shown: number | undefined }) {
   const tools = useTools()
+  const isReadOnly = useReadOnly()
   const head = useRef<HTMLDivElement>(null)
   const [isRenaming, setRenaming] = useState(false)
   useEffect(() => {
@@ -36,17 +36,17 @@ export function ColumnHead({ column, shown }: { column: Column; shown: number | 
     return draggable({
       element,
       // While renaming, dragging selects text.
-      canDrag: () => !element.querySelector('input'),
+      canDrag: () => !tools.isReadOnly && !element.querySelector('input'),
       getInitialData: () => ({ kind: 'column', id: column.id, height: 0 }),
       onGenerateDragPreview: ({ nativeSetDragImage, location }) =>
         setCustomNativeDragPreview({ nativeSetDragImage, ...dragPreview(surface, location.current.input) }),
     })
-  }, [column.id])
+  }, [column.id, tools])
   const count = column.cards.length
   return (
     <div ref={head} className="column-head" style={tinted(column.color)}>
       <span className="dot" aria-hidden="true" />
-      {isRenaming ? (
+      {isRenaming && !isReadOnly ? (
         <NameField
           label={t.columnName}
           className="input column-title-field"
@@ -59,7 +59,7 @@ export function ColumnHead({ column, shown }: { column: Column; shown: number | 
           }}
         />
       ) : (
-        <h2 title={column.title} dir="auto" onDoubleClick={() => setRenaming(true)}>
+        <h2 title={column.title} dir="auto" onDoubleClick={() => tools.canChange() && setRenaming(true)}>
           {column.title}
         </h2>
       )}
@@ -73,9 +73,11 @@ export function ColumnHead({ column, shown }: { column: Column; shown: number | 
         </span>
       )}
       <span className="spacer" />
-      <Menu label={t.actionsFor({ title: column.title })} items={columnMenu(tools, column, () => setRenaming(true))}>
-        <Icon name="more" />
-      </Menu>
+      {!isReadOnly && (
+        <Menu label={t.actionsFor({ title: column.title })} items={columnMenu(tools, column, () => setRenaming(true))}>
+          <Icon name="more" />
+        </Menu>
+      )}
     </div>
   )
 }
@@ -102,17 +104,7 @@ function columnMenu(tools: BoardTools, column: Column, rename: () => void): Menu
       onChoose: (color) => tools.change('updateColumn', { column_id: column.id, color }),
     },
     undefined,
-    { label: t.deleteColumn, icon: 'trash', isDanger: true, onSelect: () => void removeColumn(tools, column) },
+    { label: t.archiveColumn, icon: 'archive', onSelect: () => tools.removeColumn(column, 'archived') },
+    { label: t.deleteColumn, icon: 'trash', isDanger: true, onSelect: () => tools.removeColumn(column, 'deleted') },
   ]
-}
-
-async function removeColumn(tools: BoardTools, { id, title, cards }: Column) {
-  const files = cards.reduce((sum, card) => sum + card.attachments.length, 0)
-  const question = {
-    title: t.deleteColumnTitle({ title, count: cards.length }),
-    text: files > 0 ? t.columnFilesLost({ count: files }) : undefined,
-    action: t.deleteColumn,
-  }
-  if (cards.length > 0 && !(await confirmAction(question))) return
-  tools.showUndoToast(t.deletedColumn({ title }), tools.change('deleteColumn', { column_id: id }))
 }

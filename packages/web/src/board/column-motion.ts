@@ -47,20 +47,28 @@ export function useColumnDrop({ tools, column_id, section, scroller, virtualizer
 }
 
 const TRANSITION_MS = 200
+/** Reorders that follow each other faster than this are not animated. */
+const MIN_INTERVAL_MS = 1_000
 
-/** Animates cards to their new positions when the order changes, except right after a drop. */
+/**
+ * Animates cards to their new positions when the order changes, except right after a drop. When the order keeps changing, cards
+ * are placed at once: every animated card is a compositor layer, which is painted when the animation starts and again when it
+ * ends, and the next change would cut the animation short. The placeholder of a drag always makes room with an animation.
+ */
 export function useReorderTransition(
   list: RefObject<HTMLElement | null>,
   rows: readonly ColumnRow[],
   draggedId: string | undefined,
 ) {
-  const last = useRef({ rows, draggedId })
+  const last = useRef({ rows, draggedId, reorderedAt: Number.NEGATIVE_INFINITY })
   useLayoutEffect(() => {
     const before = last.current
-    last.current = { rows, draggedId }
     const isSame = rows.length === before.rows.length && rows.every(({ key }, i) => key === before.rows[i]?.key)
+    const now = performance.now()
+    last.current = { rows, draggedId, reorderedAt: isSame ? before.reorderedAt : now }
     const element = list.current
     if (!element || isSame || before.draggedId !== draggedId) return
+    if (draggedId === undefined && now - before.reorderedAt < MIN_INTERVAL_MS) return
     element.classList.add('is-settling')
     const settled = () => element.classList.remove('is-settling')
     const timer = setTimeout(settled, TRANSITION_MS)

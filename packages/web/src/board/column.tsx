@@ -1,7 +1,7 @@
 import type { Card, Column } from '@lockstep/client'
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
 import { memo, useCallback, useEffect, useMemo, useRef } from 'react'
-import { useTools } from '../board-state/board-tools.ts'
+import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useStorePart } from '../ui/store.ts'
 import { CardFace, Placeholder } from './card-face.tsx'
@@ -37,6 +37,7 @@ interface ColumnViewProps {
 /** A column with its head, cards and add button. Long columns are virtualized. */
 export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }: ColumnViewProps) {
   const tools = useTools()
+  const isReadOnly = useReadOnly()
   const scroller = useRef<HTMLDivElement>(null)
   const section = useRef<HTMLElement>(null)
   const draggedId = useStorePart(tools.dragging, (now) => (now?.kind === 'card' ? now.id : undefined))
@@ -50,7 +51,9 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
     if (now.over?.column_id !== column.id) return ''
     return now.over.index === 0 ? ' is-drop-before' : ' is-drop-after'
   })
-  const composing = useStorePart(tools.composing, (now) => (now?.column_id === column.id ? now : undefined))
+  const composing = useStorePart(tools.composing, (now) =>
+    now?.column_id === column.id && !isReadOnly ? now : undefined,
+  )
   const rows = useMemo(
     () => rowsOf({ cards, draggedId, overIndex, composing }),
     [cards, draggedId, overIndex, composing],
@@ -136,13 +139,15 @@ export const ColumnView = memo(function ColumnView({ column, cards, isFiltered }
           </ol>
           {rows.length === 0 && <p className="column-empty">{emptyText(column, isFiltered)}</p>}
         </div>
-        <button
-          type="button"
-          className="column-add"
-          onClick={() => tools.compose(column.id, column.cards.at(-1)?.id ?? null)}
-        >
-          <Icon name="plus" /> {t.addCard}
-        </button>
+        {!isReadOnly && (
+          <button
+            type="button"
+            className="column-add"
+            onClick={() => tools.compose(column.id, column.cards.at(-1)?.id ?? null)}
+          >
+            <Icon name="plus" /> {t.addCard}
+          </button>
+        )}
       </div>
     </section>
   )

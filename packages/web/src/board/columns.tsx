@@ -1,6 +1,6 @@
 import type { Card, Column, FullBoard } from '@lockstep/client'
 import { useRef } from 'react'
-import { useTools } from '../board-state/board-tools.ts'
+import { useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { handleCardKeys } from './card-focus-keys.ts'
 import { ColumnView } from './column.tsx'
 import { useCardFocusFallback, useColumnFocusFallback } from './focus-fallback.ts'
@@ -19,6 +19,7 @@ interface ColumnsProps {
 /** All columns, with keyboard shortcuts and drag and drop. */
 export function Columns({ view, shownIn, isFiltered }: ColumnsProps) {
   const tools = useTools()
+  const isReadOnly = useReadOnly()
   const strip = useRef<HTMLElement>(null)
   useDrags(tools, strip)
   useTouchDrag(tools, strip)
@@ -34,12 +35,13 @@ export function Columns({ view, shownIn, isFiltered }: ColumnsProps) {
       {...trackFocus}
     >
       <p id="board-hint" hidden>
-        {t.boardHint}
+        {isReadOnly ? t.archivedBoardHint : t.boardHint}
       </p>
       {view.columns.map((column) => (
         <ColumnView key={column.id} column={column} cards={shownIn(column)} isFiltered={isFiltered} />
       ))}
-      <NewColumn hasColumns={view.columns.length > 0} />
+      {!isReadOnly && <NewColumn hasColumns={view.columns.length > 0} />}
+      {isReadOnly && view.columns.length === 0 && <p className="board-empty">{t.noColumns}</p>}
     </main>
   )
 }

@@ -30,7 +30,14 @@ export function useTouchDrag(tools: BoardTools, strip: { current: HTMLElement | 
       const [touch] = event.touches
       drag?.cancel()
       drag = undefined
-      if (!card || !touch || event.touches.length > 1 || (event.target as Element).closest('button, textarea')) return
+      if (
+        !card ||
+        !touch ||
+        tools.isReadOnly ||
+        event.touches.length > 1 ||
+        (event.target as Element).closest('button, textarea')
+      )
+        return
       drag = new TouchDrag(tools, element, card, touch)
     }
     const move = (event: TouchEvent) => {

@@ -24,6 +24,7 @@ async function dropFiles(tools: BoardTools, event: DragEvent) {
   if (openLayers().length > 0) return
   const card = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-card-id]') : null
   const card_id = card?.dataset['cardId']
+  if (!tools.canChange()) return
   const files = [...(event.dataTransfer?.files ?? [])]
   if (!card_id) return showToast(t.dropOnCard)
   try {

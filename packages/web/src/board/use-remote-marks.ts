@@ -1,4 +1,4 @@
-import type { BoardEvent, FullBoard } from '@lockstep/client'
+import type { BoardEvent, Card, FullBoard } from '@lockstep/client'
 import { useBoardEvents } from '@lockstep/client/react'
 import { boardApi } from '../board-state/board-api.ts'
 import type { BoardTools } from '../board-state/board-tools.ts'
@@ -23,6 +23,12 @@ const changed: ChangeWords = {
   news: t.changed,
   ownNews: t.youChanged,
 }
+const restored: ChangeWords = {
+  mark: t.restoredThis,
+  ownMark: t.youRestoredThis,
+  news: t.restored,
+  ownNews: t.youRestored,
+}
 const words: Record<string, ChangeWords> = {
   'card.created': { mark: t.addedThis, ownMark: t.youAddedThis, news: t.added, ownNews: t.youAdded },
   'card.updated': { mark: t.editedThis, ownMark: t.youEditedThis, news: t.edited, ownNews: t.youEdited },
@@ -36,25 +42,36 @@ const words: Record<string, ChangeWords> = {
     news: t.unassigned,
     ownNews: t.youUnassigned,
   },
+  'comment.created': {
+    mark: t.commentedOnThis,
+    ownMark: t.youCommentedOnThis,
+    news: t.commentedOn,
+    ownNews: t.youCommentedOn,
+  },
 }
 
 /** Marks cards that others change, with their name and colour. */
 export function useRemoteMarks(tools: BoardTools) {
   useBoardEvents(boardApi, tools.board_id, (event, { isOwn }) => {
     if (isOwn || event.type === 'resync' || isRebalancing(tools, event) || isMemberRemoval(event)) return
-    // Uploads bypass the live board, so `isOwn` is not set for them.
-    if (event.type === 'attachment.created' && event.user_id === tools.me.id) return
+    // Uploads and comments bypass the live board, so `isOwn` is not set for them.
+    if (/^(attachment|comment)\.created$/.test(event.type) && event.user_id === tools.me.id) return
+    if (event.type === 'comment.updated' || event.type === 'comment.deleted') return
     const { name, isMe, color } = actorOf(tools, event.user_id)
     warnWhileDragging(tools, event, name)
     const card_id = cardOf(tools, event)
     if (!card_id) return
-    const { mark, ownMark, news, ownNews } = words[event.type] ?? changed
+    const { mark, ownMark, news, ownNews } = isReturn(event) ? restored : (words[event.type] ?? changed)
     if (tools.marks.get().size < MAX_MARKS || tools.marks.get().has(card_id))
       tools.mark(card_id, { color, text: isMe ? ownMark : mark({ name }) })
-    const { title = t.aCard } = event.data as { title?: string }
+    const { title = tools.find(card_id)?.card.title ?? t.aCard } = event.data as { title?: string }
     announceOthers(isMe ? ownNews({ title }) : news({ name, title }))
   })
 }
+
+/** A restored card is older than its event. */
+const isReturn = ({ type, data, timestamp }: BoardEvent): boolean =>
+  type === 'card.created' && Date.parse(data.created_at) < Date.parse(timestamp)
 
 /** Rebalancing: the server spreads the ranks of neighbours. The visible order does not change. */
 function isRebalancing(tools: BoardTools, { type, user_id, data }: BoardEvent): boolean {
@@ -91,7 +108,8 @@ function warnWhileDragging(tools: BoardTools, { type, data }: BoardEvent, name: 
   const { id, title = '', column_id } = data as { id: string; title?: string; column_id?: string }
   if (tools.dragging.get()?.id !== id) return
   const column = tools.view.columns.find(({ id: each }) => each === column_id)?.title ?? ''
-  if (type === 'card.deleted') showToast(t.deletedDragged({ name }))
+  const { removed } = data as Partial<Card>
+  if (type === 'card.deleted') showToast((removed?.as === 'archived' ? t.archivedDragged : t.deletedDragged)({ name }))
   if (type === 'card.moved') showToast(t.movedDragged({ name, column }))
   if (type === 'card.updated') showToast(t.editedDragged({ name, title }))
 }

@@ -1,5 +1,7 @@
 import { Link } from 'wouter'
 import { me } from '../session.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { Avatars, nameOf, PersonColorsProvider, personColors, tinted } from '../ui/people.tsx'
 import { boardColor } from './board-color.ts'
 import { t } from './messages.ts'
@@ -12,40 +14,64 @@ interface BoardTileProps {
   readonly now: number
   /** The server cannot be reached, and the board is not saved in the browser. */
   readonly isUnavailable: boolean
+  /** Archives the board, or restores it. */
+  readonly onArchive: () => void
 }
 
 /** A board in the list. */
-export function BoardTile({ board, now, isUnavailable }: BoardTileProps) {
+export function BoardTile({ board, now, isUnavailable, onArchive }: BoardTileProps) {
   const { id, title, description, members, changed_at } = board
   const owner = otherOwner(board)
+  const isArchived = board.archived_at != null
   return (
-    <Link href={`/b/${id}`} className={isUnavailable ? 'tile is-unavailable' : 'tile'} style={tinted(boardColor(id))}>
-      <strong dir="auto">{title}</strong>
-      {owner && (
-        <span className="tile-owner" dir="auto">
-          {t.ownedBy({ name: owner })}
+    <>
+      <Link href={`/b/${id}`} className={isUnavailable ? 'tile is-unavailable' : 'tile'} style={tinted(boardColor(id))}>
+        <strong dir="auto">{title}</strong>
+        {owner && (
+          <span className="tile-owner" dir="auto">
+            {t.ownedBy({ name: owner })}
+          </span>
+        )}
+        {description && (
+          <span className="tile-text" dir="auto">
+            {description}
+          </span>
+        )}
+        <span className="tile-facts">{isUnavailable ? t.notOffline : countsOf(board)}</span>
+        <span className="tile-foot">
+          <PersonColorsProvider value={personColors(members.map(({ user_id }) => user_id))}>
+            <Avatars people={members.map(({ user }) => user)} label={t.members} />
+          </PersonColorsProvider>
+          {changed_at && <time dateTime={changed_at}>{changedText(changed_at, now)}</time>}
         </span>
+      </Link>
+      {isOwner(board) && (
+        <Menu
+          label={t.actionsFor({ title })}
+          className="icon-button tile-more"
+          items={[
+            {
+              label: isArchived ? t.restoreBoard : t.archiveBoard,
+              icon: isArchived ? 'undo' : 'archive',
+              onSelect: onArchive,
+            },
+          ]}
+        >
+          <Icon name="more" />
+        </Menu>
       )}
-      {description && (
-        <span className="tile-text" dir="auto">
-          {description}
-        </span>
-      )}
-      <span className="tile-facts">{isUnavailable ? t.notOffline : countsOf(board)}</span>
-      <span className="tile-foot">
-        <PersonColorsProvider value={personColors(members.map(({ user_id }) => user_id))}>
-          <Avatars people={members.map(({ user }) => user)} label={t.members} />
-        </PersonColorsProvider>
-        {changed_at && <time dateTime={changed_at}>{changedText(changed_at, now)}</time>}
-      </span>
-    </Link>
+    </>
   )
 }
 
+const isOwner = ({ members }: ShownBoard): boolean =>
+  members.some(({ user_id, role }) => user_id === me().id && role === 'owner')
+
 /** The owner's name, if that is someone else. It tells apart boards with the same title. */
-function otherOwner({ members, created_by }: ShownBoard): string | undefined {
+function otherOwner(board: ShownBoard): string | undefined {
+  const { members, created_by } = board
+  if (isOwner(board)) return undefined
   const owners = members.filter(({ role }) => role === 'owner')
-  if (owners.some(({ user_id }) => user_id === me().id)) return undefined
   const owner = owners.find(({ user_id }) => user_id === created_by) ?? owners[0]
   return owner && nameOf(owner.user)
 }

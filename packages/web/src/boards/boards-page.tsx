@@ -1,8 +1,11 @@
-import { isLockstepError } from '@lockstep/client'
+import { type Board, isLockstepError } from '@lockstep/client'
 import { useState } from 'react'
+import { Bell } from '../bell/bell.tsx'
+import { setBoardArchived } from '../board-state/archive-board.ts'
 import { openPalette } from '../board-state/overlay.ts'
 import { AccountMenu } from '../settings/account-menu.tsx'
 import { Failure } from '../ui/failure.tsx'
+import { focusAfterRender } from '../ui/focus.ts'
 import { Keys } from '../ui/keys.tsx'
 import { Heading, Mark } from '../ui/page.tsx'
 import { BoardTile } from './board-tile.tsx'
@@ -18,12 +21,15 @@ import './boards.css'
 const SEARCH_THRESHOLD = 8
 
 export function BoardsPage() {
-  const { boards, savedIds, failure, now, reload } = useBoardList()
+  const { boards, savedIds, failure, now, reload, replace } = useBoardList()
   const { creating, create, createTutorial } = useNewBoard()
   const [text, setText] = useState('')
   const isEmpty = boards?.length === 0
   const found = boards?.filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
+  const open = found?.filter(({ archived_at }) => !archived_at) ?? []
+  const archived = found?.filter(({ archived_at }) => archived_at) ?? []
   const isUnavailable = ({ id }: ShownBoard) => failure !== undefined && !savedIds.has(id)
+  const tiles = { now, isUnavailable, onChange: replace }
   return (
     <>
       <header className="top">
@@ -33,6 +39,7 @@ export function BoardsPage() {
         <button type="button" className="button is-quiet" onClick={openPalette}>
           {t.search} <Keys keys="Ctrl K" />
         </button>
+        <Bell />
         <AccountMenu />
       </header>
       <main id="main" className={isEmpty ? 'boards is-empty' : 'boards'}>
@@ -55,21 +62,46 @@ export function BoardsPage() {
         {isEmpty && <TutorialOffer isCreating={creating === 'tutorial'} isBusy={!!creating} onStart={createTutorial} />}
         {failure !== undefined && <ListFailure failure={failure} hasBoards={boards !== undefined} onRetry={reload} />}
         {!boards && failure === undefined && <Skeleton />}
-        {found && found.length > 0 && (
-          <ul
-            className="tiles"
-            onKeyDown={(event) => handleTileKeys(event, [...event.currentTarget.querySelectorAll('a')])}
-          >
-            {found.map((board) => (
-              <li key={board.id}>
-                <BoardTile board={board} now={now} isUnavailable={isUnavailable(board)} />
-              </li>
-            ))}
-          </ul>
+        {open.length > 0 && <Tiles boards={open} {...tiles} />}
+        {archived.length > 0 && (
+          // While searching, what is found is not hidden.
+          <details className="boards-archived" {...(text && { open: true })}>
+            <summary>{t.archived({ count: archived.length })}</summary>
+            <Tiles boards={archived} {...tiles} />
+          </details>
         )}
         {found?.length === 0 && text && <p className="boards-none">{t.noMatch({ text })}</p>}
       </main>
     </>
+  )
+}
+
+interface TilesProps {
+  readonly boards: readonly ShownBoard[]
+  readonly now: number
+  readonly isUnavailable: (board: ShownBoard) => boolean
+  readonly onChange: (board: Board) => void
+}
+
+function Tiles({ boards, now, isUnavailable, onChange }: TilesProps) {
+  const move = (board: Board) => {
+    onChange(board)
+    // The tile with the focus is in the other list now.
+    focusAfterRender(() => document.querySelector<HTMLElement>('.tiles a, .boards-archived summary, h1'))
+  }
+  return (
+    <ul className="tiles" onKeyDown={(event) => handleTileKeys(event, [...event.currentTarget.querySelectorAll('a')])}>
+      {boards.map((board) => (
+        <li key={board.id}>
+          <BoardTile
+            board={board}
+            now={now}
+            isUnavailable={isUnavailable(board)}
+            onArchive={() => void setBoardArchived(board, !board.archived_at, move)}
+          />
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -24,4 +24,8 @@ export const t = defineMessages('boards', {
   changedNow: 'Changed just now',
   notOffline: 'Not available offline',
   members: 'Members',
+  archived: params('Archived ({count})'),
+  actionsFor: params('Actions for {title}'),
+  archiveBoard: 'Archive board',
+  restoreBoard: 'Restore board',
 })

@@ -1,3 +1,4 @@
+import type { Board } from '@lockstep/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { completeBoard } from '../board-state/create-board.ts'
 import { cacheBoardList } from '../offline-cache.ts'
@@ -22,7 +23,7 @@ const initial: BoardList = { boards: undefined, savedIds: new Set(), failure: un
  * The user's boards. Asks again every 15 seconds and when the page becomes visible, with the ETag of what is shown.
  * While the server cannot be reached, shows the boards that are saved in the browser.
  */
-export function useBoardList(): BoardList & { reload: () => void } {
+export function useBoardList(): BoardList & { reload: () => void; replace: (board: Board) => void } {
   const [list, setList] = useState(initial)
   const etag = useRef<string>(undefined)
   const isLoading = useRef(false)
@@ -75,7 +76,15 @@ export function useBoardList(): BoardList & { reload: () => void } {
     }
   }, [load])
 
-  return { ...list, reload: () => void load() }
+  const replace = (board: Board) => {
+    // The next request gets the whole list.
+    etag.current = undefined
+    setList((now) => ({
+      ...now,
+      boards: now.boards?.map((each) => (each.id === board.id ? { ...each, ...board } : each)),
+    }))
+  }
+  return { ...list, reload: () => void load(), replace }
 }
 
 const nothingSaved: OfflineBoards = { boards: [], savedIds: new Set() }

@@ -10,7 +10,8 @@ import { download, useFileContent } from './use-file-content.ts'
 interface AttachmentRowProps {
   attachment: Attachment
   onPreview: () => void
-  onDelete: () => void
+  /** Undefined if it can't be deleted. */
+  onDelete?: () => void
 }
 
 export const save = (attachment: Attachment) =>
@@ -44,9 +45,11 @@ export function AttachmentRow({ attachment, onPreview, onDelete }: AttachmentRow
       >
         <Icon name="download" />
       </button>
-      <button type="button" className="icon-button" aria-label={t.deleteFile({ name })} onClick={onDelete}>
-        <Icon name="trash" />
-      </button>
+      {onDelete && (
+        <button type="button" className="icon-button" aria-label={t.deleteFile({ name })} onClick={onDelete}>
+          <Icon name="trash" />
+        </button>
+      )}
     </li>
   )
 }

@@ -14,8 +14,9 @@ export interface CardActions {
   due: () => void
   newChecklist: () => void
   upload: () => void
+  comment: () => void
   step: (by: -1 | 1) => void
-  remove: () => void
+  remove: (as: 'archived' | 'deleted') => void
 }
 
 /** Shortcuts of the card dialog, outside fields and while no menu or other layer is open over it. */
@@ -52,5 +53,6 @@ function letters(actions: CardActions, { key, altKey, shiftKey }: KeyboardEvent)
     d: actions.due,
     k: actions.newChecklist,
     u: actions.upload,
+    c: actions.comment,
   }[key]
 }

@@ -1,11 +1,11 @@
 import type { Attachment } from '@lockstep/client'
 import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from 'react'
-import { hasCommand, Keys } from '../ui/keys.tsx'
+import { Keys } from '../ui/keys.tsx'
+import { applyEdit, commandOf, handleFormatKey, selectionOf } from './area-edits.ts'
 import { ConflictBar } from './conflict-bar.tsx'
 import { type Format, FormatToolbar } from './format-toolbar.tsx'
 import { t } from './messages.ts'
 import { RenderedText } from './rendered-text.tsx'
-import { continueList, link, type SelectedText, type TextEdit, wrap } from './text-keys.ts'
 
 /** The text being edited. `conflict` is the name of a user who edited the same lines. */
 export interface DescriptionDraft {
@@ -64,19 +64,9 @@ export function DescriptionEditor({
   const handleKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     event.stopPropagation()
     if (event.nativeEvent.isComposing) return
-    const selected = selectionOf(event.currentTarget)
-    const command = hasCommand(event) && !event.shiftKey && !event.altKey ? event.key.toLowerCase() : undefined
     if (event.key === 'Escape') onLeave()
-    else if (command === 'enter') onSave()
-    else if (command === 'b') applyEdit(event.currentTarget, wrap(selected, '**'))
-    else if (command === 'i') applyEdit(event.currentTarget, wrap(selected, '_'))
-    else if (command === 'k') applyEdit(event.currentTarget, link(selected))
-    else {
-      const isPlainEnter = event.key === 'Enter' && !event.shiftKey && !event.altKey && command === undefined
-      const edit = isPlainEnter && continueList(selected)
-      if (!edit) return
-      applyEdit(event.currentTarget, edit)
-    }
+    else if (commandOf(event) === 'enter') onSave()
+    else if (!handleFormatKey(event)) return
     event.preventDefault()
   }
 
@@ -138,21 +128,4 @@ export function DescriptionEditor({
       </div>
     </div>
   )
-}
-
-const selectionOf = ({ value, selectionStart: start, selectionEnd: end }: HTMLTextAreaElement): SelectedText => ({
-  text: value,
-  start,
-  end,
-})
-
-/** Applies an edit through `execCommand`, so that the browser's undo includes it. Not every browser has it. */
-function applyEdit(area: HTMLTextAreaElement, { from, to, insert, start, end }: TextEdit) {
-  area.setSelectionRange(from, to)
-  const isChange = insert !== '' || from !== to
-  if (isChange && !document.execCommand(insert ? 'insertText' : 'delete', false, insert)) {
-    area.setRangeText(insert, from, to)
-    area.dispatchEvent(new InputEvent('input', { bubbles: true }))
-  }
-  area.setSelectionRange(start, end)
 }

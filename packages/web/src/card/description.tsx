@@ -1,10 +1,11 @@
 import type { Card } from '@lockstep/client'
-import { type MouseEvent, useMemo, useReducer, useRef, useState } from 'react'
+import { type MouseEvent, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
 import { announce } from '../ui/announcer.tsx'
 import { focusAfterRender } from '../ui/focus.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useMounted } from '../ui/mounted.ts'
+import { useStore } from '../ui/store.ts'
 import { showToast } from '../ui/toasts.ts'
 import { type DescriptionDraft, DescriptionEditor } from './description-editor.tsx'
 import { DraftBar } from './draft-bar.tsx'
@@ -13,6 +14,7 @@ import { kindOf } from './file-kinds.ts'
 import { findAuthor } from './find-author.ts'
 import { t } from './messages.ts'
 import { RenderedText } from './rendered-text.tsx'
+import { reusedText } from './reused-text.ts'
 import { type SaveStep, saveDescription } from './save-description.ts'
 import { saveTask } from './save-task.ts'
 import { toggleTask } from './toggle-task.ts'
@@ -39,6 +41,15 @@ export function Description({ card, onAttach }: DescriptionProps) {
   const isMounted = useMounted()
   useDiscardSavedDraft(card.id, draftName, shown)
   const draft = writing ? undefined : readDraft(draftName)
+  const reused = useStore(reusedText)
+  useEffect(() => {
+    if (reused === undefined) return
+    reusedText.set(undefined)
+    setWriting({ text: reused, base: shown })
+    writeDraft(draftName, reused === shown ? undefined : { text: reused, base: shown })
+    section.current?.scrollIntoView({ block: 'nearest' })
+    section.current?.querySelector('textarea')?.focus()
+  }, [reused, shown, draftName])
 
   const authorOf = (theirs: string) =>
     findAuthor(

@@ -1,9 +1,6 @@
 import { defineMessages, params, plural } from '../ui/i18n.ts'
 
 export const t = defineMessages('card', {
-  cardNotFound: 'Card not found',
-  cardNotFoundHint: 'It may have been deleted, or the address is wrong.',
-  backToBoard: 'Back to board',
   titleLabel: 'Title',
   titleConflict: 'Someone else changed the title. Yours is saved as a draft.',
   dropToAttach: 'Drop to attach',
@@ -36,6 +33,7 @@ export const t = defineMessages('card', {
   add: 'Add',
   edit: 'Edit',
   rename: 'Rename',
+  archive: 'Archive',
   delete: 'Delete',
   moveUp: 'Move up',
   moveDown: 'Move down',
@@ -46,6 +44,7 @@ export const t = defineMessages('card', {
   deleted: params('Deleted “{name}”'),
 
   none: 'None',
+  noContent: 'This card has no description, checklists or attachments.',
   labels: 'Labels',
   findLabel: 'Find or create label',
   noLabels: 'No labels yet. Type a name to create one.',
@@ -193,13 +192,4 @@ export const t = defineMessages('card', {
   bytes: plural({ one: '{count} byte', other: '{count} bytes' }),
   kilobytes: params('{size} kB'),
   megabytes: params('{size} MB'),
-
-  youDeletedCard: params('You deleted “{title}”.'),
-  deletedCard: params('{who} deleted “{title}”.'),
-  filesLost: plural({
-    one: 'Its file can’t be restored.',
-    other: 'Its {count} files can’t be restored.',
-  }),
-  copyText: 'Copy text',
-  recreate: 'Recreate',
 })

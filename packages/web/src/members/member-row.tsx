@@ -37,7 +37,7 @@ export function MemberRow({ member, isOnline, pending, problem, onRole, onRemove
       </span>
       <span className="member-acts">
         {pending && <small role="status">{pending.what === 'removal' ? t.removing : t.saving}</small>}
-        {tools.isOwner ? (
+        {tools.isOwner && !tools.isReadOnly ? (
           <Select
             label={t.roleOf({ name: nameOf(user) })}
             value={role}

@@ -26,12 +26,14 @@ export function MembersDialog({ view }: PanelProps) {
     // On touch screens, focus the list: focusing the field would open the on-screen keyboard over it.
     if (matchMedia('(pointer: coarse)').matches) list.current?.focus()
   }, [])
+  // On an archived board, members can only be removed or leave.
+  const mayAdd = tools.isOwner && !tools.isReadOnly
   const online = new Set(tools.presence.map(({ user_id }) => user_id))
   const invited = [...changes.pending.values()].flatMap((each) => (each.what === 'invitation' ? [each.user] : []))
   return (
     <Dialog title={t.membersOf({ board: view.title })} onClose={() => tools.close()}>
       <div className="dialog-body members">
-        {tools.isOwner && <Invite view={view} field={field} onInvite={changes.invite} />}
+        {mayAdd && <Invite view={view} field={field} onInvite={changes.invite} />}
         {tools.status.phase === 'offline' && (
           <p className="members-note" role="status">
             {t.offline}
@@ -60,8 +62,8 @@ export function MembersDialog({ view }: PanelProps) {
             </li>
           ))}
         </ul>
-        {changes.removed && <Removed user={changes.removed} onInvite={changes.invite} />}
-        {tools.isOwner && <InvitationLinks view={view} />}
+        {changes.removed && !tools.isReadOnly && <Removed user={changes.removed} onInvite={changes.invite} />}
+        {mayAdd && <InvitationLinks view={view} />}
         {tools.isOwner && <BoardTokens board_id={view.id} />}
         <CopyField note={t.boardLinkNote} label={t.boardLink} value={`${location.origin}/app/b/${view.id}`} />
       </div>

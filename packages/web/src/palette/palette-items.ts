@@ -93,7 +93,7 @@ const boardItem = (board: Board, go: Sources['go']): PaletteItem => ({
   id: `board-${board.id}`,
   label: board.title,
   icon: 'list',
-  note: t.board,
+  note: board.archived_at ? t.archivedBoard : t.board,
   run: () => go(`/b/${board.id}`),
 })
 
@@ -125,7 +125,7 @@ function boardActions(tools: BoardTools): PaletteItem[] {
   }
   const click = (selector: string) => onBoard(() => document.querySelector<HTMLElement>(selector)?.click())
   const focus = (selector: string) => onBoard(() => document.querySelector<HTMLElement>(selector)?.focus())
-  return [
+  const additions: PaletteItem[] = [
     {
       id: 'new-card',
       label: t.newCard,
@@ -142,6 +142,13 @@ function boardActions(tools: BoardTools): PaletteItem[] {
       words: t.addColumnWords,
       run: click('[data-new-column]'),
     },
+  ]
+  const reversals: PaletteItem[] = [
+    { id: 'undo', label: t.undo, icon: 'undo', keys: 'Ctrl Z', words: t.undoWords, run: () => tools.undo() },
+    { id: 'redo', label: t.redo, icon: 'redo', keys: 'Ctrl Shift Z', words: t.redoWords, run: () => tools.redo() },
+  ]
+  return [
+    ...(tools.isReadOnly ? [] : additions),
     {
       id: 'filter',
       label: t.filterCards,
@@ -158,8 +165,7 @@ function boardActions(tools: BoardTools): PaletteItem[] {
       words: t.myCardsWords,
       run: onBoard(() => toggleFilter('@me')),
     },
-    { id: 'undo', label: t.undo, icon: 'undo', keys: 'Ctrl Z', words: t.undoWords, run: () => tools.undo() },
-    { id: 'redo', label: t.redo, icon: 'redo', keys: 'Ctrl Shift Z', words: t.redoWords, run: () => tools.redo() },
+    ...(tools.isReadOnly ? [] : reversals),
     { id: 'members', label: t.members, icon: 'users', words: t.membersWords, run: open('members') },
     { id: 'automations', label: t.automation, icon: 'bolt', words: t.automationWords, run: open('automations') },
     {
@@ -170,6 +176,24 @@ function boardActions(tools: BoardTools): PaletteItem[] {
       words: t.activityWords,
       run: open('activity'),
     },
+    {
+      id: 'removed',
+      label: t.removed,
+      icon: 'archive',
+      keys: 'G then R',
+      words: t.removedWords,
+      run: open('removed'),
+    },
+    ...(tools.isOwner
+      ? [
+          {
+            id: 'archive-board',
+            label: tools.isReadOnly ? t.restoreBoard : t.archiveBoard,
+            icon: 'archive' as const,
+            run: () => tools.setArchived(!tools.isReadOnly),
+          },
+        ]
+      : []),
   ]
 }
 
@@ -189,6 +213,14 @@ function appActions(go: Sources['go']): PaletteItem[] {
       keys: 'G then B',
       words: t.yourBoardsWords,
       run: () => go('/boards'),
+    },
+    {
+      id: 'inbox',
+      label: t.inbox,
+      icon: 'bell',
+      keys: 'G then I',
+      words: t.inboxWords,
+      run: () => go('/inbox'),
     },
     {
       id: 'settings',

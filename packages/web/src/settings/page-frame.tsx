@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { Bell } from '../bell/bell.tsx'
 import { Heading, Mark } from '../ui/page.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { t } from './messages.ts'
@@ -15,6 +16,7 @@ export function PageFrame({ title, children }: { title: string; children: ReactN
         </Link>
         <Heading title={title} />
         <span className="spacer" />
+        <Bell />
         <AccountMenu />
       </header>
       <main id="main" className="sheet-page">

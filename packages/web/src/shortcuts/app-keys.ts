@@ -30,7 +30,8 @@ export function handleKeySequence(event: KeyboardEvent) {
   const isSecond = timeStamp - gAt < SECOND_KEY_MS
   gAt = key === 'g' ? timeStamp : Number.NEGATIVE_INFINITY
   const board = currentBoard.get()
-  const path = { b: '/app/boards', a: board && `/app/b/${board.board_id}/activity${filterQuery()}` }[key]
+  const onBoard = (panel: string) => board && `/app/b/${board.board_id}/${panel}${filterQuery()}`
+  const path = { b: '/app/boards', i: '/app/inbox', a: onBoard('activity'), r: onBoard('removed') }[key]
   if (!isSecond || !path) return
   event.preventDefault()
   event.stopPropagation()

@@ -12,6 +12,7 @@ export const t = defineMessages('shortcuts', {
   openPalette: 'Open the command palette to search cards, boards and actions',
   showShortcuts: 'Show keyboard shortcuts',
   goToBoards: 'Go to your boards',
+  goToInbox: 'Go to your inbox',
   closeTopmost: 'Close the topmost dialog or menu',
 
   boardList: 'Board list',
@@ -19,6 +20,10 @@ export const t = defineMessages('shortcuts', {
   findBoard: 'Find a board (with more than eight boards)',
   moveBetweenBoards: 'Move between boards',
   openBoard: 'Open the board',
+
+  inbox: 'Inbox',
+  moveBetweenItems: 'Move between items',
+  openItem: 'Open the card or the board',
 
   board: 'Board',
   addCard: 'Add a card',
@@ -29,6 +34,7 @@ export const t = defineMessages('shortcuts', {
   undo: 'Undo',
   redo: 'Redo',
   openActivity: 'Open the activity log',
+  openRemoved: 'Open the archive and the trash',
 
   focusedCard: 'Focused card',
   moveBetweenCards: 'Move between cards',
@@ -47,12 +53,14 @@ export const t = defineMessages('shortcuts', {
   toggleMe: 'Assign or unassign me',
   openCardMenu: 'Open the card’s menu',
   copyLink: 'Copy link',
+  archiveCard: 'Archive the card',
   deleteCard: 'Delete the card',
   goToColumnMenu: 'Go to the menu of the previous or next column',
 
   openedCard: 'Open card',
   addChecklist: 'Add a checklist',
   attachFiles: 'Attach files',
+  writeComment: 'Write a comment',
   goToNeighbouringCard: 'Go to the previous or next card',
   closeCard: 'Close the card; unsaved text is kept as a draft',
 
@@ -62,6 +70,9 @@ export const t = defineMessages('shortcuts', {
   link: 'Link',
   save: 'Save',
   stopEditing: 'Stop editing; the text is kept as a draft',
+
+  writingComment: 'Writing a comment',
+  send: 'Send',
 
   checklistItem: 'Checklist item',
   moveItemUpOrDown: 'Move the item up or down',

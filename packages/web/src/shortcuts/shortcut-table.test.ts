@@ -62,6 +62,7 @@ type KeyHandler = (event: KeyboardEvent) => void
 const listeners: Partial<Record<ScreenKeys['screen'], KeyHandler[]>> = {
   everywhere: [handleKeySequence, handleAppKeys],
   boards: [handleBoardListKeys, (event) => handleTileKeys(event, [element as unknown as HTMLElement])],
+  inbox: [(event) => handleTileKeys(event, [element as unknown as HTMLElement])],
   board: [handleKeySequence, (event) => handleBoardKeys(event, tools)],
   focusedCard: [(event) => handleCardKeys(event as unknown as Parameters<typeof handleCardKeys>[0], tools)],
 }

@@ -9,7 +9,17 @@ export interface Shortcut {
   isNative?: true
 }
 export interface ScreenKeys {
-  screen: 'everywhere' | 'boards' | 'board' | 'focusedCard' | 'card' | 'description' | 'checklist' | 'members'
+  screen:
+    | 'everywhere'
+    | 'boards'
+    | 'inbox'
+    | 'board'
+    | 'focusedCard'
+    | 'card'
+    | 'description'
+    | 'comment'
+    | 'checklist'
+    | 'members'
   title: string
   rows: Shortcut[]
 }
@@ -22,6 +32,7 @@ export const shortcuts: ScreenKeys[] = [
       { keys: ['Ctrl K'], does: t.openPalette },
       { keys: ['?'], does: t.showShortcuts },
       { keys: ['G then B'], does: t.goToBoards },
+      { keys: ['G then I'], does: t.goToInbox },
       { keys: ['Esc'], does: t.closeTopmost, isNative: true },
     ],
   },
@@ -36,6 +47,14 @@ export const shortcuts: ScreenKeys[] = [
     ],
   },
   {
+    screen: 'inbox',
+    title: t.inbox,
+    rows: [
+      { keys: ['↑', '↓'], does: t.moveBetweenItems },
+      { keys: ['Enter'], does: t.openItem, isNative: true },
+    ],
+  },
+  {
     screen: 'board',
     title: t.board,
     rows: [
@@ -47,6 +66,7 @@ export const shortcuts: ScreenKeys[] = [
       { keys: ['Ctrl Z'], does: t.undo },
       { keys: ['Ctrl Shift Z', 'Ctrl Y'], does: t.redo },
       { keys: ['G then A'], does: t.openActivity },
+      { keys: ['G then R'], does: t.openRemoved },
     ],
   },
   {
@@ -69,7 +89,8 @@ export const shortcuts: ScreenKeys[] = [
       { keys: ['Space'], does: t.toggleMe },
       { keys: ['.', 'Shift F10'], does: t.openCardMenu },
       { keys: ['Ctrl C'], does: t.copyLink },
-      { keys: ['Del'], does: t.deleteCard },
+      { keys: ['Del'], does: t.archiveCard },
+      { keys: ['Shift Del'], does: t.deleteCard },
       { keys: ['[', ']'], does: t.goToColumnMenu },
     ],
   },
@@ -84,6 +105,7 @@ export const shortcuts: ScreenKeys[] = [
       { keys: ['D'], does: t.dueDate },
       { keys: ['K'], does: t.addChecklist },
       { keys: ['U'], does: t.attachFiles },
+      { keys: ['C'], does: t.writeComment },
       { keys: ['Ctrl ↑', 'Ctrl ↓'], does: t.goToNeighbouringCard },
       { keys: ['Ctrl Z'], does: t.undo },
       { keys: ['Ctrl Shift Z', 'Ctrl Y'], does: t.redo },
@@ -102,6 +124,14 @@ export const shortcuts: ScreenKeys[] = [
     ],
   },
   {
+    screen: 'comment',
+    title: t.writingComment,
+    rows: [
+      { keys: ['Ctrl Enter'], does: t.send },
+      { keys: ['Esc'], does: t.stopEditing },
+    ],
+  },
+  {
     screen: 'checklist',
     title: t.checklistItem,
     rows: [{ keys: ['Shift ↑', 'Shift ↓'], does: t.moveItemUpOrDown }],
@@ -115,9 +145,10 @@ export const shortcuts: ScreenKeys[] = [
 
 /** The parts of the table that apply to a path. */
 export function screensAt(path: string): ScreenKeys['screen'][] {
-  if (/\/b\/[^/]+\/c\//.test(path)) return ['card', 'description', 'checklist']
+  if (/\/b\/[^/]+\/c\//.test(path)) return ['card', 'description', 'comment', 'checklist']
   if (/\/b\/[^/]+\/members/.test(path)) return ['members']
   if (/\/b\/[^/]+/.test(path)) return ['focusedCard', 'board']
+  if (path.endsWith('/inbox')) return ['inbox']
   return path.endsWith('/boards') ? ['boards'] : []
 }
 

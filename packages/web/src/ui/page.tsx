@@ -1,15 +1,14 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { t } from './messages.ts'
+import { setTitle } from './title.ts'
 
 let isFirst = true
 
 /** Sets the page title. The heading takes the focus after a navigation, so that screen readers announce the new page. */
 export function Heading({ title, children }: { title: string; children?: ReactNode }) {
   const ref = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    document.title = `${title} · Lockstep`
-  }, [title])
+  useEffect(() => setTitle(title), [title])
   useEffect(() => {
     if (!isFirst) ref.current?.focus()
     isFirst = false

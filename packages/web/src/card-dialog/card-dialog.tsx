@@ -3,33 +3,40 @@ import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { boardApi } from '../board-state/board-api.ts'
 import { type CardLocation, findCard } from '../board-state/board-model.ts'
-import { type OpenPicker, useTools } from '../board-state/board-tools.ts'
+import { type OpenPicker, useReadOnly, useTools } from '../board-state/board-tools.ts'
 import { filterQuery } from '../board-state/filter-address.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
+import { Attachments } from '../card/attachments.tsx'
+import { CardAdd } from '../card/card-add.tsx'
+import { CardContent } from '../card/card-content.tsx'
+import { CardDates } from '../card/card-dates.tsx'
+import { CardHead } from '../card/card-head.tsx'
+import { type CardActions, useCardKeys } from '../card/card-keys.ts'
+import { CardProperties } from '../card/card-properties.tsx'
+import { Checklists } from '../card/checklists.tsx'
+import { Description } from '../card/description.tsx'
+import { readDraft, useDraftName } from '../card/drafts.ts'
+import { t } from '../card/messages.ts'
+import { attach } from '../card/uploads.ts'
+import { useConflictDrafts } from '../card/use-conflict-drafts.ts'
+import { useDroppedFiles } from '../card/use-dropped-files.ts'
+import { RemovedCardDialog } from '../removed/removed-card-dialog.tsx'
 import { announce } from '../ui/announcer.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Attachments } from './attachments.tsx'
-import { CardAdd } from './card-add.tsx'
-import { CardDates } from './card-dates.tsx'
-import { CardHead } from './card-head.tsx'
-import { type CardActions, useCardKeys } from './card-keys.ts'
-import { CardProperties } from './card-properties.tsx'
-import { Checklists } from './checklists.tsx'
-import { DeletedCard } from './deleted-card.tsx'
-import { Description } from './description.tsx'
-import { readDraft, useDraftName } from './drafts.ts'
-import { t } from './messages.ts'
-import { attach } from './uploads.ts'
-import { useConflictDrafts } from './use-conflict-drafts.ts'
-import { useDroppedFiles } from './use-dropped-files.ts'
-import './card.css'
+import { lazyComponent } from '../ui/lazy-component.tsx'
+import '../card/card.css'
+
+/** Loaded with the dialog, and not part of it: the rest of the card is shown first. */
+const CardComments = lazyComponent(async () => (await import('../comments/card-comments.tsx')).CardComments)
+void CardComments.fetch()
 
 /** The dialog of a card. It has its own URL. */
 export function CardDialog({ view, item }: PanelProps) {
   const tools = useTools()
+  const isReadOnly = useReadOnly()
   const found = findCard(view, item)
   const [last, setLast] = useState(found)
-  // Keep the last version, to show it if another user deletes the card.
+  // Keep the last version, to show it if another user archives or deletes the card.
   if (found && found.card !== last?.card) setLast(found)
   useEffect(() => {
     return () => {
@@ -37,18 +44,34 @@ export function CardDialog({ view, item }: PanelProps) {
       setTimeout(() => tools.focusCard(tools.find(item) ? item : tools.focus.get().card_id))
     }
   }, [tools, item])
-  if (found) return <OpenCard found={found} />
-  if (last) return <DeletedCard last={last} />
+  if (found) return isReadOnly ? <ReadOnlyCard found={found} /> : <OpenCard found={found} />
+  return <RemovedCardDialog card_id={item ?? ''} last={last} />
+}
+
+/** A card of an archived board. */
+function ReadOnlyCard({ found }: { found: CardLocation }) {
+  const tools = useTools()
+  const { card, column } = found
+  const title = useRef<HTMLButtonElement>(null)
+  const isOffline = useBoardSelector(boardApi, tools.board_id, ({ status }) => status.phase === 'offline')
+  const refuse = () => void tools.canChange()
+  const newComment = useRef<HTMLTextAreaElement>(null)
+  const actions = useCardActions(found, { rename: refuse, newChecklist: refuse, upload: refuse, comment: refuse })
+  useCardKeys(tools, actions)
   return (
-    <Dialog title={t.cardNotFound} size="small" onClose={() => tools.close()}>
-      <div className="dialog-body">
-        <p className="hint">{t.cardNotFoundHint}</p>
-        <div className="dialog-foot">
-          <button type="button" className="button is-primary" onClick={() => tools.close()}>
-            {t.backToBoard}
-          </button>
-        </div>
-      </div>
+    <Dialog
+      title={card.title}
+      size="wide"
+      hasOwnHeading
+      onClose={() => tools.close()}
+      actions={<CardHead found={found} actions={actions} title={title} />}
+    >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls and may have no focusable content */}
+      <section className="dialog-body cd" tabIndex={0} aria-label={card.title} data-first="">
+        <CardContent card={card} description={card.description ?? ''} column_id={column.id} hasFiles>
+          <CardComments card={card} isOffline={isOffline} area={newComment} onAttach={refuse} />
+        </CardContent>
+      </section>
     </Dialog>
   )
 }
@@ -58,6 +81,7 @@ function OpenCard({ found }: { found: CardLocation }) {
   const { card } = found
   const title = useRef<HTMLButtonElement>(null)
   const chooser = useRef<HTMLInputElement>(null)
+  const newComment = useRef<HTMLTextAreaElement>(null)
   const newChecklist = useDraftName(card.id, 'new-checklist')
   const [isAdding, setAdding] = useState(() => readDraft(newChecklist) !== undefined)
   const isOffline = useBoardSelector(boardApi, tools.board_id, ({ status }) => status.phase === 'offline')
@@ -66,6 +90,7 @@ function OpenCard({ found }: { found: CardLocation }) {
     rename: () => title.current?.click(),
     newChecklist: () => setAdding(true),
     upload: () => chooser.current?.click(),
+    comment: () => newComment.current?.focus(),
   })
   useCardKeys(tools, actions)
   useConflictDrafts(card)
@@ -94,6 +119,7 @@ function OpenCard({ found }: { found: CardLocation }) {
             <Description card={card} onAttach={actions.upload} />
             <Checklists card={card} isAdding={isAdding} setAdding={setAdding} />
             <Attachments card={card} isOffline={isOffline} chooser={chooser} />
+            <CardComments card={card} isOffline={isOffline} area={newComment} onAttach={actions.upload} />
           </div>
         </div>
         {isOver && <p className="cd-drop">{t.dropToAttach}</p>}
@@ -104,11 +130,11 @@ function OpenCard({ found }: { found: CardLocation }) {
 
 function useCardActions(
   { card, column }: CardLocation,
-  own: Pick<CardActions, 'rename' | 'newChecklist' | 'upload'>,
+  own: Pick<CardActions, 'rename' | 'newChecklist' | 'upload' | 'comment'>,
 ): CardActions {
   const tools = useTools()
   const [, navigate] = useLocation()
-  const openPicker = (what: OpenPicker['what']) => () => tools.picker.set({ what, card_id: card.id })
+  const openPicker = (what: OpenPicker['what']) => () => tools.openPicker(what, card.id)
   return {
     ...own,
     move: openPicker('move'),
@@ -122,6 +148,6 @@ function useCardActions(
       // Replace the history entry, so that Back returns to the board in one step.
       navigate(`/b/${tools.board_id}/c/${next.id}${filterQuery()}`, { replace: true })
     },
-    remove: () => void tools.remove(card.id),
+    remove: (as) => tools.remove(card.id, as),
   }
 }

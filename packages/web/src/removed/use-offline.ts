@@ -1,0 +1,15 @@
+import { useSyncExternalStore } from 'react'
+import { useTools } from '../board-state/board-tools.ts'
+
+function subscribe(listener: () => void) {
+  for (const type of ['online', 'offline']) addEventListener(type, listener)
+  return () => {
+    for (const type of ['online', 'offline']) removeEventListener(type, listener)
+  }
+}
+
+/** Whether the server cannot be reached. A device that goes offline tells it before the connection does. */
+export function useOffline(): boolean {
+  const isDeviceOnline = useSyncExternalStore(subscribe, () => navigator.onLine)
+  return useTools().status.phase === 'offline' || !isDeviceOnline
+}
