@@ -19,11 +19,11 @@ const LOCK_AND_AUTHORIZE = `
 const FIND_BOARD = `
   select board_id into v_board from cards where id = p_card;
   if not found then raise exception 'no such card'; end if;`
-const appendEvent = (type: string, ids: { subject?: string; from?: string; number?: number } = {}) => `
+const appendEvent = (type: string, card: string, ids: { subject?: string; from?: string; number?: number } = {}) => `
   if v_json is null then raise exception 'nothing changed'; end if;
   update board_stream set last_seq = last_seq + 1, last_card_number = last_card_number + ${ids.number ?? 0} where board_id = v_board;
-  insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, body)
-  values (v_board, v_stream.last_seq + 1, v_at, '${type}', p_user, ${ids.subject ?? 'null'}, ${ids.from ?? 'null'},
+  insert into board_events (board_id, seq, created_at, type, user_id, subject_id, from_id, card_id, body)
+  values (v_board, v_stream.last_seq + 1, v_at, '${type}', p_user, ${ids.subject ?? 'null'}, ${ids.from ?? 'null'}, ${card},
     '{"type":"${type}","data":' || v_json || ',"user_id":"' || p_user || '","timestamp":"' ||
     to_char(v_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","version":"1.0"}');
   return v_json;`
@@ -44,7 +44,7 @@ const FUNCTIONS = [
     select rank into v_rank from cards where board_id = v_board and column_id = p_column order by rank desc limit 1;
     insert into cards as card (board_id, id, column_id, title, description, rank, number, created_at, updated_at)
     values (v_board, p_id, p_column, p_title, p_description, coalesce(v_rank, 0) + ${GAP}, v_stream.last_card_number + 1, v_at, v_at) returning ${CARD} into v_json;
-    ${appendEvent('card.created', { number: 1 })}`,
+    ${appendEvent('card.created', 'p_id', { number: 1 })}`,
   ),
   createFunction(
     'bare_move_card',
@@ -57,7 +57,7 @@ const FUNCTIONS = [
     update cards card set column_id = p_column, rank = coalesce(v_rank, 0) - ${GAP}, updated_at = v_at
     where board_id = v_board and id = p_card returning ${CARD} into v_json;
     perform from automation_rules where board_id = v_board and is_enabled and trigger_type = 'CARD_MOVED' and trigger_column_id = p_column;
-    ${appendEvent('card.moved', { from: 'v_from' })}`,
+    ${appendEvent('card.moved', 'p_card', { from: 'v_from' })}`,
   ),
   createFunction(
     'bare_patch_card',
@@ -65,7 +65,7 @@ const FUNCTIONS = [
     `${FIND_BOARD} ${LOCK_AND_AUTHORIZE}
     update cards card set title = p_title, updated_at = v_at where board_id = v_board and id = p_card and title <> p_title
     returning ${CARD} into v_json;
-    ${appendEvent('card.updated')}`,
+    ${appendEvent('card.updated', 'p_card')}`,
   ),
   createFunction(
     'bare_add_label',
@@ -76,7 +76,7 @@ const FUNCTIONS = [
     insert into card_labels (board_id, card_id, label_id) values (v_board, p_card, p_label);
     update cards card set updated_at = v_at where board_id = v_board and id = p_card returning ${CARD} into v_json;
     perform from automation_rules where board_id = v_board and is_enabled and trigger_type = 'LABEL_ADDED' and trigger_label_id = p_label;
-    ${appendEvent('card.labeled', { subject: 'p_label' })}`,
+    ${appendEvent('card.labeled', 'p_card', { subject: 'p_label' })}`,
   ),
 ]
 

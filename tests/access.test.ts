@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import {
+  author,
+  evenArchived,
   member,
   type Operation,
   owner,
+  ownerOrAuthor,
   ownerOrSelf,
   type Scope,
   scopes,
@@ -15,6 +18,7 @@ import {
   accepts,
   CANARY,
   contentHash,
+  everyParam,
   furnish,
   type Input,
   jsonAttacks,
@@ -40,7 +44,8 @@ const isOwnerToken = (actor: Actor): actor is OwnerToken => actor in ownerTokens
 
 /**
  * All kinds of callers. The deactivated user is an owner in the database, and only rejected because of the
- * deactivation. The demoted user has an `admin` token from the time as an owner.
+ * deactivation. The author is a member who wrote the comment of the own board. The demoted user has an `admin` token from the time
+ * as an owner.
  */
 const actors = [
   'anonymous',
@@ -50,13 +55,14 @@ const actors = [
   'ex-member',
   'superuser',
   'member',
+  'author',
   'owner',
   ...(Object.keys(ownerTokens) as OwnerToken[]),
   'demoted token',
 ] as const
 type Actor = (typeof actors)[number]
-/** `own`: the board on which the actors have their roles. `foreign`: a board of another user. */
-type BoardKind = 'own' | 'foreign'
+/** `own`: the board on which the actors have their roles. `archived`: such a board after it was archived. `foreign`: a board of another user. */
+type BoardKind = 'own' | 'archived' | 'foreign'
 /** The user in the path parameter `user_id`. */
 type Subject = 'another' | 'self'
 interface Cell {
@@ -66,14 +72,25 @@ interface Cell {
 }
 type Refusal = Extract<
   ProblemCode,
-  'not_authenticated' | 'superuser_only' | 'not_a_member' | 'role_too_low' | 'token_scope' | 'token_board'
+  | 'not_authenticated'
+  | 'superuser_only'
+  | 'not_a_member'
+  | 'role_too_low'
+  | 'not_the_author'
+  | 'token_scope'
+  | 'token_board'
+  | 'board_archived'
 >
 type Verdict = 'allowed' | Refusal
 
 const rejected: readonly Actor[] = ['anonymous', 'bad token', 'deactivated', 'expired token', 'revoked token']
 /** The role of a user, or of the user of a token, on the own board. */
 const roleOf = (actor: Actor) =>
-  actor === 'owner' || isOwnerToken(actor) ? 'owner' : actor === 'member' || actor === 'demoted token' ? 'member' : null
+  actor === 'owner' || isOwnerToken(actor)
+    ? 'owner'
+    : actor === 'member' || actor === 'author' || actor === 'demoted token'
+      ? 'member'
+      : null
 
 /** The expected result of a cell, derived from the operation's `access`, and from what it requires of tokens. */
 function verdictOf(operation: Operation, cell: Cell): Verdict {
@@ -87,8 +104,12 @@ function verdictOf(operation: Operation, cell: Cell): Verdict {
   if (access === 'superuser') return actor === 'superuser' ? 'allowed' : 'superuser_only'
   const role = roleOf(actor)
   if (board === 'foreign' || role === null) return 'not_a_member'
-  if (role === 'owner' || access.role === 'member') return 'allowed'
-  return access.or_self && subject === 'self' ? 'allowed' : 'role_too_low'
+  const isSelf = access.or_self && subject === 'self'
+  const isAuthor = access.author !== undefined && actor === 'author'
+  if (access.author === 'only' && !isAuthor) return 'not_the_author'
+  if (role !== 'owner' && access.role !== 'member' && !isSelf && !isAuthor) return 'role_too_low'
+  const isFrozen = board === 'archived' && operation.emits !== undefined && !access.when_archived
+  return isFrozen ? 'board_archived' : 'allowed'
 }
 
 /** Why a token may not do it, whatever its user may do. */
@@ -104,9 +125,12 @@ function tokenRefusal(operation: Operation, { actor, board }: Cell): Refusal | u
 }
 
 function cellsOf({ access }: Operation): Cell[] {
-  const places: BoardKind[] = typeof access === 'string' ? ['own'] : ['own', 'foreign']
+  const places: BoardKind[] = typeof access === 'string' ? ['own'] : ['own', 'archived', 'foreign']
   const subjects: Subject[] = typeof access !== 'string' && access.or_self ? ['another', 'self'] : ['another']
-  return actors.flatMap((actor) => places.flatMap((board) => subjects.map((subject) => ({ actor, board, subject }))))
+  const hasAuthor = typeof access !== 'string' && access.author !== undefined
+  // Elsewhere the author is a member like any other.
+  const callers = actors.filter((actor) => actor !== 'author' || hasAuthor)
+  return callers.flatMap((actor) => places.flatMap((board) => subjects.map((subject) => ({ actor, board, subject }))))
 }
 
 interface Reply {
@@ -142,7 +166,8 @@ let anotherBoard: string
 beforeAll(async () => {
   service = await startService({ ADMIN_API: 'on' })
   const names = [
-    ...(['deactivated', 'non-member', 'ex-member', 'superuser', 'member', 'owner', 'newcomer', 'demoted'] as const),
+    ...(['deactivated', 'non-member', 'ex-member', 'superuser', 'member', 'author', 'owner'] as const),
+    ...(['newcomer', 'demoted'] as const),
   ]
   const users = await Promise.all(names.map((name) => service.user(name)))
   const byName = Object.fromEntries(users.map((user) => [user.username, user]))
@@ -171,7 +196,11 @@ beforeAll(async () => {
   await service.sql.query(
     `update users set is_active = username <> 'deactivated', is_superuser = username = 'superuser'`,
   )
-  untouched = { own: await ownBoard(), foreign: await foreignBoard(await service.user()) }
+  untouched = {
+    own: await ownBoard(),
+    archived: await archivedBoard(),
+    foreign: await foreignBoard(await service.user()),
+  }
   const { id } = await clients.owner.call('createBoard', { body: { title: 'Another' } })
   anotherBoard = id
 })
@@ -180,15 +209,22 @@ afterAll(() => service.stop())
 /** A board with one of each resource, on which the actors have the roles that they are named after. */
 async function ownBoard(): Promise<Known> {
   const { owner: api } = clients
-  const known = await furnish(api, withOwner(ids.owner))
-  const params = { board_id: known['board_id'] as string }
-  for (const actor of ['member', 'ex-member', 'demoted token'] as const)
+  const others = [...everyParam()].filter((param) => param !== 'comment_id')
+  const furnished = await furnish(api, withOwner(ids.owner), others)
+  const params = { board_id: furnished['board_id'] as string }
+  for (const actor of ['member', 'author', 'ex-member', 'demoted token'] as const)
     await api.call('inviteMember', { params, body: { user_id: ids[actor] } })
+  const known = await furnish(clients.author, furnished, ['comment_id'])
   await api.call('removeMember', { params: { ...params, user_id: ids['ex-member'] } })
   const demoted = { ...params, user_id: ids['demoted token'] }
   for (const role of ['owner', 'member'] as const) await api.call('updateMember', { params: demoted, body: { role } })
   const addOwner = `insert into board_members (board_id, user_id, role) values ($1, $2, 'owner')`
   await service.sql.query(addOwner, [params.board_id, ids.deactivated])
+  return known
+}
+async function archivedBoard(): Promise<Known> {
+  const known = await ownBoard()
+  await clients.owner.call('archiveBoard', { params: { board_id: known['board_id'] as string } })
   return known
 }
 /** Every cell reads the whole database twice, so it must stay small. */
@@ -221,7 +257,10 @@ async function prepareToken(actor: OwnerToken, thisBoard: string) {
 }
 /** The owner may have 50 tokens, and every cell may create some. */
 const deleteTokens = () =>
-  service.sql.query('delete from access_tokens where user_id = $1 and id <> $2', [ids.owner, untouched.own['token_id']])
+  service.sql.query('delete from access_tokens where user_id = $1 and id <> all ($2)', [
+    ids.owner,
+    [untouched.own['token_id'], untouched.archived['token_id']],
+  ])
 
 /** `another` is a user whom an owner could remove, and never the caller. */
 function inputFor(name: string, operation: Operation, { actor, subject }: Cell, known: Known): Input {
@@ -242,8 +281,12 @@ async function send(operation: Operation, { actor }: Cell, { path, query, body }
 }
 
 /** Sends all requests that must be rejected, and then compares the database: a hash of all tables takes longer than a request. */
-async function sendRejected(name: string, operation: Operation, cells: Cell[]): Promise<(string | undefined)[]> {
-  const { board_id = '' } = untouched.own
+async function sendRejected(
+  name: string,
+  operation: Operation,
+  cells: Cell[],
+  { board_id = '' }: Known,
+): Promise<(string | undefined)[]> {
   for (const actor of new Set(cells.map((cell) => cell.actor)))
     if (isOwnerToken(actor)) await prepareToken(actor, board_id)
   const before = await contentHash(service)
@@ -262,19 +305,29 @@ async function logInAgain(actor: Actor) {
 
 describe('the matrix', () => {
   test.each(Object.entries<Operation>(operations))(
-    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [ADMIN-1] [TOKEN-1] [TOKEN-2] [TOKEN-3] [TOKEN-4] [TOKEN-7] [V04] [V06] [V07] %s allows exactly the callers that its access names, and changes nothing for others',
+    '[ACCESS-1] [ACCESS-2] [ACCESS-3] [ACCESS-4] [AUTH-12] [AUTH-24] [ADMIN-1] [TOKEN-1] [TOKEN-2] [TOKEN-3] [TOKEN-4] [TOKEN-7] [REMOVE-9] [V04] [V06] [V07] %s allows exactly the callers that its access names, and changes nothing for others',
     async (name, operation) => {
       const isAllowed = (cell: Cell) => verdictOf(operation, cell) === 'allowed'
       const rejected = cellsOf(operation).filter((cell) => !isAllowed(cell))
-      const complaints = await sendRejected(name, operation, rejected)
+      const isArchived = ({ board }: Cell) => board === 'archived'
+      const complaints = [
+        ...(await sendRejected(name, operation, rejected.filter(isArchived), untouched.archived)),
+        ...(await sendRejected(
+          name,
+          operation,
+          rejected.filter((cell) => !isArchived(cell)),
+          untouched.own,
+        )),
+      ]
       let successes = 0
       for (const cell of cellsOf(operation).filter(isAllowed)) {
         const isChange = operation.method !== 'GET'
-        const fresh = isChange && typeof operation.access !== 'string' ? await ownBoard() : undefined
+        const newBoard = isArchived(cell) ? archivedBoard : ownBoard
+        const fresh = isChange && typeof operation.access !== 'string' ? await newBoard() : undefined
         const board = fresh ?? untouched[cell.board]
         const known =
           isChange && typeof operation.access === 'string' ? { ...board, ...(await newTargets(service)) } : board
-        const { board_id = '' } = cell.board === 'own' ? board : untouched.own
+        const { board_id = '' } = cell.board === 'foreign' ? untouched.own : board
         if (isOwnerToken(cell.actor)) await prepareToken(cell.actor, board_id)
         const before = await contentHash(service)
         const response = await send(operation, cell, inputFor(name, operation, cell, known))
@@ -318,6 +371,7 @@ describe('the matrix generator', () => {
     params: schema({ card_id: uuid, user_id: uuid }),
     body: toyBody,
     returns: { status: 200, schema: schema({}) },
+    emits: ['card.updated'],
     problems: ['id_taken'],
   }
   const known = { card_id: randomUUID(), user_id: randomUUID(), column_id: randomUUID() }
@@ -346,16 +400,25 @@ describe('the matrix generator', () => {
 
   test('[ACCESS-2] [ACCESS-3] expected results of a new operation are derived from its access', () => {
     const verdicts = (o: Operation) => Object.groupBy(cellsOf(o), (c) => verdictOf(o, c))
-    const { allowed, not_authenticated, not_a_member, role_too_low } = verdicts(toy)
+    const { allowed, not_authenticated, not_a_member, role_too_low, board_archived } = verdicts(toy)
     expect(allowed).toEqual([cell('owner'), cell('admin token'), cell('token of this board')])
-    expect(role_too_low).toEqual([cell('member'), cell('demoted token')])
-    expect(not_authenticated).toHaveLength(10)
-    expect(not_a_member).toHaveLength(10)
+    const onBoth = (actor: Actor) => [cell(actor), cell(actor, 'archived')]
+    expect(role_too_low).toEqual([...onBoth('member'), ...onBoth('demoted token')])
+    expect(not_authenticated).toHaveLength(15)
+    expect(not_a_member).toHaveLength(13)
+    expect(board_archived).toEqual(allowed?.map(({ actor }) => cell(actor, 'archived')))
+    const { emits: _, ...read } = toy
+    for (const always of [{ ...toy, access: evenArchived(owner('card')) }, read])
+      expect(verdicts(always).allowed).toEqual(allowed?.flatMap(({ actor }) => onBoth(actor)))
     const orSelf = verdicts({ ...toy, access: ownerOrSelf('card') }).allowed?.filter(
       ({ actor }) => !/token/.test(actor),
     )
     expect(orSelf).toEqual([cell('member', 'own', 'self'), cell('owner'), cell('owner', 'own', 'self')])
-    expect(verdicts({ ...toy, access: 'public' }).allowed).toHaveLength(actors.length)
+    expect(verdicts({ ...toy, access: 'public' }).allowed).toHaveLength(actors.length - 1)
+    const users = (o: Operation) => verdicts(o).allowed?.filter(({ actor }) => !/token/.test(actor))
+    expect(users({ ...toy, access: author('comment') })).toEqual([cell('author')])
+    expect(users({ ...toy, access: ownerOrAuthor('comment') })).toEqual([cell('author'), cell('owner')])
+    expect(verdicts({ ...toy, access: author('comment') }).not_the_author).toContainEqual(cell('owner'))
     const forSuperusers = verdicts({ ...toy, access: 'superuser' })
     expect(forSuperusers.allowed).toEqual([cell('superuser')])
     expect(forSuperusers.superuser_only).toHaveLength(4)
@@ -375,12 +438,23 @@ describe('the matrix generator', () => {
       token_board: ['token of this board, own', 'token of another board, own'],
     })
     expect(tokens({ ...toy, access: member('card') })).toEqual({
-      token_scope: ['read token, own', 'read token, foreign'],
+      token_scope: ['read token, own', 'read token, archived', 'read token, foreign'],
       allowed: ['write token, own', 'admin token, own', 'token of this board, own', 'demoted token, own'],
       not_a_member: ['write token, foreign', 'admin token, foreign', 'demoted token, foreign'],
-      token_board: ['token of this board, foreign', 'token of another board, own', 'token of another board, foreign'],
+      board_archived: [
+        ...[
+          'write token, archived',
+          'admin token, archived',
+          'token of this board, archived',
+          'demoted token, archived',
+        ],
+      ],
+      token_board: [
+        ...['token of this board, foreign', 'token of another board, own'],
+        ...['token of another board, archived', 'token of another board, foreign'],
+      ],
     })
-    expect(tokens({ ...toy, token: 'never' })).toEqual({ token_scope: expect.objectContaining({ length: 12 }) })
+    expect(tokens({ ...toy, token: 'never' })).toEqual({ token_scope: expect.objectContaining({ length: 18 }) })
   })
 
   const isUnchanged = true
@@ -403,6 +477,12 @@ describe('the matrix generator', () => {
     ['a token reaches another board', cell('token of another board'), { status: 200, code: undefined, isUnchanged }],
     ['a demoted token keeps its rights', cell('demoted token'), { status: 200, code: undefined, isUnchanged }],
     ['a revoked token gets 403', cell('revoked token'), { status: 403, code: 'token_scope', isUnchanged }],
+    ['an archived board is changed', cell('owner', 'archived'), { status: 200, code: undefined, isUnchanged: false }],
+    [
+      'a member of an archived board gets the wrong code',
+      cell('member', 'archived'),
+      { status: 409, code: 'board_archived', isUnchanged },
+    ],
     ['a failed request wrote something', cell('owner'), { status: 409, code: 'id_taken', isUnchanged: false }],
   ])('[ACCESS-2] [ACCESS-3] [ACCESS-4] it finds that %s', (_, wrong, outcome) => {
     expect(complaint(toy, wrong, outcome)).toBeTypeOf('string')

@@ -55,7 +55,16 @@ describe('the parent of a resource', () => {
   const writing = Object.entries<Operation>(operations).filter(
     ([name, { emits, body }]) => emits && body && name !== 'inviteMember',
   )
-  const parents = ['board_id', 'column_id', 'card_id', 'checklist_id', 'label_id', 'rule_id', 'item_id'] as const
+  const parents = [
+    'board_id',
+    'column_id',
+    'card_id',
+    'checklist_id',
+    'label_id',
+    'rule_id',
+    'item_id',
+    'comment_id',
+  ] as const
 
   test.each(writing)('[ACCESS-5] [REQ-5] [V02] %s ignores a parent id in the body', async (name, operation) => {
     const own = await newBoardOf(owner)
@@ -90,6 +99,9 @@ describe('the parent of a resource', () => {
         if (parent in shown && !(parent in declared)) expect([parent, shown[parent]]).toEqual([parent, own[parent]])
       expect(shown['rank']).not.toBe(7)
       if (elsewhere !== sibling) for (const parent of parents) expect(response.text).not.toContain(elsewhere[parent])
+      // A card can be restored again after it was archived again.
+      if (name === 'restoreRemoved')
+        await owner.api.call('archiveCard', { params: { card_id: own['removed_id'] as string } })
     }
   })
 

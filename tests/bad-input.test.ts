@@ -222,13 +222,18 @@ describe('unknown fields', () => {
   test.each(takingJson)(
     '[REQ-5] %s does not store body fields that are named like internal columns',
     async (name, operation) => {
-      const { path, body } = validInput(name, operation, await newBoard())
       const { rows } = await service.sql.query<{ column_name: string; data_type: string }>(COLUMNS)
       const hidden = rows.map(({ column_name, data_type }) => [column_name, stowaway[data_type] ?? 'stowaway'])
-      const json = { ...Object.fromEntries(hidden), is_active: false, ...(body as object) }
-      const api = await callerOf(operation)
-      const response = await api.request(operation.method, path, sendingOf(operation.body_type, json))
-      expect(response.status).toBe(operation.returns.status)
+      // An upload has at most 100 parts.
+      const atOnce = operation.body_type === 'upload' ? 80 : hidden.length
+      for (let from = 0; from < hidden.length; from += atOnce) {
+        const { path, body } = validInput(name, operation, await newBoard())
+        const some = Object.fromEntries(hidden.slice(from, from + atOnce))
+        const json = { ...some, is_active: false, ...(body as object) }
+        const api = await callerOf(operation)
+        const response = await api.request(operation.method, path, sendingOf(operation.body_type, json))
+        expect(response.status).toBe(operation.returns.status)
+      }
       expect((await service.sql.query(FOUND)).rows).toEqual([])
     },
   )

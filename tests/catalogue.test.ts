@@ -17,7 +17,7 @@ test('[SCALE-1] every table and key belongs to one board, or states why not', ()
 })
 
 test.each([
-  ['create table comments (board_id uuid primary key)', ['comments is not in `scopes`']],
+  ['create table notes (board_id uuid primary key)', ['notes is not in `scopes`']],
   ['drop table automation_runs', ['there is no table automation_runs']],
   [
     'alter table cards add constraint cards_title unique (title)',

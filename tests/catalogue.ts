@@ -20,7 +20,9 @@ const scopes: Record<string, Scope> = {
   card_labels: { by: 'board_id' },
   file_chunks: { by: 'board_id' },
   item_assignees: { by: 'board_id' },
+  removals: { by: 'board_id' },
   unclaimed_files: { by: 'board_id' },
+  inbox_items: { by: 'board_id' },
   access_tokens: {
     global: 'A token is found by its hash before the board is known, and most belong to a user and no board.',
   },
@@ -40,9 +42,10 @@ const exceptions: { keys: string[]; why: string }[] = [
     why: 'Ids are unique in the whole service: a client may choose them, and a path such as `/cards/{card_id}` names no board.',
   },
   {
-    keys: ['boards_created_by_fkey', 'boards_updated_by_fkey', 'board_members_user_id_fkey'],
+    keys: ['boards_created_by_fkey', 'boards_updated_by_fkey', 'board_members_user_id_fkey', 'comments_author_id_fkey'],
     why: 'They refer to `users`, which belong to no board.',
   },
+  { keys: ['inbox_items_pkey'], why: 'A user reads and marks their items over all boards.' },
 ]
 
 /** A primary, unique or foreign key of the database. */

@@ -127,6 +127,9 @@ test(
     expect(cards.flatMap(({ attachments }) => attachments)).toHaveLength(1)
     const ticks = cards.flatMap(({ checklists }) => checklists.flatMap(({ items }) => items.map((i) => i.is_done)))
     expect(new Set(ticks)).toEqual(new Set([true, false]))
+    expect(cards.map(({ comment_count }) => comment_count).filter((count) => count > 0)).toEqual([2])
+    expect(await ada.read(`/boards/${ada.board_id}/removed`)).toMatchObject([{ title: 'Restore me' }])
+    expect(await grace.read('/me/inbox?unread=true')).toContainEqual(expect.objectContaining({ reason: 'mentioned' }))
 
     const socket = openSocket(grace, grace.board_id)
     await socket.next('user_joined')

@@ -144,6 +144,25 @@ describe('the checkers', () => {
         Object.assign(h.writes[5] ?? {}, { outcome: 'unknown', said: 'ECONNRESET' })
       },
     ],
+    [
+      'C3',
+      'an acknowledged restore without an event',
+      ({ writes }) => Object.assign(writes[3] ?? {}, { kind: 'restore', seq: 9 }),
+    ],
+    [
+      'C14',
+      'an archived card that is still on the board',
+      ({ writes }) => Object.assign(writes[3] ?? {}, { kind: 'archive' }),
+    ],
+    [
+      'C14',
+      'a deleted card that is gone',
+      ({ writes }, dump) => {
+        Object.assign(writes[3] ?? {}, { kind: 'delete' })
+        dump.cards.splice(3, 1)
+      },
+    ],
+    ['C14', 'a card that is nowhere', (_, { cards }) => Object.assign(cards[3] ?? {}, { state: 'lost' })],
   ]
 
   test('[LIVE-1] [LIVE-2] find nothing in a correct history', () => {
@@ -206,13 +225,15 @@ describe('three instances', { timeout: 60_000 }, () => {
     await endProcesses()
   })
 
-  test('[LIVE-1] [LIVE-2] [LIVE-3] [LIVE-4] [LIVE-6] [SOCK-8] keep every guarantee under load while every fault is injected in turn', {
+  test('[LIVE-1] [LIVE-2] [LIVE-3] [LIVE-4] [LIVE-6] [SOCK-8] [REMOVE-2] keep every guarantee under load while every fault is injected in turn', {
     timeout: 90_000,
   }, async () => {
     const { history, violations } = await runSeed(environment, SEED, SIZE, () => {})
     expect(violations).toEqual([])
     expect(new Set(history.faults.map(({ kind }) => kind)).size).toBe(11)
-    expect(history.writes.filter((write) => write.outcome === 'ok').length).toBeGreaterThan(200)
+    const done = history.writes.filter((write) => write.outcome === 'ok')
+    expect(done.length).toBeGreaterThan(200)
+    expect(new Set(done.map(({ kind }) => kind)).size).toBe(7)
   })
 
   test.each(['kill', 'freeze'] as const)(

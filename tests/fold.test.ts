@@ -1,4 +1,8 @@
-import { operations } from '@lockstep/contract'
+import { join } from 'node:path'
+import { events, operations } from '@lockstep/contract'
+import type { FullBoard } from '@lockstep/contract/boards'
+import { isAddedKind } from '@lockstep/contract/realtime'
+import { emptyBoard } from '@lockstep/testing/fold'
 import { startService, type TestService } from '@lockstep/testing/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkRecordedBoard } from './fold/check.ts'
@@ -12,9 +16,14 @@ import {
   recordBoard,
 } from './fold/record-board.ts'
 import { Dice, inputsOf, writeNames } from './fold/writes.ts'
+import { unpackPreviousSource } from './previous-version.ts'
+
+/** The fields of boards and cards that the previous release does not have. */
+const LATER_FIELDS = ['number', 'due_on', 'comment_count', 'archived_at', 'removed']
 
 const SIZE = { clients: 8, steps: 30 }
-const SEEDS = [1, 2, 3]
+/** More with `FOLD_LIVES=200`. */
+const SEEDS = Array.from({ length: Number(process.env['FOLD_LIVES'] ?? 3) }, (_, i) => i + 1)
 
 let service: TestService
 /** A second instance on the same database: races between processes are serialized by PostgreSQL. */
@@ -40,7 +49,7 @@ describe('several clients at once', () => {
   const boards: RecordedBoard[] = []
 
   test.each(SEEDS)(
-    '[EVENT-1] [EVENT-2] [EVENT-3] [EVENT-5] [LIVE-1] [LIVE-4] [WRITE-3] [WRITE-6] after random writes the log folds to the board, and equals what sockets received (seed %i)',
+    '[EVENT-1] [EVENT-2] [EVENT-3] [EVENT-5] [LIVE-1] [LIVE-4] [WRITE-3] [WRITE-6] [COMPAT-3] [COMPAT-5] [COMMENT-8] after random writes the log folds to the board, and equals what sockets received (seed %i)',
     async (seed) => {
       const recorded = await recordBoard(environment, randomWrites(seed, SIZE, environment))
       boards.push(recorded)
@@ -48,10 +57,21 @@ describe('several clients at once', () => {
     },
   )
 
+  test('[COMPAT-4] [UPG-14] the client of the previous release folds the log to the same board, in the fields that it knows', async () => {
+    using previous = unpackPreviousSource()
+    const path = join(previous.folder, 'packages/client/src/live/fold.ts')
+    const { applyEvent } = (await import(path)) as { applyEvent: (board: FullBoard, event: Logged) => FullBoard }
+    const known = (board: FullBoard) =>
+      JSON.parse(JSON.stringify(board), (key, value: unknown) => (LATER_FIELDS.includes(key) ? undefined : value))
+    expect(boards).toHaveLength(SEEDS.length)
+    for (const { created, log, end } of boards)
+      expect(known(log.reduce(applyEvent, emptyBoard(created)))).toEqual(known(end.board))
+  })
+
   test('[EVENT-3] the writes collided, rebalanced ranks and triggered rules', () => {
     const refusals = new Set(boards.flatMap((recorded) => Object.keys(recorded.rejections)))
     expect([...refusals]).toEqual(
-      expect.arrayContaining(['not_a_member', 'role_too_low', 'card_not_found', 'id_taken']),
+      expect.arrayContaining(['not_a_member', 'role_too_low', 'card_not_found', 'id_taken', 'removed_not_found']),
     )
     const madeRoom = ({ log }: RecordedBoard) =>
       log.some(({ type, data }, i) => {
@@ -63,18 +83,29 @@ describe('several clients at once', () => {
     const byNobody = boards.flatMap(({ log }) => log.filter(({ user_id }) => user_id === null).map(({ type }) => type))
     expect(byNobody).toEqual(expect.arrayContaining(['card.moved', 'card.assigned']))
     expect(Math.min(...boards.map(({ snapshots }) => snapshots.length))).toBeGreaterThan(1)
+    const kinds = boards.flatMap(({ log }) => log.map(({ type }) => type))
+    expect(kinds).toEqual(expect.arrayContaining(['comment.created', 'comment.updated', 'comment.deleted']))
   })
+})
+
+test('[COMPAT-5] the specification has 31 kinds of events; those of comments are the only others', () => {
+  const kinds = Object.keys(events)
+  expect(kinds.filter(isAddedKind)).toEqual(['comment.created', 'comment.updated', 'comment.deleted'])
+  expect(kinds).toHaveLength(31 + 3)
 })
 
 test('[EVENT-3] [EVENT-5] every operation on a board is among the random writes, and can succeed', async () => {
   const failed: string[] = []
-  // Deletes come last, because later writes need the resources. Role changes come after them, because the creator can
-  // lose access.
-  const deletes = writeNames.filter((name) => name.startsWith('delete')).toReversed()
+  // Removals come last, because later writes need the resources, and then what needs something that was removed. Role changes
+  // come after them, because the creator can lose access.
+  const deletes = writeNames.filter((name) => /^(?:delete|archive(?!Board))/.test(name)).toReversed()
   const roles = writeNames.filter((name) => name.endsWith('Member'))
-  const others = writeNames.filter((name) => !deletes.includes(name) && !roles.includes(name))
+  const removed = writeNames.filter((name) => name.endsWith('Removed'))
+  const others = writeNames.filter((name) => ![deletes, roles, removed].some((list) => list.includes(name)))
   const creates = others.filter((name) => name.startsWith('create'))
-  const names = [...creates, ...others.filter((name) => !creates.includes(name)), ...deletes, ...roles]
+  const changes = others.filter((name) => !creates.includes(name))
+  // Twice, because cards and columns are removed in two ways.
+  const names = [...creates, ...creates, ...changes, ...deletes, ...removed, ...roles]
   const everything: BoardActivity = async ({ known, send }) => {
     for (const name of names) {
       let status = 0
@@ -131,6 +162,10 @@ describe('the check of a recorded board', () => {
     'a socket that missed an event': [
       ({ received }) => ({ received: { ...received, plain: received.plain.slice(0, -1) } }),
       /plain socket/,
+    ],
+    'a plain socket that heard of a comment': [
+      ({ received }) => ({ received: { ...received, plain: [...received.plain, { type: 'comment.created' }] } }),
+      /plain socket was sent comment\.created/,
     ],
     'a socket that received an event twice': [
       ({ received }) => ({

@@ -92,7 +92,7 @@ test('[FUZZ-4] meanwhile the service stayed up, logged no error and did not grow
 })
 
 describe('the evaluation', () => {
-  const TAME = { seed: 7, requests: 300, concurrency: 8, isValidOnly: true }
+  const TAME = { seed: 7, requests: 500, concurrency: 8, isValidOnly: true }
   const idsIn = (violations: string[], sentence: RegExp) =>
     new Set(violations.filter((line) => sentence.test(line)).map((line) => /request -?\d+, (\w+):/.exec(line)?.[1]))
 

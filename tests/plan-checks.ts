@@ -129,6 +129,8 @@ const actions: Record<string, Act> = {
   countLabels: ({ api, board }) => api.call('countLabels', { params: board }),
   listEvents: ({ api, board }) => api.call('listEvents', { params: board }),
   getCard: ({ api, card }) => api.call('getCard', { params: card }),
+  listCardEvents: ({ api, board, card }) => api.call('listCardEvents', { params: { ...board, ...card } }),
+  listComments: ({ api, card }) => api.call('listComments', { params: card }),
   findCards: find(() => ({})),
   'findCards, next page': find(({ card }) => ({ after: card.card_id })),
   'findCards, common term': find(() => ({ search: 'the' })),
@@ -144,6 +146,7 @@ const actions: Record<string, Act> = {
   moveCard: ({ api, card }) => api.call('moveCard', { params: card, body: { position: 0 } }),
   updateCard: ({ api, card }) =>
     api.call('updateCard', { params: card, body: { description: `Seen at ${performance.now()}` } }),
+  createComment: ({ api, card }) => api.call('createComment', { params: card, body: { body: 'Seen' } }),
 }
 export const OPERATIONS = Object.keys(actions)
 

@@ -40,7 +40,8 @@ test('[RACE-1] [RACE-2] every two writes race on one board, at two instances and
   expect(results.rounds).toBe(results.pairs * SIZE.rounds)
   expect(results.atOneInstance).toBe(results.pairs)
   // Some writes did collide.
-  expect([...results.rejections.keys()]).toEqual(expect.arrayContaining(['404 card_not_found', '404 board_not_found']))
+  const expected = ['404 card_not_found', '404 board_not_found', '404 removed_not_found', '409 board_archived']
+  expect([...results.rejections.keys()]).toEqual(expect.arrayContaining(expected))
   expect(await checkDatabase(environment.sql)).toEqual([])
   expect(environment.services.flatMap(({ output }) => errorsIn(output()))).toEqual([])
   expect(await countDeadlocks(environment.sql)).toBe(0)
@@ -104,9 +105,23 @@ describe('the checks of a race', () => {
     expect(await checkDeleted(environment.sql, [after.board.id])).toHaveLength(1)
     await environment.sql.query(`delete from board_events where board_id = $1 and seq = 2`, [after.board.id])
     await environment.sql.query(`update board_members set role = 'member' where board_id = $1`, [after.board.id])
+    const [off, on] = after.board.columns[0]?.cards ?? []
+    await environment.sql.query('update cards set column_id = null where id = $1', [off?.id])
+    await environment.sql.query(
+      `insert into removals (board_id, id, card_id, removed_as, removed_at) values ($1, $2, $2, 'archived', now())`,
+      [after.board.id, on?.id],
+    )
+    await environment.sql.query(
+      `insert into removals (board_id, id, title, removed_as, removed_at) values ($1, $2, '', 'archived', now())`,
+      [after.board.id, on?.column_id],
+    )
     expect(await checkDatabase(environment.sql)).toEqual([
       expect.stringMatching(/a board without an owner, 1 times/),
       expect.stringMatching(/a log with a gap, 1 times/),
+      expect.stringMatching(/a board whose counters differ from what it holds, 1 times/),
+      expect.stringMatching(/a removal of a card that is on its board, 1 times/),
+      expect.stringMatching(/a removal of a column that is on its board, 1 times/),
+      expect.stringMatching(/a card without a column and without a removal, 1 times/),
     ])
   })
   test.each<[string, Partial<Race>, [RaceResponse, RaceResponse], string]>([
@@ -129,6 +144,12 @@ describe('the checks of a race', () => {
     expect(checkResponses(usual, [ok(9), ok(8)])).toEqual([])
     expect(checkResponses({ ...usual, pair: ['deleteCard', 'updateCard'] }, rejected('404 card_not_found'))).toEqual([])
     expect(checkResponses({ ...usual, pair: ['removeMember', 'updateCard'] }, rejected('403 not_a_member'))).toEqual([])
+    const archives = { ...usual, pair: ['archiveBoard', 'updateCard'] as const }
+    expect(checkResponses(archives, rejected('409 board_archived'))).toEqual([])
+    expect(checkResponses(archives, rejected('404 card_not_found'))).toHaveLength(1)
+    const restores = { ...usual, pair: ['purgeRemoved', 'restoreRemoved'] as const }
+    expect(checkResponses(restores, rejected('404 removed_not_found'))).toEqual([])
+    expect(checkResponses(restores, rejected('409 board_archived'))).toHaveLength(1)
     const creates = { ...usual, pair: ['createCard', 'createCard'] as const }
     expect(checkResponses({ ...creates, isSharedId: true }, rejected('409 id_taken'))).toEqual([])
     expect(checkResponses(creates, rejected('409 id_taken'))).toHaveLength(1)

@@ -54,7 +54,9 @@ interface World {
   checklist: { checklist_id: string }
   item: { item_id: string }
   rule: { rule_id: string }
+  inboxItem: { inbox_item_id: string }
   attachment: { attachment_id: string }
+  comment: { comment_id: string }
   invitation: { invitation_id: string }
   /** Members of the board; the first one is assigned to every card. */
   people: [string, ...string[]]
@@ -110,6 +112,16 @@ async function makeWorld(size: Size): Promise<World> {
     select $1, gen_random_uuid(), $2, file_id, 'note.txt', 'text/plain', 1, 'x' from files returning id`,
     [board_id, cards[0], size.columns],
   )
+  const comments = await run(
+    `insert into comments (board_id, id, card_id, author_id, body, mention_ids, created_at)
+    select $1, gen_random_uuid(), $2, $3, 'Comment', $4::uuid[], now() from generate_series(1, $5) returning id`,
+    [board_id, cards[0], owner.id, people, size.cards],
+  )
+  const inboxItems = await run(
+    `insert into inbox_items (user_id, id, board_id, subject_id, card_id, reason, count, changed_at)
+    select $1, gen_random_uuid(), $2, card_id, card_id, 'assigned', 1, now() from unnest($3::uuid[]) card_id returning id`,
+    [owner.id, board_id, cards],
+  )
   const invitations = await run(
     `insert into invitations (id, token_hash, board_id, role, invited_by, expires_at)
     select gen_random_uuid(), gen_random_uuid()::text, $1, 'member', $2, now() + interval '1 day' from generate_series(1, $3) returning id`,
@@ -132,7 +144,9 @@ async function makeWorld(size: Size): Promise<World> {
     checklist: { checklist_id: checklists[0] },
     item: { item_id: items[0] },
     rule: { rule_id: rules[0] },
+    inboxItem: { inbox_item_id: inboxItems.at(-1) as string },
     attachment: { attachment_id: attachments[0] },
+    comment: { comment_id: comments[0] },
     invitation: { invitation_id: invitations[0] },
     people: people as World['people'],
     newcomer,
@@ -159,6 +173,10 @@ const NO_ROOM = 'where there is no room'
 /** Every operation on boards. Deletes come last. */
 const steps: [name: OperationName, how: string, act: (world: World) => Promise<unknown>][] = [
   ['createBoard', '', (w) => w.api.call('createBoard', { body: { title: 'New' } })],
+  ['listInbox', '', (w) => w.api.call('listInbox', {})],
+  ['getInboxSummary', '', (w) => w.api.call('getInboxSummary', {})],
+  ['updateInboxItem', '', (w) => w.api.call('updateInboxItem', { params: w.inboxItem, body: { is_read: true } })],
+  ['readInbox', '', (w) => w.api.call('readInbox', { body: { until: '2999-01-01T00:00:00.000Z' } })],
   ['listBoards', '', (w) => w.api.call('listBoards', {})],
   ['getBoard', '', (w) => w.api.call('getBoard', { params: w.board })],
   ['getBoardUsage', '', (w) => w.api.call('getBoardUsage', { params: w.board })],
@@ -170,6 +188,7 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['listInvitations', '', (w) => w.api.call('listInvitations', { params: w.board })],
   ['revokeInvitation', '', (w) => w.api.call('revokeInvitation', { params: { ...w.board, ...w.invitation } })],
   ['listEvents', '', (w) => w.api.call('listEvents', { params: w.board })],
+  ['listCardEvents', '', (w) => w.api.call('listCardEvents', { params: { ...w.board, ...w.card } })],
   ['getPresence', '', (w) => w.api.call('getPresence', { params: w.board })],
   ['createColumn', '', (w) => createColumn(w, {})],
   ['createColumn', NO_ROOM, (w) => createColumn(w, { position: 1 })],
@@ -202,6 +221,9 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['updateChecklist', '', (w) => w.api.call('updateChecklist', { params: w.checklist, body: { title: 'Next' } })],
   ['moveChecklist', NO_ROOM, (w) => w.api.call('moveChecklist', { params: w.checklist, body: { position: 1 } })],
   ['createItem', '', (w) => w.api.call('createItem', { params: w.checklist, body: { content: 'New' } })],
+  ['createComment', '', (w) => w.api.call('createComment', { params: w.card, body: { body: 'New' } })],
+  ['listComments', '', (w) => w.api.call('listComments', { params: w.card })],
+  ['updateComment', '', (w) => w.api.call('updateComment', { params: w.comment, body: { body: 'Next' } })],
   ['createAttachment', '', (w) => w.api.call('createAttachment', { params: w.card, body: { file: new Blob(['x']) } })],
   ['getAttachment', '', (w) => w.api.call('getAttachment', { params: w.attachment })],
   ['updateItem', '', (w) => w.api.call('updateItem', { params: w.item, body: { is_done: true } })],
@@ -214,12 +236,31 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ],
   ['unassignCard', '', (w) => w.api.call('unassignCard', { params: { ...w.card, user_id: w.people.at(-1) ?? '' } })],
   ['unassignItem', '', (w) => w.api.call('unassignItem', { params: { ...w.item, user_id: w.people.at(-1) ?? '' } })],
+  ['deleteComment', '', (w) => w.api.call('deleteComment', { params: w.comment })],
   ['deleteAttachment', '', (w) => w.api.call('deleteAttachment', { params: w.attachment })],
   ['deleteItem', '', (w) => w.api.call('deleteItem', { params: w.item })],
   ['deleteChecklist', '', (w) => w.api.call('deleteChecklist', { params: w.checklist })],
   ['deleteRule', '', (w) => w.api.call('deleteRule', { params: w.rule })],
+  ['archiveCard', '', (w) => w.api.call('archiveCard', { params: w.card })],
+  ['getRemoved', 'card', (w) => w.api.call('getRemoved', { params: removed(w, w.card.card_id) })],
+  ['restoreRemoved', 'card', (w) => restore(w, w.card.card_id, {})],
   ['deleteCard', '', (w) => w.api.call('deleteCard', { params: w.card })],
+  [
+    'restoreRemoved',
+    'card to a given place',
+    (w) => restore(w, w.card.card_id, { ...w.fullColumn, after_id: w.cards[1] }),
+  ],
+  ['archiveColumn', '', (w) => w.api.call('archiveColumn', { params: w.fullColumn })],
+  ['listRemoved', '', (w) => w.api.call('listRemoved', { params: w.board })],
+  ['listRemoved', 'by everything', findRemoved],
+  ['getRemoved', 'column', (w) => w.api.call('getRemoved', { params: removed(w, w.fullColumn.column_id) })],
+  ['restoreRemoved', 'column', (w) => restore(w, w.fullColumn.column_id, {})],
   ['deleteColumn', '', (w) => w.api.call('deleteColumn', { params: w.fullColumn })],
+  ['restoreRemoved', 'column to a given place', (w) => restore(w, w.fullColumn.column_id, { position: 1 })],
+  ['deleteColumn', 'again', (w) => w.api.call('deleteColumn', { params: w.fullColumn })],
+  ['purgeRemoved', '', (w) => w.api.call('purgeRemoved', { params: removed(w, w.fullColumn.column_id) })],
+  ['archiveBoard', '', (w) => w.api.call('archiveBoard', { params: w.board })],
+  ['restoreBoard', '', (w) => w.api.call('restoreBoard', { params: w.board })],
   ['deleteBoard', '', (w) => w.api.call('deleteBoard', { params: w.board })],
 ]
 const rule = ({ people }: Pick<World, 'people'>) =>
@@ -227,6 +268,13 @@ const rule = ({ people }: Pick<World, 'people'>) =>
 function findByEverything({ api, board, fullColumn, label, people }: World) {
   const query = { search: 'card', column: fullColumn.column_id, label: label.label_id, assignee: people[0] }
   return api.call('findCards', { params: board, query })
+}
+const removed = ({ board }: World, removed_id: string) => ({ ...board, removed_id })
+const restore = (world: World, id: string, body: { column_id?: string; position?: number; after_id?: string }) =>
+  world.api.call('restoreRemoved', { params: removed(world, id), body })
+function findRemoved({ api, board, fullColumn }: World) {
+  const query = { as: 'archived', kind: 'card', search: 'card', column_id: fullColumn.column_id } as const
+  return api.call('listRemoved', { params: board, query })
 }
 const newcomer = ({ board, newcomer: user_id }: World) => ({ ...board, user_id })
 const createColumn = ({ api, board }: World, place: { position?: number }) =>

@@ -28,7 +28,7 @@ const mistakes: Record<string, { code: string; says: RegExp }> = {
     says: /Property 'access' is missing/,
   },
   'unlisted-event': {
-    code: "export const handlers = { ...ok, updateCard: async ({ emit }) => { emit('card.moved', card); return card } } satisfies Handlers<typeof cardOperations>",
+    code: "export const handlers = { ...ok, updateCard: async ({ emit }) => { emit('card.moved', card, { card_id: card.id }); return card } } satisfies Handlers<typeof cardOperations>",
     says: /Argument of type '"card\.moved"' is not assignable to parameter of type '"card\.updated"'/,
   },
   'event-of-a-read': {
@@ -36,8 +36,12 @@ const mistakes: Record<string, { code: string; says: RegExp }> = {
     says: /Property 'emit' does not exist on type 'BoardContext</,
   },
   'event-with-other-data': {
-    code: "export const handlers = { ...ok, updateCard: async ({ emit }) => { emit('card.updated', {} as Column); return card } } satisfies Handlers<typeof cardOperations>",
+    code: "export const handlers = { ...ok, updateCard: async ({ emit }) => { emit('card.updated', {} as Column, { card_id: card.id }); return card } } satisfies Handlers<typeof cardOperations>",
     says: /'Column' is not assignable to parameter of type 'Card \| JsonText<Card>'/,
+  },
+  'event-without-its-card': {
+    code: "export const handlers = { ...ok, updateCard: async ({ emit }) => { emit('card.updated', card); return card } } satisfies Handlers<typeof cardOperations>",
+    says: /Expected 3 arguments, but got 2/,
   },
   'response-lacking-a-field': {
     code: "export const handlers = { ...ok, getCard: async () => ({ id: 'x' }) } satisfies Handlers<typeof cardOperations>",
@@ -70,5 +74,5 @@ test.each(Object.entries(mistakes))('[DOC-3] %s does not compile, and the error 
   const message = errors.get(name) ?? ''
   expect(message).toMatch(says)
   // An error that lists the fields of an object does not say which type was expected.
-  expect(message.length).toBeLessThan(1_100)
+  expect(message.length).toBeLessThan(1_250)
 })

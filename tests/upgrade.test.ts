@@ -185,6 +185,11 @@ const contract = '-- phase: contract\n-- needs: nothing\n-- because: nobody read
 type Case = [what: string, text: string, complaint: string]
 const badExpands: Case[] = [
   [
+    'a column that may be null, without a reason',
+    'alter table cards alter column title drop not null;',
+    'running versions may use what it takes away',
+  ],
+  [
     'a default that is computed for each row',
     'alter table cards add column token uuid default gen_random_uuid();',
     'adding-field-with-default',

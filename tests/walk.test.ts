@@ -55,7 +55,7 @@ function edit(file: string, change: (text: string) => string) {
 /** Inserts code at the end of the object literal that starts at `opening`. */
 const intoObject = (opening: RegExp, code: string) => (text: string) => {
   const start = opening.exec(text)?.index ?? Number.NaN
-  const end = text.indexOf('\n}\n', start)
+  const end = start + text.slice(start).search(/\n\}\)?\n/)
   return `${text.slice(0, end)}\n${code}${text.slice(end)}`
 }
 /** The part of `npm run generate` that affects compilation: the types of the client. */

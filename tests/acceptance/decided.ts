@@ -4,7 +4,7 @@ import { type Board, type Card, Checklist, ChecklistItem, type Column, type User
 import { decided } from './rows.ts'
 import { byRank, furnished, readBoard, readCard, readChecklist, upload } from './samples.ts'
 import { type Caller, cast, newStage, PASSWORD, type Service } from './service.ts'
-import { listOf, object, text } from './shapes.ts'
+import { listOf, object, text, timestamp } from './shapes.ts'
 
 const fresh = () => {
   const username = `user-${crypto.randomUUID().slice(0, 13)}`
@@ -403,3 +403,153 @@ decided('U9-due', 'A card has a due date: a calendar day or null, changed by PAT
   for (const due_on of ['2026-02-30', '2026-03-29T00:00:00.000Z', 20260329])
     await member.rejected(422, 'PATCH', `/cards/${card.id}`, { due_on })
 })
+decided(
+  'U9-comments',
+  'Members comment on a card, which counts them; only the author changes a comment, the author or an owner deletes it.',
+  async (service) => {
+    const { owner, member, todo } = await newStage(service)
+    type Counted = Card & { comment_count: number }
+    interface Written {
+      id: string
+      body: string
+      author: User
+      edited_at: string | null
+    }
+    const card = (await member.newCard(todo)) as Counted
+    same('at first', card.comment_count, 0)
+    const written = await member.post<Written>(`/cards/${card.id}/comments`, { body: 'Hello' })
+    same('the comment', [written.body, written.author.id, written.edited_at], ['Hello', member.user.id, null])
+    same('the count', ((await readCard(owner, card.id)) as Counted).comment_count, 1)
+    await owner.rejected(403, 'PATCH', `/comments/${written.id}`, { body: 'Other' })
+    await member.patch(`/comments/${written.id}`, { body: 'Hello!' })
+    const [listed] = await owner.get<Written[]>(`/cards/${card.id}/comments`)
+    same('the list', [listed?.id, listed?.body], [written.id, 'Hello!'])
+    await owner.delete(`/comments/${written.id}`)
+    same('the count at the end', ((await readCard(owner, card.id)) as Counted).comment_count, 0)
+  },
+)
+decided('U9-comment-events', 'A socket of the specification hears nothing of comments.', async (service) => {
+  const { member, todo, board_id } = await newStage(service)
+  const card = await member.newCard(todo)
+  using listener = await member.follow(board_id)
+  await member.post(`/cards/${card.id}/comments`, { body: 'Hello' })
+  await member.patch(`/cards/${card.id}`, { title: 'New' })
+  await listener.event('card.updated')
+  same(
+    'the kinds',
+    listener.events.map(({ type }) => type),
+    ['card.updated'],
+  )
+})
+decided(
+  'U9-history',
+  'The history of a card lists its events, newest first, also after its deletion.',
+  async (service) => {
+    const { member, todo, at } = await newStage(service)
+    const card = await member.newCard(todo)
+    await member.patch(`/cards/${card.id}`, { title: 'New' })
+    await member.post(`/cards/${card.id}/comments`, { body: 'Hello' })
+    await member.delete(`/cards/${card.id}`)
+    const history = await member.get<{ type: string; user_id: string }[]>(at(`/cards/${card.id}/events`))
+    same(
+      'the kinds',
+      history.map(({ type }) => type),
+      ['card.deleted', 'comment.created', 'card.updated', 'card.created'],
+    )
+    same('the author', new Set(history.map(({ user_id }) => user_id)).size, 1)
+  },
+)
+
+interface RemovedItem {
+  id: string
+  removed: { as: string; until: string | null }
+}
+const removedOf = (who: Caller, at: (path: string) => string) => who.get<RemovedItem[]>(at('/removed'))
+for (const [as, method, path] of [
+  ['archived', 'POST', (id: string) => `/cards/${id}/archive`],
+  ['deleted', 'DELETE', (id: string) => `/cards/${id}`],
+] as const)
+  decided(
+    `U10-${as}`,
+    `A card that was ${as} is announced as card.deleted, is listed, and comes back with card.created.`,
+    async (service) => {
+      const { member, owner, at, todo, board_id } = await newStage(service)
+      const { id } = await member.newCard(todo)
+      await upload(member, id)
+      const card = await readCard(member, id)
+      using listener = await owner.follow(board_id)
+      await member.send(method, path(id))
+      same('the removed card', ((await listener.event('card.deleted')).data as Card).id, id)
+      await member.rejected(404, 'GET', `/cards/${id}`)
+      const [item] = await removedOf(member, at)
+      same('the list', [item?.id, item?.removed.as, item?.removed.until === null], [id, as, as === 'archived'])
+      same('the kept card', (await member.get<{ card: Card }>(at(`/removed/${id}`))).card, card)
+      const { card: back } = await member.post<{ card: Card }>(at(`/removed/${id}/restore`), {})
+      same('the restored card', { ...back, rank: 0 }, { ...card, rank: 0 })
+      same('the event', (await listener.event('card.created')).data, back)
+      same('the list', await removedOf(member, at), [])
+      await member.rejected(404, 'POST', at(`/removed/${id}/restore`), {})
+    },
+  )
+decided(
+  'U10-column',
+  'A column is archived or deleted with its cards, and comes back with them and with one event.',
+  async (service) => {
+    const { member, owner, at, todo, board_id } = await newStage(service)
+    const { id } = await member.newCard(todo)
+    using listener = await owner.follow(board_id)
+    for (const remove of [
+      () => member.post(`/columns/${todo.id}/archive`),
+      () => member.send('DELETE', `/columns/${todo.id}`),
+    ]) {
+      await remove()
+      await listener.event('column.deleted')
+      same('the number of columns', (await readBoard(member, board_id)).columns.length, 1)
+      const { column } = await member.post<{ column: Column }>(at(`/removed/${todo.id}/restore`), {})
+      same('its cards', byRank(column.cards), [id])
+      same('the event', (await listener.event('column.created')).data, column)
+    }
+  },
+)
+decided(
+  'U10-homeless',
+  'A card whose column is gone is restored to a given column; without one it is 409.',
+  async (service) => {
+    const { member, at, todo, done } = await newStage(service)
+    const { id } = await member.newCard(todo)
+    await member.post(`/cards/${id}/archive`)
+    await member.delete(`/columns/${todo.id}`)
+    await member.rejected(409, 'POST', at(`/removed/${id}/restore`), {})
+    const { card } = await member.post<{ card: Card }>(at(`/removed/${id}/restore`), { column_id: done.id })
+    same('its column', card.column_id, done.id)
+  },
+)
+decided('U10-purge', 'Only an owner deletes an archived or deleted card for good.', async (service) => {
+  const { owner, member, at, todo } = await newStage(service)
+  const { id } = await member.newCard(todo)
+  await member.delete(`/cards/${id}`)
+  await member.rejected(403, 'DELETE', at(`/removed/${id}`))
+  await owner.delete(at(`/removed/${id}`))
+  await owner.rejected(404, 'GET', at(`/removed/${id}`))
+})
+decided(
+  'U10-board',
+  'An owner archives a board. Then it can be read, and changes are 409 until an owner restores it.',
+  async (service) => {
+    const { owner, member, at, todo, board_id } = await newStage(service)
+    const { id } = await member.newCard(todo)
+    using listener = await member.follow(board_id)
+    await member.rejected(403, 'POST', at('/archive'))
+    const { archived_at } = await owner.post<{ archived_at: unknown }>(at('/archive'))
+    fits(timestamp, archived_at, 'archived_at')
+    same('the event', (await listener.event('board.updated')).data['archived_at'], archived_at)
+    same('the cards', (await readCard(member, id)).id, id)
+    const listed = async (archived: boolean) =>
+      (await owner.get<Board[]>(`/boards?archived=${archived}`)).some((board) => board.id === board_id)
+    same('the lists', [await listed(true), await listed(false)], [true, false])
+    await member.rejected(409, 'PATCH', `/cards/${id}`, { title: 'New' })
+    await owner.rejected(409, 'PATCH', at(), { title: 'New' })
+    await owner.post(at('/restore'))
+    await member.patch(`/cards/${id}`, { title: 'New' })
+  },
+)

@@ -1,6 +1,6 @@
 import type { FullBoard } from '@lockstep/contract/boards'
 import { foldBoard } from '@lockstep/testing/fold'
-import type { Connection, Dump, History, LogRow, Write } from './history.ts'
+import type { Connection, Dump, History, LogRow, Write, WriteKind } from './history.ts'
 
 /** A checker returns one sentence for each violation. */
 export type Checker = (history: History, dump: Dump) => string[]
@@ -45,20 +45,30 @@ export const checkAborted: Checker = ({ writes, connections }) => {
   return [...seen].map((marker) => `C2: ${marker} was rejected or never written, and was delivered`)
 }
 
-const kindOf = { create: 'card.created', update: 'card.updated', move: 'card.moved', delete: 'card.deleted' } as const
+/** The event of a write. Deleting for good has none: the card had left its board before. */
+const kindOf = {
+  create: 'card.created',
+  update: 'card.updated',
+  move: 'card.moved',
+  delete: 'card.deleted',
+  archive: 'card.deleted',
+  restore: 'card.created',
+} as const
 
 /** C3: every acknowledged write is in the log of its board, at most at its acknowledged position. */
 export const checkLost: Checker = ({ writes }, dump) => {
   const found = new Map<string, number>()
   for (const { board_id, type, body, seq } of dump.events) {
-    const id = /"data":\{"id":"([^"]+)"/.exec(body)?.[1]
-    found.set(`${board_id} ${type} ${id}`, seq)
-    const marker = markerIn(body)
-    if (marker !== undefined) found.set(`${board_id} ${type} ${id} ${marker}`, seq)
+    const key = `${board_id} ${type} ${/"data":\{"id":"([^"]+)"/.exec(body)?.[1]}`
+    // A restored card is created again with the same title.
+    for (const each of [key, `${key} ${markerIn(body)}`]) found.set(each, Math.min(seq, found.get(each) ?? seq))
+    found.set(`${key} ${seq}`, seq)
   }
   const isKept = ({ kind, board_id, card_id, marker, seq }: Write) => {
+    if (kind === 'purge') return true
     const key = `${board_id} ${kindOf[kind]} ${card_id}`
-    if (kind === 'move' || kind === 'delete') return found.has(key)
+    if (kind === 'delete' || kind === 'archive' || kind === 'restore') return found.has(`${key} ${seq}`)
+    if (kind === 'move') return found.has(key)
     return (found.get(`${key} ${marker}`) ?? Infinity) <= seq
   }
   return writes
@@ -66,6 +76,25 @@ export const checkLost: Checker = ({ writes }, dump) => {
     .map(
       ({ marker, kind, board_id }) => `C3: ${marker} (${kind} on ${board_id}) was acknowledged, and is not in the log`,
     )
+}
+
+const stateAfter: Record<WriteKind, Dump['cards'][number]['state'] | undefined> = {
+  ...{ create: 'on the board', update: 'on the board', move: 'on the board', restore: 'on the board' },
+  ...{ delete: 'deleted', archive: 'archived', purge: undefined },
+}
+/** C14: every card is where its last write put it. After a write with an unknown outcome a card is not used again. */
+export const checkCards: Checker = ({ writes }, { cards }) => {
+  const states = new Map(cards.map(({ id, state }) => [id, state]))
+  const misplaced = [...new Map(writes.map((write) => [write.card_id, write])).values()].filter(
+    ({ outcome, kind, card_id }) => outcome === 'ok' && states.get(card_id) !== stateAfter[kind],
+  )
+  return [
+    ...cards.filter(({ state }) => state === 'lost').map(({ id }) => `C14: the card ${id} is lost`),
+    ...misplaced.map(
+      ({ card_id, kind }) =>
+        `C14: after an acknowledged ${kind}, the card ${card_id} is ${states.get(card_id) ?? 'gone'}`,
+    ),
+  ]
 }
 
 /** C4: every delivered event equals the text in the log, byte for byte. */

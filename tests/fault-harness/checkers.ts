@@ -3,6 +3,7 @@ import {
   type Checker,
   checkAborted,
   checkBodies,
+  checkCards,
   checkFold,
   checkLog,
   checkLost,
@@ -27,6 +28,7 @@ export const checkers = {
   C11: { guarantee: 'every close has a cause', check: checkCodes },
   C12: { guarantee: 'bounded memory, no unhandled error', check: checkProcesses },
   C13: { guarantee: 'writes do not depend on Redis', check: checkHttp },
+  C14: { guarantee: 'no archived or deleted card is lost', check: checkCards },
 } satisfies Record<string, { guarantee: string; check: Checker }>
 
 export const checkAll = (history: History, dump: Dump): string[] =>

@@ -18,8 +18,9 @@ export interface Instance {
 export interface HarnessBoard {
   id: string
   columns: [string, string]
-  /** The cards without a pending write. */
+  /** The cards without a pending write, and those of them that were archived or deleted. */
   cards: { id: string; column: 0 | 1 }[]
+  removed: { id: string; column: 0 | 1 }[]
   created: FullBoard
 }
 export interface FaultEnvironment {
@@ -95,10 +96,10 @@ async function newBoard(api: Client, members: Account[]): Promise<HarnessBoard> 
   for (const { id } of members) await api.call('inviteMember', { params, body: { user_id: id } })
   const todo = await api.call('createColumn', { params, body: { title: 'To do' } })
   const done = await api.call('createColumn', { params, body: { title: 'Done' } })
-  return { id: created.id, columns: [todo.id, done.id], cards: [], created: emptyBoard(created) }
+  return { id: created.id, columns: [todo.id, done.id], cards: [], removed: [], created: emptyBoard(created) }
 }
 
-/** The logs of the boards in the database. */
+/** The logs and the cards of the boards in the database. */
 export async function dumpLog({ sql, boards }: FaultEnvironment, began: Millis = 0): Promise<Dump> {
   const ids = boards.map((board) => board.id)
   const events = await sql.query(
@@ -108,7 +109,14 @@ export async function dumpLog({ sql, boards }: FaultEnvironment, began: Millis =
     [ids],
   )
   const streams = await sql.query('select board_id, last_seq::int from board_stream where board_id = any($1)', [ids])
+  const cards = await sql.query(
+    `select card.id, case when card.column_id is not null and removal.id is null then 'on the board'
+       when card.column_id is null and removal.id is not null then removal.removed_as else 'lost' end as state
+     from cards card left join removals removal on removal.board_id = card.board_id and removal.card_id = card.id
+     where card.board_id = any($1)`,
+    [ids],
+  )
   // Events from before the run do not count as delayed.
   const rows = events.rows.map((row) => ({ ...row, committed: Math.max(row.committed, began) }))
-  return { events: rows, streams: streams.rows }
+  return { events: rows, streams: streams.rows, cards: cards.rows }
 }

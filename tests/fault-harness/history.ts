@@ -1,7 +1,7 @@
 /** Milliseconds of the harness's monotonic clock. */
 export type Millis = number
 
-export type WriteKind = 'create' | 'update' | 'move' | 'delete'
+export type WriteKind = 'create' | 'update' | 'move' | 'delete' | 'archive' | 'restore' | 'purge'
 
 /** A write and its outcome. `unknown`: no response, or a 5xx; it may or may not have been applied. */
 export interface Write {
@@ -132,6 +132,8 @@ export interface LogRow {
 export interface Dump {
   events: LogRow[]
   streams: { board_id: string; last_seq: number }[]
+  /** Where each card is. `lost`: neither on its board nor archived or deleted, or both. */
+  cards: { id: string; state: 'on the board' | 'archived' | 'deleted' | 'lost' }[]
 }
 
 /** The harness's clock as wall-clock time, like the commit times in the database. */

@@ -30,7 +30,7 @@ const STARVED_MS = 50
 
 export function newHistory(environment: FaultEnvironment, seed: number): History {
   // Cards of earlier runs are not used: their titles belong to other writes.
-  for (const board of environment.boards) board.cards = []
+  for (const board of environment.boards) Object.assign(board, { cards: [], removed: [] })
   return {
     seed,
     began: now(),

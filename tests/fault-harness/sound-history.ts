@@ -47,7 +47,8 @@ export function soundHistory(): { history: History; dump: Dump } {
     outputs: ['{"level":"warn","msg":"Redis cannot be reached"}'],
     stalls: [],
   }
-  return { history, dump: { events, streams: [{ board_id: BOARD, last_seq: EVENTS }] } }
+  const streams = [{ board_id: BOARD, last_seq: EVENTS }]
+  return { history, dump: { events, streams, cards: cards.map(({ id }) => ({ id, state: 'on the board' })) } }
 }
 
 /** One event a second. */

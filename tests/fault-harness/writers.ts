@@ -52,9 +52,21 @@ export function startWriters(
 
 function choose(random: Random, board: HarnessBoard): WriteKind {
   if (board.cards.length < FEWEST_CARDS) return 'create'
-  const kind = random.pick(['create', 'create', 'update', 'update', 'move', 'delete'] as const)
-  return kind === 'create' && board.cards.length > MOST_CARDS ? 'delete' : kind
+  const kind = random.pick<WriteKind>([
+    'create',
+    'create',
+    'update',
+    'update',
+    'move',
+    'delete',
+    'archive',
+    'restore',
+    'purge',
+  ])
+  if (kind === 'create' && board.cards.length > MOST_CARDS) return 'delete'
+  return isOfRemoved(kind) && board.removed.length === 0 ? 'update' : kind
 }
+const isOfRemoved = (kind: WriteKind) => kind === 'restore' || kind === 'purge'
 
 async function write(
   environment: FaultEnvironment,
@@ -65,8 +77,9 @@ async function write(
 ) {
   const kind = choose(random, board)
   // A card with a pending write is not used: its state would be uncertain.
+  const from = isOfRemoved(kind) ? board.removed : board.cards
   const [card = { id: randomUUID(), column: random.pick([0, 1] as const) }] =
-    kind === 'create' ? [] : board.cards.splice(random.below(board.cards.length), 1)
+    kind === 'create' ? [] : from.splice(random.below(from.length), 1)
   // A move goes to the other column, so that it always emits an event.
   if (kind === 'move') card.column = card.column === 0 ? 1 : 0
   const record: Write = {
@@ -102,7 +115,9 @@ async function write(
   }
   record.ended = now()
   // Cards with an uncertain state are not used again.
-  if (record.outcome === 'ok' && kind !== 'delete') board.cards.push(card)
+  if (record.outcome !== 'ok' || kind === 'purge') return
+  const to = kind === 'delete' || kind === 'archive' ? board.removed : board.cards
+  to.push(card)
 }
 
 function requestOf({ kind, marker, board_id, card_id }: Write, column_id: string): [string, string, object?] {
@@ -115,5 +130,11 @@ function requestOf({ kind, marker, board_id, card_id }: Write, column_id: string
       return ['POST', `/cards/${card_id}/move`, { column_id }]
     case 'delete':
       return ['DELETE', `/cards/${card_id}`]
+    case 'archive':
+      return ['POST', `/cards/${card_id}/archive`]
+    case 'restore':
+      return ['POST', `/boards/${board_id}/removed/${card_id}/restore`, {}]
+    case 'purge':
+      return ['DELETE', `/boards/${board_id}/removed/${card_id}`]
   }
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type EventKind, events } from '@lockstep/contract'
+import { isAddedKind } from '@lockstep/contract/realtime'
 import { checkClosed } from '@lockstep/testing/closed-schema'
 import { emptyBoard, foldBoard } from '@lockstep/testing/fold'
 import type { Logged, RecordedBoard } from './record-board.ts'
@@ -14,6 +15,7 @@ export function checkRecordedBoard(recorded: RecordedBoard): string[] {
     ...checkAuthors(recorded),
     ...checkFold(recorded),
     ...checkReceived(recorded),
+    ...checkPlain(recorded),
   ]
 }
 
@@ -80,11 +82,30 @@ const withoutNumber = (event: Logged) => {
   return message
 }
 
-/** Sockets received exactly the log, in order; the one without numbers from where it connected. */
+/** The kinds of the specification, in which a board has no comments. */
+const specifiedKinds = Object.keys(events).filter((kind) => !isAddedKind(kind))
+const withoutCounts = (board: unknown): unknown =>
+  JSON.parse(JSON.stringify(board, (name, value: unknown) => (name === 'comment_count' ? undefined : value)))
+
+/** What a socket without numbers received has only specified kinds, and folds to the board without its added fields. */
+function checkPlain({ created, log, end, received: { plain, plainFrom } }: RecordedBoard): string[] {
+  const others = plain.filter(({ type }) => !specifiedKinds.includes(type))
+  if (others.length > 0) return [`the plain socket was sent ${others[0]?.type}`]
+  let folded: unknown
+  const complaints = complaintsOf(() => {
+    folded = foldBoard(foldBoard(emptyBoard(created), log.slice(0, plainFrom)), plain as unknown as Logged[])
+  })
+  if (complaints.length > 0) return complaints
+  const [a, b] = [withoutCounts(folded), withoutCounts(end.board)]
+  return isDeepStrictEqual(a, b) ? [] : [`the plain socket does not fold to the board: ${firstDifference(a, b)}`]
+}
+
+/** Sockets received exactly the log, in order; the one without numbers from where it connected, and only specified kinds. */
 function checkReceived({ log, received }: RecordedBoard): string[] {
+  const isSpecified = ({ type }: Logged) => specifiedKinds.includes(type)
   const expected = {
     numbered: log,
-    plain: log.slice(received.plainFrom).map(withoutNumber),
+    plain: log.slice(received.plainFrom).filter(isSpecified).map(withoutNumber),
   }
   return (['numbered', 'plain'] as const).flatMap((which) => {
     const at = Array.from({ length: Math.max(expected[which].length, received[which].length) }, (_, i) => i).find(

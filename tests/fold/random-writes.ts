@@ -43,8 +43,11 @@ export const randomWrites =
       for (const step of steps) await take(step, who, [here as string, there as string], repeatable)
     }
 
-    /** Attempted removals by user. */
-    const removalsOf = new Map<string, number>()
+    /** Removals by user: how many have begun, and how many have ended. */
+    const begun = new Map<string, number>()
+    const ended = new Map<string, number>()
+    const count = (removals: Map<string, number>, user_id: string) =>
+      removals.set(user_id, (removals.get(user_id) ?? 0) + 1)
     const take = async (
       { does, how, rolls }: Step,
       who: FoldUser,
@@ -57,10 +60,22 @@ export const randomWrites =
       // The inputs belong to this operation, which the compiler cannot follow.
       const inputs = inputsOf(does, dice, known)
       const { user_id: removed } = (inputs as { params?: { user_id?: string } }).params ?? {}
-      if (does === 'removeMember' && removed) removalsOf.set(removed, (removalsOf.get(removed) ?? 0) + 1)
+      const isRemoval = does === 'removeMember' && removed
+      if (isRemoval) count(begun, removed)
+      try {
+        return await attempt({ does, how }, who, [here, there], { inputs, dice, repeatable })
+      } finally {
+        if (isRemoval) count(ended, removed)
+      }
+    }
+    const attempt = async (
+      { does, how }: Pick<Step, 'does' | 'how'>,
+      who: FoldUser,
+      [here, there]: [string, string],
+      { inputs, dice, repeatable }: { inputs: object; dice: Dice; repeatable: (() => Promise<void>)[] },
+    ) => {
       if (how === 'plain') return askIn(await send(who, here, does, inputs as never), who, dice)
-      const removals = () => removalsOf.get(who.id) ?? 0
-      const before = removals()
+      const endedBefore = ended.get(who.id) ?? 0
       const keyed = { ...inputs, headers: { 'idempotency-key': randomUUID() } } as never
       const attempts = [send(who, here, does, keyed)]
       if (how === 'twice at once') attempts.push(send(who, there, does, keyed))
@@ -68,19 +83,22 @@ export const randomWrites =
       const [success, ...others] = (await Promise.all(attempts)).filter(({ status }) => status < 400)
       if (!success) return
       const expectSame = ({ status, text }: ApiResponse) => {
-        // Stored responses of a user are deleted when the user is removed.
-        if ((status === success.status && text === success.text) || removals() > before) return
+        // Stored responses of a user are deleted when the user is removed, also by a removal that began before this write.
+        const wasRemoved = (begun.get(who.id) ?? 0) > endedBefore
+        if ((status === success.status && text === success.text) || wasRemoved) return
         complain(`${does} was answered ${success.text}, and under the same key ${status} ${text}`)
       }
       for (const other of others) expectSame(other)
       repeatable.push(async () => expectSame(await send(who, there, does, keyed)))
     }
 
-    /** After a removal, another user, who may not be an owner, tries to invite the user again. */
+    /** After a removal, another user, who may not be an owner, tries to invite the user again; or to restore the archived board. */
     const askIn = async ({ status, body }: ApiResponse, { id: user_id }: FoldUser, dice: Dice) => {
-      if (status !== 403 || (body as Failure).code !== 'not_a_member') return
+      const code = status >= 400 && (body as Failure).code
       const friend = writers[dice.roll(writers.length)] as FoldUser
-      await send(friend, urls[0], 'inviteMember', { params: { board_id: known.board_id }, body: { user_id } })
+      const params = { board_id: known.board_id }
+      if (code === 'not_a_member') await send(friend, urls[0], 'inviteMember', { params, body: { user_id } })
+      if (code === 'board_archived') await send(friend, urls[0], 'restoreBoard', { params })
     }
 
     /** Inserts cards after the first one until the ranks must be rebalanced. */

@@ -59,6 +59,11 @@ function idOf(kind: Kind, dice: Dice, { ids }: Known): string {
   const all = ids[kind]
   return dice.among(dice.isOneIn(8) ? all : all.slice(-6)) ?? NOWHERE
 }
+/** A card or a column, mostly one of those that were removed last. */
+function removedId(dice: Dice, known: Known): string {
+  const kind = dice.oneOf<Kind>('card', 'card', 'column')
+  return dice.isOneIn(8) ? idOf(kind, dice, known) : (dice.among(known.ids[kind].slice(0, 3)) ?? NOWHERE)
+}
 const person = (dice: Dice, { people }: Known) => dice.among(people) ?? NOWHERE
 const people = (dice: Dice, known: Known) => Array.from({ length: dice.roll(4) }, () => person(dice, known))
 /** Few different texts, so that some writes change nothing. */
@@ -98,6 +103,8 @@ type Writes = { [N in WritingOperation]: (dice: Dice, known: Known) => Inputs<Op
  */
 const writes: Writes = {
   updateBoard: (dice, { board_id }) => ({ params: { board_id }, body: { title: text(dice) } }),
+  archiveBoard: (_, { board_id }) => ({ params: { board_id } }),
+  restoreBoard: (_, { board_id }) => ({ params: { board_id } }),
   inviteMember: (dice, known) => ({ params: { board_id: known.board_id }, body: { user_id: person(dice, known) } }),
   updateMember: (dice, known) => ({
     params: { board_id: known.board_id, user_id: person(dice, known) },
@@ -114,6 +121,7 @@ const writes: Writes = {
     body: dice.oneOf({ title: text(dice) }, { is_done_column: dice.isOneIn(2) }, { color: text(dice) }),
   }),
   deleteColumn: (dice, known) => ({ params: { column_id: idOf('column', dice, known) } }),
+  archiveColumn: (dice, known) => ({ params: { column_id: idOf('column', dice, known) } }),
   moveColumn: (dice, known) => ({
     params: { column_id: idOf('column', dice, known) },
     body: place('column', dice, known),
@@ -133,6 +141,7 @@ const writes: Writes = {
     ),
   }),
   deleteCard: (dice, known) => ({ params: { card_id: idOf('card', dice, known) } }),
+  archiveCard: (dice, known) => ({ params: { card_id: idOf('card', dice, known) } }),
   moveCard: (dice, known) => ({
     params: { card_id: idOf('card', dice, known) },
     body: {
@@ -157,6 +166,15 @@ const writes: Writes = {
     body: { ...ownId('attachment', dice, known), file: new File([text(dice)], text(dice)) },
   }),
   deleteAttachment: (dice, known) => ({ params: { attachment_id: idOf('attachment', dice, known) } }),
+
+  restoreRemoved: (dice, known) => ({
+    params: { board_id: known.board_id, removed_id: removedId(dice, known) },
+    body: {
+      ...(dice.isOneIn(2) ? {} : { column_id: idOf('column', dice, known) }),
+      ...(dice.isOneIn(2) ? {} : place('card', dice, known)),
+    },
+  }),
+  purgeRemoved: (dice, known) => ({ params: { board_id: known.board_id, removed_id: removedId(dice, known) } }),
 
   createLabel: (dice, known) => ({
     params: { board_id: known.board_id },
@@ -204,6 +222,16 @@ const writes: Writes = {
   }),
   unassignItem: (dice, known) => ({ params: { item_id: idOf('item', dice, known), user_id: person(dice, known) } }),
 
+  createComment: (dice, known) => ({
+    params: { card_id: idOf('card', dice, known) },
+    body: { ...ownId('comment', dice, known), body: `${text(dice)} @[Somebody](user:${person(dice, known)})` },
+  }),
+  updateComment: (dice, known) => ({
+    params: { comment_id: idOf('comment', dice, known) },
+    body: { body: text(dice) },
+  }),
+  deleteComment: (dice, known) => ({ params: { comment_id: idOf('comment', dice, known) } }),
+
   createRule: (dice, known) => ({
     params: { board_id: known.board_id },
     body: { ...ownId('rule', dice, known), name: text(dice), ...rule(dice, known) },
@@ -242,6 +270,7 @@ const weights: Partial<Record<WritingOperation, number>> = {
   moveItem: 12,
   assignItem: 10,
   inviteMember: 15,
+  createComment: 15,
   createRule: 12,
   updateRule: 8,
   deleteColumn: 1,
@@ -249,8 +278,15 @@ const weights: Partial<Record<WritingOperation, number>> = {
   deleteChecklist: 2,
   deleteLabel: 2,
   deleteItem: 3,
+  deleteComment: 3,
   deleteRule: 2,
   removeMember: 2,
+  archiveBoard: 1,
+  restoreBoard: 3,
+  archiveColumn: 2,
+  archiveCard: 6,
+  restoreRemoved: 15,
+  purgeRemoved: 2,
 }
 export const weightOf = (name: WritingOperation) => weights[name] ?? 5
 

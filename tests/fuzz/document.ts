@@ -14,6 +14,7 @@ export interface Schema {
   required?: string[]
   minLength?: number
   maxLength?: number
+  pattern?: string
   minimum?: number
   maximum?: number
   maxItems?: number

@@ -101,9 +101,11 @@ const kinds = [
   'checklist_id',
   'item_id',
   'attachment_id',
+  'comment_id',
   'rule_id',
   'invitation_id',
   'token_id',
+  'removed_id',
 ]
 
 /** A new id, the same one for the same seed. */

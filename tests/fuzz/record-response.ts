@@ -14,7 +14,7 @@ export function recordResponse(
   const { operation, params, who, body, board, mutations, method } = request
   if (tag && random.below(4) === 0) known.remember('tags', tag)
   if (method !== operation.method || mutations.has('path')) return
-  const [, verb, kind = ''] = /^(create|delete|revoke)(\w+)$/.exec(operation.id.toLowerCase()) ?? []
+  const [, verb, kind = ''] = /^(create|delete|revoke|archive)(\w+)$/.exec(operation.id.toLowerCase()) ?? []
   const parameter = `${kind}_id`
   if (operation.id === 'createBoard' && outcome === '201' && who) known.addBoard(String(json?.['id']), who)
   else if (operation.id === 'deleteBoard' && outcome === '204') known.forget(params['board_id'] ?? '')
@@ -24,8 +24,16 @@ export function recordResponse(
   if (!board) return
   const missing = /^404 (\w+)_not_found$/.exec(outcome)?.[1]
   if (verb === 'create' && outcome === '201') known.add(board, parameter, String(json?.['id']))
-  else if (verb !== 'create' && outcome === '204') known.remove(board, parameter, params[parameter] ?? '', random)
-  else if (missing) known.remove(board, `${missing}_id`, params[`${missing}_id`] ?? '', random)
+  else if (verb && /^20[04]$/.test(outcome)) {
+    const id = params[parameter] ?? ''
+    known.remove(board, parameter, id, random)
+    if (kind === 'card' || kind === 'column') known.add(board, 'removed_id', id)
+  } else if (operation.id.endsWith('Removed') && /^20[04]$/.test(outcome) && method !== 'GET') {
+    const { card, column } = (json ?? {}) as { card?: { id: string }; column?: { id: string } }
+    known.remove(board, 'removed_id', params['removed_id'] ?? '', random)
+    if (card) known.add(board, 'card_id', card.id)
+    if (column) known.add(board, 'column_id', column.id)
+  } else if (missing) known.remove(board, `${missing}_id`, params[`${missing}_id`] ?? '', random)
   else if (operation.id === 'inviteMember' && outcome === '201') known.setMembership(board, json?.['user_id'], true)
   else if (operation.id === 'removeMember' && outcome === '204') known.setMembership(board, params['user_id'], false)
 }

@@ -39,13 +39,14 @@ const rarely: Record<string, number> = {
   register: 100,
   login: 100,
   changePassword: 30,
-  logoutEverywhere: 100,
+  logoutEverywhere: 50,
   deleteBoard: 20,
   createBoard: 10,
   removeMember: 5,
   updateMember: 5,
+  archiveBoard: 40,
 }
-const oneIn = (operation: string) => rarely[operation] ?? (operation.startsWith('delete') ? 4 : 1)
+const oneIn = (operation: string) => rarely[operation] ?? (/^(?:delete|archive)/.test(operation) ? 4 : 1)
 const SHOWN = 40
 
 /** Calls every operation of a document with random valid and broken requests, and checks every response. */
@@ -126,6 +127,7 @@ export async function fuzz(
     await build('createLabel', {}, { name: 'Label' })
     for (const title of ['One', 'Two']) {
       await build('createChecklist', { card_id: idOf('card_id') }, { title })
+      await build('createComment', { card_id: idOf('card_id') }, { body: title })
       await build('createItem', { checklist_id: idOf('checklist_id') }, { content: title })
     }
     const trigger = { trigger_type: 'LABEL_ADDED', trigger_label_id: idOf('label_id') }

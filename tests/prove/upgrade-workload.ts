@@ -7,13 +7,17 @@ import { checkClosed } from '@lockstep/testing/closed-schema'
 import { eventually, type ServiceProcess } from '@lockstep/testing/processes'
 import { Watcher } from './upgrade-watcher.ts'
 
-/** The fields of cards that the previous release does not have: its events lack them. */
-const LATER_FIELDS = { number: 1, due_on: null }
+/** The fields of cards and boards that the previous release does not have: its events lack them. */
+const LATER_CARD_FIELDS = { number: 1, due_on: null, comment_count: 0 }
+const LATER_BOARD_FIELDS = { archived_at: null }
+const LATER_FIELDS = { ...LATER_CARD_FIELDS, ...LATER_BOARD_FIELDS }
 /** Adds the fields that the previous release does not have. */
 export const withLaterFields = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), (_, part: unknown) =>
-    part instanceof Object && 'checklists' in part ? Object.assign({}, LATER_FIELDS, part) : part,
-  )
+  JSON.parse(JSON.stringify(value), (_, part: unknown) => {
+    if (!(part instanceof Object)) return part
+    if ('checklists' in part) return Object.assign({}, LATER_CARD_FIELDS, part)
+    return 'members' in part ? Object.assign({}, LATER_BOARD_FIELDS, part) : part
+  })
 /** Removes the fields that the previous release does not have. */
 export const withoutLaterFields = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (name, part: unknown) => (name in LATER_FIELDS ? undefined : part)))

@@ -21,13 +21,19 @@ export interface RaceResponse {
 }
 
 const isRejected = ({ outcome }: RaceResponse) => !outcome.startsWith('2')
-/** Writes that may remove the target or the membership of the other write. */
-const removesTarget = (name: string) => name.startsWith('delete') || name.endsWith('Member')
+/** Whether a write can cause this rejection of the other one. */
+function mayCause(name: string, outcome: string): boolean {
+  if (outcome === '409 board_archived') return name === 'archiveBoard'
+  if (outcome === '404 removed_not_found') return name.endsWith('Removed')
+  // Otherwise it removes the target or the membership of the other write.
+  return /^delete|^archive(?:Card|Column)$|Member$/.test(name)
+}
 const isCreate = (name: string) => name.startsWith('create')
 /** Writes that always emit an event when they succeed, because their titles are new each time. */
 const alwaysEmits = (name: string) =>
-  /^(?:create|delete|update(?:Board|Column|Card|Label|Checklist)$)/.test(name) &&
-  (operations as Record<string, Operation>)[name]?.emits?.length !== 0
+  /^(?:create|delete|archive(?:Card|Column)$|restoreRemoved$|update(?:Board|Column|Card|Label|Checklist|Comment)$)/.test(
+    name,
+  ) && (operations as Record<string, Operation>)[name]?.emits?.length !== 0
 
 /** Checks the two responses, whatever became of the board. */
 export function checkResponses(meeting: Race, responses: readonly [RaceResponse, RaceResponse]): string[] {
@@ -45,7 +51,7 @@ export function checkResponses(meeting: Race, responses: readonly [RaceResponse,
   const mayTakeId = isSharedId && pair.every(isCreate)
   for (const [i, response] of responses.entries()) {
     const rival = pair[1 - i] as string
-    if (isRejected(response) && !removesTarget(rival) && !mayTakeId)
+    if (isRejected(response) && !mayCause(rival, response.outcome) && !mayTakeId)
       complaints.push(`${pair[i]} was rejected with ${response.outcome}, and nothing prevented it`)
   }
   // An acknowledged write that did not happen has a position from before it, or that of the other write.

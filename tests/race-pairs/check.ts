@@ -73,7 +73,8 @@ export async function checkDeleted(sql: pg.Pool, board_ids: readonly string[]): 
     `select id from unnest($1::uuid[]) id
      where (select array_agg(type) from board_events where board_id = id) is distinct from array['board.deleted']
         or exists (select from boards where boards.id = id.id)
-        or exists (select from columns where board_id = id.id) or exists (select from board_members where board_id = id.id)`,
+        or exists (select from columns where board_id = id.id) or exists (select from board_members where board_id = id.id)
+        or exists (select from cards where board_id = id.id) or exists (select from removals where board_id = id.id)`,
     [board_ids],
   )
   return rows.map(({ id }) => `leftovers of the deleted board ${id}`)
@@ -84,17 +85,29 @@ export const miscounted = `select board_id from board_stream stream join board_u
   where (stream.text_bytes, stream.card_count, stream.file_bytes)
     is distinct from (usage.text_bytes, usage.card_count, usage.file_bytes)`
 
+/** What was archived or deleted is not on its board, and nothing else is off it: queries that must return no rows. */
+export const removalInvariants: Record<string, string> = {
+  'a removal of a card that is on its board': `select from removals join cards using (board_id, id)
+    where card_id is not null and cards.column_id is not null`,
+  'a removal of a column that is on its board': `select from removals join columns using (board_id, id) where card_id is null`,
+  'a card without a column and without a removal': `select from cards where column_id is null and not exists
+    (select from removals where removals.board_id = cards.board_id and card_id = cards.id)`,
+}
+
 /** Invariants of the whole database: queries that must return no rows. */
 const invariants: Record<string, string> = {
   'a board without an owner': `select from boards where not exists
     (select from board_members where board_id = boards.id and role = 'owner')`,
   'two columns of one rank': 'select from columns group by board_id, rank having count(*) > 1',
-  'two cards of one rank': 'select from cards group by column_id, rank having count(*) > 1',
+  'two cards of one rank': `select from cards where column_id is not null group by column_id, rank having count(*) > 1`,
   'two checklists of one rank': 'select from checklists group by card_id, rank having count(*) > 1',
   'two items of one rank': 'select from checklist_items group by checklist_id, rank having count(*) > 1',
   'a log with a gap': `select from board_events join board_stream using (board_id) group by board_id
     having count(*) <> max(seq) - min(seq) + 1 or max(seq) <> max(last_seq)`,
+  'a card whose comments are miscounted': `select from cards where comment_count <>
+    (select count(*) from comments where comments.board_id = cards.board_id and comments.card_id = cards.id)`,
   'a board whose counters differ from what it holds': miscounted,
+  ...removalInvariants,
 }
 
 /** Checks the invariants of the whole database. */

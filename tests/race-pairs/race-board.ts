@@ -16,21 +16,43 @@ export interface RaceUsers {
   nonMember: Account
 }
 
-/** The resources of a board, and a second target for what can be moved. */
-export type Kind = Exclude<Resource, 'board'> | 'other_column' | 'other_checklist'
-const kinds: Kind[] = [...resourceNames.filter((name) => name !== 'board'), 'other_column', 'other_checklist']
+const others = ['other_column', 'other_checklist', 'other_comment', 'removed_card', 'removed_column'] as const
+/** The resources of a board, a second target for what can be moved, a comment of the second racer, and what was archived before. */
+export type Kind = Exclude<Resource, 'board'> | (typeof others)[number]
+const kinds: Kind[] = [...resourceNames.filter((name) => name !== 'board'), ...others]
 
+interface Recipe {
+  by: string
+  /** The second racer instead of the first. */
+  as?: 1
+  on: Kind[]
+  make: (id: (kind: Kind) => string, users: RaceUsers) => Partial<Write>
+  /** Writes after the creation. */
+  finish?: (id: string) => [name: string, write: Partial<Write>][]
+}
 /** How each resource is created, and which others it needs. */
-const recipes: Record<
-  Kind,
-  { by: string; on: Kind[]; make: (id: (kind: Kind) => string, users: RaceUsers) => Partial<Write> }
-> = {
+const recipes: Record<Kind, Recipe> = {
   column: { by: 'createColumn', on: [], make: () => ({ body: { title: 'Column' } }) },
   other_column: { by: 'createColumn', on: [], make: () => ({ body: { title: 'Other' } }) },
   card: {
     by: 'createCard',
     on: ['column'],
     make: (id) => ({ params: { column_id: id('column') }, body: { title: 'Card' } }),
+  },
+  removed_column: {
+    by: 'createColumn',
+    on: [],
+    make: () => ({ body: { title: 'Removed' } }),
+    finish: (column_id) => [
+      ['createCard', { params: { column_id }, body: { title: 'Removed with it' } }],
+      ['archiveColumn', { params: { column_id } }],
+    ],
+  },
+  removed_card: {
+    by: 'createCard',
+    on: ['column'],
+    make: (id) => ({ params: { column_id: id('column') }, body: { title: 'Removed' } }),
+    finish: (card_id) => [['archiveCard', { params: { card_id } }]],
   },
   label: { by: 'createLabel', on: [], make: () => ({ body: { name: 'Label' } }) },
   checklist: {
@@ -47,6 +69,17 @@ const recipes: Record<
     by: 'createItem',
     on: ['checklist'],
     make: (id) => ({ params: { checklist_id: id('checklist') }, body: { content: 'Item' } }),
+  },
+  comment: {
+    by: 'createComment',
+    on: ['card'],
+    make: (id) => ({ params: { card_id: id('card') }, body: { body: 'Comment' } }),
+  },
+  other_comment: {
+    by: 'createComment',
+    as: 1,
+    on: ['card'],
+    make: (id) => ({ params: { card_id: id('card') }, body: { body: 'Other' } }),
   },
   attachment: { by: 'createAttachment', on: ['card'], make: (id) => ({ params: { card_id: id('card') } }) },
   // A move of a card to the other column triggers it.
@@ -101,11 +134,15 @@ export class RaceBoard {
   async need(kind: Kind): Promise<string> {
     const known = this.ids.get(kind)
     if (known !== undefined) return known
-    const { by, on, make } = recipes[kind]
+    const { by, as = 0, on, make, finish } = recipes[kind]
     for (const each of on) await this.need(each)
-    const { params, body } = make((each) => this.ids.get(each) as string, this.users)
-    const write = { params: { board_id: this.id, ...params }, ...(body && { body }) }
-    const { id } = await this.prepare(this.users.racers[0], by, write)
+    const write = (name: string, { params, body }: Partial<Write>) =>
+      this.prepare(this.users.racers[as], name, { params: { board_id: this.id, ...params }, ...(body && { body }) })
+    const { id } = await write(
+      by,
+      make((each) => this.ids.get(each) as string, this.users),
+    )
+    for (const [name, more] of finish?.(id) ?? []) await write(name, more)
     this.ids.set(kind, id)
     return id
   }
@@ -121,13 +158,14 @@ export class RaceBoard {
     for (const each of kinds) if (this.ids.has(each) && recipes[each].on.includes(kind)) this.forget(each)
   }
 
-  /** Restores the members and their roles, through a racer who is still an owner. */
-  async restoreMembers(members: readonly { user_id: string; role: string }[]) {
+  /** Makes the board usable and restores the members and their roles, through a racer who is still an owner. */
+  async restore(members: readonly { user_id: string; role: string }[]) {
     const params = { board_id: this.id }
     const { racers, member, nonMember } = this.users
     const roleOf = ({ id }: Account) => members.find(({ user_id }) => user_id === id)?.role
     const lead = racers.find((racer) => roleOf(racer) === 'owner')
     if (!lead) throw new Error('Neither racer is an owner any more')
+    await this.prepare(lead, 'restoreBoard', { params })
     if (roleOf(nonMember)) await this.prepare(lead, 'removeMember', { params: { ...params, user_id: nonMember.id } })
     for (const person of [...racers, member]) {
       const is = roleOf(person)

@@ -9,7 +9,7 @@ import { plainRequest } from '../fuzz/requests.ts'
 import { type BoardState, checkBoard, checkDeleted, readLog } from './check.ts'
 import { checkResponses } from './check-responses.ts'
 import { RaceBoard, type RaceUsers, type Write } from './race-board.ts'
-import { deletedBy, isSharedId, type Pair, writeOf } from './writes.ts'
+import { goneAfter, isSharedId, type Pair, writeOf } from './writes.ts'
 
 export interface RaceEnvironment {
   /** Two instances of one service. */
@@ -37,7 +37,8 @@ export interface RaceResults {
 
 /** Rounds on a board before it is replaced, so that it does not fill up. */
 const ROUNDS_ON_A_BOARD = 45
-const changesMembers = (name: string) => name.endsWith('Member')
+/** Whether a write changes what the next round needs: the members, or whether the board is archived. */
+const changesBoard = (name: string) => name.endsWith('Member') || name === 'archiveBoard'
 /** A connection to each instance, and a second one to the first, for races within one process. */
 type ConnectionIndex = 0 | 1 | 2
 
@@ -159,16 +160,13 @@ class RaceTrack {
     await this.restore(pair, responses)
   }
 
-  /** Forgets deleted resources, which are created again on demand, and restores the members. */
+  /** Forgets what is gone, which is created again on demand, and restores the board and its members. */
   private async restore(pair: Pair, responses: readonly Response[]) {
     const isDeleted = pair.some((name, i) => name === 'deleteBoard' && responses[i]?.outcome === '204')
     if (isDeleted) this.deleted.push(this.board.id)
-    for (const name of pair) {
-      const gone = deletedBy(name)
-      if (gone && gone !== 'board') this.board.forget(gone)
-    }
+    for (const kind of pair.flatMap(goneAfter)) this.board.forget(kind)
     if (isDeleted) this.board.forget('board')
-    else if (pair.some(changesMembers)) await this.board.restoreMembers(await this.readMembers())
+    else if (pair.some(changesBoard)) await this.board.restore(await this.readMembers())
   }
 
   private async check() {

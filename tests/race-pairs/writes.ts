@@ -41,6 +41,16 @@ const people = (start: RaceContext) => ({ user_ids: [start.board.users.member.id
 const withPerson =
   (kind: Kind): Make =>
   async (start) => ({ params: { [`${kind}_id`]: await start.board.need(kind), user_id: targetUser(start) } })
+/** Rounds alternate between a card and a column. */
+const withRemoved =
+  (body?: (start: RaceContext) => object): Make =>
+  async (start) => ({
+    params: {
+      board_id: start.board.id,
+      removed_id: await start.board.need(start.round % 2 === 0 ? 'removed_card' : 'removed_column'),
+    },
+    ...(body && { body: body(start) }),
+  })
 const withLabel: Make = async ({ board }) => ({
   params: { card_id: await board.need('card'), label_id: await board.need('label') },
 })
@@ -50,6 +60,8 @@ const writes: Record<WriteName, Make> = {
   createBoard: async (start) => ({ params: {}, body: { ...ownId(start), title: title(start) } }),
   updateBoard: onBoard((start) => ({ title: title(start) })),
   deleteBoard: async ({ board }) => ({ params: { board_id: board.id } }),
+  archiveBoard: async ({ board }) => ({ params: { board_id: board.id } }),
+  restoreBoard: async ({ board }) => ({ params: { board_id: board.id } }),
   inviteMember: onBoard(({ board }) => ({ user_id: board.users.nonMember.id })),
   updateMember: async (start) => ({
     params: { board_id: start.board.id, user_id: targetUser(start) },
@@ -60,6 +72,7 @@ const writes: Record<WriteName, Make> = {
   createColumn: onBoard((start) => ({ ...ownId(start), title: title(start), ...place(start) })),
   updateColumn: about('column', (start) => ({ title: title(start) })),
   deleteColumn: about('column'),
+  archiveColumn: about('column'),
   moveColumn: about('column', place),
 
   createCard: async (start) => ({
@@ -68,6 +81,7 @@ const writes: Record<WriteName, Make> = {
   }),
   updateCard: about('card', (start) => ({ title: title(start) })),
   deleteCard: about('card'),
+  archiveCard: about('card'),
   moveCard: about('card', async (start) => ({
     column_id: await start.board.need(start.round % 2 === 0 ? 'other_column' : 'column'),
     ...place(start),
@@ -96,8 +110,19 @@ const writes: Record<WriteName, Make> = {
   assignItem: about('item', people),
   unassignItem: withPerson('item'),
 
+  createComment: about('card', (start) => ({ ...ownId(start), body: title(start) })),
+  // Each changes their own: nobody else may.
+  updateComment: async (start) => ({
+    params: { comment_id: await start.board.need(start.side === 0 ? 'comment' : 'other_comment') },
+    body: { body: title(start) },
+  }),
+  deleteComment: about('comment'),
+
   createAttachment: about('card'),
   deleteAttachment: about('attachment'),
+
+  restoreRemoved: withRemoved((start) => (start.round % 4 < 2 ? {} : place(start))),
+  purgeRemoved: withRemoved(),
 
   createRule: onBoard(async (start) => ({
     ...ownId(start),
@@ -123,8 +148,9 @@ export type Pair = (typeof pairs)[number]
 /** A valid write of an operation. */
 export const writeOf = (name: WriteName, start: RaceContext): Promise<Write> => writes[name](start)
 
-/** The kind of resource that a write deletes, if any. */
-export function deletedBy(name: WriteName): Kind | 'board' | undefined {
+/** The kinds of resources on the board that may not be there after a write. */
+export function goneAfter(name: WriteName): Kind[] {
+  if (name.endsWith('Removed')) return ['removed_card', 'removed_column']
   const { verb, on } = operations[name].effect
-  return verb === 'delete' && on !== 'member' ? on : undefined
+  return verb === 'delete' && on !== 'member' && on !== 'board' ? [on] : []
 }

@@ -32,6 +32,10 @@ beforeAll(async () => {
     params: of,
     body: { file: new File(['текст'], 'файл', { type: 'text/plain' }) },
   })
+  const old = await api.call('createCard', { params: place, body: { title: '3' } })
+  await api.call('deleteCard', { params: { card_id: old.id } })
+  const oldColumn = await api.call('createColumn', { params, body: { title: '4' } })
+  await api.call('archiveColumn', { params: { column_id: oldColumn.id } })
   await api.call('createRule', {
     params,
     body: {
@@ -104,6 +108,7 @@ test('[WEB-135] in the pseudo-language every text of every screen is in double b
 
 const onBoard = '/b/{board}'
 const onCard = '/b/{board}/c/{card}'
+const onRemoved = '/b/{board}/removed'
 /** What opens on a screen, by selectors, because the names are translated. */
 const states: [name: string, path: string, act: (page: Page) => Promise<unknown>][] = [
   ['card menu', onBoard, (page) => page.locator('.card-more').first().click()],
@@ -114,10 +119,24 @@ const states: [name: string, path: string, act: (page: Page) => Promise<unknown>
   ['label picker', onBoard, (page) => press(page, 'l')],
   ['label manager', onBoard, (page) => press(page, 'l').then(() => page.locator('.label-manage').click())],
   ['assignee picker', onBoard, (page) => press(page, 'a')],
-  ['question', onBoard, (page) => press(page, 'Delete')],
+  [
+    'question',
+    onCard,
+    async (page) => {
+      await page.locator('.cd-file > .icon-button').last().click()
+      await page.getByRole('alertdialog').waitFor()
+    },
+  ],
+  ['removed things', onRemoved, (page) => page.locator('.removed-row').first().waitFor()],
+  ['removed card', onRemoved, (page) => openRow(page, '3')],
+  ['removed column', onRemoved, (page) => openRow(page, '4')],
   ['description editor', onCard, (page) => page.locator('.cd-section-head button').first().click()],
   ['rule form', '/b/{board}/automations', (page) => page.locator('.automations-add').click()],
 ]
+async function openRow(page: Page, title: string) {
+  await page.getByRole('link', { name: title, exact: true }).click()
+  await page.locator('.cd-bar').waitFor()
+}
 async function press(page: Page, key: string) {
   await page.locator('.card-title').first().focus()
   await page.keyboard.press(key)
@@ -135,7 +154,6 @@ test('[WEB-135] the same for menus, pickers, questions, editors and toasts', asy
     await inside.locator('.layer').first().waitFor()
     await look(name)
   }
-  // The second card has no files, so that it is deleted at once.
   await openAt(inside, onBoard, '.card-title')
   await inside.locator('.card-title').nth(1).focus()
   await inside.keyboard.press('Delete')

@@ -75,3 +75,38 @@ test('[WEB-144] with reduced motion no card is animated', async () => {
   await checkAndClose(watching)
   await checkAndClose(moving)
 })
+
+/** Runs in the page: records when the cards of a column change their order, and whether that is animated. */
+const RECORD_REORDERS = `globalThis.reorders = []
+  const list = document.querySelector('.column-cards ol')
+  new MutationObserver(() => reorders.push({ at: performance.now(), isAnimated: list.classList.contains('is-settling') }))
+    .observe(list, { subtree: true, attributeFilter: ['data-index'] })`
+interface RecordedReorder {
+  at: number
+  isAnimated: boolean
+}
+
+test('[WEB-190] a column is animated when its order changes, but not again within a second', async () => {
+  const titles = ['one', 'two', 'three', 'four', 'five']
+  const board = await env.createBoard({ 'To do': titles })
+  const page = await env.openPage(board.ada, board.path, { reducedMotion: 'no-preference' })
+  await page.getByText('Live').waitFor()
+  await page.evaluate(RECORD_REORDERS)
+  const raise = async (title: string) => {
+    await board.grace.api.call('moveCard', { params: { card_id: board.cards[title] ?? '' }, body: { after_id: null } })
+    await expect.poll(() => page.locator('.card-title').first().textContent(), { interval: 5 }).toBe(title)
+  }
+  for (const title of [...titles, ...titles]) await raise(title)
+  await page.waitForTimeout(1_300)
+  await raise('three')
+  const reorders = (await page.evaluate('reorders')) as RecordedReorder[]
+  // Classified by the time between them, because the moves may take any time on a busy machine.
+  const followers = reorders.slice(1).map(({ at, isAnimated }, i) => ({ gap: at - (reorders[i]?.at ?? 0), isAnimated }))
+  const [fast, slow] = [followers.filter(({ gap }) => gap < 900), followers.filter(({ gap }) => gap > 1_100)]
+  expect(reorders[0]?.isAnimated).toBe(true)
+  expect(fast.length).toBeGreaterThan(0)
+  expect(fast.filter(({ isAnimated }) => isAnimated)).toEqual([])
+  expect(slow.length).toBeGreaterThan(0)
+  expect(slow.filter(({ isAnimated }) => !isAnimated)).toEqual([])
+  await checkAndClose(page)
+})

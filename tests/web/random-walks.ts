@@ -340,7 +340,7 @@ class RandomWalk {
       const counts: Record<string, () => number> = {
         createCard: () => happened('card.created', id).length,
         updateCard: () => happened('card.updated', id, title).length,
-        deleteCard: () => Math.min(1, happened('card.deleted', id).length),
+        archiveCard: () => Math.min(1, happened('card.deleted', id).length),
         moveCard: () => {
           const wanted = [...this.queued.values()].filter(
             (each) => each.change.name === 'moveCard' && each.change.input.card_id === id,

@@ -17,10 +17,11 @@ interface BoardWithRule extends TestBoard {
   rule_id: string
   invitation_id: string
   token_id: string
+  removed_id: string
 }
 /** The control of an operation, and an example request body. */
 interface OwnerControl {
-  at: 'menu' | 'members' | 'automations'
+  at: 'menu' | 'menu when archived' | 'members' | 'automations' | 'removed'
   control: (page: Page, board: BoardWithRule) => Locator
   body?: (board: BoardWithRule) => unknown
 }
@@ -29,6 +30,9 @@ const item = (name: string) => (page: Page) => page.getByRole('menuitem', { name
 const rows: Record<string, OwnerControl> = {
   updateBoard: { at: 'menu', control: item('Rename board'), body: () => ({ title: 'Plan' }) },
   deleteBoard: { at: 'menu', control: item('Delete board…') },
+  archiveBoard: { at: 'menu', control: item('Archive board') },
+  restoreBoard: { at: 'menu when archived', control: item('Restore board') },
+  purgeRemoved: { at: 'removed', control: button(/^Delete “old” for good/) },
   inviteMember: {
     at: 'members',
     control: (page) => page.getByRole('combobox', { name: 'Invite people' }),
@@ -70,12 +74,15 @@ const rows: Record<string, OwnerControl> = {
   updateRule: { at: 'automations', control: button(/^Edit “On to doing”/), body: () => ({ name: 'Other' }) },
   deleteRule: { at: 'automations', control: button(/^Delete “On to doing”/) },
 }
+/** Deleting a comment is also for its author: WEB-182. */
 const ofOwners = Object.entries(operations as Record<string, Operation>).filter(
-  ([, { access }]) => typeof access === 'object' && access.role === 'owner',
+  ([, { access }]) => typeof access === 'object' && access.role === 'owner' && !access.author,
 )
 
 async function openBoardWithRule(): Promise<BoardWithRule> {
-  const board = await env.createBoard({ 'To do': ['one'], Doing: [] })
+  const board = await env.createBoard({ 'To do': ['one', 'old'], Doing: [] })
+  const removed_id = board.cards['old'] ?? ''
+  await board.ada.api.call('archiveCard', { params: { card_id: removed_id } })
   const rule = await board.ada.api.call('createRule', {
     params: { board_id: board.id },
     body: {
@@ -88,14 +95,18 @@ async function openBoardWithRule(): Promise<BoardWithRule> {
   })
   const invitation = await board.ada.api.call('createInvitation', { params: { board_id: board.id }, body: {} })
   const token = await board.ada.api.call('createToken', { body: { name: 'Bot', scope: 'read', board_id: board.id } })
-  return { ...board, rule_id: rule.id, invitation_id: invitation.id, token_id: token.id }
+  return { ...board, rule_id: rule.id, invitation_id: invitation.id, token_id: token.id, removed_id }
 }
 
 /** Opens the menu or dialog that contains a control. */
 async function openControls(page: Page, board: BoardWithRule, at: OwnerControl['at']) {
-  if (at === 'menu') {
+  if (at === 'menu' || at === 'menu when archived') {
+    await page.goto(`${env.service.baseUrl}/app${board.path}`)
     await page.getByRole('button', { name: 'Board menu' }).click()
     await page.getByRole('menuitem', { name: 'Members' }).waitFor()
+  } else if (at === 'removed') {
+    await page.goto(`${env.service.baseUrl}/app${board.path}/removed`)
+    await page.getByRole('link', { name: 'old' }).waitFor()
   } else {
     await page.goto(`${env.service.baseUrl}/app${board.path}/${at}`)
     await page.getByText(at === 'members' ? `@${board.grace.username}` : 'History').waitFor()
@@ -108,7 +119,9 @@ async function openControls(page: Page, board: BoardWithRule, at: OwnerControl['
 async function offeredTo(user: TestUser, board: BoardWithRule): Promise<string[]> {
   const page = await env.openPage(user, board.path)
   const offered: string[] = []
-  for (const at of ['menu', 'members', 'automations'] as const) {
+  const params = { board_id: board.id }
+  for (const at of ['menu', 'members', 'automations', 'removed', 'menu when archived'] as const) {
+    if (at === 'menu when archived') await board.ada.api.call('archiveBoard', { params })
     await openControls(page, board, at)
     for (const [name, row] of Object.entries(rows).filter(([, each]) => each.at === at)) {
       const control = row.control(page, board)
@@ -116,13 +129,15 @@ async function offeredTo(user: TestUser, board: BoardWithRule): Promise<string[]
     }
   }
   await checkAndClose(page)
+  await board.ada.api.call('restoreBoard', { params })
   return offered
 }
 
 /** The operations that the server rejects for a user. */
 async function rejectedFor({ api }: TestUser, board: BoardWithRule): Promise<string[]> {
-  const { rule_id, invitation_id, token_id } = board
-  const ids: Record<string, string> = { board_id: board.id, rule_id, invitation_id, token_id, user_id: board.ada.id }
+  const { rule_id, invitation_id, token_id, removed_id } = board
+  const own = { rule_id, invitation_id, token_id, removed_id }
+  const ids: Record<string, string> = { board_id: board.id, ...own, user_id: board.ada.id }
   const rejected: string[] = []
   for (const [name, { method, path }] of ofOwners) {
     const url = path.replaceAll(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? '')

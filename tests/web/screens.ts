@@ -27,6 +27,8 @@ export const screens: Screen[] = [
   { name: 'members', path: `${board}/members`, ready: '.layer .member' },
   { name: 'automations', path: `${board}/automations`, ready: '.layer .automations-add' },
   { name: 'activity', path: `${board}/activity`, ready: '.layer time' },
+  { name: 'inbox', path: '/inbox', ready: '.inbox-list, .inbox-empty' },
+  { name: 'archive and trash', path: `${board}/removed`, ready: '.layer .removed-chip' },
   { name: 'settings', path: '/settings', ready: '.setting-form' },
   { name: 'shortcuts', path: board, keys: ['?'], ready: '.layer kbd' },
   { name: 'palette', path: board, keys: ['Control+k'], ready: '.palette-item' },

@@ -12,6 +12,7 @@ import {
   writeDescription,
 } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
+import { HARMLESS, HOSTILE, inspectMarkdown } from './hostile-markdown.ts'
 import { toastOf } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
@@ -346,25 +347,6 @@ test('[WEB-60] a title changed by another user is not overwritten by an open edi
   await checkAndClose(page, { ignore: OFFLINE_ERRORS })
 })
 
-const HOSTILE = [
-  '<script>globalThis.broken = "script"</script>',
-  '<img src=x onerror="globalThis.broken = 1"> and <svg onload="globalThis.broken = 2"></svg>',
-  '<a href="javascript:globalThis.broken = 3">raw</a> <iframe src="https://evil.example/frame"></iframe>',
-  '<style>@import "https://evil.example/style.css"; body { display: none }</style>',
-  '<!-- a comment --> <!--><img src=x onerror="globalThis.broken = 4">-->',
-  '[script](javascript:globalThis.broken=5) [SCRIPT](JaVaScRiPt:globalThis.broken=5) [tab](java&#9;script:globalThis.broken=5)',
-  '[data](data:text/html,<script>globalThis.broken=6</script>) [vb](vbscript:x) [file](file:///etc/passwd) [blob](blob:x)',
-  '[chat](xmpp:room@example.com) [irc](irc://example.com) [phone](tel:123)',
-  '![x](https://evil.example/track.png) ![y](javascript:globalThis.broken=7) ![z](x" onerror="globalThis.broken=8)',
-  '[a[b[c](javascript:globalThis.broken=9)](https://good.example/nested)](javascript:globalThis.broken=9)',
-  '[quote](https://good.example/" onmouseover="globalThis.broken=10) [tick](<https://good.example/\'> "t\' onclick=\'x")',
-  '<https://good.example/auto> <javascript:globalThis.broken=11> www.good.example someone@good.example',
-  '[ref]: javascript:globalThis.broken=12\n\n[ref] [^note]\n\n[^note]: <b onclick="globalThis.broken=13">note</b>',
-  '| a | <img src=x onerror=globalThis.broken=14> |\n|---|---|\n| `<script>` | [x](javascript:globalThis.broken=15) |',
-  `${'['.repeat(200)}x${']'.repeat(200)}(javascript:globalThis.broken=16)`,
-  '&lt;script&gt;globalThis.broken = 17&lt;/script&gt;',
-].join('\n\n')
-
 test('[WEB-25] a task is ticked in the rendered text, for all users and by keyboard, and tasks of others stay', async () => {
   const { board, a, b } = await openDescription('- [ ] first\n- [ ] second')
   await b.getByRole('checkbox', { name: 'second' }).waitFor()
@@ -392,28 +374,12 @@ test('[WEB-62] a malicious description runs no script, loads no resource, and ha
   await page.locator('.cd-preview .cd-markdown table').waitFor()
   await page.waitForTimeout(300)
 
-  const inspect = (selector: string) =>
-    page.evaluate(`(() => {
-      const all = [...document.querySelectorAll('${selector} *')]
-      const links = all.filter((each) => each.localName === 'a' && each.hasAttribute('href'))
-      return {
-        broken: String(globalThis.broken),
-        tags: [...new Set(all.map((each) => each.localName))].filter((tag) => /script|img|iframe|style|svg|form|object|embed|link|meta|base/.test(tag)),
-        handlers: all.flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style'),
-        schemes: [...new Set(links.map((link) => link.protocol))].filter((each) => !['https:', 'http:', 'mailto:'].includes(each)),
-        // Links within the text stay on the page.
-        unguarded: links.filter((link) => !link.getAttribute('href').startsWith('#'))
-          .filter(({ target, rel }) => target !== '_blank' || !rel.includes('noopener')).map((link) => link.outerHTML),
-        kept: links.filter((link) => link.hostname === 'good.example').length,
-      }
-    })()`) as Promise<Record<string, unknown> & { kept: number }>
-  const nothing = { broken: 'undefined', tags: [], handlers: [], schemes: [], unguarded: [] }
-  const preview = await inspect('.cd-preview .cd-markdown')
-  expect(preview).toMatchObject(nothing)
+  const preview = await inspectMarkdown(page, '.cd-preview .cd-markdown')
+  expect(preview).toMatchObject(HARMLESS)
   expect(preview.kept).toBeGreaterThanOrEqual(3)
   await page.keyboard.press('Escape')
   await page.locator('.cd-description .cd-markdown table').waitFor()
-  expect(await inspect('.cd-description .cd-markdown')).toEqual(preview)
+  expect(await inspectMarkdown(page, '.cd-description .cd-markdown')).toEqual(preview)
   // checkAndClose verifies that there were no foreign requests and no policy violations.
   await checkAndClose(page)
 })

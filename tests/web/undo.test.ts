@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cardOf, columnOf } from './board-page-object.ts'
 import { openCard } from './card-page-object.ts'
 import { openEnvironment, type TestBoard, type TestEnvironment } from './environment.ts'
-import { answer, dialogs } from './layers.ts'
+import { dialogs } from './layers.ts'
 import { checkAndClose } from './page-checks.ts'
 
 let env: TestEnvironment
@@ -85,7 +85,11 @@ const changes: [what: string, act: (page: Page) => Promise<unknown>][] = [
   ],
   ['a move within the column', (page) => focus(page, 'full').then(() => page.keyboard.press('Shift+ArrowDown'))],
   ['a move across columns', (page) => focus(page, 'full').then(() => page.keyboard.press('Shift+ArrowRight'))],
-  ['a deleted card with all its content', (page) => focus(page, 'full').then(() => page.keyboard.press('Delete'))],
+  ['an archived card with all its content', (page) => focus(page, 'full').then(() => page.keyboard.press('Delete'))],
+  [
+    'a deleted card with all its content',
+    (page) => focus(page, 'full').then(() => page.keyboard.press('Shift+Delete')),
+  ],
   ['an added label', (page) => focus(page, 'two').then(() => toggleLabel(page))],
   ['a removed label', (page) => focus(page, 'full').then(() => toggleLabel(page))],
   ['an assignment', (page) => focus(page, 'two').then(() => page.keyboard.press('Space'))],
@@ -117,13 +121,8 @@ const changes: [what: string, act: (page: Page) => Promise<unknown>][] = [
     },
   ],
   ['a moved column', (page) => chooseFromColumnMenu(page, 'Doing', 'Move left')],
-  [
-    'a deleted column with its cards',
-    async (page) => {
-      await chooseFromColumnMenu(page, 'To do', 'Delete column')
-      await answer(page, 'Delete “To do” with its 2 cards?', 'Delete column')
-    },
-  ],
+  ['an archived column with its cards', (page) => chooseFromColumnMenu(page, 'To do', 'Archive column')],
+  ['a deleted column with its cards', (page) => chooseFromColumnMenu(page, 'To do', 'Delete column')],
   [
     'a checked item',
     async (page) => {

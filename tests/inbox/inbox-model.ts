@@ -1,0 +1,152 @@
+import type { InboxReason } from '@lockstep/contract/inbox'
+
+/** An event of the log of a board. */
+export interface LoggedChange {
+  seq: number
+  type: string
+  /** Who did it. */
+  user_id: string | null
+  /** The user it is about. */
+  subject_id: string
+  at: string
+  data: Record<string, unknown>
+}
+
+/** What an inbox shows. */
+export interface ModelItem {
+  reason: InboxReason
+  count: number
+  actor_id: string | null
+  board_id: string
+  card_id: string | null
+  comment_id: string | null
+  changed_at: string
+  isRead: boolean
+}
+
+const mentionsIn = (text: string) =>
+  new Set([...text.matchAll(/\(user:([0-9a-f-]{36})\)/g)].map(([, id]) => id as string))
+
+/** The inboxes of the members of a board, as the rules say, from nothing but the events of its log. */
+export class InboxModel {
+  readonly happened = { notified: 0, withdrawn: 0, gathered: 0, left: 0 }
+  private readonly board_id: string
+  private isArchived = false
+  private readonly members: Set<string>
+  private readonly cards = new Set<string>()
+  /** The assignees of each card. */
+  private readonly assignees = new Map<string, Set<string>>()
+  /** Whom each comment mentions. */
+  private readonly comments = new Map<string, Set<string>>()
+  /** By user, then by card or board. */
+  private readonly items = new Map<string, Map<string, ModelItem>>()
+
+  constructor(board_id: string, owner_id: string) {
+    this.board_id = board_id
+    this.members = new Set([owner_id])
+  }
+
+  isMember(user_id: string): boolean {
+    return this.members.has(user_id)
+  }
+
+  /** What the user sees. */
+  inboxOf(user_id: string): ModelItem[] {
+    if (this.isArchived) return []
+    return [...this.itemsOf(user_id).values()]
+      .filter(({ card_id }) => card_id === null || this.cards.has(card_id))
+      .map((item) => ({ ...item, comment_id: this.comments.has(item.comment_id ?? '') ? item.comment_id : null }))
+  }
+
+  mark(user_id: string, subject_id: string, isRead: boolean) {
+    const item = this.itemsOf(user_id).get(subject_id)
+    if (item) item.isRead = isRead
+  }
+
+  apply(change: LoggedChange) {
+    const { type, subject_id, data } = change
+    const id = data['id'] as string
+    if (type === 'board.updated') this.isArchived = data['archived_at'] !== null
+    if (type === 'card.created') this.cards.add(id)
+    if (type === 'card.deleted') this.cards.delete(id)
+    if (type === 'board.member_added') this.join(change)
+    if (type === 'board.member_removed') this.leave(subject_id)
+    if (type === 'card.assigned') this.assign(id, change)
+    if (type === 'card.unassigned') this.unassign(id, subject_id)
+    if (type.startsWith('comment.')) this.comment(change)
+  }
+
+  private join(change: LoggedChange) {
+    this.members.add(change.subject_id)
+    this.notify(change.subject_id, change, { reason: 'added', card_id: null, comment_id: null })
+  }
+
+  private leave(user_id: string) {
+    this.members.delete(user_id)
+    this.items.delete(user_id)
+    for (const assigned of this.assignees.values()) assigned.delete(user_id)
+    this.happened.left++
+  }
+
+  private assign(card_id: string, change: LoggedChange) {
+    const assigned = this.assignees.get(card_id) ?? new Set()
+    this.assignees.set(card_id, assigned)
+    if (assigned.has(change.subject_id)) return
+    assigned.add(change.subject_id)
+    this.notify(change.subject_id, change, { reason: 'assigned', card_id, comment_id: null })
+  }
+
+  private unassign(card_id: string, user_id: string) {
+    this.assignees.get(card_id)?.delete(user_id)
+    this.withdraw(user_id, { reason: 'assigned', card_id, comment_id: null })
+  }
+
+  private comment(change: LoggedChange) {
+    const { id: comment_id, card_id, body } = change.data as { id: string; card_id: string; body: string }
+    const before = this.comments.get(comment_id) ?? new Set()
+    const after = change.type === 'comment.deleted' ? new Set<string>() : mentionsIn(body)
+    const about = { reason: 'mentioned', card_id, comment_id } as const
+    for (const user_id of before) if (!after.has(user_id)) this.withdraw(user_id, about)
+    for (const user_id of after) if (!before.has(user_id)) this.notify(user_id, change, about)
+    if (change.type === 'comment.deleted') this.comments.delete(comment_id)
+    else this.comments.set(comment_id, after)
+  }
+
+  private notify(
+    user_id: string,
+    { user_id: actor_id, at: changed_at }: LoggedChange,
+    about: Pick<ModelItem, 'reason' | 'card_id' | 'comment_id'>,
+  ) {
+    if (user_id === actor_id || !this.members.has(user_id)) return
+    const items = this.itemsOf(user_id)
+    const subject_id = about.card_id ?? this.board_id
+    const known = items.get(subject_id)
+    const unread = known?.isRead === false ? known : undefined
+    items.set(subject_id, {
+      ...about,
+      reason: unread?.reason === 'mentioned' ? 'mentioned' : about.reason,
+      comment_id: about.comment_id ?? unread?.comment_id ?? null,
+      count: (unread?.count ?? 0) + 1,
+      ...{ board_id: this.board_id, actor_id, changed_at, isRead: false },
+    })
+    this.happened[unread ? 'gathered' : 'notified']++
+  }
+
+  /** Only what was not read, and where nothing else happened since. */
+  private withdraw(
+    user_id: string,
+    { reason, card_id, comment_id }: Pick<ModelItem, 'reason' | 'card_id' | 'comment_id'>,
+  ) {
+    const items = this.itemsOf(user_id)
+    const item = items.get(card_id ?? this.board_id)
+    if (!item || item.isRead || item.count > 1 || item.reason !== reason || item.comment_id !== comment_id) return
+    items.delete(card_id ?? this.board_id)
+    this.happened.withdrawn++
+  }
+
+  private itemsOf(user_id: string): Map<string, ModelItem> {
+    const items = this.items.get(user_id) ?? new Map<string, ModelItem>()
+    this.items.set(user_id, items)
+    return items
+  }
+}
