@@ -12,10 +12,12 @@ const layers: Rule[] = LAYERS.map((folder, i) => [
 ])
 
 /** The folders of the web client, from the bottom up, and the files that all of them may import. */
-const WEB_FOLDERS = ['ui', 'board-state', 'account', 'settings', 'shortcuts', 'palette', 'boards']
+const WEB_FOLDERS = ['ui', 'board-state', 'account', 'bell', 'settings', 'shortcuts', 'palette', 'boards', 'inbox']
 const WEB_DIALOGS = ['activity', 'automations', 'members', 'card']
+/** Above the dialogs: what combines parts of them. */
+const WEB_UPPER = ['comments', 'removed', 'card-dialog', 'board']
 const WEB_SHARED = '(?:session|preferences|offline-cache)\\.ts$'
-const webFolders: Rule[] = [...WEB_FOLDERS, ...WEB_DIALOGS, 'board'].map((folder, i, all) => {
+const webFolders: Rule[] = [...WEB_FOLDERS, ...WEB_DIALOGS, ...WEB_UPPER].map((folder, i, all) => {
   const below = WEB_DIALOGS.includes(folder) ? [...WEB_FOLDERS, folder] : all.slice(0, i + 1)
   return [
     new RegExp(`^packages/web/src/${folder}/`),

@@ -71,7 +71,6 @@ function modelOf(resource: Resource) {
     parent: parent && `${parent}_id`,
     children: childrenOf(resource),
     isOrdered,
-    isPlacedByCreate: 'after_id' in inputsOf('create', resource) || undefined,
     changesParent: `${parent}_id` in inputsOf('move', resource) || undefined,
     update,
     create: canCreate && create.join() === update.join() ? undefined : canCreate ? create : [],

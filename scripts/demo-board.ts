@@ -1,6 +1,6 @@
 import { type Client, createClient, isLockstepError } from '@lockstep/client'
 import { dayAfter } from '../packages/cli/src/days.ts'
-import { board, columns, type DemoCard, labels, type PersonName, people, rule } from './demo-cards.ts'
+import { archivedCard, board, columns, type DemoCard, labels, type PersonName, people, rule } from './demo-cards.ts'
 
 type Ids = Record<string, string>
 
@@ -19,8 +19,15 @@ export async function makeDemoBoard(baseUrl: string, password: string): Promise<
   for (const { cards, ...column } of columns) {
     const { id: column_id } = await ada.createColumn({ board_id, ...column })
     columnIds[column.title] = column_id
-    for (const card of cards) await addCard(ada, { board_id, column_id }, card, labelIds, userIds)
+    for (const card of cards) {
+      const card_id = await addCard(ada, { board_id, column_id }, card, labelIds, userIds)
+      for (const { by, text } of card.comments ?? [])
+        await (by === 'ada' ? ada : grace).createComment({ card_id, body: withMentions(text, userIds) })
+    }
   }
+  const [first] = Object.values(columnIds) as [string]
+  const { id: card_id } = await ada.createCard({ board_id, column_id: first, ...archivedCard })
+  await ada.archiveCard({ card_id })
   await ada.createRule({
     board_id,
     name: rule.name,
@@ -64,6 +71,15 @@ async function addCard(
   if (assignees.length > 0) await client.assignCard({ card_id, user_ids: assignees.map((name) => idIn(userIds, name)) })
   if (checklist) await addChecklist(client, card_id, checklist)
   if (file) await client.createAttachment({ card_id, file: new File([file.text], file.name, { type: file.type }) })
+  return card_id
+}
+
+/** Replaces `@ada` by the mention of that user. */
+function withMentions(text: string, userIds: Ids): string {
+  return text.replaceAll(/@(ada|grace)\b/g, (_, name: PersonName) => {
+    const { firstname, lastname } = people[name]
+    return `@[${firstname} ${lastname}](user:${idIn(userIds, name)})`
+  })
 }
 
 async function addChecklist(client: Client, card_id: string, checklist: NonNullable<DemoCard['checklist']>) {

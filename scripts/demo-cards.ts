@@ -24,6 +24,8 @@ export interface DemoCard extends TutorialCard {
   /** Due so many days after today. */
   dueInDays?: number
   file?: { name: string; type: string; text: string }
+  /** Who says what; `@grace` and `@ada` mention. */
+  comments?: readonly { by: PersonName; text: string }[]
 }
 
 /** An automation rule: a card that is moved to this column is assigned to this person. */
@@ -47,6 +49,10 @@ const cards: Record<TutorialCardName, DemoCard> = {
     description:
       'The demo printed two links: you are Ada in one window and Grace in the other. Move a card in one, and watch the other.',
     assignees: ['ada', 'grace'],
+    comments: [
+      { by: 'ada', text: '@grace can you see this comment? It arrived without a reload.' },
+      { by: 'grace', text: 'Yes, and it is in my inbox. @ada **look at yours**.' },
+    ],
   },
   network: { ...tutorialCards.network, assignees: ['ada'], dueInDays: -1 },
   items: { ...tutorialCards.items, assignees: ['grace'], dueInDays: 3 },
@@ -67,3 +73,9 @@ export const columns = Object.values(tutorialColumns).map((column) => ({
   is_done_column: column.is_done_column,
   cards: [...column.cards.map((name) => cards[name]), ...(column.is_done_column ? [fileCard] : [])],
 }))
+
+/** A card that is archived, so that there is something to restore. */
+export const archivedCard = {
+  title: 'Restore me',
+  description: 'This card was archived. Restore it from “Archive and trash” in the menu of the board.',
+}

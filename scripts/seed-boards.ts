@@ -25,6 +25,8 @@ export interface Seeded {
 const WORKERS = 2
 const CARDS_IN_BATCH = 20_000
 const MEMBERS = 8
+/** The number of comments of each card. */
+const COMMENTS = 2
 /** The number of events in the log of each board. */
 const EVENTS = 50
 const DAY_MS = 86_400_000
@@ -149,10 +151,10 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
     ...[words.verb, words.adjective, words.noun, words.sentence],
   ])
   await run(
-    `insert into cards (board_id, id, column_id, title, description, rank, number, due_on, created_at, updated_at)
+    `insert into cards (board_id, id, column_id, title, description, rank, number, due_on, comment_count, created_at, updated_at)
     select board_id, id, column_id, title, description, $1::int8 * (1 + nth / $2::int), nth,
-      case when random() < 0.3 then current_date + floor(random() * 30)::int - 10 end, at, updated_at from new_cards`,
-    [GAP, words.column.length],
+      case when random() < 0.3 then current_date + floor(random() * 30)::int - 10 end, $3, at, updated_at from new_cards`,
+    [GAP, words.column.length, COMMENTS],
   )
   await run(
     `insert into card_labels (board_id, card_id, label_id, added_at)
@@ -170,6 +172,12 @@ async function addBoards(client: pg.Client, { first, count, cards, people, from,
     select board_id, pg_temp.new_id(at), checklist_id, content, random() < 0.5, n * $2::int8
     from new_cards cross join unnest($1::text[]) with ordinality as item (content, n)`,
     [words.item, GAP],
+  )
+  await run(
+    `insert into comments (board_id, id, card_id, author_id, body, created_at)
+    select board_id, pg_temp.new_id(at), id, user_id, pg_temp.one_of($1), at + n * interval '1 minute'
+    from new_cards cross join generate_series(1, $2::int) n`,
+    [words.sentence, COMMENTS],
   )
   // Assign the first checklist item of every tenth card.
   await run(
@@ -219,8 +227,8 @@ const addStreams = statement(
 const addEvents = statement(
   'seed_events',
   (args: { cards: number; kept: number }) => sql`
-    insert into board_events (board_id, seq, created_at, type, user_id, body)
-    select card.board_id, 20 + 8 * ${args.cards}::int8 - ${args.cards}::int + made.nth, card.updated_at, 'card.updated', made.user_id,
+    insert into board_events (board_id, seq, created_at, type, user_id, card_id, body)
+    select card.board_id, 20 + 8 * ${args.cards}::int8 - ${args.cards}::int + made.nth, card.updated_at, 'card.updated', made.user_id, card.id,
       '{"type":"card.updated","data":' || ${cardJson}::text || ',"user_id":"' || made.user_id || '","timestamp":"'
         || ${wireTime(sql`card.updated_at`)} || ${sql.lit(`","version":"${EVENT_VERSION}"}`)}
     from new_cards made join cards card on card.board_id = made.board_id and card.id = made.id
