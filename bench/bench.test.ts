@@ -185,7 +185,7 @@ describe('versus', () => {
     await writeFile(main, burn)
     const compared = await compare({ before: {}, after: { main } }, VERSUS_SMOKE, console.log)
     expect(compared.map(({ operation, measure }) => `${operation} ${measure}`)).toEqual(
-      ['create card', 'move card', 'unchanged full board'].flatMap((name) =>
+      ['create card', 'move card', 'unchanged full board', 'full board of 20 cards after a change'].flatMap((name) =>
         ['Node', 'PostgreSQL', 'both'].map((measure) => `${name} ${measure}`),
       ),
     )

@@ -40,6 +40,6 @@ export const SMOKE: Size = {
 }
 
 /** `versus` adds rounds within these bounds until the interval is within ±2 %. */
-export const VERSUS = { ...FULL, warmUpRequests: 4_000, leastRounds: 15, mostRounds: 45 }
+export const VERSUS = { ...FULL, warmUpRequests: 4_000, changedCards: [1_000, 5_000], leastRounds: 15, mostRounds: 45 }
 /** Enough rounds to run it, too few for a verdict. */
-export const VERSUS_SMOKE = { ...SMOKE, warmUpRequests: 20, leastRounds: 15, mostRounds: 2 }
+export const VERSUS_SMOKE = { ...SMOKE, warmUpRequests: 20, changedCards: [20], leastRounds: 15, mostRounds: 2 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startStores } from '@lockstep/testing/environment'
-import { type LoadRequest, LoadWorker } from '@lockstep/testing/load/http-load'
+import { type LoadRequest, LoadWorker, UNIQUE_NUMBER } from '@lockstep/testing/load/http-load'
 import { assertValid, type Progress, rounded, threadsCpuOf } from '@lockstep/testing/load/measure'
 import * as ownSeed from '@lockstep/testing/load/seed'
 import { unpackVersion } from '@lockstep/testing/older-version'
@@ -20,8 +20,10 @@ type Version = (typeof versions)[number]
 /** Half the width of the interval. A wider one cannot detect a change of 3 %. */
 const MOST_WIDTH = 0.02
 const MOST_RATIO = 1.03
-const BOARD_CARDS = 200
-const BOARDS_READ = 8
+/** Boards that are loaded without a change in between. */
+const UNCHANGED = { cards: 200, boards: 8 }
+/** Boards of each size that are loaded after each change. */
+const CHANGED_BOARDS = 4
 const CONNECTIONS = 8
 
 type Measure = 'Node' | 'PostgreSQL' | 'both'
@@ -44,6 +46,8 @@ export interface Comparison extends Ratio {
 export interface VersusSize extends Pick<Size, 'postgres' | 'windowMs' | 'boards'> {
   /** Requests per operation and version before the measurement. */
   warmUpRequests: number
+  /** Sizes of the full boards that are loaded after each change. */
+  changedCards: number[]
   leastRounds: number
   mostRounds: number
 }
@@ -85,20 +89,15 @@ export async function compare(
   for (const version of versions) {
     progress(`${version}: migrating, seeding ${size.boards} boards`)
     const service = await start(version)
-    const tokens = await seedAndLogIn(
-      subjects[version].seed ?? ownSeed,
-      stores.url(version),
-      size.boards,
-      service.baseUrl,
-    )
-    for (const [key, requests] of Object.entries(requestsByOperation(tokens, size.boards)))
-      await load.prepare(`${key} ${version}`, requests)
+    const tokens = await seedAndLogIn(subjects[version].seed ?? ownSeed, stores.url(version), size, service.baseUrl)
+    for (const compared of comparedOf(size))
+      await load.prepare(`${compared} ${version}`, requestsOf(compared, tokens, size))
     await service.end()
   }
-  const rounds: Record<ComparedOperation, Record<Version, Cost>[]> = { create: [], move: [], board: [] }
+  const rounds: Rounds = new Map(comparedOf(size).map((compared) => [compared, []]))
   for (let round = 1; ; round++) {
     await oneRound(rounds, round % 2 === 0 ? versions.toReversed() : [...versions], { load, server, start, size })
-    const comparisons = keys.flatMap((key) => judge(nameOf(key), rounds[key], size))
+    const comparisons = [...rounds].flatMap(([compared, costs]) => judge(nameOf(compared), costs, size))
     const isDecided = comparisons.every((each) => each.verdict !== 'noisy')
     const isLast = round >= size.mostRounds || (round >= size.leastRounds && isDecided)
     if (isLast || round % 5 === 0) for (const each of comparisons) progress(`  ${describeComparison(each)}`)
@@ -107,6 +106,8 @@ export async function compare(
     return comparisons
   }
 }
+
+type Rounds = Map<Compared, Record<Version, Cost>[]>
 
 interface RoundOptions {
   load: LoadWorker
@@ -119,16 +120,12 @@ interface RoundOptions {
  * Runs one paired round. Both versions are restarted for it, because compilation and memory layout make two starts of the
  * same version differ by more than the effect to measure. The order A B B A cancels out a steady drift.
  */
-async function oneRound(
-  rounds: Record<ComparedOperation, Record<Version, Cost>[]>,
-  [a, b]: Version[],
-  { load, server, start, size }: RoundOptions,
-) {
+async function oneRound(rounds: Rounds, [a, b]: Version[], { load, server, start, size }: RoundOptions) {
   assertValid(a !== undefined && b !== undefined, 'a round needs two versions')
   const running = { [a]: await start(a), [b]: await start(b) } as Record<Version, ServiceProcess>
-  const send = (key: ComparedOperation, version: Version) =>
+  const send = (key: Compared, version: Version) =>
     load.runValid(`${key} ${version}`, running[version].baseUrl, { connections: CONNECTIONS, ms: size.windowMs })
-  const measure = async (key: ComparedOperation, version: Version, attempts = 5): Promise<Cost> => {
+  const measure = async (key: Compared, version: Version, attempts = 5): Promise<Cost> => {
     const pids = await backendsOf(server, version)
     const cpu = () => ({ node: threadsCpuOf(running[version].pid), postgres: sum(pids.map(threadsCpuOf)) })
     const before = cpu()
@@ -141,13 +138,13 @@ async function oneRound(
     const after = cpu()
     return { node: after.node - before.node, postgres: after.postgres - before.postgres, count: sent }
   }
-  for (const key of keys) {
+  for (const [key, costsOfRounds] of rounds) {
     // Warms up compiled code, plans and connections.
     for (const version of [a, b])
-      for (let sent = 0; sent < size.warmUpRequests; ) sent += (await send(key, version)).sent
+      for (let sent = 0; sent < warmUpRequestsOf(key, size); ) sent += (await send(key, version)).sent
     const costs: Record<Version, Cost[]> = { before: [], after: [] }
     for (const version of [a, b, b, a]) costs[version].push(await measure(key, version))
-    rounds[key].push({ before: total(costs.before), after: total(costs.after) })
+    costsOfRounds.push({ before: total(costs.before), after: total(costs.after) })
   }
   await Promise.all([running[a].end(), running[b].end()])
 }
@@ -168,12 +165,17 @@ const startVersion = ({ main }: Subject, settings: Record<string, string>) =>
   )
 
 /** Seeds the tables and logs in the users: the format of a token may differ between versions. */
-async function seedAndLogIn(seed: typeof ownSeed, url: string, boards: number, baseUrl: string): Promise<string[]> {
+async function seedAndLogIn(seed: typeof ownSeed, url: string, size: VersusSize, baseUrl: string): Promise<string[]> {
+  const { boards } = size
   const pool = new pg.Pool({ connectionString: url, max: 2 })
   const hashed = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
   await seed.seedUsers(pool, 1, seed.USERS, hashed)
   await seed.seedBoards(pool, { from: 1, to: boards })
-  await seed.seedBoards(pool, { from: boards + 1, to: boards + BOARDS_READ, cards: BOARD_CARDS })
+  await seed.seedBoards(pool, { from: boards + 1, to: boards + UNCHANGED.boards, cards: UNCHANGED.cards })
+  for (const cards of size.changedCards) {
+    const from = firstOf(cards, size)
+    await seed.seedBoards(pool, { from, to: from + CHANGED_BOARDS - 1, cards })
+  }
   await pool.query('vacuum analyze')
   await pool.end()
   const tokens = ['']
@@ -186,20 +188,48 @@ async function seedAndLogIn(seed: typeof ownSeed, url: string, boards: number, b
   return tokens
 }
 
-type ComparedOperation = Extract<OperationKey, 'create' | 'move'> | 'board'
-const keys: ComparedOperation[] = ['create', 'move', 'board']
-const nameOf = (key: ComparedOperation) => (key === 'board' ? 'unchanged full board' : operations[key].name)
+/** Operations by name. For full boards: the number of cards of boards that change before each load. */
+type Compared = OperationKey | 'unchanged full board' | number
+const comparedOf = ({ changedCards }: VersusSize): Compared[] => [
+  'create',
+  'move',
+  'unchanged full board',
+  ...changedCards,
+]
+const nameOf = (compared: Compared) =>
+  typeof compared === 'number'
+    ? `full board of ${compared} cards after a change`
+    : compared === 'unchanged full board'
+      ? compared
+      : operations[compared].name
+/** The number of the first board of this size. */
+const firstOf = (cards: number, { boards, changedCards }: VersusSize) =>
+  boards + UNCHANGED.boards + 1 + changedCards.indexOf(cards) * CHANGED_BOARDS
+/** A large board costs as much as many writes. */
+const warmUpRequestsOf = (compared: Compared, { warmUpRequests }: VersusSize) =>
+  typeof compared === 'number' ? Math.ceil((warmUpRequests * 40) / compared) : warmUpRequests
 
-function requestsByOperation(tokens: string[], boards: number): Record<ComparedOperation, LoadRequest[]> {
-  const writes = { count: Math.max(boards * 12, 1_000), boards, tokens }
-  const board = Array.from({ length: BOARDS_READ }, (_, nth) => ({
+function requestsOf(compared: Compared, tokens: string[], size: VersusSize): LoadRequest[] {
+  const { boards } = size
+  const load = (board: number): LoadRequest => ({
     method: 'GET',
-    path: `/boards/${ownSeed.idOf('board', boards + 1 + nth)}`,
-    token: tokens[1 + nth] as string,
+    path: `/boards/${ownSeed.idOf('board', board)}`,
+    token: tokens[1 + (board % ownSeed.USERS)] as string,
     headers: 'Accept-Encoding: gzip\r\n',
     status: 200,
-  }))
-  return { create: loadRequests('create', writes), move: loadRequests('move', writes), board }
+  })
+  const rename = (board: number): LoadRequest => ({
+    method: 'PATCH',
+    path: `/cards/${ownSeed.idOf('card', ownSeed.cardOf(board, 1))}`,
+    token: tokens[1 + (board % ownSeed.USERS)] as string,
+    body: JSON.stringify({ title: `Title ${UNIQUE_NUMBER}` }),
+    status: 200,
+  })
+  const numbers = (first: number, length: number) => Array.from({ length }, (_, nth) => first + nth)
+  if (compared === 'unchanged full board') return numbers(boards + 1, UNCHANGED.boards).map(load)
+  if (typeof compared === 'number')
+    return numbers(firstOf(compared, size), CHANGED_BOARDS).flatMap((board) => [rename(board), load(board)])
+  return loadRequests(compared, { count: Math.max(boards * 12, 1_000), boards, tokens })
 }
 
 /** The process ids of a database's backends. `server` is connected to another database. */
