@@ -15,19 +15,15 @@ import {
 import { create, remove, update } from './resources.ts'
 import { User } from './users.ts'
 
-const MAX_MENTIONS = 50
+/** So many of the users whom a text mentions are notified and listed. */
+export const MAX_MENTIONS = 50
 /** A mention in a text: a readable name, which clients show, and the id, which decides who is meant. */
 const mention = /@\[[^[\]\r\n]{1,255}\]\(user:([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\)/gi
 
-/** The ids of the users that a text mentions as `@[Ada Lovelace](user:<id>)`: each once, in the order of the text, at most 50. */
-export function mentionedIds(text: string): string[] {
-  const ids = new Set<string>()
-  for (const [, id = ''] of text.matchAll(mention)) {
-    if (ids.size === MAX_MENTIONS) break
-    ids.add(id.toLowerCase())
-  }
-  return [...ids]
-}
+/** The ids of the users that a text mentions as `@[Ada Lovelace](user:<id>)`: each once, in the order of the text. */
+export const mentionedIds = (text: string): string[] => [
+  ...new Set([...text.matchAll(mention)].map(([, id = '']) => id.toLowerCase())),
+]
 
 /** What users write in a comment. */
 export const commentFields = { body: Type.String() }

@@ -254,6 +254,27 @@ describe('erasing', () => {
     expect(rows).toHaveLength(1)
   })
 
+  test('[ADMIN-9] replaces the name also in a comment that mentions 50 others before', async () => {
+    const { target, friends, owned, card } = await createUserWithBoards()
+    const [friend] = friends
+    const others = Array.from({ length: 60 }, () => `@[x](user:${crypto.randomUUID()})`).join('')
+    const params = { board_id: owned.id, user_id: friend.id }
+    await target.api.call('updateMember', { params, body: { role: 'owner' } })
+    await target.api.call('removeMember', { params: { ...params, user_id: target.id } })
+    // Nothing else on the board names the user.
+    await service.sql.query('delete from board_events where board_id = $1', [owned.id])
+    await service.sql.query('delete from comments where board_id = $1', [owned.id])
+    const body = (name: string) => `${others} @[${name}](user:${target.id})`
+    const made = await friend.api.call('createComment', {
+      params: { card_id: card.id },
+      body: { body: body(lastnameOf(target)) },
+    })
+    await erase(target)
+    const [shown] = await friend.api.call('listComments', { params: { card_id: made.card_id } })
+    expect(shown?.body).toBe(body('erased user'))
+    expect(await tablesWith(needles(target))).toEqual([])
+  })
+
   test('[QUOTA-9] the counters of boards that were left, handed over or deleted are correct', async () => {
     const { target, owned, joined, alone } = await createUserWithBoards()
     await erase(target)

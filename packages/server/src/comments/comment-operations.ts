@@ -1,4 +1,4 @@
-import { type Comment, type commentOperations, mentionedIds } from '@lockstep/contract/comments'
+import { type Comment, type commentOperations, MAX_MENTIONS, mentionedIds } from '@lockstep/contract/comments'
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Notification } from '../core/notifications.ts'
 import { textBytesOf } from '../core/resource-statements.ts'
@@ -24,7 +24,7 @@ export const commentHandlers: Handlers<typeof commentOperations> = {
   async createComment({ db, board_id, params: { card_id }, newId, body: { body }, caller, at, emit }) {
     const comment = { board_id, id: newId, card_id, author_id: caller.id, body, mention_ids: mentionedIds(body), at }
     const [count, json] = await Promise.all([countComment(db, board_id, card_id), insertComment(db, comment)])
-    const notifies = mentionsIn(card_id, newId, comment.mention_ids)
+    const notifies = mentionsIn(card_id, newId, counted(comment.mention_ids))
     emit('comment.created', withCount(json, count), { card_id, growth: { text_bytes: textBytes(comment) }, notifies })
     return json
   },
@@ -44,8 +44,8 @@ export const commentHandlers: Handlers<typeof commentOperations> = {
     const change = body === undefined ? undefined : { body, mention_ids: mentionedIds(body), at }
     const changed = change && (await updateComment(db, key, change))
     if (!changed) return requireComment(db, key)
-    const { json, card_id, comment_count, text_bytes, old_mention_ids: before } = changed
-    const after = change.mention_ids
+    const { json, card_id, comment_count, text_bytes } = changed
+    const [before, after] = [changed.old_mention_ids, change.mention_ids].map(counted) as [string[], string[]]
     // Only those who are new in the text are notified.
     const notifies = mentionsIn(
       card_id,
@@ -65,10 +65,13 @@ export const commentHandlers: Handlers<typeof commentOperations> = {
     const gone = await deleteComment(db, { board_id, id: params.comment_id })
     if (!gone) throw new Problem('comment_not_found')
     const { json, card_id, comment_count, text_bytes, old_mention_ids } = gone
-    const withdraws = mentionsIn(card_id, params.comment_id, old_mention_ids)
+    const withdraws = mentionsIn(card_id, params.comment_id, counted(old_mention_ids))
     emit('comment.deleted', withCount(json, comment_count), { card_id, growth: { text_bytes }, withdraws })
   },
 }
+
+/** The mentions that count. The others are stored too: erasing a user replaces their name in all of them. */
+const counted = (user_ids: readonly string[]) => user_ids.slice(0, MAX_MENTIONS)
 
 const mentionsIn = (card_id: string, comment_id: string, user_ids: readonly string[]): Notification[] =>
   user_ids.map((user_id) => ({ user_id, reason: 'mentioned', card_id, comment_id }))

@@ -1,4 +1,4 @@
-import type { Comment, CommentEvent } from '@lockstep/contract/comments'
+import { type Comment, type CommentEvent, MAX_MENTIONS } from '@lockstep/contract/comments'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { PERSON_BYTES } from '../core/quotas.ts'
@@ -6,13 +6,16 @@ import { insertStatement, readStatement } from '../core/resource-statements.ts'
 import { type Db, type JsonRow, type ResourceKey, statement, wireTime } from '../database/database.ts'
 import { userJson } from '../users/user-queries.ts'
 
+/** Of the users whom a comment mentions, those who count. */
+const countedMentions = (of: string) => sql`${sql.id(of, 'mention_ids')}[1:${sql.lit(MAX_MENTIONS)}]`
+
 /** A comment with its author and the members whom it mentions, of the row `comment` of the table `comments`. */
 const commentJson = sql<Comment>`(select row_to_json(fields) from (select
   comment.id, comment.card_id,
   (select ${userJson} from users person where person.id = comment.author_id) as author,
   comment.body,
   (select coalesce(json_agg(${userJson} order by mentioned.nth), '[]')
-    from unnest(comment.mention_ids) with ordinality mentioned (user_id, nth)
+    from unnest(${countedMentions('comment')}) with ordinality mentioned (user_id, nth)
     join board_members membership on membership.board_id = comment.board_id and membership.user_id = mentioned.user_id
     join users person on person.id = mentioned.user_id) as mentions,
   ${wireTime(sql`comment.created_at`)} as created_at, ${wireTime(sql`comment.edited_at`)} as edited_at) fields)`
@@ -113,7 +116,7 @@ const list = statement(
     select ${commentJson}::text as json, comment.total,
       (extract(epoch from comment.created_at) * 1000)::int8 || '_' || comment.id as cursor
     from (
-      select found.*, count(*) over () as total, coalesce(sum(octet_length(found.body) + ${sql.lit(PERSON_BYTES)} * cardinality(found.mention_ids))
+      select found.*, count(*) over () as total, coalesce(sum(octet_length(found.body) + ${sql.lit(PERSON_BYTES)} * cardinality(${countedMentions('found')}))
         over (order by found.created_at desc, found.id desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
       from (
         select * from comments listed where listed.board_id = ${args.board_id} and listed.card_id = ${args.card_id}

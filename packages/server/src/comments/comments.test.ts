@@ -226,11 +226,19 @@ describe('mentions', () => {
     expect(changed.mentions).toEqual([await member.api.call('getMe', {})])
   })
 
-  test('[COMMENT-5] the ids of a text are read by one function, at most 50', () => {
+  test('[COMMENT-5] of more than 50 different users, the first 50 count', async () => {
+    const others = (n: number) => Array.from({ length: n }, () => mention({ id: randomUUID() }))
+    const made = await comment([...others(49), mention(owner), mention(member)].join(' '))
+    expect(made.mentions.map(({ id }) => id)).toEqual([owner.id])
+    const changed = (await edit(made, [...others(50), mention(owner), mention(member)].join(' '))).body as Comment
+    expect(changed.mentions).toEqual([])
+  })
+
+  test('[COMMENT-5] the ids of a text are read by one function', () => {
     const [a, b] = [randomUUID(), randomUUID()]
     expect(mentionedIds(`${mention({ id: a })}, @[x](user:${b.toUpperCase()}) ${mention({ id: a })}`)).toEqual([a, b])
     const many = Array.from({ length: 60 }, () => randomUUID())
-    expect(mentionedIds(many.map((id) => mention({ id })).join(''))).toEqual(many.slice(0, 50))
+    expect(mentionedIds(many.map((id) => mention({ id })).join(''))).toEqual(many)
     const none = [`@[](user:${a})`, `@[a\nb](user:${a})`, `@[a[b]](user:${a})`, '@[a](user:5)', `[a](user:${a})`]
     for (const text of [...none, `@[a] (user:${a})`, `@[${'x'.repeat(256)}](user:${a})`])
       expect([text, mentionedIds(text)]).toEqual([text, []])
