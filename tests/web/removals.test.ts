@@ -598,3 +598,33 @@ describe('[WEB-169] an archived board', () => {
     await checkAndClose(member)
   }, 40_000)
 })
+
+test('[WEB-207] without a trash, a deletion asks first and offers no undo; archiving still does', async () => {
+  const withoutTrash = await openEnvironment({ TRASH_DAYS: '0' })
+  try {
+    const board = await withoutTrash.createBoard({ 'To do': ['one', 'two'], Done: ['three'] })
+    const page = await withoutTrash.openPage(board.ada, board.path)
+    await focus(page, 'one')
+    await page.keyboard.press('Shift+Delete')
+    await answer(page, 'Delete “one” for good?', 'Cancel')
+    await focus(page, 'one')
+    await page.keyboard.press('Shift+Delete')
+    expect(await auditAccessibility(page)).toEqual([])
+    await answer(page, 'Delete “one” for good?', 'Delete for good')
+    await toastOf(page).getByText('Deleted “one” for good').waitFor()
+    expect(await undoInToast(page).count()).toBe(0)
+    await expect.poll(() => focusedCard(page)).toBe('two')
+    await openMenu(page, 'Done')
+    await page.getByRole('menuitem', { name: 'Delete column' }).click()
+    await page.getByText('Its card is deleted too. This can’t be undone.').waitFor()
+    await answer(page, 'Delete “Done” for good?', 'Delete for good')
+    expect(await withoutTrash.waitForSync(board, page)).toEqual([['To do', ['two']]])
+    await focus(page, 'two')
+    await page.keyboard.press('Delete')
+    await undoInToast(page).click()
+    expect(await withoutTrash.waitForSync(board, page)).toEqual([['To do', ['two']]])
+    await checkAndClose(page)
+  } finally {
+    await withoutTrash.close()
+  }
+}, 40_000)

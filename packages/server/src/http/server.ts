@@ -117,7 +117,11 @@ export async function buildServer(
   })
   const { hasApiDocs } = config.http
   await app.register(serveApiDocs, { hasPages: hasApiDocs, isTokenKept: !config.isProduction })
-  await app.register(serveWebClient, { max_attachment_bytes: config.files.maxBytes, has_api_docs: hasApiDocs })
+  await app.register(serveWebClient, {
+    max_attachment_bytes: config.files.maxBytes,
+    has_api_docs: hasApiDocs,
+    has_trash: config.boards.trashDays > 0,
+  })
   return { app, isClosing: () => isClosing }
 }
 

@@ -5,9 +5,11 @@ import { createContext, useContext } from 'react'
 import { flushSync } from 'react-dom'
 import { announce } from '../ui/announcer.tsx'
 import { copyText } from '../ui/clipboard.ts'
+import { confirmAction } from '../ui/confirm.ts'
 import { type Day, dayNames } from '../ui/days.ts'
 import { openLayers } from '../ui/layers.ts'
 import { type PersonColors, personColor, personColors } from '../ui/people.tsx'
+import { serverLimits } from '../ui/server-limits.ts'
 import { Store } from '../ui/store.ts'
 import { showToast, type ToastAction } from '../ui/toasts.ts'
 import { setBoardArchived } from './archive-board.ts'
@@ -72,6 +74,8 @@ export class BoardTools {
   /** Navigates within the client. */
   readonly navigate: (path: string) => void
   private state: BoardState
+  /** Whether the server keeps no trash, so that a deletion cannot be undone. */
+  private isDeletionFinal = false
   /** Hides the toast that offers a redo. */
   private hideRedo: () => void = () => {}
   /** Hides the toast that offers an undo. */
@@ -85,6 +89,9 @@ export class BoardTools {
     this.me = me
     this.state = state
     this.navigate = navigate
+    void serverLimits().then((limits) => {
+      this.isDeletionFinal = limits?.has_trash === false
+    })
   }
 
   /** Called on every render of the page. */
@@ -216,10 +223,15 @@ export class BoardTools {
     else announce(t.cantMoveFurther)
   }
 
-  /** Archives or deletes a card, and closes its dialog. */
-  remove(card_id: string, as: 'archived' | 'deleted') {
+  /** Archives or deletes a card, and closes its dialog. Asks first if it could not be restored. */
+  async remove(card_id: string, as: 'archived' | 'deleted') {
+    const asked = this.find(card_id)
+    if (!asked || !this.canChange()) return
+    const isFinal = as === 'deleted' && this.isDeletionFinal
+    if (isFinal && !(await confirmDeletion(asked.card.title, t.deleteForGoodText))) return
+    // Another user may have moved or removed it meanwhile.
     const found = this.find(card_id)
-    if (!found || !this.canChange()) return
+    if (!found) return
     const { card, column } = found
     const shown = this.shown(column)
     const at = shown.findIndex(({ id }) => id === card_id)
@@ -229,14 +241,20 @@ export class BoardTools {
     const made = this.change(as === 'archived' ? 'archiveCard' : 'deleteCard', { card_id })
     if (next) this.focusCard(next.id)
     else this.focusColumn(column.id)
-    this.showUndoToast((as === 'archived' ? t.archivedCard : t.deletedCard)({ title: card.title }), made)
+    const { title } = card
+    if (isFinal) showToast(t.deletedForGood({ title }))
+    else this.showUndoToast((as === 'archived' ? t.archivedCard : t.deletedCard)({ title }), made)
   }
 
-  /** Archives or deletes a column with its cards. */
-  removeColumn({ id, title }: Column, as: 'archived' | 'deleted') {
+  /** Archives or deletes a column with its cards. Asks first if it could not be restored. */
+  async removeColumn({ id, title, cards }: Column, as: 'archived' | 'deleted') {
     if (!this.canChange()) return
+    const isFinal = as === 'deleted' && this.isDeletionFinal
+    const text = cards.length > 0 ? t.deleteColumnForGoodText({ count: cards.length }) : t.deleteForGoodText
+    if (isFinal && !(await confirmDeletion(title, text))) return
     const made = this.change(as === 'archived' ? 'archiveColumn' : 'deleteColumn', { column_id: id })
-    this.showUndoToast((as === 'archived' ? t.archivedColumn : t.deletedColumn)({ title }), made)
+    if (isFinal) showToast(t.deletedForGood({ title }))
+    else this.showUndoToast((as === 'archived' ? t.archivedColumn : t.deletedColumn)({ title }), made)
   }
 
   /** Archives the board, or restores it. For owners. */
@@ -349,6 +367,9 @@ export class BoardTools {
     return this.view.columns.find(isVisible) ?? this.view.columns[0]
   }
 }
+
+const confirmDeletion = (title: string, text: string) =>
+  confirmAction({ title: t.deleteForGoodTitle({ title }), text, action: t.deleteForGood })
 
 const scrollToColumn = (column_id: string) =>
   document

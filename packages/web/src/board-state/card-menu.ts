@@ -20,8 +20,14 @@ export const cardMenu = (tools: BoardTools, card: Card): (MenuItem | undefined)[
 }
 
 const removeItems = (tools: BoardTools, { id }: Card): MenuItem[] => [
-  { label: t.archive, icon: 'archive', keys: 'Del', onSelect: () => tools.remove(id, 'archived') },
-  { label: t.delete, icon: 'trash', keys: 'Shift Del', isDanger: true, onSelect: () => tools.remove(id, 'deleted') },
+  { label: t.archive, icon: 'archive', keys: 'Del', onSelect: () => void tools.remove(id, 'archived') },
+  {
+    label: t.delete,
+    icon: 'trash',
+    keys: 'Shift Del',
+    isDanger: true,
+    onSelect: () => void tools.remove(id, 'deleted'),
+  },
 ]
 
 function editItems(tools: BoardTools, card: Card): MenuItem[] {

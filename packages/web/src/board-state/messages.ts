@@ -1,4 +1,4 @@
-import { defineMessages, params } from '../ui/i18n.ts'
+import { defineMessages, params, plural } from '../ui/i18n.ts'
 
 export const t = defineMessages('board-state', {
   toDoColumn: 'To do',
@@ -34,6 +34,14 @@ export const t = defineMessages('board-state', {
   deletedCard: params('Deleted “{title}”. You can restore it from the trash.'),
   archivedColumn: params('Archived column “{title}”'),
   deletedColumn: params('Deleted column “{title}”. You can restore it from the trash.'),
+  deleteForGood: 'Delete for good',
+  deleteForGoodTitle: params('Delete “{title}” for good?'),
+  deleteForGoodText: 'This can’t be undone.',
+  deleteColumnForGoodText: plural({
+    one: 'Its card is deleted too. This can’t be undone.',
+    other: 'Its {count} cards are deleted too. This can’t be undone.',
+  }),
+  deletedForGood: params('Deleted “{title}” for good'),
   archivedBoard: params('Archived board “{title}”'),
   restoredBoard: params('Restored board “{title}”'),
   boardIsArchived: 'This board is archived. An owner can restore it.',

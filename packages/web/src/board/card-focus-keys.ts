@@ -27,7 +27,7 @@ export function handleCardKeys(event: KeyboardEvent, tools: BoardTools) {
   if ((event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) && card_id)
     return handle(event, () => openMenu(card_id))
   if (event.key === 'Delete' && card_id)
-    return handle(event, () => tools.remove(card_id, event.shiftKey ? 'deleted' : 'archived'))
+    return handle(event, () => void tools.remove(card_id, event.shiftKey ? 'deleted' : 'archived'))
   if (hasCommand(event) && event.key === 'c' && card_id && !getSelection()?.toString())
     return handle(event, () => void tools.copyLink(card_id))
   if (hasCommand(event) || event.altKey || !hasLetterKeys()) return

@@ -104,7 +104,12 @@ function columnMenu(tools: BoardTools, column: Column, rename: () => void): Menu
       onChoose: (color) => tools.change('updateColumn', { column_id: column.id, color }),
     },
     undefined,
-    { label: t.archiveColumn, icon: 'archive', onSelect: () => tools.removeColumn(column, 'archived') },
-    { label: t.deleteColumn, icon: 'trash', isDanger: true, onSelect: () => tools.removeColumn(column, 'deleted') },
+    { label: t.archiveColumn, icon: 'archive', onSelect: () => void tools.removeColumn(column, 'archived') },
+    {
+      label: t.deleteColumn,
+      icon: 'trash',
+      isDanger: true,
+      onSelect: () => void tools.removeColumn(column, 'deleted'),
+    },
   ]
 }

@@ -148,6 +148,6 @@ function useCardActions(
       // Replace the history entry, so that Back returns to the board in one step.
       navigate(`/b/${tools.board_id}/c/${next.id}${filterQuery()}`, { replace: true })
     },
-    remove: (as) => tools.remove(card.id, as),
+    remove: (as) => void tools.remove(card.id, as),
   }
 }

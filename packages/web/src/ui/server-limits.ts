@@ -1,6 +1,8 @@
 interface ServerLimits {
   max_attachment_bytes: number
   has_api_docs: boolean
+  /** Whether deleted cards and columns can be restored. */
+  has_trash: boolean
 }
 
 let requested: Promise<ServerLimits | undefined> | undefined

@@ -36,6 +36,7 @@ const policyFor = (request: FastifyRequest) => {
 interface ClientLimits {
   max_attachment_bytes: number
   has_api_docs: boolean
+  has_trash: boolean
 }
 
 /** Whether a path has the form of a built file. Every other path is a page of the client. */
