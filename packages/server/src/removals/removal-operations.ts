@@ -5,15 +5,15 @@ import { v7 as newUuid } from 'uuid'
 import { findCardRank, hasColumn, setCardRanks } from '../cards/card-queries.ts'
 import { findColumnRank, insertColumn, readColumn } from '../columns/column-queries.ts'
 import { moveNeighbours } from '../columns/column-steps.ts'
-import type { PositionInput } from '../core/ordering/placement.ts'
+import type { PlacementResult, PositionInput } from '../core/ordering/placement.ts'
 import { purgeRemoved } from '../core/trash.ts'
 import type { ChangeContext, Handlers } from '../http/handler.ts'
 import { setNextLink } from '../http/next-link.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   attachColumnCards,
-  cardPosition,
-  columnPosition,
+  findCardPlace,
+  findColumnPlace,
   findRemoval,
   forgetRemoval,
   isColumnIdTaken,
@@ -72,6 +72,9 @@ const givenPlace = ({ position, after_id }: PositionInput): PositionInput | unde
     ? undefined
     : { position: position ?? null, ...(after_id !== undefined && { after_id }) }
 
+/** With its former rank it is in order also with what is restored later. */
+const keepRank = ({ rank }: StoredRemoval): PlacementResult => ({ rank, others: [] })
+
 /** Back to its column, or to the given one. */
 async function restoreCard({ db, board_id, params, body, emit }: Restore, removal: StoredRemoval) {
   const id = params.removed_id
@@ -79,9 +82,12 @@ async function restoreCard({ db, board_id, params, body, emit }: Restore, remova
   if (!(await hasColumn(db, { board_id, id: column_id })))
     throw new Problem(body.column_id ? 'column_not_found' : 'column_required')
   const isSameColumn = column_id === removal.column_id
-  const place =
-    givenPlace(body) ?? (isSameColumn ? { position: await cardPosition(db, board_id, column_id, removal.rank) } : {})
-  const { rank, others } = await findCardRank(db, { board_id, parent_id: column_id, moved_id: id }, place)
+  const given = givenPlace(body)
+  const former = !given && isSameColumn ? await findCardPlace(db, board_id, column_id, removal.rank) : undefined
+  const { rank, others } =
+    former?.isTaken === false
+      ? keepRank(removal)
+      : await findCardRank(db, { board_id, parent_id: column_id, moved_id: id }, given ?? former ?? {})
   const placed = await setCardRanks(db, { board_id, parent_id: column_id }, [...others, { id, rank }])
   await forgetRemoval(db, { board_id, id })
   for (const other of others)
@@ -95,8 +101,12 @@ async function restoreCard({ db, board_id, params, body, emit }: Restore, remova
 async function restoreColumn({ db, board_id, params, body, emit }: Restore, removal: StoredRemoval) {
   const key = { board_id, id: params.removed_id }
   const id = (await isColumnIdTaken(db, key.id)) ? newUuid() : key.id
-  const place = givenPlace(body) ?? { position: await columnPosition(db, board_id, removal.rank) }
-  const { rank, others } = await findColumnRank(db, { board_id, parent_id: board_id, moved_id: null }, place)
+  const given = givenPlace(body)
+  const former = given ? undefined : await findColumnPlace(db, board_id, removal.rank)
+  const { rank, others } =
+    former?.isTaken === false
+      ? keepRank(removal)
+      : await findColumnRank(db, { board_id, parent_id: board_id, moved_id: null }, given ?? former ?? {})
   for (const other of await moveNeighbours(db, board_id, others)) emit('column.moved', other, { by: null })
   const { title, color, is_done_column } = removal
   await insertColumn(db, { id, board_id, title, color, is_done_column, rank })

@@ -74,22 +74,30 @@ const readRemoval = statement(
 export const findRemoval = async (db: Db, key: ResourceKey): Promise<StoredRemoval | undefined> =>
   (await db.run(readRemoval, key))[0]
 
-const cardsBelow = statement(
-  'count_cards_below',
-  (args: { board_id: string; column_id: string; rank: number }) => sql<{ position: number }>`
-    select count(*) as position from cards where board_id = ${args.board_id} and column_id = ${args.column_id} and rank < ${args.rank}`,
+/** The index that a rank would have in a list now, and whether something in the list has this rank. */
+interface FormerPlace {
+  position: number
+  isTaken: boolean
+}
+const formerPlace = (rank: number) => sql`
+  count(*) filter (where rank < ${rank}) as position, coalesce(bool_or(rank = ${rank}), false) as "isTaken"`
+const cardPlace = statement(
+  'find_former_card_place',
+  (args: { board_id: string; column_id: string; rank: number }) => sql<FormerPlace>`
+    select ${formerPlace(args.rank)} from cards
+    where board_id = ${args.board_id} and column_id = ${args.column_id} and rank <= ${args.rank}`,
 )
-const columnsBelow = statement(
-  'count_columns_below',
-  (args: { board_id: string; rank: number }) => sql<{ position: number }>`
-    select count(*) as position from columns where board_id = ${args.board_id} and rank < ${args.rank}`,
+const columnPlace = statement(
+  'find_former_column_place',
+  (args: { board_id: string; rank: number }) => sql<FormerPlace>`
+    select ${formerPlace(args.rank)} from columns where board_id = ${args.board_id} and rank <= ${args.rank}`,
 )
-/** The index that a rank would have among the cards of a column now. */
-export const cardPosition = async (db: Db, board_id: string, column_id: string, rank: number) =>
-  (await db.run(cardsBelow, { board_id, column_id, rank }))[0]?.position ?? 0
-/** The index that a rank would have among the columns now. */
-export const columnPosition = async (db: Db, board_id: string, rank: number) =>
-  (await db.run(columnsBelow, { board_id, rank }))[0]?.position ?? 0
+/** Among the cards of a column. */
+export const findCardPlace = async (db: Db, board_id: string, column_id: string, rank: number) =>
+  (await db.run(cardPlace, { board_id, column_id, rank }))[0] as FormerPlace
+/** Among the columns of a board. */
+export const findColumnPlace = async (db: Db, board_id: string, rank: number) =>
+  (await db.run(columnPlace, { board_id, rank }))[0] as FormerPlace
 
 const forgetCard = statement('forget_removed_card', (args: ResourceKey, query) =>
   query.deleteFrom('removals').where('board_id', '=', args.board_id).where('id', '=', args.id),

@@ -194,6 +194,32 @@ describe('archiving and deleting a card', () => {
     expect(codeOf(await restore(a, { column_id: randomUUID() }))).toBe('404 column_not_found')
   })
 
+  test('[REMOVE-3] [REMOVE-4] what is restored in any order is in its former order', async () => {
+    const cards = [await newCard('a'), await newCard('b'), await newCard('c')] as const
+    const orders = [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ] as const
+    for (const order of orders) {
+      for (const card of cards) await remove(card)
+      for (const index of order) await restore(cards[index])
+      expect([order, await titles()]).toEqual([order, ['a', 'b', 'c']])
+    }
+    const columns = (await boardNow()).columns.map(({ id }) => id)
+    for (const id of columns) await api.call('archiveColumn', { params: { column_id: id } })
+    for (const id of columns.toReversed()) await restore({ id })
+    expect((await boardNow()).columns.map(({ id }) => id)).toEqual(columns)
+    // Meanwhile another card got the former place.
+    await remove(cards[2])
+    await newCard('d')
+    await restore(cards[2])
+    expect(await titles()).toEqual(['a', 'b', 'c', 'd'])
+  })
+
   test('[REMOVE-3] without its column, a card needs another one', async () => {
     const card = await newCard('Homeless')
     await archive(card)
