@@ -1,3 +1,4 @@
+import type { Card } from '@lockstep/contract/cards'
 import { endProcesses } from '@lockstep/testing/processes'
 import { seeded } from '@lockstep/testing/random'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,12 +7,16 @@ import { type FaultEnvironment, startFaultEnvironment } from './fault-harness/en
 import type { Connection, Dump, History } from './fault-harness/history.ts'
 import { drainWithoutFlapping } from './fault-harness/presence-scenarios.ts'
 import { startStandalone } from './fault-harness/redis.ts'
+import { checkRemovals, type RemovalHistory } from './fault-harness/removal-model.ts'
+import { removeUnderKills } from './fault-harness/removals-under-kills.ts'
 import { messageFilter } from './fault-harness/resp-proxy.ts'
 import { runSeed, type Size } from './fault-harness/run.ts'
 import { loseMessages, stopRedis } from './fault-harness/scenarios.ts'
-import { committedAt, endAt, fault, removal, soundHistory } from './fault-harness/sound-history.ts'
+import { committedAt, endAt, fault, removal, soundHistory, soundRemovals } from './fault-harness/sound-history.ts'
 
 const SEED = 7
+/** With `REMOVALS=500`, it takes a minute. */
+const REMOVALS = Number(process.env['REMOVALS'] ?? 60)
 const SIZE: Size = {
   seconds: 'once',
   rate: 50,
@@ -187,6 +192,46 @@ describe('the checkers', () => {
   })
 })
 
+describe('the checker of removals', () => {
+  const restored = ({ boards: [read] }: RemovalHistory) => read?.board.columns[0]?.cards[0] as Card
+  const found = ({ contents: [read] }: RemovalHistory) => read?.found as RemovalHistory['contents'][number]['found']
+  const seededDefects: [id: string, what: string, seed: (history: RemovalHistory, dump: Dump) => void][] = [
+    ['R1', 'a restore that is rejected', ({ sent }) => Object.assign(sent[1] ?? {}, { outcome: 'rejected' })],
+    ['R2', 'an acknowledged deletion without an event', (_, { events }) => events.shift()],
+    [
+      'R2',
+      'a restore with the event of a card',
+      (_, { events }) => Object.assign(events[1] ?? {}, { type: 'card.created' }),
+    ],
+    ['R3', 'a column that did not come back', ({ boards }) => boards[0]?.board.columns.pop()],
+    ['R3', 'a column that came back without a card', ({ boards }) => boards[0]?.board.columns[0]?.cards.pop()],
+    ['R3', 'cards in another order', ({ boards }) => boards[0]?.board.columns[0]?.cards.reverse()],
+    ['R3', 'another number', (history) => Object.assign(restored(history), { number: 2 })],
+    ['R3', 'a checklist that is lost', (history) => restored(history).checklists.pop()],
+    ['R3', 'a label that is lost', (history) => restored(history).labels.pop()],
+    ['R4', 'a comment that is lost', (history) => found(history).comments.pop()],
+    ['R4', 'a file with other bytes', (history) => Object.assign(found(history), { files: ['other'] })],
+    ['R5', 'a card that is lost', ({ cards }) => cards[0]?.found.pop()],
+    ['R5', 'a purged card that is still there', ({ cards }) => cards[0]?.expected.pop()],
+    [
+      'R5',
+      'a card that is archived instead of deleted',
+      ({ cards }) => Object.assign(cards[0]?.found[0] ?? {}, { state: 'archived' }),
+    ],
+  ]
+
+  test('[REMOVE-2] finds nothing in a correct history', () => {
+    const { history, dump } = soundRemovals()
+    expect(checkRemovals(history, dump)).toEqual([])
+  })
+
+  test.each(seededDefects)('[REMOVE-2] %s finds %s', (id, _, seed) => {
+    const { history, dump } = soundRemovals()
+    seed(history, dump)
+    expect(checkRemovals(history, dump)).toEqual([expect.stringMatching(`^${id}: `)])
+  })
+})
+
 test('[LIVE-2] the proxy drops pub/sub messages and nothing else, however the bytes are split', () => {
   const message = (text: string) => `*3\r\n$8\r\nsmessage\r\n$4\r\n{0}a\r\n$${text.length}\r\n${text}\r\n`
   const replies = [
@@ -254,6 +299,17 @@ describe('three instances', { timeout: 60_000 }, () => {
     const { violations, lost } = await loseMessages(environment, { seed: SEED, ms: 2_000, rate: 50, share: 0.1 })
     expect(violations).toEqual([])
     expect(lost).toBeGreaterThan(0)
+  })
+
+  test('[REMOVE-2] [REMOVE-3] [REMOVE-4] [REMOVE-6] cards and columns come back complete, and the log equals the board, while instances are killed', {
+    timeout: 600_000,
+  }, async () => {
+    const load = { seed: SEED, boardCount: 3, operations: REMOVALS, kills: Math.ceil(REMOVALS / 20) }
+    const { violations, ...figures } = await removeUnderKills(environment, load)
+    console.log(figures)
+    expect(violations).toEqual([])
+    expect(figures.ofColumns).toBeGreaterThan(0)
+    expect(figures.cutOff).toBeGreaterThan(0)
   })
 
   test('[PRES-4] [SOCK-8] a drain shows no user as gone', async () => {

@@ -100,7 +100,10 @@ async function newBoard(api: Client, members: Account[]): Promise<HarnessBoard> 
 }
 
 /** The logs and the cards of the boards in the database. */
-export async function dumpLog({ sql, boards }: FaultEnvironment, began: Millis = 0): Promise<Dump> {
+export async function dumpLog(
+  { sql, boards }: { sql: pg.Pool; boards: readonly { id: string }[] },
+  began: Millis = 0,
+): Promise<Dump> {
   const ids = boards.map((board) => board.id)
   const events = await sql.query(
     `select board_id, seq::int, type, subject_id, body,

@@ -1,4 +1,6 @@
+import type { Column } from '@lockstep/contract/columns'
 import type { Connection, Dump, Fault, FaultKind, History, LogRow, Write } from './history.ts'
+import type { RemovalHistory } from './removal-model.ts'
 
 const BOARD = '00000000-0000-4000-8000-000000000001'
 const COLUMN = '00000000-0000-4000-8000-00000000000c'
@@ -49,6 +51,32 @@ export function soundHistory(): { history: History; dump: Dump } {
   }
   const streams = [{ board_id: BOARD, last_seq: EVENTS }]
   return { history, dump: { events, streams, cards: cards.map(({ id }) => ({ id, state: 'on the board' })) } }
+}
+
+/** A column with two cards that was deleted and restored. */
+export function soundRemovals(): { history: RemovalHistory; dump: Dump } {
+  const cards = ['card-1', 'card-2'].map((id) => ({ id, number: 1, checklists: ['list'], labels: ['label'] }))
+  const column = { id: COLUMN, title: 'To do', rank: 1, cards } as never as Column
+  const contents = { comments: [{ id: 'comment' } as never], files: ['bytes'] }
+  const states: Dump['cards'] = cards.map(({ id }) => ({ id, state: 'on the board' }))
+  const sent = (['delete', 'restore'] as const).map((kind, i) => ({
+    ...{ kind, isColumn: true, board_id: BOARD, id: COLUMN, outcome: 'ok' as const, detail: '', seq: i + 1 },
+  }))
+  const events = ['column.deleted', 'column.created'].map((type, i): LogRow => {
+    const body = `{"type":"${type}","data":${JSON.stringify(column)}}`
+    return { board_id: BOARD, seq: i + 1, type, subject_id: null, body, committed: committedAt(i + 1) }
+  })
+  const board = { id: BOARD, columns: [column] } as never
+  const history: RemovalHistory = {
+    sent,
+    boards: [{ board_id: BOARD, seq: 2, after: 'restore', expected: [column], board }],
+    contents: [{ card_id: 'card-1', expected: contents, found: contents }],
+    cards: [{ board_id: BOARD, expected: states, found: states }],
+  }
+  // Without shared objects: a defect changes what was found, not what was expected.
+  return JSON.parse(
+    JSON.stringify({ history, dump: { events, streams: [{ board_id: BOARD, last_seq: 2 }], cards: states } }),
+  )
 }
 
 /** One event a second. */

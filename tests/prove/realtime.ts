@@ -6,6 +6,7 @@ import { type FaultEnvironment, startFaultEnvironment } from '../fault-harness/e
 import { measureLatency } from '../fault-harness/latency.ts'
 import { crashPresence, drainWithoutFlapping } from '../fault-harness/presence-scenarios.ts'
 import { type RedisSetup, startCluster, startStandalone } from '../fault-harness/redis.ts'
+import { removeUnderKills } from '../fault-harness/removals-under-kills.ts'
 import { type Outcome, runSeed, type Size } from '../fault-harness/run.ts'
 import { loseMessages, stopRedis } from '../fault-harness/scenarios.ts'
 import { timeline } from '../fault-harness/timeline.ts'
@@ -134,6 +135,14 @@ async function runScenarios(
   const [here, , , there] = latency.hops
   for (const { hop, p50Ms, p99Ms } of [here, there].filter((each) => each !== undefined))
     add(info(`${hop}, p50`, p50Ms, 'ms'), info(`${hop}, p99`, p99Ms, 'ms'))
+  const removals = await removeUnderKills(environment, { seed: 27, boardCount: 3, operations: 500, kills: 40 })
+  note('instances killed during removals', removals.violations)
+  add(
+    info('cards and columns archived, deleted, restored or purged while instances are killed', removals.operations),
+    info('instances killed meanwhile', removals.kills),
+    info('of these operations, responses that were lost', removals.cutOff),
+    equals('cards, columns, comments or files that were lost or changed', removals.violations.length, 0),
+  )
   const drained = await drainWithoutFlapping(environment, { seed: 25, watchMs: 12_000 })
   note('a drain', drained.violations)
   const crashed = await crashPresence(environment, { seed: 26 })
