@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InboxModel, type LoggedChange, type ModelItem } from './inbox/inbox-model.ts'
 
 /** With `INBOX_CHANGES=1000`, it takes a minute. */
-const CHANGES = Number(process.env['INBOX_CHANGES'] ?? 150)
+const CHANGES = Number(process.env['INBOX_CHANGES'] ?? 400)
 /** So many changes are sent at once. Between two rounds, people read their inboxes. */
 const AT_ONCE = 10
 const PEOPLE = 5
@@ -26,7 +26,12 @@ interface Person {
 interface Board {
   id: string
   owner: Person
+  column_ids: [string, string]
+  /** A rule that assigns whoever it names to cards that are moved to the second column. */
+  rule_id: string
   card_ids: string[]
+  checklist_ids: string[]
+  item_ids: string[]
   /** Comments that were sent, with their author. */
   comments: { id: string; author: Person }[]
 }
@@ -63,11 +68,32 @@ async function newBoard(owner: Person): Promise<Board> {
   const others = people.filter((person) => person !== owner).slice(1)
   for (const { id } of others) await api.call('inviteMember', { params: { board_id }, body: { user_id: id } })
   const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'To do' } })
-  const card_ids: string[] = []
-  for (let i = 0; i < CARDS; i++)
-    card_ids.push((await api.call('createCard', { params: { board_id, column_id }, body: { title: `${i}` } })).id)
-  return { id: board_id, owner, card_ids, comments: [] }
+  const { id: done_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'Done' } })
+  const { id: rule_id } = await api.call('createRule', {
+    params: { board_id },
+    body: { name: 'Rule', trigger_type: 'CARD_MOVED', trigger_column_id: done_id, ...assigning(owner) },
+  })
+  const [card_ids, checklist_ids, item_ids]: [string[], string[], string[]] = [[], [], []]
+  for (let i = 0; i < CARDS; i++) {
+    const { id: card_id } = await api.call('createCard', { params: { board_id, column_id }, body: { title: `${i}` } })
+    const list = await api.call('createChecklist', { params: { card_id }, body: { title: 'Steps' } })
+    const item = await api.call('createItem', { params: { checklist_id: list.id }, body: { content: 'First' } })
+    card_ids.push(card_id)
+    checklist_ids.push(list.id)
+    item_ids.push(item.id)
+  }
+  return {
+    id: board_id,
+    owner,
+    column_ids: [column_id, done_id],
+    rule_id,
+    card_ids,
+    checklist_ids,
+    item_ids,
+    comments: [],
+  }
 }
+const assigning = ({ id }: Person) => ({ action_type: 'ASSIGN_MEMBER', action_user_id: id }) as const
 
 /** Rounds of changes, on both instances at once. In the middle, one of them is killed. */
 async function changeAtRandom(random: Random) {
@@ -120,7 +146,9 @@ async function change(random: Random): Promise<number> {
   }
   const known = board.comments.length > 0 ? random.pick(board.comments) : undefined
   const author = known && clientOf(known.author, random.below(instances.length))
-  switch (random.below(15)) {
+  const item_id = random.pick(board.item_ids)
+  const user_ids = [...new Set([other.id, person.id])]
+  switch (random.below(26)) {
     case 0:
     case 1:
     case 2: {
@@ -136,9 +164,7 @@ async function change(random: Random): Promise<number> {
     case 5:
     case 6:
     case 7:
-      return (
-        await api.send('assignCard', { params: { card_id }, body: { user_ids: [...new Set([other.id, person.id])] } })
-      ).status
+      return (await api.send('assignCard', { params: { card_id }, body: { user_ids } })).status
     case 8:
     case 9:
     case 10:
@@ -155,11 +181,53 @@ async function change(random: Random): Promise<number> {
     }
     case 13:
       return (await api.send('restoreRemoved', { params: { ...params, removed_id: card_id }, body: {} })).status
+    case 14:
+    case 15:
+    case 16:
+      return (await api.send('assignItem', { params: { item_id }, body: { user_ids } })).status
+    case 17:
+    case 18:
+      return (await api.send('unassignItem', { params: { item_id, user_id: other.id } })).status
+    case 19:
+      return createPart(board, api, random)
+    case 20: {
+      const checklist_id = random.pick(board.checklist_ids)
+      if (random.below(3) === 0) return (await api.send('deleteChecklist', { params: { checklist_id } })).status
+      return (await api.send('deleteItem', { params: { item_id } })).status
+    }
+    case 21:
+    case 22: {
+      const column_id = random.pick(board.column_ids)
+      return (await api.send('moveCard', { params: { card_id }, body: { column_id } })).status
+    }
+    case 23: {
+      const body = { ...assigning(other), is_enabled: true }
+      return (await byOwner.send('updateRule', { params: { rule_id: board.rule_id }, body })).status
+    }
+    case 24: {
+      // A new card with the id of one that is purged, or in the trash.
+      if (random.below(2) === 0) await byOwner.send('purgeRemoved', { params: { ...params, removed_id: card_id } })
+      const body = { id: card_id, title: 'Again' }
+      return (await api.send('createCard', { params: { ...params, column_id: board.column_ids[0] }, body })).status
+    }
     default: {
       await byOwner.send('archiveBoard', { params })
       return (await byOwner.send('restoreBoard', { params })).status
     }
   }
+}
+
+/** Adds a checklist to a card, or an item to a checklist. */
+async function createPart(board: Board, api: Client, random: Random): Promise<number> {
+  const id = randomUUID()
+  if (random.below(3) === 0) {
+    board.checklist_ids.push(id)
+    const params = { card_id: random.pick(board.card_ids) }
+    return (await api.send('createChecklist', { params, body: { id, title: 'More' } })).status
+  }
+  board.item_ids.push(id)
+  const params = { checklist_id: random.pick(board.checklist_ids) }
+  return (await api.send('createItem', { params, body: { id, content: 'Next' } })).status
 }
 
 /** Marks one item, or all. Nothing else happens meanwhile, so it is known what had happened before. */
@@ -251,10 +319,10 @@ describe('random changes on two instances, of which one is killed', () => {
   })
 
   test('[INBOX-1] the changes were of all kinds, and some responses were lost', () => {
-    const counts = (name: 'notified' | 'withdrawn' | 'gathered' | 'left') =>
-      models.reduce((sum, { happened }) => sum + happened[name], 0)
-    for (const name of ['notified', 'withdrawn', 'gathered', 'left'] as const)
-      expect(counts(name), name).toBeGreaterThan(0)
+    const names = ['notified', 'withdrawn', 'gathered', 'left', 'byRule', 'ofItems', 'replaced'] as const
+    const counts = names.map((name) => [name, models.reduce((sum, { happened }) => sum + happened[name], 0)] as const)
+    console.log({ ...Object.fromEntries(counts), marks: marks.length, lostResponses, statuses })
+    for (const [name, count] of counts) expect(count, name).toBeGreaterThan(0)
     expect(marks.length).toBeGreaterThan(0)
     expect([...statuses.keys()].filter((status) => status >= 500)).toEqual([])
     expect(lostResponses).toBeGreaterThan(0)

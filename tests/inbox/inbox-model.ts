@@ -29,13 +29,17 @@ const mentionsIn = (text: string) =>
 
 /** The inboxes of the members of a board, as the rules say, from nothing but the events of its log. */
 export class InboxModel {
-  readonly happened = { notified: 0, withdrawn: 0, gathered: 0, left: 0 }
+  readonly happened = { notified: 0, withdrawn: 0, gathered: 0, left: 0, byRule: 0, ofItems: 0, replaced: 0 }
   private readonly board_id: string
   private isArchived = false
   private readonly members: Set<string>
   private readonly cards = new Set<string>()
-  /** The assignees of each card. */
-  private readonly assignees = new Map<string, Set<string>>()
+  /** The number of each card. A card that is purged and created again has the same id, but another number. */
+  private readonly numbers = new Map<string, number>()
+  /** The card of each checklist. */
+  private readonly checklists = new Map<string, string>()
+  /** The assignees of each card and each item, with the card. */
+  private readonly assignees = new Map<string, { card_id: string; users: Set<string> }>()
   /** Whom each comment mentions. */
   private readonly comments = new Map<string, Set<string>>()
   /** By user, then by card or board. */
@@ -67,12 +71,18 @@ export class InboxModel {
     const { type, subject_id, data } = change
     const id = data['id'] as string
     if (type === 'board.updated') this.isArchived = data['archived_at'] !== null
-    if (type === 'card.created') this.cards.add(id)
+    if (type === 'card.created') this.addCard(id, data['number'] as number)
     if (type === 'card.deleted') this.cards.delete(id)
     if (type === 'board.member_added') this.join(change)
     if (type === 'board.member_removed') this.leave(subject_id)
-    if (type === 'card.assigned') this.assign(id, change)
+    if (type === 'card.assigned') this.assign(id, id, change)
     if (type === 'card.unassigned') this.unassign(id, subject_id)
+    if (type === 'checklist.created') this.checklists.set(id, data['card_id'] as string)
+    if (type === 'checklist.deleted') for (const item of data['items'] as { id: string }[]) this.unassignAll(item.id)
+    if (type === 'checklist_item.assigned')
+      this.assign(id, this.checklists.get(data['checklist_id'] as string) ?? '', change)
+    if (type === 'checklist_item.unassigned') this.unassign(id, subject_id)
+    if (type === 'checklist_item.deleted') this.unassignAll(id)
     if (type.startsWith('comment.')) this.comment(change)
   }
 
@@ -84,21 +94,43 @@ export class InboxModel {
   private leave(user_id: string) {
     this.members.delete(user_id)
     this.items.delete(user_id)
-    for (const assigned of this.assignees.values()) assigned.delete(user_id)
+    for (const { users } of this.assignees.values()) users.delete(user_id)
     this.happened.left++
   }
 
-  private assign(card_id: string, change: LoggedChange) {
-    const assigned = this.assignees.get(card_id) ?? new Set()
-    this.assignees.set(card_id, assigned)
-    if (assigned.has(change.subject_id)) return
-    assigned.add(change.subject_id)
-    this.notify(change.subject_id, change, { reason: 'assigned', card_id, comment_id: null })
+  /** A new card, or one that is restored. Nothing of a purged card belongs to a new one with its id. */
+  private addCard(id: string, number: number) {
+    if (this.numbers.has(id) && this.numbers.get(id) !== number) {
+      for (const items of this.items.values()) items.delete(id)
+      for (const [key, { card_id }] of this.assignees) if (card_id === id) this.assignees.delete(key)
+      this.happened.replaced++
+    }
+    this.numbers.set(id, number)
+    this.cards.add(id)
   }
 
-  private unassign(card_id: string, user_id: string) {
-    this.assignees.get(card_id)?.delete(user_id)
+  /** To a card, or to an item of it. */
+  private assign(id: string, card_id: string, change: LoggedChange) {
+    const { users } = this.assignees.get(id) ?? { users: new Set<string>() }
+    this.assignees.set(id, { card_id, users })
+    if (users.has(change.subject_id)) return
+    users.add(change.subject_id)
+    this.notify(change.subject_id, change, { reason: 'assigned', card_id, comment_id: null })
+    if (change.user_id === null) this.happened.byRule++
+    if (id !== card_id) this.happened.ofItems++
+  }
+
+  /** Withdraws the notification unless the user is still assigned to the card or to an item of it. */
+  private unassign(id: string, user_id: string) {
+    const { card_id, users } = this.assignees.get(id) ?? {}
+    if (card_id === undefined || !users?.delete(user_id)) return
+    for (const other of this.assignees.values()) if (other.card_id === card_id && other.users.has(user_id)) return
     this.withdraw(user_id, { reason: 'assigned', card_id, comment_id: null })
+  }
+
+  private unassignAll(id: string) {
+    for (const user_id of this.assignees.get(id)?.users ?? []) this.unassign(id, user_id)
+    this.assignees.delete(id)
   }
 
   private comment(change: LoggedChange) {
