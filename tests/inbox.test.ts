@@ -16,7 +16,7 @@ const CHANGES = Number(process.env['INBOX_CHANGES'] ?? 400)
 const AT_ONCE = 10
 const PEOPLE = 5
 const BOARDS = 4
-const CARDS = 3
+const CARDS = 2
 
 interface Person {
   id: string
@@ -30,8 +30,8 @@ interface Board {
   /** A rule that assigns whoever it names to cards that are moved to the second column. */
   rule_id: string
   card_ids: string[]
-  checklist_ids: string[]
-  item_ids: string[]
+  checklists: { id: string; card_id: string }[]
+  items: { id: string; card_id: string }[]
   /** Comments that were sent, with their author. */
   comments: { id: string; author: Person }[]
 }
@@ -73,25 +73,16 @@ async function newBoard(owner: Person): Promise<Board> {
     params: { board_id },
     body: { name: 'Rule', trigger_type: 'CARD_MOVED', trigger_column_id: done_id, ...assigning(owner) },
   })
-  const [card_ids, checklist_ids, item_ids]: [string[], string[], string[]] = [[], [], []]
+  const board: Board = {
+    ...{ id: board_id, owner, column_ids: [column_id, done_id], rule_id },
+    ...{ card_ids: [], checklists: [], items: [], comments: [] },
+  }
   for (let i = 0; i < CARDS; i++) {
-    const { id: card_id } = await api.call('createCard', { params: { board_id, column_id }, body: { title: `${i}` } })
-    const list = await api.call('createChecklist', { params: { card_id }, body: { title: 'Steps' } })
-    const item = await api.call('createItem', { params: { checklist_id: list.id }, body: { content: 'First' } })
-    card_ids.push(card_id)
-    checklist_ids.push(list.id)
-    item_ids.push(item.id)
+    const { id } = await api.call('createCard', { params: { board_id, column_id }, body: { title: `${i}` } })
+    board.card_ids.push(id)
+    await addItem(board, api, id)
   }
-  return {
-    id: board_id,
-    owner,
-    column_ids: [column_id, done_id],
-    rule_id,
-    card_ids,
-    checklist_ids,
-    item_ids,
-    comments: [],
-  }
+  return board
 }
 const assigning = ({ id }: Person) => ({ action_type: 'ASSIGN_MEMBER', action_user_id: id }) as const
 
@@ -134,7 +125,8 @@ async function attempt(random: Random) {
 
 async function change(random: Random): Promise<number> {
   const board = random.pick(boards)
-  const person = random.pick(people)
+  // Mostly the owner, who is always a member.
+  const person = random.below(2) === 0 ? board.owner : random.pick(people)
   const other = random.pick(people)
   const api = clientOf(person, random.below(instances.length))
   const byOwner = clientOf(board.owner, random.below(instances.length))
@@ -146,9 +138,11 @@ async function change(random: Random): Promise<number> {
   }
   const known = board.comments.length > 0 ? random.pick(board.comments) : undefined
   const author = known && clientOf(known.author, random.below(instances.length))
-  const item_id = random.pick(board.item_ids)
-  const user_ids = [...new Set([other.id, person.id])]
-  switch (random.below(26)) {
+  // Older ones are mostly deleted.
+  const item = random.pick(board.items.slice(-4))
+  const item_id = item.id
+  const user_ids = random.below(2) === 0 ? [person.id] : [...new Set([other.id, person.id])]
+  switch (random.below(30)) {
     case 0:
     case 1:
     case 2: {
@@ -168,11 +162,13 @@ async function change(random: Random): Promise<number> {
     case 8:
     case 9:
     case 10:
+      if (random.below(2) === 0)
+        await byOwner.send('assignCard', { params: { card_id }, body: { user_ids: [other.id] } })
       return (await api.send('unassignCard', { params: { card_id, user_id: other.id } })).status
     case 11: {
       if (other === board.owner) return 0
       const invited = await byOwner.send('inviteMember', { params, body: { user_id: other.id } })
-      if (invited.status === 201) return invited.status
+      if (invited.status === 201 || random.below(2) === 0) return invited.status
       return (await byOwner.send('removeMember', { params: { ...params, user_id: other.id } })).status
     }
     case 12: {
@@ -180,6 +176,8 @@ async function change(random: Random): Promise<number> {
       return removed.status
     }
     case 13:
+    case 26:
+    case 27:
       return (await api.send('restoreRemoved', { params: { ...params, removed_id: card_id }, body: {} })).status
     case 14:
     case 15:
@@ -189,10 +187,11 @@ async function change(random: Random): Promise<number> {
     case 18:
       return (await api.send('unassignItem', { params: { item_id, user_id: other.id } })).status
     case 19:
-      return createPart(board, api, random)
+    case 25:
+      return addItem(board, api, card_id)
     case 20: {
-      const checklist_id = random.pick(board.checklist_ids)
-      if (random.below(3) === 0) return (await api.send('deleteChecklist', { params: { checklist_id } })).status
+      const { id: checklist_id } = random.pick(board.checklists.slice(-4))
+      if (random.below(4) === 0) return (await api.send('deleteChecklist', { params: { checklist_id } })).status
       return (await api.send('deleteItem', { params: { item_id } })).status
     }
     case 21:
@@ -205,10 +204,19 @@ async function change(random: Random): Promise<number> {
       return (await byOwner.send('updateRule', { params: { rule_id: board.rule_id }, body })).status
     }
     case 24: {
-      // A new card with the id of one that is purged, or in the trash.
+      // A new card with the id of one that is purged or in the trash.
+      await api.send('deleteCard', { params: { card_id } })
       if (random.below(2) === 0) await byOwner.send('purgeRemoved', { params: { ...params, removed_id: card_id } })
       const body = { id: card_id, title: 'Again' }
-      return (await api.send('createCard', { params: { ...params, column_id: board.column_ids[0] }, body })).status
+      await api.send('createCard', { params: { ...params, column_id: board.column_ids[0] }, body })
+      return addItem(board, api, card_id)
+    }
+    case 28: {
+      // Still assigned to the card: the notification stays.
+      const self = clientOf(other, random.below(instances.length))
+      await self.send('assignItem', { params: { item_id }, body: { user_ids: [other.id] } })
+      await byOwner.send('assignCard', { params: { card_id: item.card_id }, body: { user_ids: [other.id] } })
+      return (await byOwner.send('unassignItem', { params: { item_id, user_id: other.id } })).status
     }
     default: {
       await byOwner.send('archiveBoard', { params })
@@ -217,17 +225,17 @@ async function change(random: Random): Promise<number> {
   }
 }
 
-/** Adds a checklist to a card, or an item to a checklist. */
-async function createPart(board: Board, api: Client, random: Random): Promise<number> {
-  const id = randomUUID()
-  if (random.below(3) === 0) {
-    board.checklist_ids.push(id)
-    const params = { card_id: random.pick(board.card_ids) }
-    return (await api.send('createChecklist', { params, body: { id, title: 'More' } })).status
-  }
-  board.item_ids.push(id)
-  const params = { checklist_id: random.pick(board.checklist_ids) }
-  return (await api.send('createItem', { params, body: { id, content: 'Next' } })).status
+/** Adds a checklist with an item to a card. */
+async function addItem({ checklists, items }: Board, api: Client, card_id: string): Promise<number> {
+  const [list, item] = [
+    { id: randomUUID(), card_id },
+    { id: randomUUID(), card_id },
+  ]
+  checklists.push(list)
+  items.push(item)
+  await api.send('createChecklist', { params: { card_id }, body: { id: list.id, title: 'Steps' } })
+  const params = { checklist_id: list.id }
+  return (await api.send('createItem', { params, body: { id: item.id, content: 'First' } })).status
 }
 
 /** Marks one item, or all. Nothing else happens meanwhile, so it is known what had happened before. */

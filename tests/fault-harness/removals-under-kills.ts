@@ -21,8 +21,6 @@ import { newHistory } from './run.ts'
 const COLUMNS = 4
 const CARDS_IN_COLUMN = 3
 const FEWEST_CARDS = 5
-/** Most operations take less: the kill hits one at any moment, also between its commit and its response. */
-const OPERATION_MS = 25
 
 export interface RemovalFigures {
   violations: string[]
@@ -60,6 +58,8 @@ class Run {
   readonly history: RemovalHistory = { sent: [], boards: [], contents: [], cards: [] }
   kills = 0
   private applied = 0
+  /** How long the last operation took. */
+  private lastMs = 10
   /** While something is created, no instance is killed. */
   private creating = 0
   /** Called with the instance of the next operation. */
@@ -151,7 +151,8 @@ class Run {
         pause(500),
       ])
       if (!instance?.isInRotation || this.creating > 0) continue
-      await pause(this.random.below(OPERATION_MS))
+      // At any moment of the operation, also between its commit and its response.
+      await pause(this.random.next() * 1.5 * this.lastMs)
       if (this.creating > 0) continue
       instance.isInRotation = false
       await instance.process.end('SIGKILL')
@@ -189,6 +190,7 @@ class Run {
       purge: ['DELETE', removed] as const,
     }[kind]
     this.onSend?.(instance)
+    const began = performance.now()
     try {
       const response = await fetch(instance.process.baseUrl + url, {
         method,
@@ -200,6 +202,7 @@ class Run {
       })
       sent.detail = `${response.status} ${await response.text()}`
       sent.outcome = response.ok ? 'ok' : 'rejected'
+      this.lastMs = performance.now() - began
       sent.seq = Number(response.headers.get('board-position')?.split('.')[1])
     } catch (error) {
       sent.detail = String((error as Error).cause ?? error)
