@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FullBoard } from '@lockstep/contract/boards'
-import type { Client } from '@lockstep/testing/client'
+import { Client } from '@lockstep/testing/client'
 import { emptyBoard } from '@lockstep/testing/fold'
 import { type Random, seeded } from '@lockstep/testing/random'
 import { checkFold, checkLog } from './check-log.ts'
@@ -60,8 +60,8 @@ class Run {
   private applied = 0
   /** How long the last operation took. */
   private lastMs = 10
-  /** While something is created, no instance is killed. */
-  private creating = 0
+  /** Instances that create a board are not killed. */
+  private readonly spared: Instance[] = []
   /** Called with the instance of the next operation. */
   private onSend: ((instance: Instance) => void) | undefined
   private readonly environment: FaultEnvironment
@@ -76,29 +76,35 @@ class Run {
     return this.environment.api(this.environment.owner)
   }
 
+  private pickInstance(): Instance {
+    return this.random.pick(this.environment.instances.filter(({ isInRotation }) => isInRotation))
+  }
+
   private async addBoard(): Promise<RemovalBoard> {
-    this.creating++
-    const created = await this.owner.call('createBoard', { body: { title: 'Plan' } })
+    const instance = this.pickInstance()
+    this.spared.push(instance)
+    const api = new Client(instance.process.baseUrl, this.environment.owner.token)
+    const created = await api.call('createBoard', { body: { title: 'Plan' } })
     const params = { board_id: created.id }
     const [viewer] = this.environment.viewers
-    await this.owner.call('inviteMember', { params, body: { user_id: viewer?.id ?? '' } })
-    const label = await this.owner.call('createLabel', { params, body: { name: 'Bug' } })
+    await api.call('inviteMember', { params, body: { user_id: viewer?.id ?? '' } })
+    const label = await api.call('createLabel', { params, body: { name: 'Bug' } })
     const board = { id: created.id, created: emptyBoard(created), label_id: label.id, model: new RemovalModel() }
     this.boards.push(board)
-    for (let i = 0; i < COLUMNS; i++) await this.addColumn(board)
-    this.creating--
+    for (let i = 0; i < COLUMNS; i++) await this.addColumn(board, api)
+    this.spared.splice(this.spared.indexOf(instance), 1)
     return board
   }
 
   /** Adds a column of cards with everything on them. */
-  private async addColumn({ id: board_id, label_id, model }: RemovalBoard) {
-    const { id: column_id } = await this.owner.call('createColumn', { params: { board_id }, body: { title: 'Column' } })
+  private async addColumn({ id: board_id, label_id, model }: RemovalBoard, api: Client) {
+    const { id: column_id } = await api.call('createColumn', { params: { board_id }, body: { title: 'Column' } })
     for (let i = 0; i < CARDS_IN_COLUMN; i++) {
       const body = { title: `Card ${i}`, description: 'Text', due_on: '2026-11-20' }
-      const { id: card_id } = await this.owner.call('createCard', { params: { board_id, column_id }, body })
-      await this.fill(card_id, label_id)
+      const { id: card_id } = await api.call('createCard', { params: { board_id, column_id }, body })
+      await this.fill(api, card_id, label_id)
     }
-    const { columns } = await this.owner.call('getBoard', { params: { board_id } })
+    const { columns } = await api.call('getBoard', { params: { board_id } })
     const { cards, ...json } = columns.find(({ id }) => id === column_id) as FullBoard['columns'][number]
     const kept = cards.map(async (card): Promise<ModelCard> => {
       return { json: card, contents: await this.readContents(card.id, card.attachments), state: 'on the board' }
@@ -106,18 +112,18 @@ class Run {
     model.columns.push({ json, state: 'on the board', cards: await Promise.all(kept) })
   }
 
-  private async fill(card_id: string, label_id: string) {
+  private async fill(api: Client, card_id: string, label_id: string) {
     const params = { card_id }
     const user_ids = [this.environment.owner.id, this.environment.viewers[0]?.id ?? '']
-    await this.owner.call('addCardLabel', { params: { card_id, label_id } })
-    await this.owner.call('assignCard', { params, body: { user_ids } })
-    const { id: checklist_id } = await this.owner.call('createChecklist', { params, body: { title: 'Steps' } })
-    const item = await this.owner.call('createItem', { params: { checklist_id }, body: { content: 'First' } })
-    await this.owner.call('assignItem', { params: { item_id: item.id }, body: { user_ids } })
-    await this.owner.call('createItem', { params: { checklist_id }, body: { content: 'Second' } })
+    await api.call('addCardLabel', { params: { card_id, label_id } })
+    await api.call('assignCard', { params, body: { user_ids } })
+    const { id: checklist_id } = await api.call('createChecklist', { params, body: { title: 'Steps' } })
+    const item = await api.call('createItem', { params: { checklist_id }, body: { content: 'First' } })
+    await api.call('assignItem', { params: { item_id: item.id }, body: { user_ids } })
+    await api.call('createItem', { params: { checklist_id }, body: { content: 'Second' } })
     const file = new File([randomBytes(2_000)], 'a.bin')
-    await this.owner.call('createAttachment', { params, body: { file } })
-    for (const body of ['One', 'Two']) await this.owner.call('createComment', { params, body: { body } })
+    await api.call('createAttachment', { params, body: { file } })
+    for (const body of ['One', 'Two']) await api.call('createComment', { params, body: { body } })
   }
 
   private async readContents(card_id: string, attachments: readonly { id: string }[]): Promise<Contents> {
@@ -150,10 +156,10 @@ class Run {
         }),
         pause(500),
       ])
-      if (!instance?.isInRotation || this.creating > 0) continue
+      if (!instance?.isInRotation) continue
       // At any moment of the operation, also between its commit and its response.
       await pause(this.random.next() * 1.5 * this.lastMs)
-      if (this.creating > 0) continue
+      if (this.spared.includes(instance)) continue
       instance.isInRotation = false
       await instance.process.end('SIGKILL')
       this.kills++
@@ -180,7 +186,7 @@ class Run {
     const { kind, card } = step
     const id = idOf(step)
     const sent: SentRemoval = { kind, isColumn: !card, board_id, id, outcome: 'unknown', detail: '', seq: 0 }
-    const instance = this.random.pick(this.environment.instances.filter(({ isInRotation }) => isInRotation))
+    const instance = this.pickInstance()
     const path = `/${card ? 'cards' : 'columns'}/${id}`
     const removed = `/boards/${board_id}/removed/${id}`
     const [method, url] = {
