@@ -1,5 +1,6 @@
 import type { Card, cardOperations } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
+import type { Removal } from '@lockstep/contract/removal'
 import { sql } from 'kysely'
 import { attachmentsJson } from '../attachments/attachment-queries.ts'
 import { checklistJson } from '../checklists/checklist-queries.ts'
@@ -103,22 +104,37 @@ interface NewCardState {
   /** Whether a column of the board has the id: what was removed is found by its id alone. */
   isOfColumn: boolean
 }
-const newCardState = statement(
-  'read_new_card_state',
-  (args: { board_id: string; id: string | null; column_id: string }) => sql<NewCardState>`
-    select exists (select from columns where board_id = ${args.board_id} and id = ${args.column_id}) as "hasColumn",
-      exists (select from removals where board_id = ${args.board_id} and id = ${args.id} and removed_as = 'deleted' and card_id is not null) as "isDeleted",
-      exists (select from columns where board_id = ${args.board_id} and id = ${args.id})
-        or exists (select from removals where board_id = ${args.board_id} and id = ${args.id} and card_id is null) as "isOfColumn"`,
-)
-/** What decides whether a card can be created. */
-export const readNewCardState = async (db: Db, card: { board_id: string; id: string | null; column_id: string }) =>
-  (await db.run(newCardState, card))[0] as NewCardState
-
 const columnExists = statement('column_exists', (args: ResourceKey, query) =>
   query.selectFrom('columns').select('id').where('board_id', '=', args.board_id).where('id', '=', args.id),
 )
 export const hasColumn = async (db: Db, key: ResourceKey) => (await db.run(columnExists, key)).length === 1
+
+const newCardState = statement(
+  'read_new_card_state',
+  (args: ResourceKey & { column_id: string }) => sql<{
+    has_column: boolean
+    is_column: boolean
+    removed: 'column' | Removal['as'] | null
+  }>`
+    select exists (select from columns where board_id = ${args.board_id} and id = ${args.column_id}) as has_column,
+      exists (select from columns where board_id = ${args.board_id} and id = ${args.id}) as is_column,
+      (select case when card_id is null then 'column' else removed_as end from removals
+        where board_id = ${args.board_id} and id = ${args.id}) as removed`,
+)
+/** What decides whether a card can be created. Only an id that a client chose can be in use. */
+export async function readNewCardState(
+  db: Db,
+  { board_id, id, column_id }: { board_id: string; id: string | null; column_id: string },
+): Promise<NewCardState> {
+  if (id === null)
+    return { hasColumn: await hasColumn(db, { board_id, id: column_id }), isDeleted: false, isOfColumn: false }
+  const [row] = await db.run(newCardState, { board_id, id, column_id })
+  return {
+    hasColumn: row?.has_column === true,
+    isDeleted: row?.removed === 'deleted',
+    isOfColumn: row?.is_column === true || row?.removed === 'column',
+  }
+}
 
 const move = statement(
   'read_card_move',
