@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 
 /** Response headers that pages of allowed origins may read, besides the safelisted ones. */
-export const EXPOSED_HEADERS = ['Board-Position', 'ETag', 'Idempotent-Replayed', 'Link', 'Retry-After', 'X-Request-Id']
+export const EXPOSED_HEADERS = [
+  ...['Board-Position', 'ETag', 'Idempotent-Replayed', 'Link', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+  'X-Request-Id',
+]
 
 /**
  * CORS headers of responses; preflight requests are handled in `server.ts`. Under the wildcard the origin is repeated, because

@@ -46,7 +46,11 @@ function recordMethods(app: FastifyInstance) {
 export function send(reply: FastifyReply, problem: Problem) {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
   if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', problem.retryAfterSeconds)
-  return reply.code(problem.status).type('application/json; charset=utf-8').send(problem.text())
+  return reply
+    .headers(problem.headers)
+    .code(problem.status)
+    .type('application/json; charset=utf-8')
+    .send(problem.text())
 }
 
 export function problemOf(error: unknown): Problem {

@@ -57,10 +57,11 @@ export async function authorizeRequest(route: Route, request: RequestWithContext
   // An upload is received before its board is locked, so it is always authorized first.
   const mayRepeat = route.isWrite && !route.isUpload && !key.problem && isAcceptable(request, route.bodyLimit)
   const recentBoard = mayRepeat ? deps.recentAccess.boardOf(accessRequest) : undefined
-  const [access, excess] = await Promise.all([
+  const [access, { excess, headers }] = await Promise.all([
     recentBoard ? undefined : checkAccess(deps.core.database.forKey(user_id), accessRequest),
     deps.limits.request(user_id, request.ip),
   ])
+  if (headers) reply.headers(headers)
   if (path.problem) throw path.problem
   if (operation.access === 'superuser') access?.requireSuperuser()
   if (access) authorizeContext(route, context, access)

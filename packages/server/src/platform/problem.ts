@@ -8,6 +8,8 @@ interface ProblemOptions {
   /** With `precondition_failed`: the current resource as JSON text. Never parsed, because it can have megabytes. */
   current?: string
   retryAfterSeconds?: number
+  /** Additional headers of the response. */
+  headers?: Record<string, string>
 }
 
 /** An error that is returned to the client. Thrown anywhere, rendered by `http/error-handler.ts`. */
@@ -17,14 +19,19 @@ export class Problem extends Error {
   readonly fields: Record<string, unknown>
   readonly current: string | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly headers: Record<string, string>
 
-  constructor(code: ProblemCode, { detail, fields = {}, current, retryAfterSeconds }: ProblemOptions = {}) {
+  constructor(
+    code: ProblemCode,
+    { detail, fields = {}, current, retryAfterSeconds, headers = {} }: ProblemOptions = {},
+  ) {
     const { status, detail: defaultDetail } = problems[code]
     super(detail ?? defaultDetail)
     this.code = code
     this.status = status
     this.fields = fields
     this.current = current
+    this.headers = headers
     this.retryAfterSeconds = retryAfterSeconds ?? (status === 503 ? 1 : undefined)
   }
 

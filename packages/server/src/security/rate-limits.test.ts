@@ -357,6 +357,51 @@ describe('counts', () => {
   })
 })
 
+describe('response headers', () => {
+  const limitsOf = ({ headers }: ApiResponse) => [headers.get('ratelimit-policy'), headers.get('ratelimit')]
+
+  test('[LIMIT-13] say what is left of the user’s requests, whatever the status, and what was exceeded', async () => {
+    const service = await limited({ MAX_REQUESTS_PER_MINUTE: '3' })
+    const { api } = await service.user()
+    const responses = [
+      await api.send('getMe', {}),
+      await api.send('getBoard', { params: { board_id: NOBODYS_BOARD } }),
+      await api.send('createBoard', { body: { title: '' } }),
+      await api.send('getMe', {}),
+    ]
+    expect(responses.map(({ status }) => status)).toEqual([200, 404, 422, 429])
+    const t = expect.stringMatching(/^"request";r=[0-2];t=([1-9]|[1-5]\d|60)$/)
+    expect(responses.map(limitsOf)).toEqual(responses.map(() => ['"request";q=3;w=60', t]))
+    expect(responses.map((each) => /r=(\d)/.exec(limitsOf(each)[1] ?? '')?.[1])).toEqual(['2', '1', '0', '0'])
+    const last = responses.at(-1) as ApiResponse
+    expect(limitsOf(last)[1]).toContain(`t=${retryAfter(last)}`)
+  })
+
+  test('[LIMIT-13] name the limit that was exceeded', async () => {
+    const service = await limited({ MAX_LOGINS_PER_MINUTE: '1', MAX_REQUESTS_PER_MINUTE_PER_ADDRESS: '1' })
+    const { email, api } = await service.user()
+    const login = await logIn(service, email, PASSWORD)
+    expect(limitsOf(login)).toEqual([null, null])
+    expect(limitsOf(await logIn(service, email, PASSWORD))[0]).toBe('"login";q=1;w=60')
+    const read = () => api.send('getMe', { headers: from(CAFE) })
+    expect(limitsOf(await read())[0]).toMatch(/^"request";/)
+    expect(limitsOf(await read())[0]).toBe('"request_address";q=1;w=60')
+  })
+
+  test('[LIMIT-13] are absent without limits, and on a request that Redis did not count', async () => {
+    const free = await limited({ RATE_LIMITS: 'off' })
+    expect(limitsOf(await readMe(await free.user()))).toEqual([null, null])
+    const store = await startRedis()
+    const service = await limited({ REDIS_URL: store.url })
+    const ada = await service.user()
+    expect(limitsOf(await readMe(ada))[1]).toContain('"request";r=')
+    store.process().signal('SIGSTOP')
+    const frozen = await readMe(ada)
+    expect([frozen.status, ...limitsOf(frozen)]).toEqual([200, null, null])
+    store.process().signal('SIGCONT')
+  })
+})
+
 describe('a Redis that fails', () => {
   const asNode = (node: Store) => ({ node, url: node.url })
   /** The log lines about rate limits, in order. */
@@ -475,10 +520,10 @@ describe('a Redis that fails', () => {
     const allowed = Object.fromEntries(LIMITS.map((limit) => [limit, 1_000])) as Record<(typeof LIMITS)[number], number>
     const quiet = { info: () => {}, warn: () => {} }
     const limits = new RateLimits({ redisUrl: store.url, secrets: [MARK], allowed }, quiet)
-    expect(await limits.request(randomUUID(), HOME)).toBeUndefined()
+    expect((await limits.request(randomUUID(), HOME)).excess).toBeUndefined()
     store.process().signal('SIGSTOP')
     const start = performance.now()
-    for (let i = 0; i < 100; i++) expect(await limits.request(randomUUID(), HOME)).toBeUndefined()
+    for (let i = 0; i < 100; i++) expect((await limits.request(randomUUID(), HOME)).excess).toBeUndefined()
     // A hundred times 50 ms would be five seconds.
     expect(performance.now() - start).toBeLessThan(1_500)
     limits.close()

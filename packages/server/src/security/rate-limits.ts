@@ -48,6 +48,10 @@ type CountKey = [limit: LimitName, ...identity: string[]]
 type RedisCount = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>
 type RedisCommand<T> = (limiter: RateLimiterRedis, key: string) => Promise<T>
 
+/** Until the window of a count ends, at least one second. */
+const secondsLeft = (counts: (RedisCount | null)[], local: LocalCount) =>
+  Math.max(1, Math.ceil(Math.max(local.msLeft, ...counts.map((count) => count?.msBeforeNext ?? 0)) / 1_000))
+
 export interface LimitSettings {
   /** If empty, each instance counts by itself. */
   redisUrl: string
@@ -62,6 +66,14 @@ export interface LimitSettings {
   onRejected?: (limit: LimitName) => void
   /** Called for each request that Redis could not count. */
   onUncounted?: (limit: LimitName) => void
+}
+
+/** The result of counting a request. */
+export interface Counted {
+  /** Set when it exceeds the limit. */
+  excess?: Problem
+  /** Response headers that say what is left. None when the request was not counted. */
+  headers?: Record<string, string>
 }
 
 /** Limits failures only, such as wrong passwords. */
@@ -123,10 +135,11 @@ export class RateLimits {
     this.limiters = Object.fromEntries(names.map((limit) => [limit, limiter(limit)])) as typeof this.limiters
   }
 
-  /** Counts a request by user and by address. Returns a problem when it exceeds a limit. */
-  async request(user_id: string, address: string): Promise<Problem | undefined> {
-    if (!this.allowed) return undefined
-    return this.consumeLocal(['request_address', networkOf(address)]) ?? this.consume(['request', user_id])
+  /** Counts a request by user and by address. */
+  async request(user_id: string, address: string): Promise<Counted> {
+    if (!this.allowed) return {}
+    const excess = this.consumeLocal(['request_address', networkOf(address)])
+    return excess ? { excess } : this.count(['request', user_id])
   }
 
   registration(address: string): Promise<Problem | undefined> {
@@ -186,7 +199,11 @@ export class RateLimits {
   }
 
   private async consume(key: CountKey): Promise<Problem | undefined> {
-    if (!this.allowed) return undefined
+    return (await this.count(key)).excess
+  }
+
+  private async count(key: CountKey): Promise<Counted> {
+    if (!this.allowed) return {}
     const command: RedisCommand<RedisCount> = (limiter, redisKey) =>
       limiter.consume(redisKey).catch((rejection: unknown) => {
         if (!(rejection instanceof RateLimiterRes)) throw rejection
@@ -194,8 +211,11 @@ export class RateLimits {
         return { consumedPoints: Number.POSITIVE_INFINITY, msBeforeNext: rejection.msBeforeNext }
       })
     const counts = await this.askRedis(key, command)
-    const local = this.needsLocalCount(key, counts) ? this.localCount(key).add() : this.localCount(key).read()
-    return this.problemOver(key, counts, local, 1)
+    const isLocal = this.needsLocalCount(key, counts)
+    const local = isLocal ? this.localCount(key).add() : this.localCount(key).read()
+    const excess = this.problemOver(key, counts, local, 1)
+    if (excess) return { excess }
+    return isLocal || counts.length > 0 ? { headers: this.headersOf(key, counts, local) } : {}
   }
 
   private consumeLocal(key: CountKey): Problem | undefined {
@@ -204,17 +224,32 @@ export class RateLimits {
 
   /** A problem when the counts of Redis and of the process together exceed the limit; with `added` 0, when they reach it. */
   private problemOver(
-    [limit]: CountKey,
+    key: CountKey,
     counts: (RedisCount | null)[],
     local: LocalCount,
     added: 0 | 1,
   ): Problem | undefined {
+    if (this.remaining(key, counts, local) + added > 0) return undefined
+    this.onRejected(key[0])
+    const headers = this.headersOf(key, counts, local)
+    return new Problem('too_many_requests', { retryAfterSeconds: secondsLeft(counts, local), headers })
+  }
+
+  /** How much of a limit is left; negative when it is exceeded. */
+  private remaining([limit]: CountKey, counts: (RedisCount | null)[], local: LocalCount): number {
     const shared = counts.map((count) => count?.consumedPoints ?? 0)
+    return (this.allowed as Record<LimitName, number>)[limit] - Math.max(0, ...shared) - local.count
+  }
+
+  /** The fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers. */
+  private headersOf(key: CountKey, counts: (RedisCount | null)[], local: LocalCount): Record<string, string> {
+    const [limit] = key
     const allowed = (this.allowed as Record<LimitName, number>)[limit]
-    if (Math.max(0, ...shared) + local.count < allowed + added) return undefined
-    this.onRejected(limit)
-    const ms = Math.max(local.msLeft, ...counts.map((count) => count?.msBeforeNext ?? 0))
-    return new Problem('too_many_requests', { retryAfterSeconds: Math.max(1, Math.ceil(ms / 1_000)) })
+    const remaining = Math.max(0, this.remaining(key, counts, local))
+    return {
+      'ratelimit-policy': `"${limit}";q=${allowed};w=${limitDefinitions[limit].seconds}`,
+      ratelimit: `"${limit}";r=${remaining};t=${secondsLeft(counts, local)}`,
+    }
   }
 
   /** Whether the process must count, because Redis did not. */
