@@ -6,6 +6,7 @@ const published = new Map([
   ['packages/client/README.md', 'README.md'],
   ['docs/guide.md', 'guide.md'],
   ['docs/errors.md', 'errors.md'],
+  ['docs/api-stability.md', 'api-stability.md'],
 ])
 
 /** The documents of the client package by name, without links into the repository. */

@@ -40,7 +40,7 @@ export interface Calls {
   getLiveness(input?: types.GetLivenessInput, options?: CallOptions): Promise<types.Liveness>
   /** Create a board and become its owner. Problems: `id_taken`, `owned_board_limit`. (`POST /boards`) */
   createBoard(input: types.CreateBoardInput, options?: CallOptions): Promise<types.Board>
-  /** List the boards you are a member of. Only this list has `open_cards`, `my_cards` and `changed_at`. With an access token of one board, it has only that board. (`GET /boards`) */
+  /** List the boards you are a member of. Oldest first. A page ends with the board that fills 1 MiB. Only this list has `open_cards`, `my_cards` and `changed_at`. With an access token of one board, it has only that board. (`GET /boards`) */
   listBoards(input?: types.ListBoardsInput, options?: CallOptions): Promise<types.ListedBoard[]>
   /** Read a board with its columns, cards, labels and members. `Board-Position` is the position of exactly the returned state. (`GET /boards/{board_id}`) */
   getBoard(input: types.GetBoardInput, options?: CallOptions): Promise<types.FullBoard>
@@ -56,7 +56,7 @@ export interface Calls {
   getBoardUsage(input: types.GetBoardUsageInput, options?: CallOptions): Promise<types.BoardUsage>
   /** Make a user a member of a board. Problems: `user_not_found`, `already_a_member`. (`POST /boards/{board_id}/invite`) */
   inviteMember(input: types.InviteMemberInput, options?: CallOptions): Promise<types.Invited>
-  /** List the members of a board. (`GET /boards/{board_id}/members`) */
+  /** List the members of a board. In the order in which they joined. (`GET /boards/{board_id}/members`) */
   listMembers(input: types.ListMembersInput, options?: CallOptions): Promise<types.BoardMember[]>
   /** Change the role of a member. A board needs at least one owner. Problems: `member_not_found`, `last_owner`. (`PATCH /boards/{board_id}/members/{user_id}`) */
   updateMember(input: types.UpdateMemberInput, options?: CallOptions): Promise<types.BoardMember>
@@ -100,9 +100,9 @@ export interface Calls {
   addCardLabel(input: types.AddCardLabelInput, options?: CallOptions): Promise<types.Card>
   /** Remove a label from a card. Problems: `label_not_found`, `board_log_limit`, `change_too_large`. (`DELETE /cards/{card_id}/labels/{label_id}`) */
   removeCardLabel(input: types.RemoveCardLabelInput, options?: CallOptions): Promise<undefined>
-  /** List the labels of a board. (`GET /boards/{board_id}/labels`) */
+  /** List the labels of a board. Oldest first. (`GET /boards/{board_id}/labels`) */
   listLabels(input: types.ListLabelsInput, options?: CallOptions): Promise<types.Label[]>
-  /** Count the cards of each label of a board. Most used first, then by name. Includes labels without cards. (`GET /boards/{board_id}/labels/stats`) */
+  /** Count the cards of each label of a board. Most used first, then by name. Includes labels without cards. A list with `limit` or `cursor` has the oldest label first instead, because the counts can change between two pages. (`GET /boards/{board_id}/labels/stats`) */
   countLabels(input: types.CountLabelsInput, options?: CallOptions): Promise<types.LabelUsage[]>
   /** Create a label on a board. Problems: `id_taken`. (`POST /boards/{board_id}/labels`) */
   createLabel(input: types.CreateLabelInput, options?: CallOptions): Promise<types.Label>
@@ -154,7 +154,7 @@ export interface Calls {
   purgeRemoved(input: types.PurgeRemovedInput, options?: CallOptions): Promise<undefined>
   /** Create an automation rule. The column, label and user of a rule must belong to the board. A rule without the one that its trigger or action needs is accepted, and matches nothing. A board has at most 100 rules. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`, `too_many_rules`, `id_taken`. (`POST /boards/{board_id}/automations`) */
   createRule(input: types.CreateRuleInput, options?: CallOptions): Promise<types.AutomationRule>
-  /** List the automation rules of a board. (`GET /boards/{board_id}/automations`) */
+  /** List the automation rules of a board. Oldest first. (`GET /boards/{board_id}/automations`) */
   listRules(input: types.ListRulesInput, options?: CallOptions): Promise<types.AutomationRule[]>
   /** Change an automation rule. Only the fields that are sent are validated, so a rule can always be renamed, enabled or disabled. Problems: `column_not_found`, `label_not_found`, `user_not_found`, `user_not_a_member`. (`PATCH /automations/{rule_id}`) */
   updateRule(input: types.UpdateRuleInput, options?: CallOptions): Promise<types.AutomationRule>
@@ -168,7 +168,7 @@ export interface Calls {
   listEvents(input: types.ListEventsInput, options?: CallOptions): Promise<types.LoggedEvent[]>
   /** Read the history of a card, newest first. The events of the card, its checklists, items, attachments and comments, as far as the log is kept, also after the card was deleted. `Link` is the next page, with older events. A card that was only re-spaced to make room for another one has no event here. The history of a card of another board is empty. (`GET /boards/{board_id}/cards/{card_id}/events`) */
   listCardEvents(input: types.ListCardEventsInput, options?: CallOptions): Promise<types.LoggedEvent[]>
-  /** List what concerns you on all your boards. Newest first; `Link` is the next page. Cards that were archived or deleted and archived boards are left out until they are restored. (`GET /me/inbox`) */
+  /** List what concerns you on all your boards. Newest first; `Link` is the next page. An item that changes moves to the top: read the first page again to see it there. Cards that were archived or deleted and archived boards are left out until they are restored. (`GET /me/inbox`) */
   listInbox(input?: types.ListInboxInput, options?: CallOptions): Promise<types.InboxItem[]>
   /** Count the unread items of your inbox. (`GET /me/inbox/summary`) */
   getInboxSummary(input?: types.GetInboxSummaryInput, options?: CallOptions): Promise<types.InboxSummary>

@@ -665,6 +665,10 @@ export interface CreateBoardInput {
 export interface ListBoardsInput {
   /** Only archived boards, or only the others. */
   archived?: "true" | "false"
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface GetBoardInput {
@@ -700,6 +704,10 @@ export interface InviteMemberInput {
 
 export interface ListMembersInput {
   board_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface UpdateMemberInput {
@@ -722,6 +730,10 @@ export interface CreateInvitationInput {
 
 export interface ListInvitationsInput {
   board_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface RevokeInvitationInput {
@@ -793,8 +805,11 @@ export interface FindCardsInput {
   due_from?: string
   /** Due on this day or earlier. */
   due_to?: string
-  /** The last card of the previous page. */
+  /** Deprecated, use `cursor`: the last card of the previous page. */
   after?: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. */
   limit?: number
 }
 
@@ -848,10 +863,18 @@ export interface RemoveCardLabelInput {
 
 export interface ListLabelsInput {
   board_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface CountLabelsInput {
   board_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface CreateLabelInput {
@@ -939,6 +962,7 @@ export interface ListCommentsInput {
   card_id: string
   /** From the `Link` of the previous page. */
   cursor?: string
+  /** The size of a page. */
   limit?: number
 }
 
@@ -975,6 +999,7 @@ export interface ListRemovedInput {
   column_id?: string
   /** From the `Link` of the previous page. */
   cursor?: string
+  /** The size of a page. */
   limit?: number
 }
 
@@ -1013,6 +1038,10 @@ export interface CreateRuleInput {
 
 export interface ListRulesInput {
   board_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface UpdateRuleInput {
@@ -1033,8 +1062,11 @@ export interface DeleteRuleInput {
 
 export interface ListRunsInput {
   board_id: string
-  /** The last run of the previous page. */
+  /** Deprecated, use `cursor`: the last run of the previous page. */
   before?: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. */
   limit?: number
 }
 
@@ -1044,15 +1076,20 @@ export interface GetPresenceInput {
 
 export interface ListEventsInput {
   board_id: string
+  /** Where to start. `cursor` has priority. */
   after?: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. */
   limit?: number
 }
 
 export interface ListCardEventsInput {
   board_id: string
   card_id: string
-  /** The `seq` of the last event of the previous page. */
-  cursor?: number
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. */
   limit?: number
 }
 
@@ -1061,6 +1098,7 @@ export interface ListInboxInput {
   unread?: "true" | "false"
   /** From the `Link` of the previous page. */
   cursor?: string
+  /** The size of a page. */
   limit?: number
 }
 
@@ -1086,7 +1124,12 @@ export interface CreateTokenInput {
   expires_in_days?: number
 }
 
-export type ListTokensInput = Record<string, never>
+export interface ListTokensInput {
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
+}
 
 export interface RevokeTokenInput {
   token_id: string
@@ -1096,6 +1139,10 @@ export type RevokeTokensInput = Record<string, never>
 
 export interface ListBoardTokensInput {
   board_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface RevokeBoardTokenInput {
@@ -1105,8 +1152,10 @@ export interface RevokeBoardTokenInput {
 
 export interface FindAccountsInput {
   search?: string
-  limit?: number
+  /** From the `Link` of the previous page. */
   cursor?: string
+  /** The size of a page. */
+  limit?: number
 }
 
 export interface CreateAccountInput {
@@ -1138,6 +1187,10 @@ export interface CreateResetLinkInput {
 
 export interface ListAccountTokensInput {
   user_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. Without `limit` and `cursor`, the list is returned whole. */
+  limit?: number
 }
 
 export interface RevokeAccountTokensInput {
@@ -1155,8 +1208,10 @@ export interface EraseAccountInput {
 export type GetStatisticsInput = Record<string, never>
 
 export interface ListAdminActionsInput {
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. */
   limit?: number
-  cursor?: number
 }
 
 export interface CreateServiceInvitationInput {
@@ -1164,8 +1219,10 @@ export interface CreateServiceInvitationInput {
 }
 
 export interface FindInvitationsInput {
-  limit?: number
+  /** From the `Link` of the previous page. */
   cursor?: string
+  /** The size of a page. */
+  limit?: number
 }
 
 export interface RevokeAnyInvitationInput {

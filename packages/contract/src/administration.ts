@@ -4,7 +4,7 @@ import { cardFields } from './cards.ts'
 import { itemFields } from './checklists.ts'
 import { commentFields } from './comments.ts'
 import { invitationFields, Link } from './invitations.ts'
-import { Changes, Message, Nullable, named, nothing, operation, Text, Timestamp, Uuid } from './operation.ts'
+import { Changes, Message, Nullable, named, nothing, operation, Paging, Text, Timestamp, Uuid } from './operation.ts'
 import { AccessToken } from './tokens.ts'
 
 const accountShape = Type.Object({
@@ -113,7 +113,6 @@ export interface AccountExport extends Static<typeof exportShape> {}
 export const AccountExport = named<AccountExport>('AccountExport', exportShape)
 
 const AccountPath = Type.Object({ user_id: Uuid })
-const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 }))
 const only = 'For superusers, if `ADMIN_API=on`.'
 const guarded = { tag: 'administration', access: 'superuser' } as const
 
@@ -124,7 +123,7 @@ export const administrationOperations = {
     path: '/admin/users',
     summary: 'List accounts, or search them by username or e-mail address',
     description: `Ordered by id, which is the order of registration. \`Link\` is the next page. ${only}`,
-    query: Type.Object({ search: Type.Optional(Text(254)), limit: Limit, cursor: Type.Optional(Uuid) }),
+    query: Type.Object({ search: Type.Optional(Text(254)), ...Paging({ default: 50 }) }),
     returns: { status: 200, schema: Type.Array(Account) },
   }),
   createAccount: operation({
@@ -186,6 +185,7 @@ export const administrationOperations = {
     summary: 'List the access tokens of a user, newest first',
     description: only,
     params: AccountPath,
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(AccessToken) },
     problems: ['user_not_found'],
   }),
@@ -233,10 +233,7 @@ export const administrationOperations = {
     path: '/admin/audit',
     summary: 'Read the audit log, newest entry first',
     description: `\`Link\` is the next page, with older entries. ${only}`,
-    query: Type.Object({
-      limit: Limit,
-      cursor: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    }),
+    query: Type.Object(Paging({ default: 50 })),
     returns: { status: 200, schema: Type.Array(AdminAction) },
   }),
 }

@@ -9,6 +9,8 @@ import {
   Optional,
   operation,
   owner,
+  PAGING_DAY,
+  Paging,
   Timestamp,
   Title,
   Uuid,
@@ -84,8 +86,10 @@ export const automationOperations = {
     path: '/boards/{board_id}/automations',
     tag: 'automations',
     summary: 'List the automation rules of a board',
+    description: 'Oldest first.',
     access: member('board'),
     params: BoardPath,
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(AutomationRule) },
   }),
   updateRule: operation({
@@ -131,9 +135,12 @@ export const automationOperations = {
     access: member('board'),
     params: BoardPath,
     query: Type.Object({
-      before: Type.Optional(Type.String({ format: 'uuid', description: 'The last run of the previous page.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+      before: Type.Optional(
+        Type.String({ format: 'uuid', description: 'Deprecated, use `cursor`: the last run of the previous page.' }),
+      ),
+      ...Paging({ default: 50, maximum: 200 }),
     }),
+    deprecated: { before: PAGING_DAY },
     returns: { status: 200, schema: Type.Array(AutomationRun) },
   }),
 }

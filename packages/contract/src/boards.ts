@@ -13,6 +13,7 @@ import {
   operation,
   owner,
   ownerOrSelf,
+  Paging,
   Text,
   Timestamp,
   Title,
@@ -92,13 +93,14 @@ export const boardOperations = {
     tag: 'boards',
     summary: 'List the boards you are a member of',
     description:
-      'Only this list has `open_cards`, `my_cards` and `changed_at`. With an access token of one board, it has only that board.',
+      'Oldest first. A page ends with the board that fills 1 MiB. Only this list has `open_cards`, `my_cards` and `changed_at`. With an access token of one board, it has only that board.',
     access: 'authenticated',
     token: { scope: 'read', board_tokens: true },
     query: Type.Object({
       archived: Type.Optional(
         Type.Enum(['true', 'false'], { description: 'Only archived boards, or only the others.' }),
       ),
+      ...Paging(),
     }),
     returns: { status: 200, schema: Type.Array(ListedBoard) },
   }),
@@ -195,8 +197,10 @@ export const memberOperations = {
     path: '/boards/{board_id}/members',
     tag: 'members',
     summary: 'List the members of a board',
+    description: 'In the order in which they joined.',
     access: member('board'),
     params: BoardPath,
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(BoardMember) },
   }),
   updateMember: operation({

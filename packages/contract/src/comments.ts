@@ -8,6 +8,7 @@ import {
   nothing,
   operation,
   ownerOrAuthor,
+  Paging,
   Timestamp,
   Uuid,
   VisibleText,
@@ -81,10 +82,7 @@ export const commentOperations = {
       'Ordered by `created_at` and `id`. `Link` is the next page, with older comments. A comment that exists all the while is listed once.',
     access: member('card'),
     params: CardPath,
-    query: Type.Object({
-      cursor: Type.Optional(Type.String({ format: 'cursor', description: 'From the `Link` of the previous page.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 30 })),
-    }),
+    query: Type.Object(Paging({ default: 30 })),
     returns: { status: 200, schema: Type.Array(Comment) },
   }),
   updateComment: operation({

@@ -83,7 +83,7 @@ export const formats = {
     says: 'must be a position, <epoch>.<seq>, or a number',
   },
   cursor: {
-    test: (value: string) => /^\d{1,15}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value),
+    test: (value: string) => /^\d{1,16}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value),
     says: 'must be the cursor of a Link header',
   },
   date: {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, named, operation, Timestamp, Uuid } from './operation.ts'
+import { Nullable, named, operation, Paging, Timestamp, Uuid } from './operation.ts'
 import { User } from './users.ts'
 
 /** From the strongest to the weakest. */
@@ -43,12 +43,11 @@ export const inboxOperations = {
     tag: 'inbox',
     summary: 'List what concerns you on all your boards',
     description:
-      'Newest first; `Link` is the next page. Cards that were archived or deleted and archived boards are left out until they are restored.',
+      'Newest first; `Link` is the next page. An item that changes moves to the top: read the first page again to see it there. Cards that were archived or deleted and archived boards are left out until they are restored.',
     access: 'authenticated',
     query: Type.Object({
       unread: Type.Optional(Type.Enum(['true', 'false'], { description: '`true`: only unread items.' })),
-      cursor: Type.Optional(Type.String({ format: 'cursor', description: 'From the `Link` of the previous page.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+      ...Paging({ default: 50 }),
     }),
     returns: { status: 200, schema: Type.Array(InboxItem) },
   }),

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, named, nothing, Optional, operation, owner, Timestamp, Uuid } from './operation.ts'
+import { Nullable, named, nothing, Optional, operation, owner, Paging, Timestamp, Uuid } from './operation.ts'
 
 const Role = Type.Enum(['owner', 'member'])
 export const Email = Type.String({ format: 'email', maxLength: 254 })
@@ -76,6 +76,7 @@ export const invitationOperations = {
     description: 'Newest first, without their secrets. A board has at most 50.',
     access: owner('board'),
     params: BoardPath,
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(Invitation) },
   }),
   revokeInvitation: operation({
@@ -144,10 +145,7 @@ export const adminInvitationOperations = {
     path: '/admin/invitations',
     summary: 'List all pending invitations, to boards and to the service',
     description: `Ordered by id, oldest first, without their secrets. \`Link\` is the next page. ${only}`,
-    query: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-      cursor: Type.Optional(Uuid),
-    }),
+    query: Type.Object(Paging({ default: 50 })),
     returns: { status: 200, schema: Type.Array(Invitation) },
   }),
   revokeAnyInvitation: operation({

@@ -9,6 +9,7 @@ import {
   nothing,
   Optional,
   operation,
+  Paging,
   Title,
   Uuid,
 } from './operation.ts'
@@ -37,8 +38,10 @@ export const labelOperations = {
     path: '/boards/{board_id}/labels',
     tag: 'labels',
     summary: 'List the labels of a board',
+    description: 'Oldest first.',
     access: member('board'),
     params: BoardPath,
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(Label) },
   }),
   countLabels: operation({
@@ -46,9 +49,11 @@ export const labelOperations = {
     path: '/boards/{board_id}/labels/stats',
     tag: 'labels',
     summary: 'Count the cards of each label of a board',
-    description: 'Most used first, then by name. Includes labels without cards.',
+    description:
+      'Most used first, then by name. Includes labels without cards. A list with `limit` or `cursor` has the oldest label first instead, because the counts can change between two pages.',
     access: member('board'),
     params: BoardPath,
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(LabelUsage) },
   }),
   createLabel: operation({

@@ -107,10 +107,10 @@ export function openApi(): Json {
 }
 
 function describe(operationId: string, operation: Operation, components: Components): Json {
-  const { tag, summary, description, access, params, query, body, body_type, returns, emits } = operation
+  const { tag, summary, description, access, params, query, deprecated, body, body_type, returns, emits } = operation
   const parameters = [
     ...parametersOf('path', params, components),
-    ...parametersOf('query', query, components),
+    ...parametersOf('query', query, components, deprecated),
     ...(emits ? [idempotencyKey] : []),
     ...(acceptsIfMatch(operation) ? [ifMatch] : []),
     ...(isConditional(operation) ? [ifNoneMatch] : []),
@@ -162,12 +162,18 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-function parametersOf(place: 'path' | 'query', schema: Operation['params'], components: Components): Json[] {
+function parametersOf(
+  place: 'path' | 'query',
+  schema: Operation['params'],
+  components: Components,
+  deprecated: Operation['deprecated'] = {},
+): Json[] {
   const required = new Set(schema?.required ?? [])
   return Object.entries(schema?.properties ?? {}).map(([name, field]) => ({
     name,
     in: place,
     required: required.has(name),
+    ...(name in deprecated && { deprecated: true }),
     schema: components.reference(field),
   }))
 }

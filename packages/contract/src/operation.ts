@@ -49,6 +49,28 @@ export const RequiredPlace = Type.Object(Place, {
   anyOf: [{ required: ['position'], properties: { position: { type: 'integer' } } }, { required: ['after_id'] }],
 })
 
+/** The day on which `cursor` replaced all other parameters for paging. */
+export const PAGING_DAY = '2026-11-17'
+
+/**
+ * The query parameters with which every list is read page by page. `default` is the usual size of a page; without it, the list
+ * is returned whole unless one of the parameters is sent.
+ */
+export const Paging = (bounds: { default?: number; maximum?: number; format?: 'cursor' | 'position' } = {}) => ({
+  cursor: Type.Optional(
+    Type.String({ format: bounds.format ?? 'cursor', description: 'From the `Link` of the previous page.' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: bounds.maximum ?? 100,
+      ...(bounds.default === undefined
+        ? { description: 'The size of a page. Without `limit` and `cursor`, the list is returned whole.' }
+        : { default: bounds.default, description: 'The size of a page.' }),
+    }),
+  ),
+})
+
 /** The bytes of a file, in a request or a response. */
 export const Bytes = Type.Unsafe<Blob>({ type: 'string', format: 'binary' })
 
@@ -126,6 +148,10 @@ export interface Operation {
   is_secret?: true
   params?: TObject
   query?: TObject
+  /** Query parameters that still work and will be removed, with the day on which they were deprecated. */
+  deprecated?: Readonly<Record<string, string>>
+  /** A list without a next page. All other lists have `Paging`. */
+  is_unpaged?: true
   body?: TSchema
   /** The format of the body; JSON by default. An upload is a multipart form with one file. */
   body_type?: 'json' | 'form' | 'upload'
@@ -140,6 +166,11 @@ export interface Operation {
   problems?: readonly ProblemCode[]
 }
 export const operation = <const O extends Operation>(o: O) => o
+
+/** Whether an operation returns a list. */
+export const isList = ({ returns }: Operation) => (returns.schema as { type?: string }).type === 'array'
+/** Whether an operation returns a list page by page. */
+export const isPaged = ({ query }: Operation) => query !== undefined && 'cursor' in query.properties
 
 /**
  * What an access token needs to call an operation. By default, what only owners may do needs `admin`, other reads `read`, and

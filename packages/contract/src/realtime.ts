@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { member, Nullable, named, operation, Timestamp, Uuid } from './operation.ts'
+import { member, Nullable, named, operation, Paging, Timestamp, Uuid } from './operation.ts'
 
 /** Version of the event schema, in every event. It changes only with an incompatible change. */
 export const EVENT_VERSION = '1.0'
@@ -96,8 +96,10 @@ export const realtimeOperations = {
     access: member('board'),
     params: BoardPath,
     query: Type.Object({
-      after: Type.Optional(Type.String({ format: 'position', default: '0' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+      after: Type.Optional(
+        Type.String({ format: 'position', default: '0', description: 'Where to start. `cursor` has priority.' }),
+      ),
+      ...Paging({ default: 100, maximum: 500, format: 'position' }),
     }),
     returns: { status: 200, schema: Type.Array(LoggedEvent) },
     problems: ['history_gone'],
@@ -111,16 +113,7 @@ export const realtimeOperations = {
       'The events of the card, its checklists, items, attachments and comments, as far as the log is kept, also after the card was deleted. `Link` is the next page, with older events. A card that was only re-spaced to make room for another one has no event here. The history of a card of another board is empty.',
     access: member('board'),
     params: Type.Object({ board_id: Uuid, card_id: Uuid }),
-    query: Type.Object({
-      cursor: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'The `seq` of the last event of the previous page.',
-        }),
-      ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-    }),
+    query: Type.Object(Paging({ default: 50, maximum: 200 })),
     returns: { status: 200, schema: Type.Array(LoggedEvent) },
   }),
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Card } from './cards.ts'
 import { Column } from './columns.ts'
-import { member, Nullable, named, nothing, Optional, operation, owner, Place, Text, Uuid } from './operation.ts'
+import { member, Nullable, named, nothing, Optional, operation, owner, Paging, Place, Text, Uuid } from './operation.ts'
 import { Removal } from './removal.ts'
 import { other, restore } from './resources.ts'
 
@@ -52,8 +52,7 @@ export const removalOperations = {
         description: 'A part of the title or the description of a card, or of the title of a column, case-insensitive.',
       }),
       column_id: Type.Optional({ ...Uuid, description: 'Cards of this column.' }),
-      cursor: Type.Optional(Type.String({ format: 'cursor', description: 'From the `Link` of the previous page.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+      ...Paging({ default: 50 }),
     }),
     returns: { status: 200, schema: Type.Array(RemovedItem) },
   }),

@@ -1,5 +1,17 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, named, nothing, Optional, operation, owner, scopes, Timestamp, Title, Uuid } from './operation.ts'
+import {
+  Nullable,
+  named,
+  nothing,
+  Optional,
+  operation,
+  owner,
+  Paging,
+  scopes,
+  Timestamp,
+  Title,
+  Uuid,
+} from './operation.ts'
 import { User } from './users.ts'
 
 const Scope = Type.Enum([...scopes])
@@ -73,6 +85,7 @@ export const tokenOperations = {
     path: '/auth/tokens',
     summary: 'List your access tokens, newest first',
     description: 'Expired tokens are listed for 30 days.',
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(AccessToken) },
   }),
   revokeToken: operation({
@@ -99,6 +112,7 @@ export const tokenOperations = {
     summary: 'List the access tokens that are limited to a board, newest first',
     description: 'Those of all members. Tokens for all boards are not listed: only their users see them.',
     params: Type.Object({ board_id: Uuid }),
+    query: Type.Object(Paging()),
     returns: { status: 200, schema: Type.Array(BoardToken) },
   }),
   revokeBoardToken: operation({

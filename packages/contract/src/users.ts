@@ -40,6 +40,7 @@ export const userOperations = {
       names: Type.Optional(Type.Enum(['true', 'false'], { description: '`true`: also search first and last names.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 50 })),
     }),
+    is_unpaged: true,
     returns: { status: 200, schema: Type.Array(User) },
   }),
 }

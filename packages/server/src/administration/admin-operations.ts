@@ -1,9 +1,9 @@
-import type { Account, administrationOperations } from '@lockstep/contract/administration'
+import { type Account, administrationOperations } from '@lockstep/contract/administration'
 import { v7 as newUuid } from 'uuid'
 import type { Passwords } from '../auth/passwords.ts'
 import { releaseSlotWhile } from '../http/edge/admission-middleware.ts'
 import type { Handlers } from '../http/handler.ts'
-import { setNextLink } from '../http/next-link.ts'
+import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import { linkTo } from '../security/links.ts'
 import { listTokens } from '../tokens/token-queries.ts'
@@ -29,12 +29,10 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
   const { core, passwords, userChanged, publicUrl } = deps
   const { database } = core
   return {
-    async findAccounts({ db, query, request, reply }) {
-      const { search = '', limit = 50, cursor } = query
-      const { json, next } = await listAccounts(db, search, limit, cursor)
-      setNextLink(request, reply, next && { ...(search && { search }), limit, cursor: next })
-      return json
-    },
+    findAccounts: (context) =>
+      readPage(administrationOperations.findAccounts, context, (page) =>
+        listAccounts(context.db, context.query.search ?? '', page),
+      ),
 
     async createAccount({ caller, body, request }) {
       const { password, firstname = null, lastname = null, ...user } = body
@@ -72,9 +70,11 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
       return { link: linkTo(publicUrl, 'reset', token), expires_at }
     },
 
-    async listAccountTokens({ db, params: { user_id } }) {
-      if (!(await readAccount(db, user_id))) throw new Problem('user_not_found')
-      return listTokens(db, user_id)
+    async listAccountTokens(context) {
+      const { db, params } = context
+      if (!(await readAccount(db, params.user_id))) throw new Problem('user_not_found')
+      const { listAccountTokens } = administrationOperations
+      return readPage(listAccountTokens, context, (page) => listTokens(db, params.user_id, page))
     },
 
     async revokeAccountTokens({ caller, params: { user_id } }) {
@@ -91,11 +91,7 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
 
     getStatistics: ({ db }) => readStatistics(db),
 
-    async listAdminActions({ db, query, request, reply }) {
-      const { limit = 50, cursor } = query
-      const { json, next } = await listActions(db, limit, cursor)
-      setNextLink(request, reply, next && { limit, cursor: next })
-      return json
-    },
+    listAdminActions: (context) =>
+      readPage(administrationOperations.listAdminActions, context, (page) => listActions(context.db, page)),
   }
 }

@@ -2,6 +2,7 @@ import type { Account, AdminAction, Statistics } from '@lockstep/contract/admini
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
+import { idCursor, isGreater, type ListedRow, numberCursor, type Page } from '../database/keyset.ts'
 import { keyOf } from '../users/user-queries.ts'
 
 /** An account as superusers see it, of the row `person` of the table `users`. */
@@ -12,8 +13,6 @@ export const accountJson = sql<Account>`(select row_to_json(fields) from (select
 export const actionJson = sql<AdminAction>`(select row_to_json(fields) from (select
   entry.id, ${wireTime(sql`entry.at`)} as at, entry.actor_id, entry.operator, entry.action, entry.target_id, entry.details) fields)`
 
-const asList = <T>(rows: JsonRow<T>[]) => `[${rows.map((row) => row.json).join(',')}]` as JsonText<T[]>
-
 const read = statement(
   'read_account',
   (args: { id: string }) => sql<JsonRow<Account>>`
@@ -21,31 +20,23 @@ const read = statement(
 )
 export const readAccount = async (db: Db, id: string) => (await db.run(read, { id }))[0]?.json
 
-interface AccountsPage {
-  after: string
-  limit: number
-}
-const FIRST = '00000000-0000-0000-0000-000000000000'
 const list = statement(
   'list_accounts',
-  (args: AccountsPage) => sql<JsonRow<Account> & { id: string }>`
-    select person.id, ${accountJson}::text as json from users person
-    where person.id > ${args.after} order by person.id limit ${args.limit}`,
+  (args: Page) => sql<ListedRow<Account>>`
+    select ${idCursor(sql`person.id`)} as cursor, ${accountJson}::text as json from users person
+    where ${isGreater(sql`person.id`, args)} order by person.id limit ${args.limit}`,
 )
 const find = statement(
   'find_accounts',
-  (args: AccountsPage & { pattern: string }) => sql<JsonRow<Account> & { id: string }>`
-    select person.id, ${accountJson}::text as json from users person
-    where person.id > ${args.after} and (person.username_key like ${args.pattern} or person.email_key like ${args.pattern})
+  (args: Page & { pattern: string }) => sql<ListedRow<Account>>`
+    select ${idCursor(sql`person.id`)} as cursor, ${accountJson}::text as json from users person
+    where ${isGreater(sql`person.id`, args)} and (person.username_key like ${args.pattern} or person.email_key like ${args.pattern})
     order by person.id limit ${args.limit}`,
 )
-/** A page of accounts, and the cursor of the next page if there is one. */
-export async function listAccounts(db: Db, search: string, limit: number, after = FIRST) {
+/** A page of accounts, ordered by id. */
+export function listAccounts(db: Db, search: string, page: Page): Promise<ListedRow<Account>[]> {
   const pattern = `%${keyOf(search).replaceAll(/[\\%_]/g, '\\$&')}%`
-  const page = { after, limit: limit + 1 }
-  const rows = search === '' ? await db.run(list, page) : await db.run(find, { ...page, pattern })
-  const listed = rows.slice(0, limit)
-  return { json: asList<Account>(listed), next: rows.length > limit ? listed.at(-1)?.id : undefined }
+  return search === '' ? db.run(list, page) : db.run(find, { ...page, pattern })
 }
 
 const byEmail = statement('find_account_by_email', (args: { email_key: string }, query) =>
@@ -57,16 +48,12 @@ export const findAccount = async (db: Db, email: string): Promise<string | undef
 
 const actions = statement(
   'list_admin_actions',
-  (args: { before: number; limit: number }) => sql<JsonRow<AdminAction> & { id: number }>`
-    select entry.id, ${actionJson}::text as json from admin_actions entry
-    where entry.id < ${args.before} order by entry.id desc limit ${args.limit}`,
+  (args: Page) => sql<ListedRow<AdminAction>>`
+    select ${numberCursor(sql`entry.id`)} as cursor, ${actionJson}::text as json from admin_actions entry
+    where entry.id < coalesce(${args.key}::int8, ${sql.lit(Number.MAX_SAFE_INTEGER)}) order by entry.id desc limit ${args.limit}`,
 )
-/** A page of the audit log, newest first, and the cursor of the next page if there is one. */
-export async function listActions(db: Db, limit: number, before = Number.MAX_SAFE_INTEGER) {
-  const rows = await db.run(actions, { before, limit: limit + 1 })
-  const listed = rows.slice(0, limit)
-  return { json: asList<AdminAction>(listed), next: rows.length > limit ? listed.at(-1)?.id : undefined }
-}
+/** A page of the audit log, newest first. */
+export const listActions = (db: Db, page: Page) => db.run(actions, page)
 
 interface NewAction {
   actor_id: string | null

@@ -22,6 +22,7 @@ import { clearUsage, Quotas } from '../core/quotas.ts'
 import { describeDatabaseError, isDatabaseError, waitForDatabase } from '../database/connection-failure.ts'
 import { Database } from '../database/database.ts'
 import { problemOfDatabase } from '../database/errors.ts'
+import { keysetOf } from '../database/keyset.ts'
 import { migrate } from '../database/migrations/migrate.ts'
 import { inputReader } from '../http/validation.ts'
 import { findInvitations } from '../invitations/invitation-queries.ts'
@@ -63,6 +64,8 @@ const { values, positionals } = readArguments({
   args,
 })
 const [address = ''] = positionals
+/** A list as one page. */
+const ALL = { ...keysetOf(null), limit: null }
 if (positionals.length !== (takesPositional(command) ? 1 : 0)) exitWithUsage(`Usage: ${usageOf(command)}`)
 const config = configOrExit({ signsTokens: false })
 const actor = { operator: operatorName() }
@@ -141,13 +144,7 @@ async function printInvitation(db: Database) {
 }
 
 async function printInvitations(db: Database) {
-  const found: Invitation[] = []
-  for (let cursor: string | undefined; ; ) {
-    const { json, next } = await findInvitations(db, 100, cursor)
-    found.push(...(JSON.parse(json) as Invitation[]))
-    if (next === undefined) break
-    cursor = next
-  }
+  const found = (await findInvitations(db, ALL)).map(({ json }) => JSON.parse(json) as Invitation)
   console.log(values.json ? JSON.stringify(found) : invitationTable(found))
 }
 
@@ -184,8 +181,8 @@ async function setPassword(db: Database, user_id: string) {
 }
 
 async function printTokens(db: Database, user_id: string) {
-  const json = await listTokens(db, user_id)
-  console.log(values.json ? json : tokensTable(JSON.parse(json) as AccessToken[]))
+  const tokens = (await listTokens(db, user_id, ALL)).map(({ json }) => JSON.parse(json) as AccessToken)
+  console.log(values.json ? JSON.stringify(tokens) : tokensTable(tokens))
 }
 
 async function revokeTokens(db: Database, user_id: string) {
@@ -228,8 +225,9 @@ async function printStatistics(db: Database) {
 }
 
 async function printAudit(db: Database) {
-  const { json } = await listActions(db, Math.max(1, Number.parseInt(values.limit ?? '', 10) || 50))
-  console.log(values.json ? json : auditTable(JSON.parse(json) as AdminAction[]))
+  const limit = Math.max(1, Number.parseInt(values.limit ?? '', 10) || 50)
+  const entries = (await listActions(db, { ...ALL, limit })).map(({ json }) => JSON.parse(json) as AdminAction)
+  console.log(values.json ? JSON.stringify(entries) : auditTable(entries))
 }
 
 async function hashStrong(password: string, user?: { email: string; username: string }): Promise<string> {

@@ -1,15 +1,10 @@
-import {
-  type AutomationRule,
-  type AutomationRun,
-  automationOperations,
-  MAX_RULES,
-} from '@lockstep/contract/automations'
+import { type AutomationRule, automationOperations, MAX_RULES } from '@lockstep/contract/automations'
 import type { JsonText } from '@lockstep/contract/operation'
 import { requireMembers } from '../boards/member-queries.ts'
 import { newFields } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
-import { pathOf } from '../http/request-path.ts'
+import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   countReferences,
@@ -30,7 +25,8 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
     return insertRule(db, { id: newId, board_id, ...fieldsOf(body) })
   },
 
-  listRules: ({ db, board_id }) => listRules(db, board_id),
+  listRules: (context) =>
+    readPage(automationOperations.listRules, context, (page) => listRules(context.db, context.board_id, page)),
 
   async updateRule({ db, board_id, params, body }) {
     const key = { board_id, id: params.rule_id }
@@ -45,15 +41,10 @@ export const automationHandlers: Handlers<typeof automationOperations> = {
     await deleteRule(db, key)
   },
 
-  async listRuns({ db, board_id, query, request, reply }) {
-    const limit = query.limit ?? 50
-    const runs = await listRuns(db, board_id, query.before ?? null, limit)
-    const last = runs.at(-1)
-    if (last && runs.length === limit) {
-      reply.header('link', `<${pathOf(request)}?before=${last.id}&limit=${limit}>; rel="next"`)
-    }
-    return `[${runs.map((run) => run.json).join(',')}]` as JsonText<AutomationRun[]>
-  },
+  listRuns: (context) =>
+    readPage(automationOperations.listRuns, context, ({ id, ...page }) =>
+      listRuns(context.db, context.board_id, { ...page, id: id ?? context.query.before ?? null }),
+    ),
 }
 
 type RuleReferences = Partial<

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { insertStatement, patchStatement, type ResourceRow, readStatement } from '../core/resource-statements.ts'
 import { BATCH_ROWS, inBatches } from '../database/batches.ts'
 import { type Db, type ResourceKey, statement, wireTime } from '../database/database.ts'
+import { idCursor, isLater, isLess, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 
 /** A rule, of the row `rule` of the table `automation_rules`. */
 const ruleFields = sql`rule.id, rule.board_id, rule.name, rule.trigger_type, rule.trigger_column_id, rule.trigger_label_id,
@@ -18,14 +19,14 @@ export async function insertRule(db: Db, rule: AutomationRule): Promise<JsonText
 
 const list = statement(
   'list_rules',
-  (args: { board_id: string }) => sql<{ json: JsonText<AutomationRule[]> }>`
-    select coalesce(json_agg(${ruleJson} order by rule.created_at, rule.id), '[]')::text as json
-    from automation_rules rule where rule.board_id = ${args.board_id}`,
+  (args: { board_id: string } & Page) => sql<ListedRow<AutomationRule>>`
+    select ${ruleJson}::text as json, ${timeCursor(sql`rule.created_at`, sql`rule.id`)} as cursor
+    from automation_rules rule
+    where rule.board_id = ${args.board_id} and ${isLater(sql`rule.created_at`, sql`rule.id`, args)}
+    order by rule.created_at, rule.id limit ${args.limit}`,
 )
-export async function listRules(db: Db, board_id: string): Promise<JsonText<AutomationRule[]>> {
-  const [row] = await db.run(list, { board_id })
-  return (row as { json: JsonText<AutomationRule[]> }).json
-}
+/** A page of the rules of a board, oldest first. */
+export const listRules = (db: Db, board_id: string, page: Page) => db.run(list, { board_id, ...page })
 
 const read = readStatement('rule', ruleJson)
 /** Undefined when the board has no such rule. */
@@ -94,18 +95,14 @@ export const insertRun = async (db: Db, run: NewRun) => void (await db.run(inser
 
 const runs = statement(
   'list_runs',
-  (args: { board_id: string; before: string | null; limit: number }) => sql<{
-    id: string
-    json: JsonText<AutomationRun>
-  }>`
-    select run.id, (select row_to_json(fields) from (select run.id, run.rule_id, run.rule_name, run.card_id, run.cause_seq,
+  (args: { board_id: string } & Page) => sql<ListedRow<AutomationRun>>`
+    select ${idCursor(sql`run.id`)} as cursor, (select row_to_json(fields) from (select run.id, run.rule_id, run.rule_name, run.card_id, run.cause_seq,
       run.outcome, ${wireTime(sql`run.created_at`)} as created_at) fields)::text as json
-    from automation_runs run where run.board_id = ${args.board_id} and (${args.before}::uuid is null or run.id < ${args.before}::uuid)
+    from automation_runs run where run.board_id = ${args.board_id} and ${isLess(sql`run.id`, args)}
     order by run.id desc limit ${args.limit}`,
 )
-/** The runs of a board, newest first. */
-export const listRuns = (db: Db, board_id: string, before: string | null, limit: number) =>
-  db.run(runs, { board_id, before, limit })
+/** A page of the runs of a board, newest first. */
+export const listRuns = (db: Db, board_id: string, page: Page) => db.run(runs, { board_id, ...page })
 
 interface ReferenceCounts {
   columns: number

@@ -7,6 +7,8 @@ import { slotOf } from '../http/edge/admission-middleware.ts'
 import { isSame } from '../http/etag.ts'
 import type { Handlers } from '../http/handler.ts'
 import { CompressedJson, StreamedJson } from '../http/json-response.ts'
+import { setNextLink } from '../http/next-link.ts'
+import { limitOf } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import { type BoardCache, etagOfBoard } from './board-cache.ts'
 import {
@@ -30,12 +32,14 @@ export const boardHandlers = (cache: BoardCache, quotas: Quotas): Handlers<typeo
     return requireBoard(db, board_id)
   },
 
-  async listBoards({ db, caller, query }) {
+  async listBoards({ db, caller, query, request, reply }) {
     const user = { user_id: caller.id, archived: query.archived ? query.archived === 'true' : null }
     const board_id = caller.token?.board_id
     if (board_id) return `[${await readListedBoard(db, user, board_id)}]` as JsonText<ListedBoard[]>
-    const first = await listBoards(db, user, { last_at: null, last_id: null })
-    if (!first.has_more) return `[${first.json}]` as JsonText<ListedBoard[]>
+    const limit = limitOf(boardOperations.listBoards, query)
+    const first = await listBoards(db, user, query.cursor ?? null, limit)
+    if (first.has_more && limit !== null) setNextLink(request, reply, { ...query, limit, cursor: first.cursor })
+    if (!first.has_more || limit !== null) return `[${first.json}]` as JsonText<ListedBoard[]>
     return new StreamedJson(`[${first.json}`, pagesAfter(db, user, first))
   },
 
@@ -97,7 +101,7 @@ async function* pagesAfter(
   first: Awaited<ReturnType<typeof listBoards>>,
 ) {
   for (let page = first; page.has_more; ) {
-    page = await listBoards(db, user, page)
+    page = await listBoards(db, user, page.cursor, null)
     if (page.json !== '') yield `,${page.json}`
   }
   yield ']'

@@ -6,6 +6,7 @@ import { columnJson } from '../columns/column-queries.ts'
 import { type BoardVersion, profilesOfBoard } from '../core/board-version.ts'
 import { type NewFields, patchStatement } from '../core/resource-statements.ts'
 import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
+import { isLater, type Keyset, keysetOf, timeCursor } from '../database/keyset.ts'
 import { labelsJson } from '../labels/label-queries.ts'
 import { membersJson } from './member-queries.ts'
 
@@ -95,35 +96,37 @@ interface BoardsPage {
   /** Boards as JSON, separated by commas. */
   json: string
   has_more: boolean
-  last_at: string | null
-  last_id: string | null
+  /** The position of the last board. */
+  cursor: string | null
 }
-type BoardsCursor = Pick<BoardsPage, 'last_at' | 'last_id'>
 const list = statement(
   'list_boards',
-  (args: { user_id: string; archived: boolean | null } & BoardsCursor) => sql<BoardsPage>`
+  (args: { user_id: string; archived: boolean | null; size: number | null } & Keyset) => sql<BoardsPage>`
     select coalesce(string_agg(${listedJson(args.user_id)}::text, ',' order by board.created_at, board.id), '') as json,
-      count(*) < max(board.total) as has_more, max(board.created_at)::text as last_at,
-      (array_agg(board.id order by board.created_at desc, board.id desc))[1] as last_id
+      count(*) < max(board.total) as has_more,
+      (array_agg(${timeCursor(sql`board.created_at`, sql`board.id`)} order by board.created_at desc, board.id desc))[1] as cursor
     from (
-      select sized.*, count(*) over () as total, sum(sized.bytes) over (order by sized.created_at, sized.id) - sized.bytes as bytes_before
+      select sized.*, count(*) over () as total, row_number() over (order by sized.created_at, sized.id) as nth,
+        sum(sized.bytes) over (order by sized.created_at, sized.id) - sized.bytes as bytes_before
       from (
         select board.*, ${listedBytes} as bytes, stream.log_at
         from board_members mine join boards board on board.id = mine.board_id
         join board_stream stream on stream.board_id = board.id
-        where mine.user_id = ${args.user_id} and ${isListed(args.archived)} and (board.created_at, board.id)
-          > (coalesce(${args.last_at}::timestamptz, '-infinity'), coalesce(${args.last_id}::uuid, '00000000-0000-0000-0000-000000000000'))
+        where mine.user_id = ${args.user_id} and ${isListed(args.archived)}
+          and ${isLater(sql`board.created_at`, sql`board.id`, args)}
+        order by board.created_at, board.id limit ${args.size}::int8 + 1
       ) sized
     ) board
-    where board.bytes_before < ${sql.lit(PAGE_BYTES)}`,
+    where board.bytes_before < ${sql.lit(PAGE_BYTES)} and board.nth <= coalesce(${args.size}::int8, board.nth)`,
 )
-/** A page of a user's boards after the cursor, oldest first, limited in size. */
+/** A page of a user's boards, oldest first, limited in number (unless null) and in size. */
 export async function listBoards(
   db: Db,
   user: { user_id: string; archived: boolean | null },
-  { last_at, last_id }: BoardsCursor,
+  cursor: string | null,
+  size: number | null,
 ): Promise<BoardsPage> {
-  const [page] = await db.run(list, { ...user, last_at, last_id })
+  const [page] = await db.run(list, { ...user, ...keysetOf(cursor), size })
   return page as BoardsPage
 }
 

@@ -1,7 +1,8 @@
-import type { Board, memberOperations } from '@lockstep/contract/boards'
+import { type Board, memberOperations } from '@lockstep/contract/boards'
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Db } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
+import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import { readUser } from '../users/user-queries.ts'
 import { readBoard } from './board-queries.ts'
@@ -17,11 +18,8 @@ export const memberHandlers: Handlers<typeof memberOperations> = {
     return { user_id, role: 'member' }
   },
 
-  async listMembers({ db, board_id }) {
-    const members = await listMembers(db, board_id)
-    if (!members) throw new Problem('board_not_found')
-    return members
-  },
+  listMembers: (context) =>
+    readPage(memberOperations.listMembers, context, (page) => listMembers(context.db, context.board_id, page)),
 
   async updateMember({ db, caller, board_id, params: { user_id }, body: { role }, emit }) {
     const member = await requireMember(db, { board_id, user_id })

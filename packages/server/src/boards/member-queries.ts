@@ -2,6 +2,7 @@ import type { BoardMember } from '@lockstep/contract/boards'
 import type { JsonText, Role } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, statement } from '../database/database.ts'
+import { isLater, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 import { Problem } from '../platform/problem.ts'
 import { userJson } from '../users/user-queries.ts'
 
@@ -20,13 +21,14 @@ export interface MemberKey {
 
 const list = statement(
   'list_members',
-  (args: { board_id: string }) => sql<{ json: JsonText<BoardMember[]> }>`
-    select ${membersJson}::text as json from boards board where board.id = ${args.board_id}`,
+  (args: { board_id: string } & Page) => sql<ListedRow<BoardMember>>`
+    select ${memberJson}::text as json, ${timeCursor(sql`membership.joined_at`, sql`membership.user_id`)} as cursor
+    from board_members membership join users person on person.id = membership.user_id
+    where membership.board_id = ${args.board_id} and ${isLater(sql`membership.joined_at`, sql`membership.user_id`, args)}
+    order by membership.joined_at, membership.user_id limit ${args.limit}`,
 )
-/** Undefined when the board does not exist. */
-export async function listMembers(db: Db, board_id: string): Promise<JsonText<BoardMember[]> | undefined> {
-  return (await db.run(list, { board_id }))[0]?.json
-}
+/** A page of the members of a board, in the order in which they joined. */
+export const listMembers = (db: Db, board_id: string, page: Page) => db.run(list, { board_id, ...page })
 
 export interface Membership {
   role: Role

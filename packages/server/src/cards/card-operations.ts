@@ -7,7 +7,7 @@ import { PERSON_BYTES } from '../core/quotas.ts'
 import { newFields, textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import { type Handlers, withPrefetch } from '../http/handler.ts'
-import { pathOf } from '../http/request-path.ts'
+import { readPage } from '../http/read-page.ts'
 import { labelBytes, readLabel } from '../labels/label-queries.ts'
 import { Problem } from '../platform/problem.ts'
 import { detach } from '../removals/removal-queries.ts'
@@ -60,19 +60,11 @@ export const cardHandlers = (trashDays: number): Handlers<typeof cardOperations>
     },
   ),
 
-  async findCards({ db, board_id, query, request, reply }) {
-    const limit = query.limit ?? 50
-    // One more than requested, to know whether there is a next page.
-    const found = await findCards(db, board_id, query, { after: query.after ?? null, limit: limit + 1 })
-    const cards = found.slice(0, limit)
-    const last = cards.at(-1)
-    if (last && last.total > cards.length) {
-      const given = Object.entries({ ...query, limit, after: last.id }).map(([name, value]) => [name, String(value)])
-      const next = new URLSearchParams(given).toString()
-      reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
-    }
-    return `[${cards.map((card) => card.json).join(',')}]` as JsonText<Card[]>
-  },
+  findCards: (context) =>
+    readPage(cardOperations.findCards, context, ({ id, limit }) => {
+      const { db, board_id, query } = context
+      return findCards(db, board_id, query, { after: id ?? query.after ?? null, limit })
+    }),
 
   getCard: ({ db, board_id, params }) => requireCard(db, { board_id, id: params.card_id }),
 

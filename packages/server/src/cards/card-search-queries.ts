@@ -1,7 +1,7 @@
 import type { Card } from '@lockstep/contract/cards'
-import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { type Db, type Statement, statement } from '../database/database.ts'
+import { idCursor, type ListedRow } from '../database/keyset.ts'
 import { cardJson } from './card-queries.ts'
 
 /** Filters of a search. A card must match all that are given. */
@@ -21,13 +21,7 @@ interface CardSearch extends Required<Pick<CardFilters, Filter>> {
   due_from: string | null
   due_to: string | null
   after: string | null
-  limit: number
-}
-interface FoundCard {
-  id: string
-  /** How many cards there are up to the limit, including those that do not fit on this page. */
-  total: number
-  json: JsonText<Card>
+  limit: number | null
 }
 
 /** A page ends with the card that reaches this size, counting descriptions and items. */
@@ -55,8 +49,8 @@ const findBy = (given: readonly Filter[]) =>
     const id = sql.ref(isIndexed ? 'lead.card_id' : 'card.id')
     const isAssigned = sql`exists (select from card_assignees assigned
       where assigned.board_id = card.board_id and assigned.card_id = card.id and assigned.user_id = ${args.assignee} offset 0)`
-    return sql<FoundCard>`
-      select card.id, card.total, ${cardJson}::text as json from (
+    return sql<ListedRow<Card>>`
+      select ${idCursor(sql`card.id`)} as cursor, card.total, ${cardJson}::text as json from (
         select found.*, count(*) over () as total,
           coalesce(sum(size.bytes) over (order by found.id desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
         from (
@@ -82,7 +76,7 @@ const findBy = (given: readonly Filter[]) =>
 
 const FILTERS: readonly Filter[] = ['search', 'label', 'assignee', 'column']
 const combinations = FILTERS.reduce<Filter[][]>((all, filter) => all.concat(all.map((some) => [...some, filter])), [[]])
-const statements = new Map<string, Statement<CardSearch, FoundCard>>(
+const statements = new Map<string, Statement<CardSearch, ListedRow<Card>>>(
   combinations.map((given) => [given.join(), findBy(given)]),
 )
 
@@ -91,10 +85,10 @@ export function findCards(
   db: Db,
   board_id: string,
   filters: CardFilters,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<FoundCard[]> {
+  { after, limit }: { after: string | null; limit: number | null },
+): Promise<ListedRow<Card>[]> {
   const given = FILTERS.filter((filter) => filters[filter])
-  const found = statements.get(given.join()) as Statement<CardSearch, FoundCard>
+  const found = statements.get(given.join()) as Statement<CardSearch, ListedRow<Card>>
   const { number = null, due_from = null, due_to = null } = filters
   return db.run(found, { ...(filters as Required<CardFilters>), number, due_from, due_to, board_id, after, limit })
 }

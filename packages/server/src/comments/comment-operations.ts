@@ -1,10 +1,10 @@
-import { type Comment, type commentOperations, MAX_MENTIONS, mentionedIds } from '@lockstep/contract/comments'
+import { type Comment, commentOperations, MAX_MENTIONS, mentionedIds } from '@lockstep/contract/comments'
 import type { JsonText } from '@lockstep/contract/operation'
 import type { Notification } from '../core/notifications.ts'
 import { textBytesOf } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
-import { setNextLink } from '../http/next-link.ts'
+import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   countComment,
@@ -17,8 +17,6 @@ import {
 } from './comment-queries.ts'
 
 const textBytes = textBytesOf('comment')
-/** The cursor of the first page: every comment is before it. */
-const NEWEST = '999999999999999_ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export const commentHandlers: Handlers<typeof commentOperations> = {
   async createComment({ db, board_id, params: { card_id }, newId, body: { body }, caller, at, emit }) {
@@ -29,15 +27,11 @@ export const commentHandlers: Handlers<typeof commentOperations> = {
     return json
   },
 
-  async listComments({ db, board_id, params: { card_id }, query, request, reply }) {
-    const { cursor = NEWEST, limit = 30 } = query
-    // One more than requested, to know whether there is a next page.
-    const found = await listComments(db, { board_id, card_id }, cursor, limit + 1)
-    const comments = found.slice(0, limit)
-    const last = comments.at(-1)
-    setNextLink(request, reply, last && last.total > comments.length ? { limit, cursor: last.cursor } : undefined)
-    return `[${comments.map(({ json }) => json).join(',')}]` as JsonText<Comment[]>
-  },
+  listComments: (context) =>
+    readPage(commentOperations.listComments, context, (page) => {
+      const { db, board_id, params } = context
+      return listComments(db, { board_id, card_id: params.card_id }, page)
+    }),
 
   async updateComment({ db, board_id, params, body: { body }, at, emit }) {
     const key = { board_id, id: params.comment_id }

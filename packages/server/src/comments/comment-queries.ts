@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { PERSON_BYTES } from '../core/quotas.ts'
 import { insertStatement, readStatement } from '../core/resource-statements.ts'
 import { type Db, type JsonRow, type ResourceKey, statement, wireTime } from '../database/database.ts'
+import { isEarlier, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** Of the users whom a comment mentions, those who count. */
@@ -97,37 +98,25 @@ export const withCount = (comment: JsonText<Comment>, comment_count: number) =>
 /** A page ends with the comment that reaches this size, counting its text and the profiles of those it mentions. */
 const PAGE_BYTES = 1_048_576
 
-interface CommentPage {
+interface CommentPage extends Page {
   board_id: string
   card_id: string
-  /** Position of the last comment of the previous page, or a position after all comments. */
-  before_ms: number
-  before_id: string
-  limit: number
-}
-interface ListedComment extends JsonRow<Comment> {
-  cursor: string
-  /** How many comments there are up to the limit, including those that do not fit on this page. */
-  total: number
 }
 const list = statement(
   'list_comments',
-  (args: CommentPage) => sql<ListedComment>`
-    select ${commentJson}::text as json, comment.total,
-      (extract(epoch from comment.created_at) * 1000)::int8 || '_' || comment.id as cursor
+  (args: CommentPage) => sql<ListedRow<Comment>>`
+    select ${commentJson}::text as json, comment.total, ${timeCursor(sql`comment.created_at`, sql`comment.id`)} as cursor
     from (
       select found.*, count(*) over () as total, coalesce(sum(octet_length(found.body) + ${sql.lit(PERSON_BYTES)} * cardinality(${countedMentions('found')}))
         over (order by found.created_at desc, found.id desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
       from (
         select * from comments listed where listed.board_id = ${args.board_id} and listed.card_id = ${args.card_id}
-          and (listed.created_at, listed.id) < (timestamptz 'epoch' + ${args.before_ms}::int8 * interval '1 millisecond', ${args.before_id}::uuid)
+          and ${isEarlier(sql`listed.created_at`, sql`listed.id`, args)}
         order by listed.created_at desc, listed.id desc limit ${args.limit}
       ) found
     ) comment
     where comment.bytes_before < ${sql.lit(PAGE_BYTES)} order by comment.created_at desc, comment.id desc`,
 )
-/** The comments of a card, newest first, before the position of the cursor. */
-export function listComments(db: Db, card: { board_id: string; card_id: string }, cursor: string, limit: number) {
-  const [before_ms, before_id = ''] = cursor.split('_')
-  return db.run(list, { ...card, before_ms: Number(before_ms), before_id, limit })
-}
+/** A page of the comments of a card, newest first. */
+export const listComments = (db: Db, card: { board_id: string; card_id: string }, page: Page) =>
+  db.run(list, { ...card, ...page })

@@ -38,7 +38,7 @@ const show = (label: string, times: number[]) =>
 test('[COMMENT-4] a page of 10,000 comments takes less than 20 ms, the first and the last', async () => {
   const { id: card_id } = await cardWith(10_000)
   const { rows } = await service.sql.query<{ cursor: string }>(
-    `select (extract(epoch from created_at) * 1000)::int8 || '_' || id as cursor from comments
+    `select (extract(epoch from created_at) * 1000000)::int8 || '_' || id as cursor from comments
      where card_id = $1 order by created_at, id limit 1 offset 30`,
     [card_id],
   )

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 
 /** Response headers that pages of allowed origins may read, besides the safelisted ones. */
 export const EXPOSED_HEADERS = [
-  ...['Board-Position', 'ETag', 'Idempotent-Replayed', 'Link', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
-  'X-Request-Id',
+  ...['Board-Position', 'Deprecation', 'ETag', 'Idempotent-Replayed', 'Link'],
+  ...['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
 ]
 
 /**

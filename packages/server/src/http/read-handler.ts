@@ -34,7 +34,7 @@ export async function handleRead(route: Route, request: FastifyRequest, reply: F
 
 async function runHandler(route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { deps, handler, isList } = route
-  const input = route.readInput(request)
+  const input = route.readInput(request, reply)
   const { params = route.readParams(request), access, grant } = contextOf(request) ?? {}
   const caller = access?.caller
   const context = {

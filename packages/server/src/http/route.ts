@@ -1,11 +1,12 @@
 import { FullBoard } from '@lockstep/contract/boards'
 import {
   type BoardAccess,
+  isList,
   type Operation,
   type TokenRequirement,
   tokenRequirementOf,
 } from '@lockstep/contract/operation'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import type { CoreServices } from '../core/change-board.ts'
 import type { ChangePacer } from '../core/change-pacer.ts'
@@ -68,15 +69,20 @@ export interface Route {
   isList: boolean
   /** Path parameters; throws 422. */
   readParams: (request: FastifyRequest) => Record<string, string>
-  /** Query and body; throws 422. */
-  readInput: (request: FastifyRequest, upload?: ReceivedUpload) => { query: unknown; body: unknown }
+  /** Query and body; throws 422. Sets the header about deprecated parameters. */
+  readInput: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    upload?: ReceivedUpload,
+  ) => { query: unknown; body: unknown }
 }
 
 export function compileRoute(deps: RouteDeps, operation: Operation, handler: AnyHandler): Route {
   const { access, params, query, body, body_type = 'json', returns, emits } = operation
   const readParams = params && inputReader<Record<string, string>>(params)
   const readQuery = query && inputReader(query)
-  const readFields = body && inputReader(body_type === 'upload' ? withoutFile(body as TObject) : body)
+  const fields = body_type === 'upload' ? withoutFile(body as TObject) : body
+  const readFields = fields && inputReader(fields)
   return {
     deps,
     operation,
@@ -87,15 +93,29 @@ export function compileRoute(deps: RouteDeps, operation: Operation, handler: Any
     isUpload: body_type === 'upload',
     bodyLimit: bodyLimitOf(operation),
     isLoad: returns.schema === FullBoard,
-    isList: (returns.schema as { type?: string }).type === 'array',
+    isList: isList(operation),
     readParams: (request) => readParams?.(request.params) ?? {},
-    readInput: (request, upload) => ({
-      query: readQuery?.(readableQuery(query as TObject, request.query as Record<string, unknown>)) ?? {},
-      body: upload
-        ? { ...(readFields?.(upload.fields) as object), file: upload.file }
-        : readFields?.(readBody(request, body_type as 'json' | 'form')),
-    }),
+    readInput: (request, reply, upload) => {
+      const sent = {
+        query: request.query as Record<string, unknown>,
+        body: upload ? upload.fields : fields && readBody(request, body_type as 'json' | 'form'),
+      }
+      setDeprecation(operation, sent.query, reply)
+      const read = readFields?.(sent.body)
+      return {
+        query: readQuery?.(readableQuery(query as TObject, sent.query)) ?? {},
+        body: upload ? { ...(read as object), file: upload.file } : read,
+      }
+    },
   }
+}
+
+/** Sets `Deprecation` (RFC 9745) when the request has a deprecated parameter. */
+function setDeprecation({ deprecated = {} }: Operation, query: Record<string, unknown>, reply: FastifyReply) {
+  const [day] = Object.keys(deprecated)
+    .filter((name) => name in query)
+    .map((name) => deprecated[name] as string)
+  if (day !== undefined) reply.header('deprecation', `@${Date.parse(day) / 1_000}`)
 }
 
 /** The file of an upload is not a field: it is streamed. */

@@ -90,7 +90,7 @@ async function changeOnce(
   const { params, accessRequest, access, board_id: known } = contextOf(request) as RequestContext
   const identity = identityOf(request, accessRequest.key, upload)
   if (access?.storedResponse) return replayResponse(access.storedResponse, identity)
-  const input = readInput(request, upload)
+  const input = readInput(request, reply, upload)
   const newId = (input.body as { id?: string | null } | undefined)?.id ?? newUuid()
   const board_id = known ?? newId
   const assertIfMatch = ifMatchCheck(deps.resourceReaders, operation, request, params)

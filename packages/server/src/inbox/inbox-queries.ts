@@ -3,6 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
 import { BATCH_ROWS, inBatches } from '../database/batches.ts'
 import { type Db, statement, wireTime } from '../database/database.ts'
+import { isEarlier, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 import { userJson } from '../users/user-queries.ts'
 
 const EXCERPT_LENGTH = 160
@@ -34,37 +35,22 @@ const itemJson = sql<InboxItem>`(select row_to_json(fields) from (select item.id
     from comments comment where comment.board_id = item.board_id and comment.id = item.comment_id) as comment,
   ${wireTime(sql`item.changed_at`)} as changed_at, ${wireTime(sql`item.read_at`)} as read_at) fields)`
 
-interface ListArguments {
+interface ListArguments extends Page {
   user_id: string
   is_unread: boolean
-  /** The end of the previous page: milliseconds and id. */
-  ms: string | null
-  id: string | null
-  limit: number
-}
-interface ListedItem {
-  json: string
-  cursor: string
 }
 const list = statement(
   'list_inbox',
-  (args: ListArguments) => sql<ListedItem>`
-    select ${itemJson}::text as json, (extract(epoch from item.changed_at) * 1000)::int8 || '_' || item.id as cursor
+  (args: ListArguments) => sql<ListedRow<InboxItem>>`
+    select ${itemJson}::text as json, ${timeCursor(sql`item.changed_at`, sql`item.id`)} as cursor
     from ${visibleItems(args.user_id)}
       and (item.read_at is null or not ${args.is_unread}::boolean)
-      and (item.changed_at, item.id)
-        < (coalesce(to_timestamp(${args.ms}::int8 / 1000.0), 'infinity'), coalesce(${args.id}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and ${isEarlier(sql`item.changed_at`, sql`item.id`, args)}
     order by item.changed_at desc, item.id desc limit ${args.limit}`,
 )
-/** Items of a user, newest first, after the cursor. */
-export function listInbox(
-  db: Db,
-  user_id: string,
-  page: { isUnread: boolean; cursor: string | undefined; limit: number },
-) {
-  const [ms = null, id = null] = page.cursor?.split('_') ?? []
-  return db.run(list, { user_id, is_unread: page.isUnread, ms, id, limit: page.limit })
-}
+/** A page of the items of a user, newest first. */
+export const listInbox = (db: Db, user_id: string, is_unread: boolean, page: Page) =>
+  db.run(list, { user_id, is_unread, ...page })
 
 const summarize = statement(
   'summarize_inbox',

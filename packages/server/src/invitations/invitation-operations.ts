@@ -1,7 +1,7 @@
 import {
   type AcceptedInvitation,
-  type adminInvitationOperations,
-  type invitationOperations,
+  adminInvitationOperations,
+  invitationOperations,
   linkOperations,
 } from '@lockstep/contract/invitations'
 import { member, tokenRequirementOf } from '@lockstep/contract/operation'
@@ -10,7 +10,7 @@ import { addNewMember, recordChange } from '../boards/member-steps.ts'
 import { type CoreServices, changeBoard } from '../core/change-board.ts'
 import { slotOf } from '../http/edge/admission-middleware.ts'
 import type { Handlers } from '../http/handler.ts'
-import { setNextLink } from '../http/next-link.ts'
+import { readPage } from '../http/read-page.ts'
 import { toJson } from '../platform/json.ts'
 import { Problem } from '../platform/problem.ts'
 import { hashOfToken, linkTo, requireLink } from '../security/links.ts'
@@ -45,7 +45,10 @@ export function invitationHandlers({ core, limits, publicUrl }: InvitationDeps):
       return withLink(await inviteToBoard(database, invitation), reply)
     },
 
-    listInvitations: ({ db, board_id }) => listInvitations(db, board_id),
+    listInvitations: (context) =>
+      readPage(invitationOperations.listInvitations, context, (page) =>
+        listInvitations(context.db, context.board_id, page),
+      ),
 
     async revokeInvitation({ db, board_id, params }) {
       if (!(await deleteInvitation(db, { id: params.invitation_id, board_id })))
@@ -95,12 +98,8 @@ export function invitationHandlers({ core, limits, publicUrl }: InvitationDeps):
       return withLink(await inviteToService(database, { actor_id: caller.id }, body.email ?? null), reply)
     },
 
-    async findInvitations({ db, query, request, reply }) {
-      const { limit = 50, cursor } = query
-      const { json, next } = await findInvitations(db, limit, cursor)
-      setNextLink(request, reply, next && { limit, cursor: next })
-      return json
-    },
+    findInvitations: (context) =>
+      readPage(adminInvitationOperations.findInvitations, context, (page) => findInvitations(context.db, page)),
 
     async revokeAnyInvitation({ caller, params }) {
       await revokeAsOperator(database, { actor_id: caller.id }, params.invitation_id)

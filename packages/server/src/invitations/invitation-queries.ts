@@ -1,9 +1,10 @@
 import type { Invitation, InvitationPreview } from '@lockstep/contract/invitations'
-import type { JsonText, Role } from '@lockstep/contract/operation'
+import type { Role } from '@lockstep/contract/operation'
 import type { User } from '@lockstep/contract/users'
 import { sql } from 'kysely'
 import { isPending, isUsable } from '../core/invitation-access.ts'
 import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
+import { idCursor, isGreater, isLess, type ListedRow, type Page } from '../database/keyset.ts'
 import { keyOf, type NewUser, userJson } from '../users/user-queries.ts'
 
 const LIFETIME_DAYS = 7
@@ -61,28 +62,22 @@ export async function insertInvitation(tx: Db, row: NewInvitationRow): Promise<I
 
 const list = statement(
   'list_invitations',
-  (args: { board_id: string }) => sql<JsonRow<Invitation>>`
-    select ${invitationJson}::text as json from invitations invitation
-    where invitation.board_id = ${args.board_id} and ${isPending} order by invitation.id desc`,
+  (args: { board_id: string } & Page) => sql<ListedRow<Invitation>>`
+    select ${idCursor(sql`invitation.id`)} as cursor, ${invitationJson}::text as json from invitations invitation
+    where invitation.board_id = ${args.board_id} and ${isLess(sql`invitation.id`, args)} and ${isPending}
+    order by invitation.id desc limit ${args.limit}`,
 )
-const asList = (rows: JsonRow<Invitation>[]) => `[${rows.map((row) => row.json).join(',')}]` as JsonText<Invitation[]>
+/** A page of the pending invitations to a board, newest first. */
+export const listInvitations = (db: Db, board_id: string, page: Page) => db.run(list, { board_id, ...page })
 
-/** The pending invitations to a board, newest first. */
-export const listInvitations = async (db: Db, board_id: string) => asList(await db.run(list, { board_id }))
-
-const FIRST = '00000000-0000-0000-0000-000000000000'
 const find = statement(
   'find_invitations',
-  (args: { after: string; limit: number }) => sql<JsonRow<Invitation> & { id: string }>`
-    select invitation.id, ${invitationJson}::text as json from invitations invitation
-    where invitation.id > ${args.after} and ${isPending} order by invitation.id limit ${args.limit}`,
+  (args: Page) => sql<ListedRow<Invitation>>`
+    select ${idCursor(sql`invitation.id`)} as cursor, ${invitationJson}::text as json from invitations invitation
+    where ${isGreater(sql`invitation.id`, args)} and ${isPending} order by invitation.id limit ${args.limit}`,
 )
-/** A page of all pending invitations, and the cursor of the next page if there is one. */
-export async function findInvitations(db: Db, limit: number, after = FIRST) {
-  const rows = await db.run(find, { after, limit: limit + 1 })
-  const listed = rows.slice(0, limit)
-  return { json: asList(listed), next: rows.length > limit ? listed.at(-1)?.id : undefined }
-}
+/** A page of all pending invitations, oldest first. */
+export const findInvitations = (db: Db, page: Page) => db.run(find, page)
 
 const remove = statement(
   'delete_invitation',

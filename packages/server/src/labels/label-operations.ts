@@ -3,6 +3,7 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { newFields } from '../core/resource-statements.ts'
 import type { Db, ResourceKey } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
+import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   countLabels,
@@ -17,13 +18,11 @@ import {
 const fieldsOf = newFields(labelOperations.createLabel)
 
 export const labelHandlers: Handlers<typeof labelOperations> = {
-  async listLabels({ db, board_id }) {
-    const labels = await listLabels(db, board_id)
-    if (!labels) throw new Problem('board_not_found')
-    return labels
-  },
+  listLabels: (context) =>
+    readPage(labelOperations.listLabels, context, (page) => listLabels(context.db, context.board_id, page)),
 
-  countLabels: ({ db, board_id }) => countLabels(db, board_id),
+  countLabels: (context) =>
+    readPage(labelOperations.countLabels, context, (page) => countLabels(context.db, context.board_id, page)),
 
   async createLabel({ db, board_id, newId, body, emit }) {
     const fields = fieldsOf(body)

@@ -10,6 +10,7 @@ import {
   textBytesOf,
 } from '../core/resource-statements.ts'
 import { type Db, type ResourceKey, statement } from '../database/database.ts'
+import { isLater, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 
 /** A label, of the row `label` of the table `labels`. */
 export const labelJson = sql<Label>`(select row_to_json(fields) from (select label.id, label.board_id, label.name, label.color) fields)`
@@ -26,29 +27,37 @@ const occurrences = (args: ResourceKey) =>
 
 const list = statement(
   'list_labels',
-  (args: { board_id: string }) => sql<{ json: JsonText<Label[]> }>`
-    select ${labelsJson}::text as json from boards board where board.id = ${args.board_id}`,
+  (args: { board_id: string } & Page) => sql<ListedRow<Label>>`
+    select ${labelJson}::text as json, ${timeCursor(sql`label.created_at`, sql`label.id`)} as cursor from labels label
+    where label.board_id = ${args.board_id} and ${isLater(sql`label.created_at`, sql`label.id`, args)}
+    order by label.created_at, label.id limit ${args.limit}`,
 )
-/** Undefined when the board does not exist. */
-export const listLabels = async (db: Db, board_id: string) => (await db.run(list, { board_id }))[0]?.json
+/** A page of the labels of a board, oldest first. */
+export const listLabels = (db: Db, board_id: string, page: Page) => db.run(list, { board_id, ...page })
 
+/** A page is in the order of the labels, which does not change; the whole list has the most used label first. */
 const count = statement(
   'count_labels',
-  (args: { board_id: string }) => sql<{ json: JsonText<LabelUsage[]> }>`
-    select coalesce(json_agg(row_to_json(used) order by used.card_count desc, used.name, used.label_id), '[]')::text as json from (
-      select label.id as label_id, label.name, label.color, count(use.card_id) as card_count
-      from labels label left join (
+  (args: { board_id: string } & Page) => sql<ListedRow<LabelUsage>>`
+    select (select row_to_json(fields) from (select used.label_id, used.name, used.color, used.card_count) fields)::text as json,
+      ${timeCursor(sql`used.created_at`, sql`used.label_id`)} as cursor
+    from (
+      select label.id as label_id, label.name, label.color, label.created_at, count(use.card_id) as card_count
+      from (
+        select * from labels where board_id = ${args.board_id} and ${isLater(sql`created_at`, sql`id`, args)}
+        order by created_at, id limit ${args.limit}
+      ) label left join (
         select used.board_id, used.label_id, used.card_id from card_labels used
         join cards card on card.board_id = used.board_id and card.id = used.card_id
         where used.board_id = ${args.board_id} and card.column_id is not null
       ) use on use.board_id = label.board_id and use.label_id = label.id
-      where label.board_id = ${args.board_id} group by label.board_id, label.id
-    ) used`,
+      group by label.board_id, label.id, label.name, label.color, label.created_at
+    ) used
+    order by case when ${args.limit}::int8 is null then used.card_count end desc,
+      case when ${args.limit}::int8 is null then used.name end,
+      case when ${args.limit}::int8 is not null then used.created_at end, used.label_id`,
 )
-export async function countLabels(db: Db, board_id: string): Promise<JsonText<LabelUsage[]>> {
-  const [row] = await db.run(count, { board_id })
-  return (row as { json: JsonText<LabelUsage[]> }).json
-}
+export const countLabels = (db: Db, board_id: string, page: Page) => db.run(count, { board_id, ...page })
 
 const insert = insertStatement<Label, Label>('label', labelJson)
 export async function insertLabel(db: Db, label: Label): Promise<JsonText<Label>> {

@@ -17,7 +17,7 @@ const addCard = (title: string, place = {}): Promise<Card> =>
     params: { board_id: board.id, column_id: board.columns[0].id },
     body: { title, ...place },
   })
-const historyOf = (card_id: string, query: { cursor?: number; limit?: number } = {}, board_id = board.id) =>
+const historyOf = (card_id: string, query: { cursor?: string; limit?: number } = {}, board_id = board.id) =>
   board.owner.api.call('listCardEvents', { params: { board_id, card_id }, query: { limit: 200, ...query } })
 const typesOf = (events: LoggedEvent[]) => events.map(({ type }) => type)
 

@@ -1,7 +1,8 @@
 import type { JsonText } from '@lockstep/contract/operation'
 import type { LoggedEvent } from '@lockstep/contract/realtime'
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, type JsonRow, statement } from '../database/database.ts'
+import { type Db, statement } from '../database/database.ts'
+import { type ListedRow, numberCursor, type Page } from '../database/keyset.ts'
 import type { Head, LiveEvent } from './hub-environment.ts'
 
 const PAGE_EVENTS = 200
@@ -65,33 +66,26 @@ const history = statement(
 export const readHistory = async (db: Db, board_id: string, after: number, limit: number) =>
   (await db.run(history, { board_id, after, limit }))[0]
 
-interface CardHistoryPage {
+interface CardHistoryPage extends Page {
   board_id: string
   card_id: string
-  before: number
-  limit: number
-}
-interface CardHistoryRow extends JsonRow<LoggedEvent> {
-  seq: number
-  /** How many events there are up to the limit, including those that do not fit on this page. */
-  total: number
 }
 const cardHistory = statement(
   'read_card_history',
-  (args: CardHistoryPage) => sql<CardHistoryRow>`
-    select event.seq, event.total, ${loggedJson} as json from (
+  (args: CardHistoryPage) => sql<ListedRow<LoggedEvent>>`
+    select ${numberCursor(sql`event.seq`)} as cursor, event.total, ${loggedJson} as json from (
       select found.*, count(*) over () as total,
         coalesce(sum(octet_length(found.body)) over (order by found.seq desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
       from (
         select seq, user_id, body from board_events
-        where board_id = ${args.board_id} and card_id = ${args.card_id} and seq < ${args.before}
+        where board_id = ${args.board_id} and card_id = ${args.card_id} and seq < coalesce(${args.key}::int8, ${sql.lit(Number.MAX_SAFE_INTEGER)})
         order by seq desc limit ${args.limit}
       ) found
     ) event
     where event.bytes_before < ${sql.lit(PAGE_BYTES)} order by event.seq desc`,
 )
 /** A page of the history of a card, newest first, bounded in number and size. */
-export const readCardHistory = (db: Db, page: CardHistoryPage): Promise<CardHistoryRow[]> => db.run(cardHistory, page)
+export const readCardHistory = (db: Db, page: CardHistoryPage) => db.run(cardHistory, page)
 
 const exists = statement('board_exists', (args: { id: string }, query) =>
   query.selectFrom('boards').select('id').where('id', '=', args.id),

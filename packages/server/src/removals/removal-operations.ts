@@ -1,6 +1,6 @@
 import type { Card } from '@lockstep/contract/cards'
 import type { JsonText } from '@lockstep/contract/operation'
-import type { DetailedRemovedItem, RemovedItem, Restored, removalOperations } from '@lockstep/contract/removals'
+import { type DetailedRemovedItem, type Restored, removalOperations } from '@lockstep/contract/removals'
 import { v7 as newUuid } from 'uuid'
 import { findCardRank, hasColumn, setCardRanks } from '../cards/card-queries.ts'
 import { findColumnRank, insertColumn, readColumn } from '../columns/column-queries.ts'
@@ -8,7 +8,7 @@ import { moveNeighbours } from '../columns/column-steps.ts'
 import type { PlacementResult, PositionInput } from '../core/ordering/placement.ts'
 import { purgeRemoved } from '../core/trash.ts'
 import type { ChangeContext, Handlers } from '../http/handler.ts'
-import { setNextLink } from '../http/next-link.ts'
+import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import {
   attachColumnCards,
@@ -18,7 +18,6 @@ import {
   forgetRemoval,
   isColumnIdTaken,
   listRemovals,
-  type RemovedCursor,
   readRemoved,
   type StoredRemoval,
 } from './removal-queries.ts'
@@ -26,20 +25,11 @@ import {
 type Restore = ChangeContext<typeof removalOperations.restoreRemoved>
 
 export const removalHandlers = (trashDays: number): Handlers<typeof removalOperations> => ({
-  async listRemoved({ db, board_id, query, request, reply }) {
-    const { as = null, kind = null, search = null, column_id = null, cursor, limit = 50 } = query
-    const page = { after: cursor === undefined ? undefined : parseCursor(cursor), limit: limit + 1 }
-    // One more than requested, to know whether there is a next page.
-    const found = await listRemovals(db, board_id, trashDays, { as, kind, search, column_id }, page)
-    const rows = found.slice(0, limit)
-    const last = rows.at(-1)
-    setNextLink(
-      request,
-      reply,
-      found.length > limit && last ? { ...query, limit, cursor: `${last.ms}_${last.id}` } : undefined,
-    )
-    return `[${rows.map(({ json }) => json).join(',')}]` as JsonText<RemovedItem[]>
-  },
+  listRemoved: (context) =>
+    readPage(removalOperations.listRemoved, context, (page) => {
+      const { as = null, kind = null, search = null, column_id = null } = context.query
+      return listRemovals(context.db, context.board_id, trashDays, { as, kind, search, column_id }, page)
+    }),
 
   async getRemoved({ db, board_id, params }) {
     const json = await readRemoved(db, { board_id, id: params.removed_id }, trashDays)
@@ -60,11 +50,6 @@ export const removalHandlers = (trashDays: number): Handlers<typeof removalOpera
     grow(growth)
   },
 })
-
-function parseCursor(text: string): RemovedCursor {
-  const [ms, id] = text.split('_') as [string, string]
-  return { ms: Number(ms), id }
-}
 
 /** The place in the request; undefined when it has none. */
 const givenPlace = ({ position, after_id }: PositionInput): PositionInput | undefined =>

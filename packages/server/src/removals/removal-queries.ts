@@ -4,6 +4,7 @@ import type { RemovedItem } from '@lockstep/contract/removals'
 import { sql } from 'kysely'
 import { cardJson } from '../cards/card-queries.ts'
 import { type Db, type JsonRow, type ResourceKey, statement, wireTime } from '../database/database.ts'
+import { isEarlier, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 
 /** Who removes something, when and how. */
 export interface RemovalMark {
@@ -144,30 +145,18 @@ export interface RemovedFilters {
   search: string | null
   column_id: string | null
 }
-/** The position in the list: the time in milliseconds, and the id. */
-export interface RemovedCursor {
-  ms: number
-  id: string
-}
-interface ListArguments extends RemovedFilters {
+interface ListArguments extends RemovedFilters, Page {
   board_id: string
   days: number
-  ms: number | null
-  id: string | null
-  limit: number
-}
-interface ListedRow extends RemovedCursor {
-  json: string
 }
 const list = statement(
   'list_removed',
-  (args: ListArguments) => sql<ListedRow>`
-    select (extract(epoch from removal.removed_at) * 1000)::int8 as ms, removal.id,
+  (args: ListArguments) => sql<ListedRow<RemovedItem>>`
+    select ${timeCursor(sql`removal.removed_at`, sql`removal.id`)} as cursor,
       (select row_to_json(fields) from (select ${itemFields(args.days)}) fields)::text as json
     from removals removal left join cards card on card.board_id = removal.board_id and card.id = removal.card_id
     where removal.board_id = ${args.board_id}
-      and (removal.removed_at, removal.id)
-        < (coalesce(to_timestamp(${args.ms}::int8 / 1000.0), 'infinity'), coalesce(${args.id}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and ${isEarlier(sql`removal.removed_at`, sql`removal.id`, args)}
       and removal.removed_as = coalesce(${args.as}, removal.removed_as)
       and (${args.kind}::text is null or (${args.kind} = 'column') = (removal.card_id is null))
       and (${args.column_id}::uuid is null or removal.column_id = ${args.column_id})
@@ -176,17 +165,9 @@ const list = statement(
       and (removal.with_column_id is null or ${args.search}::text is not null or ${args.column_id}::uuid is not null)
     order by removal.removed_at desc, removal.id desc limit ${args.limit}`,
 )
-/** Archived and deleted things, newest first, after the cursor. */
-export const listRemovals = (
-  db: Db,
-  board_id: string,
-  days: number,
-  filters: RemovedFilters,
-  page: { after: RemovedCursor | undefined; limit: number },
-): Promise<ListedRow[]> => {
-  const { ms = null, id = null } = page.after ?? {}
-  return db.run(list, { board_id, days, ...filters, ms, id, limit: page.limit })
-}
+/** A page of the archived and deleted things of a board, newest first. */
+export const listRemovals = (db: Db, board_id: string, days: number, filters: RemovedFilters, page: Page) =>
+  db.run(list, { board_id, days, ...filters, ...page })
 
 /** A removed card with the column that it was in, as the row `card`. */
 const removedCard = sql<Card>`(select ${cardJson} from (

@@ -1,6 +1,7 @@
-import { DEFAULT_TOKEN_DAYS, type tokenOperations } from '@lockstep/contract/tokens'
+import { DEFAULT_TOKEN_DAYS, tokenOperations } from '@lockstep/contract/tokens'
 import type { Database } from '../database/database.ts'
 import type { Handlers } from '../http/handler.ts'
+import { readPage } from '../http/read-page.ts'
 import { Problem } from '../platform/problem.ts'
 import type { RateLimits } from '../security/rate-limits.ts'
 import { deleteBoardToken, deleteToken, listBoardTokens, listTokens } from './token-queries.ts'
@@ -28,7 +29,8 @@ export function tokenHandlers({
       return createToken(database, caller, { name, scope, board_id, days: lifetimeOf(expires_in_days, maxAgeDays) })
     },
 
-    listTokens: ({ db, caller }) => listTokens(db, caller.id),
+    listTokens: (context) =>
+      readPage(tokenOperations.listTokens, context, (page) => listTokens(context.db, context.caller.id, page)),
 
     async revokeToken({ caller, params: { token_id } }) {
       await revokeToken(database, caller.id, (tx) => deleteToken(tx, { id: token_id, user_id: caller.id }))
@@ -40,7 +42,8 @@ export function tokenHandlers({
       userChanged(caller.id)
     },
 
-    listBoardTokens: ({ db, board_id }) => listBoardTokens(db, board_id),
+    listBoardTokens: (context) =>
+      readPage(tokenOperations.listBoardTokens, context, (page) => listBoardTokens(context.db, context.board_id, page)),
 
     async revokeBoardToken({ caller, board_id, params: { token_id } }) {
       const key = { id: token_id, board_id, owner_id: caller.id }

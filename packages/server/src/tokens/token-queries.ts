@@ -3,6 +3,7 @@ import type { AccessToken, BoardToken } from '@lockstep/contract/tokens'
 import { sql } from 'kysely'
 import { BATCH_ROWS, inBatches } from '../database/batches.ts'
 import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
+import { isEarlier, type ListedRow, type Page, timeCursor } from '../database/keyset.ts'
 import { userJson } from '../users/user-queries.ts'
 
 /** How long an expired token is listed. */
@@ -14,27 +15,29 @@ export const tokenFields = sql`token.id, token.name, token.scope, token.board_id
   ${wireTime(sql`token.last_used_at`)} as last_used_at`
 const tokenJson = sql<AccessToken>`(select row_to_json(fields) from (select ${tokenFields}) fields)`
 const boardTokenJson = sql<BoardToken>`(select row_to_json(fields) from (select ${tokenFields}, ${userJson} as "user") fields)`
+const tokenCursor = timeCursor(sql`token.created_at`, sql`token.id`)
 const newestFirst = sql`order by token.created_at desc, token.id desc`
 
 const list = statement(
   'list_access_tokens',
-  (args: { user_id: string }) => sql<JsonRow<AccessToken[]>>`
-    select coalesce(json_agg(${tokenJson} ${newestFirst}), '[]')::text as json
-    from access_tokens token where token.user_id = ${args.user_id}`,
+  (args: { user_id: string } & Page) => sql<ListedRow<AccessToken>>`
+    select ${tokenJson}::text as json, ${tokenCursor} as cursor from access_tokens token
+    where token.user_id = ${args.user_id} and ${isEarlier(sql`token.created_at`, sql`token.id`, args)}
+    ${newestFirst} limit ${args.limit}`,
 )
-/** All tokens of a user, newest first. */
-export const listTokens = async (db: Db, user_id: string): Promise<JsonText<AccessToken[]>> =>
-  ((await db.run(list, { user_id }))[0] as JsonRow<AccessToken[]>).json
+/** A page of the tokens of a user, newest first. */
+export const listTokens = (db: Db, user_id: string, page: Page) => db.run(list, { user_id, ...page })
 
 const listOfBoard = statement(
   'list_board_tokens',
-  (args: { board_id: string }) => sql<JsonRow<BoardToken[]>>`
-    select coalesce(json_agg(${boardTokenJson} ${newestFirst}), '[]')::text as json
-    from access_tokens token join users person on person.id = token.user_id where token.board_id = ${args.board_id}`,
+  (args: { board_id: string } & Page) => sql<ListedRow<BoardToken>>`
+    select ${boardTokenJson}::text as json, ${tokenCursor} as cursor
+    from access_tokens token join users person on person.id = token.user_id
+    where token.board_id = ${args.board_id} and ${isEarlier(sql`token.created_at`, sql`token.id`, args)}
+    ${newestFirst} limit ${args.limit}`,
 )
-/** The tokens that are limited to a board, of all its members, newest first. */
-export const listBoardTokens = async (db: Db, board_id: string): Promise<JsonText<BoardToken[]>> =>
-  ((await db.run(listOfBoard, { board_id }))[0] as JsonRow<BoardToken[]>).json
+/** A page of the tokens that are limited to a board, of all its members, newest first. */
+export const listBoardTokens = (db: Db, board_id: string, page: Page) => db.run(listOfBoard, { board_id, ...page })
 
 const count = statement(
   'count_valid_tokens',

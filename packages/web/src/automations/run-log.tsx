@@ -18,7 +18,8 @@ const outcomes: Record<AutomationRun['outcome'], string> = {
 }
 interface RunPage {
   runs: readonly AutomationRun[]
-  hasOlder: boolean
+  /** The cursor of the older runs. */
+  next: string | undefined
 }
 
 /** The history of rule runs, newest first. Reloaded when `version` changes. */
@@ -30,7 +31,7 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
     setFailure(undefined)
     try {
       const { data, next } = await client.request('listRuns', { board_id, limit: PAGE_SIZE })
-      setLog((now) => joined({ runs: data, hasOlder: next !== undefined }, now))
+      setLog((now) => joined({ runs: data, next: next?.['cursor'] }, now))
     } catch (error) {
       setFailure(error)
     }
@@ -39,12 +40,12 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
   useEffect(() => void load(), [load, version])
 
   const loadOlder = async () => {
-    const last = log?.runs.at(-1)
-    if (!last) return
+    const cursor = log?.next
+    if (cursor === undefined) return
     setFailure(undefined)
     try {
-      const { data, next } = await client.request('listRuns', { board_id, before: last.id, limit: PAGE_SIZE })
-      setLog((now) => now && { runs: [...now.runs, ...data], hasOlder: next !== undefined })
+      const { data, next } = await client.request('listRuns', { board_id, cursor, limit: PAGE_SIZE })
+      setLog((now) => now && { runs: [...now.runs, ...data], next: next?.['cursor'] })
     } catch (error) {
       setFailure(error)
     }
@@ -80,7 +81,7 @@ export function RunLog({ view, version, onRefresh }: { view: FullBoard; version:
           </li>
         ))}
       </ol>
-      {log?.hasOlder && (
+      {log?.next !== undefined && (
         <button type="button" className="button runs-older" onClick={() => void loadOlder()}>
           {t.showOlder}
         </button>
@@ -106,5 +107,5 @@ function joined(newest: RunPage, before: RunPage | undefined): RunPage {
   const last = newest.runs.at(-1)
   const at = before && last ? before.runs.findIndex(({ id }) => id === last.id) : -1
   if (!before || at < 0) return newest
-  return { runs: [...newest.runs, ...before.runs.slice(at + 1)], hasOlder: before.hasOlder }
+  return { runs: [...newest.runs, ...before.runs.slice(at + 1)], next: before.next }
 }

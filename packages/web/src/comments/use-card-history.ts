@@ -8,7 +8,7 @@ import { client } from '../session.ts'
 interface LoadedHistory {
   /** Oldest first. */
   events: readonly LoggedEvent[]
-  next: number | undefined
+  next: string | undefined
 }
 /** A line of the history. */
 export interface HistoryEntry {
@@ -29,7 +29,7 @@ export function useCardHistory(card: Card, isShown: boolean) {
   isLoaded.current = loaded !== undefined
 
   const loadPage = useCallback(
-    async (cursor: number | undefined) => {
+    async (cursor: string | undefined) => {
       setFailure(undefined)
       const input = { board_id, card_id, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) }
       try {
@@ -70,16 +70,15 @@ export function useCardHistory(card: Card, isShown: boolean) {
 function merge(
   now: LoadedHistory | undefined,
   page: readonly LoggedEvent[],
-  cursor: number | undefined,
+  cursor: string | undefined,
   next: string | undefined,
 ): LoadedHistory {
   const known = new Set(now?.events.map(({ seq }) => seq))
   const fresh = page.filter(({ seq }) => !known.has(seq)).toReversed()
-  const older = next === undefined ? undefined : Number(next)
-  if (!now || (cursor === undefined && fresh.length === page.length)) return { events: fresh, next: older }
+  if (!now || (cursor === undefined && fresh.length === page.length)) return { events: fresh, next }
   return cursor === undefined
     ? { ...now, events: [...now.events, ...fresh] }
-    : { events: [...fresh, ...now.events], next: older }
+    : { events: [...fresh, ...now.events], next }
 }
 
 function entriesOf(
