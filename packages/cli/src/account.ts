@@ -75,6 +75,7 @@ export function clientFor(url: string): Client {
   const login = stored?.url === url ? stored : undefined
   return createClient({
     baseUrl: url,
+    strict: true,
     token: given ?? login?.token,
     onToken: (token) => {
       // Do not restore a login that was removed in another terminal.

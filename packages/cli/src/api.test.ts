@@ -30,6 +30,11 @@ test('[CLI-20] api creates, changes and deletes what has no command of its own',
   expect(deletion).toEqual({ code: 0, out: '', err: '' })
 })
 
+test('[CLI-25] every command asks the service to reject unknown fields, so that a misspelled one is named', async () => {
+  const { code, err } = await user.run(['api', 'createBoard', '{"title": "Plan", "descripton": "x"}'])
+  expect([code, err]).toEqual([1, expect.stringContaining('descripton is not a field of this operation')])
+})
+
 test.each([
   [['nothing'], 'There is no operation nothing.'],
   [['close'], 'There is no operation close.'],

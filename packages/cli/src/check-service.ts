@@ -43,7 +43,7 @@ function unreachable(url: string, error: unknown): Check {
 
 /** Checks the database and Redis as the service reports them. */
 export async function checkStores(url: string): Promise<Check[]> {
-  const client = createClient({ baseUrl: url })
+  const client = createClient({ baseUrl: url, strict: true })
   try {
     const { redis } = await client.getHealth({}, noRetry)
     const database = ok('database', 'connected')

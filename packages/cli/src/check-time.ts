@@ -32,6 +32,7 @@ export async function checkTime(url: string): Promise<Check[]> {
 async function probe(url: string): Promise<{ tookMs: number; aheadMs: number }> {
   let date = Number.NaN
   const client = createClient({
+    strict: true,
     baseUrl: url,
     fetch: async (...args) => {
       const response = await fetch(...args)

@@ -1,9 +1,7 @@
 import type { InboxItem } from '@lockstep/client'
 import type { Command } from './command.ts'
+import { listAll } from './list-all.ts'
 import { escapeControlChars, type Paint } from './terminal.ts'
-
-/** The largest page of the list. */
-const LIMIT = 100
 
 export const inbox: Command = {
   summary: 'list mentions, assignments and new boards',
@@ -13,7 +11,7 @@ export const inbox: Command = {
   --read     mark all items as read after listing them`,
   async run({ values, client: open, paint, print }) {
     const client = open()
-    const items = await client.listInbox({ limit: LIMIT, ...(values['unread'] === true && { unread: 'true' }) })
+    const items = await listAll(client, 'listInbox', values['unread'] === true ? { unread: 'true' } : {})
     const [newest] = items
     if (values['read'] === true && newest) await client.readInbox({ until: newest.changed_at })
     print(items, () => {

@@ -21,7 +21,7 @@ export const login: Command = {
     const known = readLogin()
     const { url, email } = await askLogin(textOption(context, 'url'), textOption(context, 'email'), known)
     const password = await askSecret('Password')
-    const client = createClient({ baseUrl: url })
+    const client = createClient({ baseUrl: url, strict: true })
     const user = await client.login({ username: email, password }).then(
       () => client.getMe(),
       (error: unknown) => {
@@ -42,7 +42,7 @@ async function logInWithToken(context: Context): Promise<void> {
   const url = given === undefined ? (chosenUrl() ?? DEFAULT_URL) : urlOf(given)
   const token = (await askSecret('Access token')).trim()
   if (!isAccessToken(token)) throw wrongUsage('This is not an access token: it begins with lsp_ or lsb_.')
-  const client = createClient({ baseUrl: url, token })
+  const client = createClient({ baseUrl: url, token, strict: true })
   const user = await client.getMe().catch((error: unknown) => {
     throw failureOf(error, url)
   })

@@ -2,10 +2,8 @@ import type { RemovedItem } from '@lockstep/client'
 import { type Command, textOption } from './command.ts'
 import { EXIT, Failure } from './failure.ts'
 import { findCard, findColumn, loadBoard, pick, shortIds } from './find.ts'
+import { listAll } from './list-all.ts'
 import { escapeControlChars } from './terminal.ts'
-
-/** The largest page of the list. */
-const LIMIT = 100
 
 export const archive: Command = {
   summary: 'archive a card',
@@ -35,7 +33,7 @@ export const restore: Command = {
     const client = context.client()
     const board = await loadBoard(client, boardName)
     const { id: board_id } = board
-    const list = (search?: string) => client.listRemoved({ board_id, limit: LIMIT, ...(search && { search }) })
+    const list = (search?: string) => listAll(client, 'listRemoved', { board_id, ...(search && { search }) })
     if (word === undefined) {
       const removed = await list()
       return context.print(removed, () => describeAll(removed))

@@ -45,7 +45,7 @@ export function createClient(options: ClientOptions): Client {
     const fullInput = name === 'login' && session.usesCookie ? { cookie: 'true', ...input } : input
     const httpRequest = buildRequest(name, row, fullInput)
     httpRequest.url = baseUrl + httpRequest.url
-    Object.assign(httpRequest.headers, headersOf(row, callOptions))
+    Object.assign(httpRequest.headers, headersOf(row, { strict: options.strict, ...callOptions }))
     const { generation } = session
     const bounds = limitsOf(row, options, callOptions)
     const response = await withRetries(
@@ -127,9 +127,10 @@ function headersOf(
   { method, retry = method === 'GET' ? 'always' : 'keyed' }: OperationRow,
   options: RequestOptions,
 ): Record<string, string> {
-  const { ifMatch, ifNoneMatch, idempotencyKey = retry === 'keyed' ? randomId() : undefined, headers } = options
+  const { ifMatch, ifNoneMatch, strict, idempotencyKey = retry === 'keyed' ? randomId() : undefined, headers } = options
   return {
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...(strict && { prefer: 'handling=strict' }),
     ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
     ...headers,

@@ -199,6 +199,13 @@ test('[DOC-9] the bot adds a checklist to a new card', async () => {
   }
 })
 
+test('[DOC-9] pages are followed, and an unknown field is named', async () => {
+  for (const title of ['One', 'Two', 'Three']) await addCard(title)
+  const { stdout, stderr } = await inNode('pages.ts', board_id)
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/^(2\n)+[12]\ncolour\n$/)
+})
+
 test('[DOC-9] errors are reported as the guide says', async () => {
   const { stdout, stderr } = await inNode('errors.ts', board_id)
   expect(stderr).toBe('')

@@ -37,6 +37,11 @@ export interface ClientOptions extends RetryLimits {
    * cookie set by `login`; the page must come from the service's origin or an allowed one.
    */
   auth?: 'token' | 'cookie' | undefined
+  /**
+   * Has the service reject inputs with unknown fields (`unknown_field`), for example misspelled ones, which it ignores
+   * otherwise. Live boards never do this: a queued change must not fail because of its version.
+   */
+  strict?: boolean | undefined
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
   /** Called when login, renewal, logout or the end of the session changes the token. Store the token here. */
@@ -58,6 +63,8 @@ export interface CallOptions extends RetryLimits {
   ifMatch?: string | undefined
   /** Replaces the generated idempotency key, for a write that must survive a reload. */
   idempotencyKey?: string | undefined
+  /** Replaces the option `strict` of the client. */
+  strict?: boolean | undefined
   headers?: Record<string, string> | undefined
   /** Called with the upload progress. */
   onProgress?: ((progress: Progress) => void) | undefined

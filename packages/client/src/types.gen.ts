@@ -571,6 +571,7 @@ export type ProblemCode =
   | 'range_not_satisfiable'
   | 'expectation_failed'
   | 'invalid_input'
+  | 'unknown_field'
   | 'password_refused'
   | 'idempotency_key_reused'
   | 'too_many_requests'

@@ -54,6 +54,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     isBoard && access.author === 'only' && 'not_the_author',
     access !== 'public' && 'too_many_requests',
     (method !== 'GET' || (params ?? query) !== undefined) && 'invalid_input',
+    'unknown_field',
     method !== 'GET' && 'body_too_large',
     emits !== undefined && 'idempotency_key_reused',
     emits !== undefined && 'board_busy',

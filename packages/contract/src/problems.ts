@@ -296,6 +296,11 @@ export const problems = {
     detail: 'The request is not valid.',
     help: '`detail` names the first invalid field; `errors` lists all of them.',
   },
+  unknown_field: {
+    status: 422,
+    detail: 'The request has an unknown field.',
+    help: 'Only with `Prefer: handling=strict`: the body or the query has fields that the operation does not know, listed in `errors`. Without it they are ignored.',
+  },
   password_refused: {
     status: 422,
     detail: 'The password does not follow the rules.',

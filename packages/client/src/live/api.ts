@@ -15,6 +15,8 @@ export interface LiveRequestOptions {
   /** An ETag: the change is rejected with 412 if the resource has changed since. */
   ifMatch?: string
   signal: AbortSignal
+  /** A queued change may have fields that the service does not know, or not anymore: they are ignored. */
+  strict?: false
   /** The live board retries on its own, because it knows when the network is back. */
   maxTries: number
 }

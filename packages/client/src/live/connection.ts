@@ -85,7 +85,7 @@ export class BoardConnection {
   }
 
   request(name: string, input: Record<string, unknown>, more: Partial<LiveRequestOptions> = {}): Promise<LiveResponse> {
-    return this.#api.request(name, input, { signal: this.#abort.signal, maxTries: 1, ...more })
+    return this.#api.request(name, input, { signal: this.#abort.signal, maxTries: 1, strict: false, ...more })
   }
 
   /** Sets the timer of this name, replacing an earlier one. `stop` cancels all timers. */

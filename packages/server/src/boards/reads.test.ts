@@ -294,7 +294,7 @@ describe('the board cache', () => {
       }
     }
     const plain = await accepts('identity')
-    expect(plain).toMatchObject({ encoding: null, vary: 'Origin, Accept-Encoding' })
+    expect(plain).toMatchObject({ encoding: null, vary: 'Origin, Prefer, Accept-Encoding' })
     for (const encoding of ['gzip', 'br, gzip;q=0.5', '*']) {
       expect(await accepts(encoding)).toEqual({ ...plain, encoding: 'gzip' })
     }

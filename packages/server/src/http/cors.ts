@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 /** Response headers that pages of allowed origins may read, besides the safelisted ones. */
 export const EXPOSED_HEADERS = [
-  ...['Board-Position', 'Deprecation', 'ETag', 'Idempotent-Replayed', 'Link'],
+  ...['Board-Position', 'Deprecation', 'ETag', 'Idempotent-Replayed', 'Link', 'Location', 'Preference-Applied'],
   ...['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
 ]
 

@@ -34,6 +34,7 @@ export async function handleRead(route: Route, request: FastifyRequest, reply: F
 
 async function runHandler(route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { deps, handler, isList } = route
+  reply.header('vary', [reply.getHeader('vary'), 'Prefer'].filter(Boolean).join(', '))
   const input = route.readInput(request, reply)
   const { params = route.readParams(request), access, grant } = contextOf(request) ?? {}
   const caller = access?.caller

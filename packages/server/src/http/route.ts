@@ -1,3 +1,4 @@
+import { operations } from '@lockstep/contract'
 import { FullBoard } from '@lockstep/contract/boards'
 import {
   type BoardAccess,
@@ -20,7 +21,7 @@ import type { ReceivedUpload, UploadStore } from './files/upload.ts'
 import type { AnyHandler } from './handler.ts'
 import type { ResourceReaders } from './precondition.ts'
 import { bodyLimitOf, readBody } from './request-body.ts'
-import { inputReader, readableQuery } from './validation.ts'
+import { inputReader, readableQuery, requireKnownFields } from './validation.ts'
 
 /** What routes depend on. */
 export interface RouteDeps {
@@ -69,12 +70,14 @@ export interface Route {
   isList: boolean
   /** Path parameters; throws 422. */
   readParams: (request: FastifyRequest) => Record<string, string>
-  /** Query and body; throws 422. Sets the header about deprecated parameters. */
+  /** Query and body; throws 422. Sets the headers about a preference and about deprecated parameters. */
   readInput: (
     request: FastifyRequest,
     reply: FastifyReply,
     upload?: ReceivedUpload,
   ) => { query: unknown; body: unknown }
+  /** The path at which a created resource can be read, up to its id. */
+  readPath: string | undefined
 }
 
 export function compileRoute(deps: RouteDeps, operation: Operation, handler: AnyHandler): Route {
@@ -95,10 +98,15 @@ export function compileRoute(deps: RouteDeps, operation: Operation, handler: Any
     isLoad: returns.schema === FullBoard,
     isList: isList(operation),
     readParams: (request) => readParams?.(request.params) ?? {},
+    readPath: readPathOf(operation),
     readInput: (request, reply, upload) => {
       const sent = {
         query: request.query as Record<string, unknown>,
         body: upload ? upload.fields : fields && readBody(request, body_type as 'json' | 'form'),
+      }
+      if (isStrict(request)) {
+        reply.header('preference-applied', 'handling=strict')
+        requireKnownFields({ query, body: fields }, sent)
       }
       setDeprecation(operation, sent.query, reply)
       const read = readFields?.(sent.body)
@@ -110,12 +118,26 @@ export function compileRoute(deps: RouteDeps, operation: Operation, handler: Any
   }
 }
 
+/** Whether the client wants unknown fields to be rejected (RFC 7240). */
+const isStrict = ({ headers: { prefer = '' } }: FastifyRequest) =>
+  /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:[;,]|$)/i.test(String(prefer))
+
 /** Sets `Deprecation` (RFC 9745) when the request has a deprecated parameter. */
 function setDeprecation({ deprecated = {} }: Operation, query: Record<string, unknown>, reply: FastifyReply) {
   const [day] = Object.keys(deprecated)
     .filter((name) => name in query)
     .map((name) => deprecated[name] as string)
   if (day !== undefined) reply.header('deprecation', `@${Date.parse(day) / 1_000}`)
+}
+
+/** For `Location`: the path of the operation that reads what this one creates, without the id, if there is one. */
+function readPathOf({ effect }: Operation): string | undefined {
+  if (effect?.verb !== 'create') return undefined
+  const id = `{${effect.on}_id}`
+  const read = Object.values<Operation>(operations).find(
+    ({ method, path }) => method === 'GET' && path.endsWith(`/${id}`),
+  )
+  return read?.path.slice(0, -id.length)
 }
 
 /** The file of an upload is not a field: it is streamed. */

@@ -41,12 +41,48 @@ export function inputReader<T>(schema: TSchema): (value: unknown) => T {
 }
 
 /** A 422 with a list of field errors, also for input without a schema. */
-export function invalid(errors: FieldError[]): Problem {
+export const invalid = (errors: FieldError[]) => problemOfFields('invalid_input', errors)
+
+function problemOfFields(code: 'invalid_input' | 'unknown_field', errors: FieldError[]): Problem {
   const byField = new Map<string, FieldError>()
   for (const error of errors) if (!byField.has(error.field)) byField.set(error.field, error)
   const unique = [...byField.values()].slice(0, MAX_ERRORS)
   const [first] = unique
-  return new Problem('invalid_input', { detail: `${first?.field} ${first?.message}.`, fields: { errors: unique } })
+  return new Problem(code, { detail: `${first?.field} ${first?.message}.`, fields: { errors: unique } })
+}
+
+/** Longer names of unknown fields are cut. */
+const MAX_NAME_LENGTH = 100
+
+/** Rejects fields of the query and the body that the schemas do not declare, at any depth. */
+export function requireKnownFields(
+  { query, body }: { query: TSchema | undefined; body: TSchema | undefined },
+  sent: { query: unknown; body: unknown },
+) {
+  const inQuery = unknownFields([query ?? NO_FIELDS], sent.query)
+  const inBody = unknownFields(body ? [body] : [], sent.body)
+  const errors = [
+    ...inQuery.map((field) => ({ field, message: 'is not a query parameter of this operation' })),
+    ...inBody.map((field) => ({ field, message: 'is not a field of this operation' })),
+  ]
+  if (errors.length > 0) throw problemOfFields('unknown_field', errors)
+}
+const NO_FIELDS = { type: 'object', properties: {} } as TSchema
+
+/** The paths of fields that none of the schemas declares. An object without declared fields may have any. */
+function unknownFields(schemas: readonly TSchema[], value: unknown, path: readonly string[] = []): string[] {
+  const branches = schemas.flatMap((schema) => (schema as FieldSchema).anyOf ?? []).concat(schemas) as FieldSchema[]
+  if (Array.isArray(value)) {
+    const items = branches.flatMap((branch) => branch.items ?? [])
+    return items.length === 0 ? [] : value.flatMap((item, i) => unknownFields(items, item, [...path, String(i)]))
+  }
+  const known = branches.map(({ properties }) => properties).filter((properties) => properties !== undefined)
+  if (!isObject(value) || known.length === 0) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const fields = known.flatMap((properties) => (Object.hasOwn(properties, name) ? (properties[name] ?? []) : []))
+    const inside = [...path, name.slice(0, MAX_NAME_LENGTH).toWellFormed()]
+    return fields.length === 0 ? [inside.join('.')] : unknownFields(fields, inner, inside)
+  })
 }
 
 /** Converts the integers of a query string, which has text only. */
@@ -97,6 +133,7 @@ interface FieldSchema {
   enum?: unknown[]
   items?: TSchema
   anyOf?: TSchema[]
+  properties?: Record<string, TSchema>
 }
 function canonical(schema: TSchema, value: unknown): unknown {
   const { format, enum: members, items, anyOf } = schema as FieldSchema

@@ -39,6 +39,8 @@ export async function handleWrite(route: Route, request: FastifyRequest, reply: 
   const text = large_body_bytes === null ? response.body : await largeBody(route, request, reply, large_body_bytes)
   if (position !== null) reply.header('board-position', position)
   if (isReplay) reply.header('idempotent-replayed', 'true')
+  const id = status === 201 && route.readPath && createdId.exec(text ?? '')?.[1]
+  if (id) reply.header('location', `${prefixOf(request)}${route.readPath}${id}`)
   // A large text is encoded once, for the hash and for the connection.
   const content = text === null || text.length < LARGE_RESPONSE_BYTES ? text : Buffer.from(text)
   if (content !== null) reply.header('etag', etagOf(content))
@@ -147,6 +149,11 @@ function largeBody({ deps }: Route, request: FastifyRequest, reply: FastifyReply
   const read = () => readStoredBody(deps.core.database.forKey(user_id), user_id, key ?? '')
   return deps.lists?.runPaced(read, textLength, { key: user_id, slot: slotOf(request) }) ?? read()
 }
+
+/** The id of a created resource, whose JSON can be large. */
+const createdId = /^\{"id": ?"([\da-f-]{36})"/
+/** Every path also exists below `/api`. */
+const prefixOf = ({ originalUrl }: FastifyRequest) => /^\/api(?=\/)/.exec(originalUrl)?.[0] ?? ''
 
 /** A retry has the same key, method, path and content. */
 function identityOf(request: FastifyRequest, key: string | null, upload?: ReceivedUpload): RequestIdentity | null {

@@ -34,6 +34,32 @@ export const liveScenarios: Record<string, (context: ScenarioContext) => Promise
     equal([board.view?.title, board.failedChanges[0]?.text], ['Plan', title])
   },
 
+  '[SYNC-10] [SDK-18] a queued change with an unknown field is accepted, also if the client is strict': async (
+    context,
+  ) => {
+    const { client: other, board_id } = await newBoard(context)
+    const sent: [isWrite: boolean, preference: string | null][] = []
+    const client = open({
+      baseUrl: context.baseUrl,
+      token: other.session.token,
+      strict: true,
+      fetch: (url, init) => {
+        const headers = new Headers(init?.headers)
+        sent.push([headers.has('idempotency-key'), headers.get('prefer')])
+        return fetch(url, init)
+      },
+    })
+    await client.updateBoard({ board_id, title: 'Strict' })
+    equal(sent.shift(), [true, 'handling=strict'])
+    await using board = await openBoard(client, board_id)
+    const change = { title: 'Queued', descripton: 'x' }
+    equal(await board.change('updateBoard', change).done, { outcome: 'confirmed' })
+    equal(
+      sent.filter(([isWrite]) => isWrite),
+      [[true, null]],
+    )
+  },
+
   '[SYNC-15] after a cut connection, events continue once and in order, without reloading the board': async (
     context,
   ) => {

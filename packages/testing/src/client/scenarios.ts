@@ -18,7 +18,8 @@ export const scenarios: Record<string, (context: ScenarioContext) => Promise<voi
 
   '[SDK-1] every operation can be called': async ({ baseUrl, calls: walk }) => {
     for (const { name, input, token, isEmpty } of walk) {
-      const client = open({ baseUrl, token, maxTries: 1 })
+      // Strict: the service knows every input.
+      const client = open({ baseUrl, token, maxTries: 1, strict: true })
       const given = typeof input['file'] === 'string' ? { ...input, file: new Blob([input['file']]) } : input
       const method = client[name] as (input: unknown) => Promise<unknown>
       const data = await method(given).catch((error: unknown) => fail(`${name}: ${String(error)}`))
@@ -301,6 +302,39 @@ export const scenarios: Record<string, (context: ScenarioContext) => Promise<voi
       String(await rejectionOf(hanging.createAttachment({ card_id, file: new Blob(['x']) }, options))),
       'Error: enough',
     )
+  },
+
+  '[SDK-18] a strict client has unknown fields rejected': async (context) => {
+    const other = await loggedIn(context)
+    const misspelled = { title: 'Plan', descripton: 'x' }
+    equal((await other.createBoard(misspelled)).title, 'Plan')
+    const preferences: string[] = []
+    const client = open({
+      baseUrl: context.baseUrl,
+      token: other.session.token,
+      strict: true,
+      fetch: (url, init) => {
+        const headers = new Headers(init?.headers)
+        preferences.push(`${headers.has('idempotency-key') ? 'write' : 'read'} ${headers.get('prefer')}`)
+        return fetch(url, init)
+      },
+    })
+    const error = await lockstepError(client.createBoard(misspelled), 'unknown_field')
+    equal(
+      error.errors.map(({ field }) => field),
+      ['descripton'],
+    )
+    equal((await client.createBoard(misspelled, { strict: false })).title, 'Plan')
+    equal(preferences, ['write handling=strict', 'write null'])
+  },
+
+  '[SDK-11] the pages of a list that is whole without limit': async (context) => {
+    const { client, board_id } = await newBoard(context)
+    for (const name of ['A', 'B', 'C']) await client.createLabel({ board_id, name })
+    const sizes: number[] = []
+    for await (const page of client.pages('listLabels', { board_id, limit: 2 })) sizes.push(page.length)
+    for await (const page of client.pages('listLabels', { board_id })) sizes.push(page.length)
+    equal(sizes, [2, 1, 3])
   },
 
   '[SDK-11] pages are iterated to the end': async (context) => {
