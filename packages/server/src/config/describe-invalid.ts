@@ -7,6 +7,8 @@ const patterns: Record<string, string> = {
   REDIS_URL: 'must begin with redis:// or rediss://, or be empty',
   PASSWORD_REQUIRES: 'must be a list of lower, upper, digit, symbol, separated by commas',
   METRICS_TOKEN: 'must consist of visible ASCII characters',
+  ENCRYPTION_KEY: 'must be 32 bytes in base64, as from openssl rand -base64 32, or empty',
+  ENCRYPTION_KEY_PREVIOUS: 'must be 32 bytes in base64, or empty',
 }
 
 interface Allowed {

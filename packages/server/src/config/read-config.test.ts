@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,11 +8,12 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { MARK } from '@lockstep/testing/service'
 import { afterAll, describe, expect, test } from 'vitest'
-import { BadSetting, readSettings } from './read-config.ts'
+import { BadSetting, readConfig, readSettings } from './read-config.ts'
 import { SECRETS, Settings } from './settings.ts'
 
 const SECRET = `${MARK}-a-secret-of-the-operator-0123`
 const PLACEHOLDER = 'change-me-this-placeholder-is-public'
+const encryptionKey = () => randomBytes(32).toString('base64')
 const inProduction = (settings: Record<string, string> = {}) =>
   readSettings({ ENVIRONMENT: 'production', JWT_SECRET: SECRET, ...settings })
 
@@ -78,6 +80,7 @@ describe('production', () => {
     ['a weak second secret', { JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, /^JWT_SECRET_PREVIOUS repeats a few/],
     ['the placeholder as second', { JWT_SECRET_PREVIOUS: PLACEHOLDER }, /^JWT_SECRET_PREVIOUS is the documented/],
     ['the wildcard', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS is the wildcard/],
+    ['an encryption key of few characters', { ENCRYPTION_KEY: `${'A'.repeat(43)}=` }, /^ENCRYPTION_KEY repeats a few/],
     ['links over http', { PUBLIC_URL: 'http://boards.example' }, /^PUBLIC_URL is not https/],
     ['the wildcard among others', { CORS_ORIGINS: 'https://a.example, *' }, /^CORS_ORIGINS is the wildcard/],
   ])('[RUN-1] [CONF-3] [V39] rejects %s with a message that names the setting', (_, settings, sentence) => {
@@ -115,6 +118,36 @@ test('[CONF-3] a second secret that equals the first is rejected, also in develo
   expect(said).not.toContain(MARK)
 })
 
+test('[CONF-7] the encryption keys are 32 random bytes in base64, and are never equal', () => {
+  const [ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS] = [encryptionKey(), encryptionKey()]
+  expect(inProduction({ ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS })).toMatchObject({
+    ENCRYPTION_KEY,
+    ENCRYPTION_KEY_PREVIOUS,
+  })
+  expect([inProduction().ENCRYPTION_KEY, readSettings({}).ENCRYPTION_KEY]).toEqual(['', ''])
+  const said = refusal(() => readSettings({ ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS: ENCRYPTION_KEY }))
+  expect(said).toMatch(/^ENCRYPTION_KEY_PREVIOUS is the same as ENCRYPTION_KEY/)
+  expect(said).not.toContain(ENCRYPTION_KEY)
+})
+
+test('[CONF-8] webhooks reach only public addresses by default, and need HTTPS in production', () => {
+  const { outgoing } = readConfig({}).webhooks
+  expect(outgoing).toEqual({ allowsHttp: true, allowedNetworks: [], allowedHosts: [], timeoutMs: 15_000 })
+  const production = readConfig({ ENVIRONMENT: 'production', JWT_SECRET: SECRET })
+  expect(production.webhooks.outgoing).toEqual({ ...outgoing, allowsHttp: false })
+})
+
+test('[CONF-8] allowed networks and hosts are lists; hosts are compared as URLs have them', () => {
+  const settings = {
+    WEBHOOK_ALLOWED_NETWORKS: ' 127.0.0.0/8, ::1/128,',
+    WEBHOOK_ALLOWED_HOSTS: 'Hooks.Example.com., *.Bücher.example,10.1.2.3',
+  }
+  expect(readConfig(settings).webhooks.outgoing).toMatchObject({
+    allowedNetworks: ['127.0.0.0/8', '::1/128'],
+    allowedHosts: ['hooks.example.com', '*.xn--bcher-kva.example', '10.1.2.3'],
+  })
+})
+
 describe('secrets from files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-settings-'))
   afterAll(() => rmSync(folder, { recursive: true }))
@@ -129,6 +162,8 @@ describe('secrets from files', () => {
     JWT_SECRET: SECRET,
     JWT_SECRET_PREVIOUS: `${SECRET}-of-before`,
     METRICS_TOKEN: `${MARK}-for-the-scraper`,
+    ENCRYPTION_KEY: encryptionKey(),
+    ENCRYPTION_KEY_PREVIOUS: encryptionKey(),
   }
 
   test.each(SECRETS)('[CONF-1] %s_FILE names a file with the value, with or without a line break', (name) => {
@@ -231,6 +266,25 @@ describe('a setting of the wrong form', () => {
     ['RATE_LIMITS', 'maybe'],
     ['MAX_FAILED_LOGINS', '0'],
     ['LOG_LEVEL', 'loud'],
+    ['ENCRYPTION_KEY', 'short'],
+    ['ENCRYPTION_KEY', randomBytes(31).toString('base64')],
+    ['ENCRYPTION_KEY', randomBytes(33).toString('base64')],
+    ['ENCRYPTION_KEY', randomBytes(32).toString('hex')],
+    ['ENCRYPTION_KEY_PREVIOUS', randomBytes(16).toString('base64')],
+    ['WEBHOOK_HTTP', 'true'],
+    ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0'],
+    ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0/33'],
+    ['WEBHOOK_ALLOWED_NETWORKS', 'fd00::/129'],
+    ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0/8'],
+    ['WEBHOOK_ALLOWED_NETWORKS', '10.0.0.0/8 fd00::/8'],
+    ['WEBHOOK_ALLOWED_NETWORKS', 'fe80::%eth0/10'],
+    ['WEBHOOK_ALLOWED_HOSTS', 'https://hooks.example'],
+    ['WEBHOOK_ALLOWED_HOSTS', 'hooks.example:8443'],
+    ['WEBHOOK_ALLOWED_HOSTS', '*'],
+    ['WEBHOOK_ALLOWED_HOSTS', 'hooks.*.example'],
+    ['WEBHOOK_TIMEOUT_SECONDS', '0'],
+    ['WEBHOOK_WORKERS', '-1'],
+    ['WEBHOOK_MAX_BYTES', '1000000000'],
   ])('[RUN-2] %s=%j is rejected with a message that names it', (name, value) => {
     const said = refusal(() => readSettings({ [name]: value }))
     expect(said).toContain(name)
@@ -252,6 +306,21 @@ describe('a setting of the wrong form', () => {
     ],
     ['METRICS_TOKEN', 'ü', 'METRICS_TOKEN must consist of visible ASCII characters.'],
     ['METRICS_HOST', '', 'METRICS_HOST must not be empty.'],
+    [
+      'ENCRYPTION_KEY',
+      'short',
+      'ENCRYPTION_KEY must be 32 bytes in base64, as from openssl rand -base64 32, or empty.',
+    ],
+    [
+      'WEBHOOK_ALLOWED_NETWORKS',
+      '10.0.0.0',
+      'WEBHOOK_ALLOWED_NETWORKS must be a comma-separated list of networks, such as 10.20.0.0/16 or fd00::/8.',
+    ],
+    [
+      'WEBHOOK_ALLOWED_HOSTS',
+      'a/b',
+      'WEBHOOK_ALLOWED_HOSTS must be a comma-separated list of host names, such as hooks.example.com or *.example.com.',
+    ],
   ])('[RUN-2] %s=%j is rejected with the allowed values', (name, value, sentence) => {
     expect(refusal(() => readSettings({ [name]: value }))).toBe(sentence)
   })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { ErrorObject } from 'ajv'
 import { envSchema } from 'env-schema'
+import { isNetwork } from '../platform/networks.ts'
 import { describeInvalid, findMisspelt } from './describe-invalid.ts'
 import { derivedSettings, PLACEHOLDER_SECRET, SECRETS, Settings, type SettingValues } from './settings.ts'
 
@@ -20,6 +21,9 @@ export interface ResolvedSettings
     | 'QUOTAS'
     | 'REFUSE_COMMON_PASSWORDS'
     | 'USER_SEARCH'
+    | 'WEBHOOK_HTTP'
+    | 'WEBHOOK_ALLOWED_NETWORKS'
+    | 'WEBHOOK_ALLOWED_HOSTS'
   > {
   IS_PRODUCTION: boolean
   RATE_LIMITS: 'on' | 'off'
@@ -29,6 +33,9 @@ export interface ResolvedSettings
   USER_SEARCH: 'open' | 'limited'
   LOG_FORMAT: 'json' | 'pretty'
   CORS_ORIGINS: string[]
+  WEBHOOK_HTTP: 'on' | 'off'
+  WEBHOOK_ALLOWED_NETWORKS: string[]
+  WEBHOOK_ALLOWED_HOSTS: string[]
   PASSWORD_REQUIRES: ('lower' | 'upper' | 'digit' | 'symbol')[]
 }
 
@@ -75,6 +82,9 @@ export function readSettings(environment: Environment, { signsTokens = true }: R
     REFUSE_COMMON_PASSWORDS: values.REFUSE_COMMON_PASSWORDS ?? (IS_PRODUCTION ? 'on' : 'off'),
     CORS_ORIGINS: list(values.CORS_ORIGINS ?? (IS_PRODUCTION ? '' : '*')),
     PASSWORD_REQUIRES: list(values.PASSWORD_REQUIRES) as ResolvedSettings['PASSWORD_REQUIRES'],
+    WEBHOOK_HTTP: values.WEBHOOK_HTTP ?? (IS_PRODUCTION ? 'off' : 'on'),
+    WEBHOOK_ALLOWED_NETWORKS: list(values.WEBHOOK_ALLOWED_NETWORKS),
+    WEBHOOK_ALLOWED_HOSTS: list(values.WEBHOOK_ALLOWED_HOSTS).map(hostPattern),
   }
   const invalidOrigin = settings.CORS_ORIGINS.find((origin) => origin !== '*' && !isOrigin(origin))
   if (invalidOrigin !== undefined)
@@ -86,6 +96,7 @@ export function readSettings(environment: Environment, { signsTokens = true }: R
   requirePublicUrl(settings)
   if (settings.JWT_SECRET_PREVIOUS === settings.JWT_SECRET)
     throw new BadSetting('JWT_SECRET_PREVIOUS is the same as JWT_SECRET: leave it out, or set the previous secret.')
+  requireWebhookSettings(settings)
   if (IS_PRODUCTION && signsTokens) requireStrongSecret('JWT_SECRET', settings.JWT_SECRET)
   if (IS_PRODUCTION) requireSafeSettings(settings)
   return settings
@@ -131,6 +142,29 @@ function requirePublicUrl({ PUBLIC_URL, IS_PRODUCTION }: ResolvedSettings) {
   if (IS_PRODUCTION && url.protocol === 'http:' && !isLoopback) throw unsafe('PUBLIC_URL is not https.')
 }
 
+function requireWebhookSettings(settings: ResolvedSettings) {
+  const { ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS, WEBHOOK_ALLOWED_NETWORKS } = settings
+  if (!WEBHOOK_ALLOWED_NETWORKS.every(isNetwork))
+    throw new BadSetting(
+      'WEBHOOK_ALLOWED_NETWORKS must be a comma-separated list of networks, such as 10.20.0.0/16 or fd00::/8.',
+    )
+  if (ENCRYPTION_KEY_PREVIOUS !== '' && ENCRYPTION_KEY_PREVIOUS === ENCRYPTION_KEY)
+    throw new BadSetting(
+      'ENCRYPTION_KEY_PREVIOUS is the same as ENCRYPTION_KEY: leave it out, or set the previous key.',
+    )
+}
+
+/** A host name as URLs have it, after `*.` where all names below it are meant. */
+function hostPattern(text: string): string {
+  const [, wildcard = '', name = ''] = /^(\*\.)?([^*/?#@:\\\s]+)$/.exec(text) ?? []
+  const host = URL.parse(`https://${name}`)?.hostname
+  if (!host)
+    throw new BadSetting(
+      'WEBHOOK_ALLOWED_HOSTS must be a comma-separated list of host names, such as hooks.example.com or *.example.com.',
+    )
+  return wildcard + host.replace(/\.$/, '')
+}
+
 function readValues(environment: Environment): SettingValues {
   const required = Object.keys(Settings.properties).filter((name) => !derivedSettings.has(name))
   const schema = { ...Settings, required }
@@ -141,12 +175,16 @@ function readValues(environment: Environment): SettingValues {
   }
 }
 
-function requireSafeSettings({ JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN }: ResolvedSettings) {
+function requireSafeSettings(settings: ResolvedSettings) {
+  const { JWT_SECRET_PREVIOUS, CORS_ORIGINS, LOG_FORMAT, METRICS_TOKEN } = settings
   if (JWT_SECRET_PREVIOUS !== '') requireStrongSecret('JWT_SECRET_PREVIOUS', JWT_SECRET_PREVIOUS)
   if (CORS_ORIGINS.includes('*')) throw unsafe('CORS_ORIGINS is the wildcard: list the origins you trust.')
   if (LOG_FORMAT !== 'json') throw unsafe('LOG_FORMAT is pretty, which programs cannot parse: leave it out.')
   if (METRICS_TOKEN !== '' && METRICS_TOKEN.length < 16)
     throw unsafe('METRICS_TOKEN is shorter than 16 characters: set a longer one, or none.')
+  for (const name of ['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'] as const)
+    if (settings[name] !== '' && new Set(settings[name]).size < 8)
+      throw unsafe(`${name} repeats a few characters: set a random one.`)
 }
 
 /** A random secret of 32 characters has far more than eight different ones. */
@@ -259,6 +297,21 @@ function nest(settings: ResolvedSettings) {
             address: settings.MAX_SOCKETS_PER_ADDRESS,
           }
         : undefined,
+    },
+    /** Off if `encryptionKey` is empty. */
+    webhooks: {
+      encryptionKey: settings.ENCRYPTION_KEY,
+      previousEncryptionKey: settings.ENCRYPTION_KEY_PREVIOUS,
+      workers: settings.WEBHOOK_WORKERS,
+      giveUpHours: settings.WEBHOOK_GIVE_UP_HOURS,
+      logDays: settings.WEBHOOK_LOG_DAYS,
+      maxBytes: settings.WEBHOOK_MAX_BYTES,
+      outgoing: {
+        allowsHttp: settings.WEBHOOK_HTTP === 'on',
+        allowedNetworks: settings.WEBHOOK_ALLOWED_NETWORKS,
+        allowedHosts: settings.WEBHOOK_ALLOWED_HOSTS,
+        timeoutMs: settings.WEBHOOK_TIMEOUT_SECONDS * 1_000,
+      },
     },
     log: { level: settings.LOG_LEVEL, format: settings.LOG_FORMAT, instance: `${hostname()}:${settings.PORT}` },
     metrics: { port: settings.METRICS_PORT, host: settings.METRICS_HOST, token: settings.METRICS_TOKEN },

@@ -2,6 +2,9 @@ import Type, { type Static } from 'typebox'
 
 export const PLACEHOLDER_SECRET = 'change-me-this-placeholder-is-public'
 
+/** 32 bytes in base64, or nothing. */
+const KEY_PATTERN = '^([A-Za-z0-9+/]{43}=)?$'
+
 /** Every setting: its environment variable, its default in development, and what it does. The docs are generated from this. */
 export const Settings = Type.Object({
   ENVIRONMENT: Type.Enum(['development', 'production'], {
@@ -321,6 +324,61 @@ export const Settings = Type.Object({
     maximum: 3650,
     description: 'How long deleted cards and columns can be restored. 0: they are deleted at once.',
   }),
+  ENCRYPTION_KEY: Type.String({
+    default: '',
+    pattern: KEY_PATTERN,
+    description:
+      'Encrypts the secrets of webhooks in the database: 32 random bytes in base64, such as from `openssl rand -base64 32`. Empty: webhooks are off. Keep it apart from backups of the database; without it, these secrets are lost.',
+  }),
+  ENCRYPTION_KEY_PREVIOUS: Type.String({
+    default: '',
+    pattern: KEY_PATTERN,
+    description: 'A second key that still decrypts, while the key is replaced. It encrypts nothing. Empty: none.',
+  }),
+  WEBHOOK_HTTP: Type.Enum(['on', 'off'], {
+    description:
+      'Whether webhooks may use plain HTTP instead of HTTPS. Default: `on` in development, `off` in production.',
+  }),
+  WEBHOOK_ALLOWED_NETWORKS: Type.String({
+    default: '',
+    description:
+      'Networks that webhooks may reach although they are not public, in CIDR notation, separated by commas: `10.20.0.0/16,fd00::/8`. For receivers on this machine: `127.0.0.0/8,::1/128`. Default: none, also in development. Every owner of a board can send requests to these networks, so allow few, or set `WEBHOOK_ALLOWED_HOSTS`.',
+  }),
+  WEBHOOK_ALLOWED_HOSTS: Type.String({
+    default: '',
+    description:
+      'The only hosts that webhooks may reach, separated by commas: `hooks.example.com` or, for all names below one, `*.example.com`. Their addresses must be public, or in `WEBHOOK_ALLOWED_NETWORKS`. Names are resolved by DNS, not by `/etc/hosts`. Empty: any host.',
+  }),
+  WEBHOOK_TIMEOUT_SECONDS: Type.Integer({
+    default: 15,
+    minimum: 1,
+    maximum: 120,
+    description: 'How long an attempt may take, from the start of the connection to the end of the response.',
+  }),
+  WEBHOOK_WORKERS: Type.Integer({
+    default: 20,
+    minimum: 0,
+    maximum: 500,
+    description: 'Concurrent webhook attempts per instance. 0: this instance sends none.',
+  }),
+  WEBHOOK_GIVE_UP_HOURS: Type.Integer({
+    default: 120,
+    minimum: 1,
+    maximum: 8_760,
+    description: 'How long a webhook is retried while every attempt fails. Then it is stopped.',
+  }),
+  WEBHOOK_LOG_DAYS: Type.Integer({
+    default: 7,
+    minimum: 1,
+    maximum: 365,
+    description: 'Retention of the log of webhook attempts.',
+  }),
+  WEBHOOK_MAX_BYTES: Type.Integer({
+    default: 262_144,
+    minimum: 4_096,
+    maximum: 16_777_216,
+    description: 'Maximum body of a webhook request. A larger event is sent with its id only.',
+  }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
     default: 'info',
     description: 'Log level. At `info`, every request is one line.',
@@ -361,6 +419,7 @@ export const derivedSettings = new Set([
   'USER_SEARCH',
   'LOG_FORMAT',
   'MAX_REQUESTS_AT_ONCE',
+  'WEBHOOK_HTTP',
 ])
 
 /** The settings that are secrets. Each can also be read from a file, named by the variable with `_FILE`. */
@@ -370,4 +429,6 @@ export const SECRETS = [
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
   'METRICS_TOKEN',
+  'ENCRYPTION_KEY',
+  'ENCRYPTION_KEY_PREVIOUS',
 ] as const satisfies (keyof SettingValues)[]
