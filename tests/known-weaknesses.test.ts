@@ -363,14 +363,24 @@ describe('the source', () => {
     expect(filesWith(/node:crypto/).length).toBeGreaterThan(1)
   })
 
-  test('[DOC-4] [V30] the service opens no outgoing connection that a client could direct', () => {
-    const outgoing = /\bfetch\(|^import (?!type)[^\n]*'(?:node:(?:https?|http2|net|tls|dgram|dns)|undici|axios)'/m
-    // One only parses addresses, the others only listen.
-    const known = ['http/edge/listen.ts', 'http/metrics-endpoint.ts', 'platform/client-address.ts'].map(
-      (name) => `packages/server/src/${name}`,
-    )
+  test('[DOC-4] [V30] only one module connects to an address that a user named', () => {
+    const outgoing =
+      /\bfetch\(|^import (?!type)[^']*'(?:node:(?:https?|http2|net|tls|dgram|dns)(?:\/promises)?|undici|axios)'/m
+    const listening = ['http/edge/listen.ts', 'http/metrics-endpoint.ts']
+    const onlyParsing = ['platform/client-address.ts', 'platform/networks.ts', 'webhooks/outgoing-rules.ts']
+    const known = [...listening, ...onlyParsing, 'webhooks/outgoing.ts'].map((name) => `packages/server/src/${name}`)
     expect(filesWith(outgoing).toSorted()).toEqual(known.toSorted())
-    expect(outgoing.test("import { request } from 'node:http'")).toBe(true)
+    for (const text of [
+      "import { request } from 'node:http'",
+      "import {\n  connect,\n} from 'node:tls'",
+      "import { lookup } from 'node:dns/promises'",
+      'await fetch(url)',
+    ])
+      expect([text, outgoing.test(text)]).toEqual([text, true])
+    const connecting = /\b(?:connect|createConnection|request|Socket|lookup)\b[^']*'node:(?:http|net)'/
+    const parsers = onlyParsing.map((name) => readFileSync(`packages/server/src/${name}`, 'utf8'))
+    for (const text of parsers) expect(text).not.toMatch(connecting)
+    expect("import { connect, isIP } from 'node:net'").toMatch(connecting)
   })
 })
 
