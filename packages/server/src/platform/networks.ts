@@ -49,8 +49,8 @@ const globalIPv6 = networkSet(['2000::/3'])
 /** Protocol assignments with Teredo, documentation, 6to4, and AS112. */
 const specialIPv6 = networkSet(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
-/** Whether an IP address belongs to the public internet. IPv6 addresses that contain an IPv4 address do not, whatever it is. */
+/** Whether an IP address belongs to the public internet. IPv6 addresses with a zone, or made from an IPv4 address, do not. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !isInNetworks(specialIPv4, address)
-  return isInNetworks(globalIPv6, address) && !isInNetworks(specialIPv6, address)
+  return !address.includes('%') && isInNetworks(globalIPv6, address) && !isInNetworks(specialIPv6, address)
 }

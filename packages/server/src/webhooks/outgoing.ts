@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { Agent, type ClientRequest, type ClientRequestArgs, type IncomingMessage, request } from 'node:http'
 import { connect as connectTcp, isIP, isIPv4, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { connect as connectTls } from 'node:tls'
 import { isPublicAddress } from '../platform/networks.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { hostOf, literalAddresses, OutgoingRules, type OutgoingSettings, portOf } from './outgoing-rules.ts'
@@ -68,8 +67,8 @@ export class Outgoing {
     this.settings = settings
     this.rules = new OutgoingRules(settings)
     this.resolver = resolver
-    this.plain = new KeepAliveAgent((host, port) => this.connect(host, port))
-    this.tls = new KeepAliveAgent((host, port) => this.connectTls(host, port))
+    this.plain = new KeepAliveAgent((...to) => this.connect(...to))
+    this.tls = new KeepAliveAgent((...to) => this.connectTls(...to))
   }
 
   /** POSTs. Never throws, never follows redirects. */
@@ -118,17 +117,23 @@ export class Outgoing {
    */
   private async post(url: URL, headers: Record<string, string>, body: string | Buffer, deadline: number) {
     for (let idleSockets = SOCKETS_PER_ORIGIN; ; idleSockets--) {
-      const attempt = this.request(url, headers, body)
       try {
-        return await readResponse(attempt, deadline - performance.now())
+        return await withLimit(deadline - performance.now(), (signal) =>
+          readResponse(this.request(url, headers, body, signal)),
+        )
       } catch (error) {
         if (!(error instanceof StaleSocket) || idleSockets === 0) throw error
       }
     }
   }
 
-  private request(url: URL, headers: Record<string, string>, body: string | Buffer): ClientRequest {
-    const attempt = request({
+  private request(
+    url: URL,
+    headers: Record<string, string>,
+    body: string | Buffer,
+    signal: AbortSignal,
+  ): ClientRequest {
+    const options: AttemptOptions = {
       method: 'POST',
       host: hostOf(url),
       port: portOf(url),
@@ -136,27 +141,30 @@ export class Outgoing {
       headers: { ...headers, host: url.host, 'content-length': Buffer.byteLength(body) },
       agent: url.protocol === 'https:' ? this.tls : this.plain,
       maxHeaderSize: MAX_HEADER_BYTES,
-    })
+      signal,
+      connectSignal: signal,
+    }
+    const attempt = request(options)
     attempt.end(body)
     return attempt
   }
 
-  private async connectTls(host: string, port: number): Promise<Socket> {
-    const tcp = await this.connect(host, port)
+  private async connectTls(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+    const tcp = await this.connect(host, port, signal)
     const servername = isIP(host) === 0 ? host : ''
     const socket = connectTls({ socket: tcp, host, servername, minVersion: 'TLSv1.2', rejectUnauthorized: true })
     try {
-      await inTime(socket, 'secureConnect')
+      await once(socket, 'secureConnect', { signal })
     } catch (error) {
       socket.destroy()
-      throw new AttemptFailure(isTimeout(error) ? 'timeout' : 'tls', codeOf(error))
+      throw isAbort(error) ? error : new AttemptFailure('tls', codeOf(error))
     }
     return this.track(socket)
   }
 
   /** Connects to one of the addresses that were checked, so another answer of the DNS server changes nothing. */
-  private async connect(host: string, port: number): Promise<Socket> {
-    const addresses = await this.checkedAddresses(host)
+  private async connect(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+    const addresses = await this.checkedAddresses(host, signal)
     if (this.isClosed) throw new AttemptFailure('unreachable', 'closed')
     const found = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }))
     const socket = this.track(
@@ -169,7 +177,7 @@ export class Outgoing {
       }),
     )
     try {
-      await inTime(socket, 'connect')
+      await once(socket, 'connect', { signal })
     } catch (error) {
       socket.destroy()
       throw new AttemptFailure('unreachable', codeOf(error))
@@ -181,16 +189,17 @@ export class Outgoing {
   }
 
   /** A name with any address that is not allowed is refused. */
-  private async checkedAddresses(host: string): Promise<string[]> {
-    const addresses = literalAddresses(host) ?? (await this.resolve(host))
+  private async checkedAddresses(host: string, signal: AbortSignal): Promise<string[]> {
+    const addresses = literalAddresses(host) ?? (await this.resolve(host, signal))
     const refused = addresses.find((address) => !this.rules.isAllowedAddress(address))
     if (refused !== undefined) throw refusedAddress(refused)
     return addresses.slice(0, MAX_ADDRESSES)
   }
 
-  private async resolve(name: string): Promise<string[]> {
+  private async resolve(name: string, signal: AbortSignal): Promise<string[]> {
     const queries = Promise.allSettled([this.resolver.resolve4(name), this.resolver.resolve6(name)])
-    const answers = (await Promise.race([queries, pause(CONNECT_MS, undefined, { ref: false })])) ?? []
+    // A query cannot be aborted, but nobody waits for it any more.
+    const answers = await Promise.race([queries, once(signal, 'abort').then(() => [])])
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
     if (addresses.length > 0) return addresses
     const [reason] = answers.flatMap((answer) => (answer.status === 'rejected' ? codeOf(answer.reason) : []))
@@ -222,20 +231,34 @@ const refusedAddress = (address: string) => new AttemptFailure('unreachable', `r
 function describe(error: unknown): { error: AttemptError; reason: string } {
   if (error instanceof AttemptFailure) return { error: error.word, reason: error.message }
   const reason = codeOf(error)
+  if (isAbort(error)) return { error: 'timeout', reason }
   if (reason.startsWith('HPE_')) return { error: 'invalid_response', reason }
   return { error: reason.startsWith('ERR_SSL_') ? 'tls' : 'connection_lost', reason }
 }
 
 /** Codes only, because messages can contain host names. */
-const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code ?? 'unknown error'
-const isTimeout = (error: unknown) => codeOf(error) === 'ABORT_ERR'
+const codeOf = (error: unknown) =>
+  isAbort(error) ? 'timeout' : ((error as { code?: string } | undefined)?.code ?? 'unknown error')
+const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError'
 
-async function inTime(socket: Socket | TLSSocket, event: 'connect' | 'secureConnect') {
-  await once(socket, event, { signal: AbortSignal.timeout(CONNECT_MS) })
+/** Aborts work that takes longer, or when the signal around it is aborted. */
+async function withLimit<T>(ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
+  const limit = new AbortController()
+  const abort = () => limit.abort()
+  const timer = setTimeout(abort, Math.max(0, ms))
+  outer?.addEventListener('abort', abort)
+  if (ms <= 0 || outer?.aborted) abort()
+  try {
+    limit.signal.throwIfAborted()
+    return await work(limit.signal)
+  } finally {
+    clearTimeout(timer)
+    outer?.removeEventListener('abort', abort)
+  }
 }
 
 /** The start of the response. What follows 1,024 bytes is not read. */
-function readResponse(attempt: ClientRequest, remainingMs: number) {
+function readResponse(attempt: ClientRequest) {
   const { promise, resolve, reject } =
     Promise.withResolvers<Pick<AttemptResult, 'status' | 'retryAfter' | 'responseText'>>()
   let response: IncomingMessage | undefined
@@ -246,7 +269,6 @@ function readResponse(attempt: ClientRequest, remainingMs: number) {
   const chunks: Buffer[] = []
   let size = 0
 
-  const timer = setTimeout(() => attempt.destroy(new AttemptFailure('timeout', 'timeout')), Math.max(0, remainingMs))
   const take = (received: IncomingMessage) => {
     response = received
     isPublic = isPublicAddress(received.socket.remoteAddress ?? '')
@@ -277,7 +299,6 @@ function readResponse(attempt: ClientRequest, remainingMs: number) {
   })
   // After this event the socket is idle again, or gone.
   attempt.on('close', () => {
-    clearTimeout(timer)
     if (response) {
       resolve({
         status: response.statusCode ?? null,
@@ -286,7 +307,7 @@ function readResponse(attempt: ClientRequest, remainingMs: number) {
       })
     } else if (
       attempt.reusedSocket &&
-      !(failure instanceof AttemptFailure) &&
+      !(failure instanceof AttemptFailure || isAbort(failure)) &&
       attempt.socket?.bytesRead === bytesBefore
     ) {
       reject(new StaleSocket('connection_lost', codeOf(failure)))
@@ -304,22 +325,25 @@ function textOf(chunks: Buffer[]): string {
     .replaceAll('\0', '')
 }
 
+interface AttemptOptions extends ClientRequestArgs {
+  /** Ends connecting too: the agent does not see `signal`. */
+  connectSignal: AbortSignal
+}
+type Connect = (host: string, port: number, signal: AbortSignal) => Promise<Socket>
+
 /** Keeps connections for the next request, each for a minute at most. */
 class KeepAliveAgent extends Agent {
-  private readonly connect: (host: string, port: number) => Promise<Socket>
+  private readonly connect: Connect
   private readonly connectedAt = new WeakMap<Duplex, number>()
   private readonly idle = new Set<Duplex>()
 
   /** The limit of sockets is kept before the agent is asked: it counts only those that are connected. */
-  constructor(connect: (host: string, port: number) => Promise<Socket>) {
+  constructor(connect: Connect) {
     super({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: SOCKETS_PER_ORIGIN })
     this.connect = connect
   }
 
-  override createConnection(
-    options: ClientRequestArgs,
-    done: (error: Error | null, socket: Duplex) => void,
-  ): undefined {
+  override createConnection(options: AttemptOptions, done: (error: Error | null, socket: Duplex) => void): undefined {
     const connected = (socket: Socket) => {
       this.connectedAt.set(socket, performance.now())
       socket.on('close', () => this.idle.delete(socket))
@@ -327,7 +351,8 @@ class KeepAliveAgent extends Agent {
     }
     // The agent ignores the socket after an error.
     const failed = (error: Error) => done(error, undefined as unknown as Duplex)
-    this.connect(String(options.host), Number(options.port)).then(connected, failed)
+    const connect = (signal: AbortSignal) => this.connect(String(options.host), Number(options.port), signal)
+    withLimit(CONNECT_MS, connect, options.connectSignal).then(connected, failed)
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
