@@ -43,6 +43,7 @@ export const registry: Record<string, Covering> = {
   'npm run demo': by('tests/demo.test.ts', "['npm', 'run', 'demo', '--']"),
   'DATABASE_URL=postgres://… npm run demo': by('tests/demo.test.ts', '[DEMO-5]'),
   'openssl rand -base64 48': here('\n'),
+  'openssl rand -base64 32': here('=\n'),
   'npm run migrate': here('Nothing to migrate.'),
   'npm run seed': by('tests/documented-commands.ts', 'npm run seed -- --boards 20'),
   'npm run seed -- --boards 20 --cards 100': here('Log in as '),
