@@ -13,7 +13,7 @@ const layers: Rule[] = LAYERS.map((folder, i) => [
 
 /** The folders of the web client, from the bottom up, and the files that all of them may import. */
 const WEB_FOLDERS = ['ui', 'board-state', 'account', 'bell', 'settings', 'shortcuts', 'palette', 'boards', 'inbox']
-const WEB_DIALOGS = ['activity', 'automations', 'members', 'card']
+const WEB_DIALOGS = ['activity', 'automations', 'webhooks', 'members', 'card']
 /** Above the dialogs: what combines parts of them. */
 const WEB_UPPER = ['comments', 'removed', 'card-dialog', 'board']
 const WEB_SHARED = '(?:session|preferences|offline-cache)\\.ts$'

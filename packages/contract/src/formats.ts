@@ -82,6 +82,14 @@ export const formats = {
     test: (value: string) => /^\d{1,15}(\.\d{1,15})?$/.test(value),
     says: 'must be a position, <epoch>.<seq>, or a number',
   },
+  'start-position': {
+    test: (value: string) => /^(now|0|\d{1,15}\.\d{1,15})$/.test(value),
+    says: 'must be a position, <epoch>.<seq>, or 0 or now',
+  },
+  'web-url': {
+    test: (value: string) => isStorable(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+    says: 'must be an http or https URL',
+  },
   cursor: {
     test: (value: string) => /^\d{1,16}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value),
     says: 'must be the cursor of a Link header',

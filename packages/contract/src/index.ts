@@ -1,23 +1,26 @@
-import type { Static } from 'typebox'
 import { administrationOperations } from './administration.ts'
-import { attachmentEvents, attachmentOperations } from './attachments.ts'
+import { attachmentOperations } from './attachments.ts'
 import { authOperations } from './auth.ts'
 import { automationOperations } from './automations.ts'
-import { boardEvents, boardOperations, memberOperations } from './boards.ts'
-import { cardEvents, cardOperations } from './cards.ts'
-import { checklistEvents, checklistOperations, itemOperations } from './checklists.ts'
-import { columnEvents, columnOperations } from './columns.ts'
-import { commentEvents, commentOperations } from './comments.ts'
+import { boardOperations, memberOperations } from './boards.ts'
+import { cardOperations } from './cards.ts'
+import { checklistOperations, itemOperations } from './checklists.ts'
+import { columnOperations } from './columns.ts'
+import { commentOperations } from './comments.ts'
+import type { EventKind } from './events.ts'
 import { healthOperations } from './health.ts'
 import { inboxOperations } from './inbox.ts'
 import { adminInvitationOperations, invitationOperations, linkOperations } from './invitations.ts'
-import { labelEvents, labelOperations } from './labels.ts'
+import { labelOperations } from './labels.ts'
 import type { Operation } from './operation.ts'
 import { realtimeOperations } from './realtime.ts'
 import { removalOperations } from './removals.ts'
 import type { Effect } from './resources.ts'
 import { tokenOperations } from './tokens.ts'
 import { userOperations } from './users.ts'
+import { webhookOperations } from './webhooks.ts'
+
+export * from './events.ts'
 
 /** Every operation of the service, by name, in the order of the documentation. */
 export const operations = {
@@ -38,6 +41,7 @@ export const operations = {
   ...removalOperations,
   ...automationOperations,
   ...realtimeOperations,
+  ...webhookOperations,
   ...inboxOperations,
   ...tokenOperations,
   ...administrationOperations,
@@ -53,17 +57,3 @@ interface Changes {
   effect: Effect
   is_secret?: undefined
 }
-
-/** Every event kind, with the schema of its `data`. */
-export const events = {
-  ...boardEvents,
-  ...columnEvents,
-  ...cardEvents,
-  ...labelEvents,
-  ...checklistEvents,
-  ...attachmentEvents,
-  ...commentEvents,
-}
-
-export type EventKind = keyof typeof events
-export type EventData<K extends EventKind> = Static<(typeof events)[K]>

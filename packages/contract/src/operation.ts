@@ -128,6 +128,8 @@ export const tags = {
   removals: 'Cards and columns that were archived or deleted. Deleted ones are kept for some time.',
   automations: 'Rules that react to changes of cards, in the same transaction.',
   realtime: 'Presence, and the event log of a board.',
+  webhooks:
+    'Receivers of the events of a board over HTTP: in order, signed, and repeated until they are accepted. 403 `webhooks_off` if the operator has not set `ENCRYPTION_KEY`.',
   tokens:
     'Access tokens for programs. These paths are 404 if the operator has set `ACCESS_TOKENS=off`. No access token can call them.',
   administration:
@@ -140,7 +142,7 @@ export interface Operation {
   path: `/${string}`
   tag: Tag
   summary: string
-  description?: string
+  description: string
   access: Access
   /** Overrides what access tokens need by default (`tokenRequirementOf`). `never`: no access token may call it. */
   token?: 'never' | TokenRequirement
@@ -156,6 +158,8 @@ export interface Operation {
   /** The format of the body; JSON by default. An upload is a multipart form with one file. */
   body_type?: 'json' | 'form' | 'upload'
   returns: { status: 200 | 201 | 204; schema: TSchema }
+  /** Headers that some of its successful responses have, besides those that follow from its other properties (`headers.ts`). */
+  headers?: readonly ('Set-Cookie' | 'Board-Position')[]
   /** Additional fields of a 503 of this operation. */
   unavailable_fields?: TObject
   /** The kinds of events that a change may emit. Present, even if empty, on every operation that changes a board. */

@@ -50,6 +50,11 @@ export const problems = {
     detail: 'An attachment is a download. A page cannot load it as a script, style sheet, worker, frame or object.',
     help: '`Sec-Fetch-Dest` says how the browser wants to use the file. Fetch the file, or open its URL; raster images can be shown with `<img>`.',
   },
+  webhooks_off: {
+    status: 403,
+    detail: 'This service does not send webhooks.',
+    help: 'The operator enables them with `ENCRYPTION_KEY`, which encrypts the secrets of webhooks.',
+  },
   registration_closed: {
     status: 403,
     detail: 'Registration is closed.',
@@ -173,6 +178,11 @@ export const problems = {
     detail: 'The access token does not exist.',
     help: 'It was revoked, belongs to another user or board, or the id is wrong.',
   },
+  webhook_not_found: {
+    status: 404,
+    detail: 'The webhook does not exist.',
+    help: 'It was deleted, belongs to another board, or the id is wrong.',
+  },
   method_not_allowed: {
     status: 405,
     detail: 'This path does not support this method.',
@@ -259,6 +269,11 @@ export const problems = {
     detail: 'You have reached the limit of 50 access tokens. Revoke one first.',
     help: 'Expired tokens count until they are removed, 30 days after they expired.',
   },
+  too_many_webhooks: {
+    status: 409,
+    detail: 'A board can have 10 webhooks. Delete one first.',
+    help: 'A receiver that needs the events of one board for several purposes can distribute them itself.',
+  },
   token_lifetime_limit: {
     status: 409,
     detail: 'The lifetime of the access token is too long.',
@@ -295,6 +310,11 @@ export const problems = {
     status: 422,
     detail: 'The request is not valid.',
     help: '`detail` names the first invalid field; `errors` lists all of them.',
+  },
+  url_refused: {
+    status: 422,
+    detail: 'Webhooks cannot be sent to this URL.',
+    help: '`detail` says why. Only public addresses are allowed, by `https` on port 443 or from 1024; the operator can allow more (`WEBHOOK_HTTP`, `WEBHOOK_ALLOWED_NETWORKS`).',
   },
   unknown_field: {
     status: 422,

@@ -43,6 +43,8 @@ import { buildServices, type ServiceOptions, type Services } from './services.ts
 import { tokenHandlers } from './tokens/token-operations.ts'
 import { deleteExpiredTokens } from './tokens/token-queries.ts'
 import { userHandlers } from './users/user-operations.ts'
+import { deleteExpiredDeliveries } from './webhooks/dispatch-queries.ts'
+import { webhookHandlers } from './webhooks/webhook-operations.ts'
 
 const BODY_SECONDS = 30
 /** Half of the requests that may be open without a slot. */
@@ -60,12 +62,14 @@ export interface AppOptions extends ServiceOptions {
 /** The whole service, ready to listen. The only module that knows every domain. */
 export async function buildApp(config: Config, log: FastifyBaseLogger, options: AppOptions = {}) {
   const services = buildServices(config, log, options)
-  const { database, clock, live, limits } = services
+  const { database, clock, live, limits, webhooks } = services
   const { app, isClosing } = await buildServer(config, services, options.stalledSeconds)
   const stopJobs = startBackgroundJobs(config, services)
   app.addHook('onReady', () => clock.read())
+  app.addHook('onReady', async () => webhooks?.dispatcher.start())
   app.addHook('onClose', async () => {
     stopJobs()
+    await webhooks?.dispatcher.stop()
     clock.close()
     live.close()
     limits.close()
@@ -87,6 +91,7 @@ function startBackgroundJobs(config: Config, { core, database, files, metrics: {
     token_retention: () => deleteExpiredTokens(db),
     trash_retention: () => deleteExpiredTrash(core, trashDays),
     inbox_retention: () => deleteReadItems(db),
+    webhook_retention: () => deleteExpiredDeliveries(db, config.webhooks.logDays),
   }
   return startJobs(db, newUuid(), jobs, log, (job_name, removed) => {
     meters.lockstep_job_runs_total.inc({ job_name, outcome: removed === undefined ? 'failed' : 'done' })
@@ -117,7 +122,7 @@ const userShares = (http: Config['http']): UserShares => ({
 function registerDomains(
   app: FastifyInstance,
   config: Config,
-  { core, tokens, passwords, limits, database, live, files, quotas, isOwnOrigin, halfOfPool, log }: Services,
+  { core, tokens, passwords, limits, database, live, files, quotas, webhooks, isOwnOrigin, halfOfPool, log }: Services,
   deps: RouteDeps,
   isClosing: () => boolean,
 ) {
@@ -144,6 +149,7 @@ function registerDomains(
     ...removalHandlers(trashDays),
     ...automationHandlers,
     ...realtimeHandlers(live),
+    ...webhookHandlers(webhooks, limits),
     ...inboxHandlers,
     ...tokenHandlers({ database, limits, maxAgeDays: config.tokenMaxAgeDays, userChanged }),
     ...adminHandlers({ core, passwords, userChanged, retentionDays, publicUrl }),

@@ -14,14 +14,25 @@ import { siteCheck } from './http/authenticate.ts'
 import { Live, type LiveSettings } from './realtime/live.ts'
 import { AccessTokens } from './security/access-tokens.ts'
 import { RateLimits } from './security/rate-limits.ts'
+import { SecretBox } from './security/secret-box.ts'
 import { Tokens } from './security/tokens.ts'
-import { Metrics } from './telemetry/metrics.ts'
+import { type Meters, Metrics } from './telemetry/metrics.ts'
+import { Dispatcher } from './webhooks/dispatcher.ts'
+import { Outgoing } from './webhooks/outgoing.ts'
+import type { Webhooks } from './webhooks/webhook-steps.ts'
 
 const MAX_CONCURRENT_CHUNKS = 4
 
 export interface ServiceOptions extends Pick<LiveSettings, 'seconds'> {
   /** Cost of password hashing; lowered by tests, which register thousands of users. */
   hashCost?: HashCost
+}
+
+interface WebhookDeps {
+  database: Database
+  meters: Meters
+  log: FastifyBaseLogger
+  concurrentStatements: number
 }
 
 /** Everything between HTTP and the stores. */
@@ -87,6 +98,7 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
   const files = new ChunkStore(database, Math.min(MAX_CONCURRENT_CHUNKS, halfOfPool), (direction, bytes) =>
     meters.lockstep_attachment_bytes_total.inc({ direction }, bytes),
   )
+  const webhooks = buildWebhooks(config.webhooks, { database, meters, log, concurrentStatements: quarterOfPool })
   const quotas = new Quotas(config.quotas)
   const queue = boardQueue(config.boards.waitMs, (seconds) =>
     meters.lockstep_board_queue_wait_seconds.observe({}, seconds),
@@ -95,7 +107,10 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
     database,
     boardQueue: queue,
     quotas,
-    announce: (committed) => live.announce(committed),
+    announce: (committed) => {
+      live.announce(committed)
+      webhooks?.dispatcher.boardChanged(committed.board_id)
+    },
     reaction: automationEngine((outcome) => meters.lockstep_rule_runs_total.inc({ outcome })),
     log,
   }
@@ -111,7 +126,42 @@ export function buildServices(config: Config, log: FastifyBaseLogger, options: S
     meters.lockstep_argon2_waiting.set({}, passwords.waiting)
   })
   return {
-    ...{ metrics, database, clock, tokens, accessTokens, passwords, limits, live, files, quotas, core, uploads },
+    ...{
+      metrics,
+      database,
+      clock,
+      tokens,
+      accessTokens,
+      passwords,
+      limits,
+      live,
+      files,
+      quotas,
+      core,
+      uploads,
+      webhooks,
+    },
     ...{ isOwnOrigin, halfOfPool, quarterOfPool, log },
   }
+}
+
+/** Undefined without a key that encrypts their secrets. */
+function buildWebhooks(
+  { encryptionKey, previousEncryptionKey, outgoing: outgoingSettings, ...settings }: Config['webhooks'],
+  { database, meters, log, concurrentStatements }: WebhookDeps,
+): Webhooks | undefined {
+  if (encryptionKey === '') return undefined
+  const secrets = new SecretBox(encryptionKey, previousEncryptionKey)
+  const outgoing = new Outgoing(outgoingSettings)
+  const { timeoutMs } = outgoingSettings
+  const dispatcher = new Dispatcher(
+    { ...settings, timeoutMs, concurrentStatements },
+    {
+      ...{ db: database.forKey('webhooks'), outgoing, secrets, log },
+      onAttempt: (outcome) => meters.lockstep_webhook_attempts_total.inc({ outcome }),
+      onAccepted: (seconds) => meters.lockstep_webhook_delay_seconds.observe({}, seconds),
+      onPaused: (reason) => meters.lockstep_webhooks_paused_total.inc({ reason }),
+    },
+  )
+  return { database, secrets, outgoing, outgoingSettings, dispatcher }
 }

@@ -23,6 +23,8 @@ export function openCheck(schema: object): (value: unknown) => boolean {
 function close(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(close)
   if (typeof schema !== 'object' || schema === null) return schema
-  const closed = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, close(value)]))
-  return 'properties' in schema ? { ...closed, additionalProperties: false } : closed
+  if ('allOf' in schema) return { allOf: (schema.allOf as object[]).map(closeInside), unevaluatedProperties: false }
+  return 'properties' in schema ? { ...closeInside(schema), additionalProperties: false } : closeInside(schema)
 }
+const closeInside = (schema: object) =>
+  Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, close(value)]))

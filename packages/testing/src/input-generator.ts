@@ -118,6 +118,8 @@ function simplest({ const: constant, default: usual, enum: [member] = [], type, 
   if (format === 'uuid') return randomUUID()
   if (format === 'date') return '2026-11-20'
   if (format === 'email') return `${word}@example.com`
+  if (format === 'web-url') return `https://${word}.example.com/hook`
+  if (format === 'start-position') return 'now'
   if (format === 'date-time') return '2026-11-16T12:00:00.000Z'
   if (type === 'integer' || type === 'number') return Math.max(minimum, 0)
   if (type === 'boolean') return true

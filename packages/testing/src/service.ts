@@ -13,6 +13,7 @@ import { freePort } from './ports.ts'
 import { JWT_SECRET } from './secrets.ts'
 import { OUTPUT, openSql, REDIS } from './template-database.ts'
 import { createTestDatabase } from './test-database.ts'
+import { WEBHOOK_SETTINGS } from './webhook-receiver.ts'
 
 export { MARK, PASSWORD } from './secrets.ts'
 
@@ -75,6 +76,9 @@ export async function startService(
     DATABASE_URL: databaseUrl,
     REDIS_URL: REDIS,
     JWT_SECRET,
+    ...WEBHOOK_SETTINGS,
+    // Tests of webhooks turn it on. Elsewhere, attempts would change rows that tests compare.
+    WEBHOOK_WORKERS: '0',
     // All tests register from one address.
     MAX_REGISTRATIONS_PER_HOUR: '100000',
     LOG_LEVEL: 'trace',

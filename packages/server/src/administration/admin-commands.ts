@@ -80,6 +80,10 @@ export const adminCommands = {
     options: ['stopped'],
   },
   'new-epoch': { usage: '', summary: 'after a restore: every client reloads its boards' },
+  reencrypt: {
+    usage: '',
+    summary: 'encrypt the secrets of webhooks with ENCRYPTION_KEY, to end ENCRYPTION_KEY_PREVIOUS',
+  },
   recount: { usage: '', summary: 'count the contents of each board again, at its next change' },
 } satisfies Record<string, AdminCommand>
 export type AdminCommandName = keyof typeof adminCommands

@@ -64,9 +64,8 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof administrationOp
       return { detail: 'Password changed.' }
     },
 
-    async createResetLink({ caller, params, reply }) {
+    async createResetLink({ caller, params }) {
       const { token, expires_at } = await createResetLink(database, { actor_id: caller.id }, params.user_id)
-      reply.header('cache-control', 'no-store')
       return { link: linkTo(publicUrl, 'reset', token), expires_at }
     },
 

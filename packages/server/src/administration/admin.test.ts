@@ -9,6 +9,7 @@ import { Client } from '@lockstep/testing/client'
 import { inherited } from '@lockstep/testing/processes'
 import { MARK, PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import { POSTGRES } from '@lockstep/testing/template-database'
+import { WEBHOOK_SETTINGS } from '@lockstep/testing/webhook-receiver'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 // Each command is a separate process.
@@ -258,7 +259,7 @@ test('[ADMIN-13] every command on the administration page works as documented', 
   try {
     for (const command of commands) {
       const typed = command.startsWith('erase') ? 'ada@example.com' : PASSWORD
-      const { code, stderr } = await admin(command.split(' '), `${typed}\n`, {}, folder)
+      const { code, stderr } = await admin(command.split(' '), `${typed}\n`, WEBHOOK_SETTINGS, folder)
       expect([command, code, stderr.includes('Redis')]).toEqual([command, 0, false])
     }
     expect(JSON.parse(await readFile(join(folder, 'ada.json'), 'utf8'))).toMatchObject({ profile: { id } })

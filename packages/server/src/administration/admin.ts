@@ -32,6 +32,7 @@ import { operatorName } from '../platform/operator-name.ts'
 import { Problem } from '../platform/problem.ts'
 import { publishUserChange } from '../realtime/bus.ts'
 import { linkTo } from '../security/links.ts'
+import { SecretBox } from '../security/secret-box.ts'
 import { listTokens } from '../tokens/token-queries.ts'
 import {
   type AdminCommandName,
@@ -53,6 +54,7 @@ import {
 } from './admin-steps.ts'
 import { eraseUser } from './erase-steps.ts'
 import { startNewEpoch } from './new-epoch.ts'
+import { reencrypt } from './reencrypt.ts'
 import { auditTable, invitationTable, statisticsTable, tokensTable } from './statistics-table.ts'
 
 const [name = '', ...args] = process.argv.slice(2)
@@ -92,6 +94,7 @@ const run: Record<AdminCommandName, () => Promise<void>> = {
   statistics: () => withDatabase(printStatistics),
   audit: () => withDatabase(printAudit),
   migrate: migrateAndLog,
+  reencrypt: () => withDatabase(reencryptSecrets),
   recount: () => withDatabase(async (db) => console.log(`${await clearUsage(db)} boards will be counted again`)),
   'new-epoch': () =>
     withDatabase(async (db) => console.log(`${await startNewEpoch(db, actor)} boards begin a new epoch`)),
@@ -217,6 +220,14 @@ async function erase(db: Database, user_id: string) {
     throw error
   }
   await notifyInstances(user_id)
+}
+
+async function reencryptSecrets(db: Database) {
+  const { encryptionKey, previousEncryptionKey } = config.webhooks
+  if (encryptionKey === '') return fail('ENCRYPTION_KEY is not set.')
+  const { changed, lost } = await reencrypt(db, new SecretBox(encryptionKey, previousEncryptionKey), actor)
+  console.log(`The secrets of ${changed} webhooks were encrypted again`)
+  if (lost.length > 0) fail(`Neither key decrypts the secrets of these webhooks: ${lost.join(', ')}`)
 }
 
 async function printStatistics(db: Database) {

@@ -267,6 +267,8 @@ function nest(settings: ResolvedSettings) {
             search_day: settings.MAX_USER_SEARCHES_PER_DAY,
             new_token: settings.MAX_NEW_TOKENS_PER_HOUR,
             unknown_token: settings.MAX_UNKNOWN_TOKENS_PER_MINUTE,
+            webhook_change: settings.MAX_WEBHOOK_CHANGES_PER_HOUR,
+            webhook_test: settings.MAX_WEBHOOK_TESTS_PER_MINUTE,
           },
     quotas: {
       isOn: settings.QUOTAS === 'on',

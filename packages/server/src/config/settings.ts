@@ -251,6 +251,16 @@ export const Settings = Type.Object({
     minimum: 1,
     description: 'Access tokens that one user creates in an hour. Each is recorded in the audit log forever.',
   }),
+  MAX_WEBHOOK_CHANGES_PER_HOUR: Type.Integer({
+    default: 600,
+    minimum: 1,
+    description: 'New, changed, resumed and deleted webhooks and reads of their secrets per user.',
+  }),
+  MAX_WEBHOOK_TESTS_PER_MINUTE: Type.Integer({
+    default: 10,
+    minimum: 1,
+    description: 'Test events per webhook.',
+  }),
   MAX_UNKNOWN_TOKENS_PER_MINUTE: Type.Integer({
     default: 60,
     minimum: 1,

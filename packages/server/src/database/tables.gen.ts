@@ -337,6 +337,47 @@ export interface Users {
   username_key: string;
 }
 
+export interface WebhookDeliveries {
+  attempt: number;
+  attempted_at: Generated<string>;
+  board_id: string;
+  duration_ms: number | null;
+  epoch: number | null;
+  error: string | null;
+  id: string;
+  is_accepted: boolean;
+  response: string | null;
+  seq: number | null;
+  status: number | null;
+  type: string;
+  webhook_id: string;
+}
+
+export interface Webhooks {
+  board_id: string;
+  created_at: Generated<string>;
+  created_by: string;
+  epoch: number;
+  failed_attempts: Generated<number>;
+  failing_since: string | null;
+  fence: Generated<number>;
+  held_until: string | null;
+  id: string;
+  is_enabled: boolean;
+  is_slow: Generated<boolean>;
+  kinds: string[] | null;
+  last_delivered_at: string | null;
+  name: string;
+  next_attempt_at: Generated<string>;
+  old_secret: Buffer | null;
+  old_secret_until: string | null;
+  paused_reason: string | null;
+  secret: Buffer;
+  seq: number;
+  token_id: string | null;
+  url: string;
+}
+
 export interface DB {
   access_tokens: AccessTokens;
   admin_actions: AdminActions;
@@ -370,4 +411,6 @@ export interface DB {
   stored_responses: StoredResponses;
   unclaimed_files: UnclaimedFiles;
   users: Users;
+  webhook_deliveries: WebhookDeliveries;
+  webhooks: Webhooks;
 }

@@ -43,7 +43,13 @@ function recordMethods(app: FastifyInstance) {
   return (path: string) => [...new Set(routes.filter(({ form }) => form.test(path)).flatMap(({ method }) => method))]
 }
 
+/** Headers of a result, which may be set already when a response fails. */
+const resultHeaders = ['board-position', 'etag', 'link']
+
 export function send(reply: FastifyReply, problem: Problem) {
+  for (const name of resultHeaders) reply.removeHeader(name)
+  // Caches may store a 404 or 410 that does not forbid it.
+  reply.header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
   if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', problem.retryAfterSeconds)
   return reply

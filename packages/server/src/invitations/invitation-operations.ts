@@ -5,7 +5,6 @@ import {
   linkOperations,
 } from '@lockstep/contract/invitations'
 import { member, tokenRequirementOf } from '@lockstep/contract/operation'
-import type { FastifyReply } from 'fastify'
 import { addNewMember, recordChange } from '../boards/member-steps.ts'
 import { type CoreServices, changeBoard } from '../core/change-board.ts'
 import { slotOf } from '../http/edge/admission-middleware.ts'
@@ -33,16 +32,16 @@ type Operations = typeof invitationOperations & typeof linkOperations & typeof a
 
 export function invitationHandlers({ core, limits, publicUrl }: InvitationDeps): Handlers<Operations> {
   const { database } = core
-  /** The only response with the secret. It must not be cached, and is not stored for retries. */
-  const withLink = ({ invitation, token }: Awaited<ReturnType<typeof inviteToBoard>>, reply: FastifyReply) => {
-    reply.header('cache-control', 'no-store')
-    return { ...invitation, link: linkTo(publicUrl, 'invite', token) }
-  }
+  /** The only response with the secret. It is not stored for retries. */
+  const withLink = ({ invitation, token }: Awaited<ReturnType<typeof inviteToBoard>>) => ({
+    ...invitation,
+    link: linkTo(publicUrl, 'invite', token),
+  })
   return {
-    async createInvitation({ caller, board_id, body, reply }) {
+    async createInvitation({ caller, board_id, body }) {
       const { role, email } = body
       const invitation = { board_id, role: role ?? 'member', email: email ?? null, user_id: caller.id }
-      return withLink(await inviteToBoard(database, invitation), reply)
+      return withLink(await inviteToBoard(database, invitation))
     },
 
     listInvitations: (context) =>
@@ -94,8 +93,8 @@ export function invitationHandlers({ core, limits, publicUrl }: InvitationDeps):
       return JSON.parse(response.body as string) as AcceptedInvitation
     },
 
-    async createServiceInvitation({ caller, body, reply }) {
-      return withLink(await inviteToService(database, { actor_id: caller.id }, body.email ?? null), reply)
+    async createServiceInvitation({ caller, body }) {
+      return withLink(await inviteToService(database, { actor_id: caller.id }, body.email ?? null))
     },
 
     findInvitations: (context) =>

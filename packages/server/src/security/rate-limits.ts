@@ -40,6 +40,8 @@ const limitDefinitions: Record<LimitName, { seconds: number; storage: CountStora
   search_day: { seconds: 86_400, storage: 'fallback' },
   new_token: { seconds: 3_600, storage: 'fallback' },
   unknown_token: { seconds: 60, storage: 'fallback' },
+  webhook_change: { seconds: 3_600, storage: 'fallback' },
+  webhook_test: { seconds: 60, storage: 'fallback' },
 }
 const names = Object.keys(limitDefinitions) as LimitName[]
 /** A limit, and the values that identify what is counted, such as a user or an address. */
@@ -173,6 +175,15 @@ export class RateLimits {
   /** Limits new access tokens, because each leaves an entry in the audit log. */
   newToken(user_id: string): Promise<Problem | undefined> {
     return this.consume(['new_token', user_id])
+  }
+
+  /** Limits changes of webhooks, because each leaves an entry in the audit log. */
+  webhookChange(user_id: string): Promise<Problem | undefined> {
+    return this.consume(['webhook_change', user_id])
+  }
+
+  webhookTest(webhook_id: string): Promise<Problem | undefined> {
+    return this.consume(['webhook_test', webhook_id])
   }
 
   /** Limits access tokens that do not exist. */

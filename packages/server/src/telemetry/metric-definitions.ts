@@ -23,6 +23,7 @@ const histogram = <const L extends Labels = Record<never, never>>(
 
 const RESPONSE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const WEBHOOK_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600, 3_600, 86_400]
 const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'] as const
@@ -41,6 +42,8 @@ export const LIMITS = [
   'search_day',
   'new_token',
   'unknown_token',
+  'webhook_change',
+  'webhook_test',
 ] as const
 const JOBS = [
   'event_retention',
@@ -51,6 +54,7 @@ const JOBS = [
   'token_retention',
   'trash_retention',
   'inbox_retention',
+  'webhook_retention',
 ] as const
 const CLOSE_REASONS = [...(Object.keys(closeCodes) as (keyof typeof closeCodes)[]), 'slow', 'flood', 'client'] as const
 const codes = Object.keys(problems) as (keyof typeof problems)[]
@@ -150,6 +154,20 @@ export const definitions = {
   lockstep_attachment_bytes_total: counter('Bytes of files that were stored or fetched.', {
     direction: ['stored', 'fetched'],
   }),
+  lockstep_webhook_attempts_total: counter(
+    'Attempts to send an event to a webhook. `rejected`: a response other than 2xx. `failed`: no response.',
+    { outcome: ['accepted', 'rejected', 'failed'] },
+  ),
+  lockstep_webhook_delay_seconds: histogram(
+    'Time between the commit of an event and its acceptance by a webhook.',
+    WEBHOOK_BUCKETS,
+  ),
+  lockstep_webhooks_paused_total: counter(
+    'Webhooks that were paused, because they failed for too long or returned 410.',
+    {
+      reason: ['failing', 'gone'],
+    },
+  ),
   lockstep_job_runs_total: counter('Runs of background jobs.', {
     job_name: JOBS,
     outcome: ['done', 'failed'],

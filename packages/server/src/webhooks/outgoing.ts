@@ -5,7 +5,6 @@ import { connect as connectTcp, isIP, isIPv4, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { isPublicAddress } from '../platform/networks.ts'
-import { Semaphore } from '../platform/semaphore.ts'
 import { hostOf, literalAddresses, OutgoingRules, type OutgoingSettings, portOf } from './outgoing-rules.ts'
 import { secondsOfRetryAfter } from './retry-after.ts'
 
@@ -15,7 +14,8 @@ const CONNECT_MS = 5_000
 const DNS_TRY_MS = 1_500
 /** A name may have many addresses. This many are tried. */
 const MAX_ADDRESSES = 6
-const SOCKETS_PER_ORIGIN = 2
+/** Connections to one origin that are kept for its next requests. */
+const IDLE_PER_ORIGIN = 2
 const SOCKET_LIFETIME_MS = 60_000
 const IDLE_MS = 30_000
 /** Of all origins together. Beyond it, sockets are closed after use. */
@@ -58,7 +58,6 @@ export class Outgoing {
   private readonly resolver: Resolver
   private readonly plain: KeepAliveAgent
   private readonly tls: KeepAliveAgent
-  private readonly origins = new Map<string, { slots: Semaphore; users: number }>()
   private readonly sockets = new Set<Socket>()
   private isClosed = false
 
@@ -79,7 +78,7 @@ export class Outgoing {
       const refusal = this.rules.refusalOf(url)
       if (refusal !== undefined) throw new AttemptFailure('unreachable', refusal)
       const target = new URL(url)
-      const answer = await this.inTurn(target, () => this.post(target, headers, body, deadline))
+      const answer = await this.post(target, headers, body, deadline)
       return { ...answer, error: null, reason: null, durationMs: Math.round(performance.now() - startedAt) }
     } catch (error) {
       const failure = describe(error)
@@ -95,28 +94,12 @@ export class Outgoing {
     for (const socket of this.sockets) socket.destroy()
   }
 
-  /** Waits for one of the sockets of an origin. Waiting requests to different URLs take turns. */
-  private async inTurn<T>(url: URL, work: () => Promise<T>): Promise<T> {
-    const waitMs = this.settings.timeoutMs
-    const reject = () => new AttemptFailure('timeout', 'all connections to this origin were in use')
-    const limit = { maxWaiting: Number.POSITIVE_INFINITY, waitMs, reject }
-    const origin = this.origins.get(url.origin) ?? { slots: new Semaphore(SOCKETS_PER_ORIGIN, limit), users: 0 }
-    this.origins.set(url.origin, origin)
-    origin.users++
-    try {
-      return await origin.slots.run(work, { key: url.href })
-    } finally {
-      origin.users--
-      if (origin.users === 0) this.origins.delete(url.origin)
-    }
-  }
-
   /**
    * A receiver may close an idle connection just when a request is sent on it. That is no failure of the receiver, so the request
    * is sent again. It may have been received: deliveries are at least once anyway.
    */
   private async post(url: URL, headers: Record<string, string>, body: string | Buffer, deadline: number) {
-    for (let idleSockets = SOCKETS_PER_ORIGIN; ; idleSockets--) {
+    for (let idleSockets = IDLE_PER_ORIGIN; ; idleSockets--) {
       try {
         return await withLimit(deadline - performance.now(), (signal) =>
           readResponse(this.request(url, headers, body, signal)),
@@ -337,9 +320,8 @@ class KeepAliveAgent extends Agent {
   private readonly connectedAt = new WeakMap<Duplex, number>()
   private readonly idle = new Set<Duplex>()
 
-  /** The limit of sockets is kept before the agent is asked: it counts only those that are connected. */
   constructor(connect: Connect) {
-    super({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: SOCKETS_PER_ORIGIN })
+    super({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN })
     this.connect = connect
   }
 

@@ -7,6 +7,8 @@ export interface WebProxy {
   baseUrl: string
   /** Changes the address of the service. */
   setTarget: (baseUrl: string) => void
+  /** Ends all connections. */
+  dropConnections: () => void
   stop: () => Promise<void>
 }
 interface ProxyFaults {
@@ -94,13 +96,17 @@ export async function startWebProxy(baseUrl: string, faults: ProxyFaults = {}): 
   })
   const port = await freePort()
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  const dropConnections = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     baseUrl: `${faults.certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
     setTarget: (url) => {
       target = new URL(url)
     },
+    dropConnections,
     async stop() {
-      for (const socket of sockets) socket.destroy()
+      dropConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }

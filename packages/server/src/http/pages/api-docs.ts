@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { asyncApi } from '@lockstep/contract/asyncapi'
+import { asyncApi, DOCUMENTED_HOST } from '@lockstep/contract/asyncapi'
 import { openApi } from '@lockstep/contract/openapi'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ownPath, pageHeaders } from './page-policy.ts'
+import { nameableHost, ownPath, pageHeaders } from './page-policy.ts'
 
 /** Copied by the build of the web client, so that Redoc and its 18 dependencies are not installed in production. */
 const REDOC = new URL('../../../../web/dist/.redoc/redoc.standalone.js', import.meta.url)
@@ -43,7 +43,11 @@ interface ApiDocsSettings {
 export async function serveApiDocs(app: FastifyInstance, { hasPages, isTokenKept }: ApiDocsSettings) {
   const document = openApi()
   serveText(app, '/openapi.json', 'application/json', JSON.stringify(document))
-  serveText(app, '/asyncapi.json', 'application/json', JSON.stringify(asyncApi()))
+  const realtime = JSON.stringify(asyncApi()).split(JSON.stringify(DOCUMENTED_HOST))
+  app.get('/asyncapi.json', ({ headers: { host = '' } }, reply) => {
+    const shown = JSON.stringify(nameableHost.test(host) ? host : DOCUMENTED_HOST)
+    return reply.type('application/json; charset=utf-8').send(realtime.join(shown))
+  })
   if (!hasPages) return
 
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })

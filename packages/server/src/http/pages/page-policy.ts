@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '../../platform/problem.ts'
 
 /** Hosts that a policy can contain: a host name or an IPv4 address, with a port. No character ends a source or a directive. */
-const nameableHost = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::\d{1,5})?$/i
+export const nameableHost = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::\d{1,5})?$/i
 
 /**
  * One path of the page's own host, as a source of a Content-Security-Policy. `'self'` is the whole origin, attachments of

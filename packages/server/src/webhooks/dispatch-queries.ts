@@ -1,0 +1,201 @@
+import { sql } from 'kysely'
+import { BATCH_ROWS, inBatches } from '../database/batches.ts'
+import { type Db, type ResourceKey, statement } from '../database/database.ts'
+
+/** A webhook that this instance holds, with what it needs to send. */
+export interface HeldWebhook {
+  board_id: string
+  id: string
+  url: string
+  kinds: string[] | null
+  secret: Buffer
+  old_secret: Buffer | null
+  created_by: string
+  epoch: number
+  seq: number
+  failed_attempts: number
+  /** Seconds since the first of them. */
+  failing_seconds: number
+  fence: number
+}
+
+/** Whether the access token that created the webhook, if there was one, is still valid. */
+export const hasValidToken = sql<boolean>`(hook.token_id is null or exists (select from access_tokens token
+  where token.id = hook.token_id and (token.expires_at is null or token.expires_at > clock_timestamp())))`
+const isSending = sql`hook.is_enabled and hook.paused_reason is null`
+
+interface ClaimArguments {
+  lease_seconds: number
+  is_slow: boolean
+  busy_users: string[]
+  limit: number
+}
+/**
+ * Takes the lease of webhooks that have something to send. It ends by itself, so a killed instance blocks nothing for long. The
+ * row lock alone would protect nothing after the commit.
+ */
+const claimed = (args: ClaimArguments, condition = sql``) => sql<HeldWebhook>`
+  update webhooks hook set fence = hook.fence + 1, held_until = clock_timestamp() + make_interval(secs => ${args.lease_seconds})
+  from (
+    select hook.board_id, hook.id from webhooks hook join board_stream stream on stream.board_id = hook.board_id
+    where ${isSending} and hook.next_attempt_at <= clock_timestamp()
+      and (hook.held_until is null or hook.held_until < clock_timestamp())
+      and (stream.last_seq > hook.seq or stream.epoch <> hook.epoch)
+      and (hook.is_slow or hook.failed_attempts > 0) = ${args.is_slow}::boolean
+      and hook.created_by <> all (${args.busy_users}::uuid[]) and ${hasValidToken} ${condition}
+    order by hook.next_attempt_at limit ${args.limit} for no key update of hook skip locked) due
+  where hook.board_id = due.board_id and hook.id = due.id
+  returning hook.board_id, hook.id, hook.url, hook.kinds, hook.secret, hook.created_by, hook.epoch, hook.seq,
+    case when hook.old_secret_until > clock_timestamp() then hook.old_secret end as old_secret, hook.failed_attempts,
+    coalesce(extract(epoch from clock_timestamp() - hook.failing_since), 0)::float8 as failing_seconds, hook.fence`
+const claimAny = statement('claim_webhooks', (args: ClaimArguments) => claimed(args))
+const claimOfBoards = statement('claim_webhooks_of_boards', (args: ClaimArguments & { board_ids: string[] }) =>
+  claimed(args, sql`and hook.board_id = any (${args.board_ids}::uuid[])`),
+)
+/** Takes webhooks that are due: of some boards, or of any. */
+export const claimWebhooks = (db: Db, args: ClaimArguments, board_ids: string[] | 'any'): Promise<HeldWebhook[]> =>
+  board_ids === 'any' ? db.run(claimAny, args) : db.run(claimOfBoards, { ...args, board_ids })
+
+const PAGE_EVENTS = 200
+const PAGE_BYTES = 1_048_576
+
+/** An event after the webhook's position, with the board's position. Null fields: there is no such event. */
+export interface NextEvent {
+  head_epoch: number
+  head_seq: number
+  seq: number | null
+  type: string
+  /** Null if the webhook does not want this kind. */
+  body: string | null
+  is_truncated: boolean
+  /** Milliseconds since the epoch. */
+  created_at: number
+}
+/** Only the texts that will be sent are read. Of an event that is too large, only the id of its subject is. */
+const next = statement(
+  'read_events_for_webhook',
+  (args: { board_id: string; after: number; kinds: string[] | null; max_bytes: number }) => sql<NextEvent>`
+    select stream.epoch as head_epoch, stream.last_seq as head_seq, event.seq, event.type, event.is_truncated,
+      (extract(epoch from event.created_at) * 1000)::float8 as created_at,
+      case when event.is_wanted and not event.is_truncated then event.body
+        when event.is_wanted then (
+          select json_build_object('type', event.type, 'data', json_build_object('id', whole.json #> '{data,id}'),
+            'user_id', whole.json -> 'user_id', 'timestamp', whole.json -> 'timestamp', 'version', whole.json -> 'version')::text
+          from (select event.body::json as json) whole) end as body
+    from board_stream stream left join lateral (
+      select counted.*, sum(counted.bytes) over (order by counted.seq) - counted.bytes as bytes_before from (
+        select found.*, case when found.is_wanted and not found.is_truncated then octet_length(found.body) else 0 end as bytes
+        from (
+          select seq, type, created_at, body, octet_length(body) > ${args.max_bytes}::int as is_truncated,
+            ${args.kinds}::text[] is null or type = any (${args.kinds}::text[]) as is_wanted
+          from board_events where board_id = stream.board_id and seq > ${args.after}
+          order by seq limit ${sql.lit(PAGE_EVENTS)}) found) counted) event on event.bytes_before < ${sql.lit(PAGE_BYTES)}
+    where stream.board_id = ${args.board_id} order by event.seq`,
+)
+export const readNextEvents = (
+  db: Db,
+  webhook: Pick<HeldWebhook, 'board_id' | 'seq' | 'kinds'>,
+  max_bytes: number,
+): Promise<NextEvent[]> => db.run(next, { ...webhook, after: webhook.seq, max_bytes })
+
+/** An attempt, and what it changes. */
+export interface RecordedAttempt {
+  id: string
+  type: string
+  /** The position of the event, and of the webhook from now on. */
+  event: { epoch: number; seq: number }
+  position: { epoch: number; seq: number }
+  attempt: number
+  is_accepted: boolean
+  is_slow: boolean
+  wait_seconds: number
+  paused_reason: string | null
+  status: number | null
+  error: string | null
+  duration_ms: number | null
+  response: string | null
+}
+type RecordArguments = Omit<RecordedAttempt, 'event' | 'position'> & {
+  board_id: string
+  webhook_id: string
+  fence: number
+  lease_seconds: number
+  event_epoch: number
+  event_seq: number
+  epoch: number
+  seq: number
+}
+/**
+ * Moves the webhook and logs the attempt in one statement. It does not wait for the disk: a crash of PostgreSQL can lose the last
+ * moments of it, and then an event is sent again, which is allowed. That makes it several times faster.
+ */
+const recordAttempt = statement(
+  'record_webhook_attempt',
+  (args: RecordArguments) => sql<{ fence: number }>`
+    with settings as (select set_config('synchronous_commit', 'off', true)),
+    moved as (
+      update webhooks hook set fence = hook.fence + 1, epoch = ${args.epoch}, seq = ${args.seq}, is_slow = ${args.is_slow},
+        failed_attempts = case when ${args.is_accepted}::boolean then 0 else hook.failed_attempts + 1 end,
+        failing_since = case when not ${args.is_accepted}::boolean then coalesce(hook.failing_since, clock_timestamp()) end,
+        next_attempt_at = case when ${args.is_accepted}::boolean then hook.next_attempt_at
+          else clock_timestamp() + make_interval(secs => ${args.wait_seconds}) end,
+        held_until = case when ${args.is_accepted}::boolean then clock_timestamp() + make_interval(secs => ${args.lease_seconds}) end,
+        last_delivered_at = case when ${args.is_accepted}::boolean then clock_timestamp() else hook.last_delivered_at end,
+        paused_reason = ${args.paused_reason}
+      from settings
+      where hook.board_id = ${args.board_id} and hook.id = ${args.webhook_id} and hook.fence = ${args.fence}
+      returning hook.fence)
+    insert into webhook_deliveries (board_id, webhook_id, id, type, epoch, seq, attempt, is_accepted, status, error, duration_ms, response)
+    select ${args.board_id}, ${args.webhook_id}, ${args.id}, ${args.type}, ${args.event_epoch}, ${args.event_seq}, ${args.attempt},
+      ${args.is_accepted}, ${args.status}, ${args.error}, ${args.duration_ms}, ${args.response} from moved
+    returning (select fence from moved) as fence`,
+)
+/** Returns the next fencing number. Undefined when another instance or an owner has taken the webhook over: then nothing changes. */
+export async function saveAttempt(
+  db: Db,
+  { board_id, id: webhook_id, fence }: HeldWebhook,
+  { event, position, ...attempt }: RecordedAttempt,
+  lease_seconds: number,
+): Promise<number | undefined> {
+  const places = { event_epoch: event.epoch, event_seq: event.seq, ...position }
+  const [row] = await db.run(recordAttempt, { board_id, webhook_id, fence, lease_seconds, ...attempt, ...places })
+  return row?.fence
+}
+
+/** The time puts the webhook behind others that wait. */
+const release = statement(
+  'release_webhook',
+  (args: ResourceKey & { fence: number; seq: number }) => sql`
+    update webhooks set held_until = null, seq = ${args.seq}, next_attempt_at = greatest(next_attempt_at, clock_timestamp())
+    where board_id = ${args.board_id} and id = ${args.id} and fence = ${args.fence}`,
+)
+/** Ends the lease. `seq` is behind events that the webhook does not want. */
+export const releaseWebhook = async (db: Db, { board_id, id, fence, seq }: HeldWebhook) =>
+  void (await db.run(release, { board_id, id, fence, seq }))
+
+const boardsWithWebhooks = statement(
+  'list_boards_with_webhooks',
+  () => sql<{ board_id: string }>`select distinct hook.board_id from webhooks hook where ${isSending}`,
+)
+export const listBoardsWithWebhooks = async (db: Db): Promise<string[]> =>
+  (await db.run(boardsWithWebhooks, {})).map(({ board_id }) => board_id)
+
+const deleteOld = statement(
+  'delete_expired_deliveries',
+  (args: { days: number }) => sql<{ id: string }>`
+    delete from webhook_deliveries where ctid in (
+      select ctid from webhook_deliveries where attempted_at < now() - make_interval(days => ${args.days}) limit ${sql.lit(BATCH_ROWS)})
+    returning id`,
+)
+/** A webhook of a deleted board has sent the deletion, or will not send it any more. */
+const deleteFinished = statement(
+  'delete_finished_webhooks',
+  () => sql<{ id: string }>`
+    delete from webhooks hook where not exists (select from boards where id = hook.board_id)
+      and (not (${isSending}) or not ${hasValidToken}
+        or hook.seq >= (select last_seq from board_stream stream where stream.board_id = hook.board_id))
+    returning hook.id`,
+)
+/** Deletes old rows of the delivery log, and webhooks of deleted boards. Returns how many. */
+export const deleteExpiredDeliveries = async (db: Db, days: number): Promise<number> =>
+  (await inBatches(() => db.run(deleteOld, { days }))) + (await db.run(deleteFinished, {})).length

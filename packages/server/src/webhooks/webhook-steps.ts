@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { JsonText } from '@lockstep/contract/operation'
+import { MAX_WEBHOOKS, type Webhook, type WebhookAttempt, type WebhookSecret } from '@lockstep/contract/webhooks'
+import { v7 as newUuid } from 'uuid'
+import { record } from '../administration/admin-steps.ts'
+import { type Caller, sessionOf } from '../core/authorize.ts'
+import type { Database, Db, ResourceKey } from '../database/database.ts'
+import { Problem } from '../platform/problem.ts'
+import type { SecretBox } from '../security/secret-box.ts'
+import { type Dispatcher, isSuccess, secretContext, shownDuration } from './dispatcher.ts'
+import { newSecretText, signedHeaders, testMessage } from './message.ts'
+import type { Outgoing, OutgoingSettings } from './outgoing.ts'
+import {
+  deleteWebhook,
+  insertTestDelivery,
+  insertWebhook,
+  lockStream,
+  readWebhook,
+  readWebhookSecret,
+  resumeWebhook,
+  rotateSecret,
+  updateWebhook,
+} from './webhook-queries.ts'
+
+const SECRET_BYTES = 32
+/** How long after a login a secret can be read. */
+const LOGIN_SECONDS = 3_600
+/** A test of an address that cannot be reached takes this long, so that its time does not tell why. */
+const UNREACHABLE_MS = 5_000
+
+/** What webhooks depend on. */
+export interface Webhooks {
+  database: Database
+  secrets: SecretBox
+  dispatcher: Dispatcher
+  outgoing: Outgoing
+  outgoingSettings: OutgoingSettings
+}
+
+const newSecret = (secrets: SecretBox, webhook_id: string) =>
+  secrets.close(newSecretText(randomBytes(SECRET_BYTES)), secretContext(webhook_id))
+
+/** The access token of the caller: a webhook that it creates or resumes ends with it. */
+const tokenOf = ({ credential }: Caller) => credential.token_id ?? null
+
+/** Changes a webhook and records it in the audit log, in one transaction. It takes effect at once. Returns the webhook. */
+async function change(
+  { database, dispatcher }: Webhooks,
+  caller: Caller,
+  { action, key }: { action: string; key: ResourceKey },
+  work: (tx: Db) => Promise<boolean>,
+): Promise<JsonText<Webhook>> {
+  const webhook = await database.transaction<boolean, JsonText<Webhook>>(
+    work,
+    async (tx, isFound) => {
+      if (!isFound) throw new Problem('webhook_not_found')
+      const result = (await readWebhook(tx, key)) as JsonText<Webhook>
+      return { result, close: (end) => recordAction(end, caller, action, key) }
+    },
+    { key: caller.id },
+  )
+  dispatcher.webhookChanged(key.board_id)
+  return webhook
+}
+
+const recordAction = (tx: Db, caller: Caller, action: string, { board_id, id }: ResourceKey) =>
+  record(tx, { actor_id: caller.id }, action, null, { board_id, webhook_id: id })
+
+/** A position of the log. `now` is its end, and `0` its beginning. */
+interface Position {
+  epoch: number
+  seq: number
+}
+async function resolvePosition(tx: Db, board_id: string, after: string): Promise<Position & { webhooks: number }> {
+  const [epoch, seq] = after.includes('.') ? (after.split('.').map(Number) as [number, number]) : [undefined, 0]
+  const stream = await lockStream(tx, board_id, seq)
+  if (!stream) throw new Problem('board_not_found')
+  const { last_seq, first_seq, webhooks } = stream
+  const at = (given: number) => ({ epoch: stream.epoch, seq: given, webhooks })
+  if (after === 'now') return at(last_seq)
+  if (epoch === undefined) return at(first_seq === null ? last_seq : first_seq - 1)
+  const isKept = seq === last_seq || (seq < last_seq && first_seq === seq + 1)
+  if (epoch !== stream.epoch || !isKept) throw new Problem('history_gone')
+  return at(seq)
+}
+
+interface NewWebhook {
+  board_id: string
+  name: string
+  url: string
+  kinds: string[] | null
+  is_enabled: boolean
+  after: string
+}
+export function createWebhook(
+  services: Webhooks,
+  caller: Caller,
+  { board_id, after, ...fields }: NewWebhook,
+): Promise<JsonText<Webhook>> {
+  const key = { board_id, id: newUuid() }
+  const secret = newSecret(services.secrets, key.id)
+  return change(services, caller, { action: 'create-webhook', key }, async (tx) => {
+    const { webhooks, epoch, seq } = await resolvePosition(tx, board_id, after)
+    if (webhooks >= MAX_WEBHOOKS) throw new Problem('too_many_webhooks')
+    const owner = { created_by: caller.id, token_id: tokenOf(caller) }
+    await insertWebhook(tx, { ...key, ...fields, ...owner, secret, epoch, seq })
+    return true
+  })
+}
+
+interface Changes {
+  name?: string
+  url?: string
+  kinds?: string[] | null
+  is_enabled?: boolean
+}
+/** A new URL is tried at once, also if the webhook is paused. */
+export function changeWebhook(services: Webhooks, caller: Caller, key: ResourceKey, changes: Changes) {
+  const { name = null, url = null, kinds = null, is_enabled = null } = changes
+  return change(services, caller, { action: 'change-webhook', key }, async (tx) => {
+    const isFound = await updateWebhook(tx, { ...key, name, url, kinds, has_kinds: 'kinds' in changes, is_enabled })
+    if (url === null) return isFound
+    return resumeWebhook(tx, { ...key, epoch: null, seq: null, token_id: tokenOf(caller) })
+  })
+}
+
+export function resume(services: Webhooks, caller: Caller, key: ResourceKey, after: string | undefined) {
+  return change(services, caller, { action: 'resume-webhook', key }, async (tx) => {
+    const position = after === undefined ? undefined : await resolvePosition(tx, key.board_id, after)
+    const { epoch = null, seq = null } = position ?? {}
+    return resumeWebhook(tx, { ...key, epoch, seq, token_id: tokenOf(caller) })
+  })
+}
+
+export function rotate(services: Webhooks, caller: Caller, key: ResourceKey, hours: number) {
+  const secret = newSecret(services.secrets, key.id)
+  return change(services, caller, { action: 'rotate-webhook-secret', key }, (tx) =>
+    rotateSecret(tx, { ...key, secret, hours }),
+  )
+}
+
+export function removeWebhook({ database }: Webhooks, caller: Caller, key: ResourceKey): Promise<void> {
+  return database.transaction(
+    (tx) => deleteWebhook(tx, key),
+    async (_, isFound) => {
+      if (!isFound) throw new Problem('webhook_not_found')
+      return { result: undefined, close: (end) => recordAction(end, caller, 'delete-webhook', key) }
+    },
+    { key: caller.id },
+  )
+}
+
+/** For users who logged in recently, so that a stolen session does not give away the secret. */
+export function readSecret({ database, secrets }: Webhooks, caller: Caller, key: ResourceKey): Promise<WebhookSecret> {
+  if (caller.now_seconds - sessionOf(caller).logged_in_at > LOGIN_SECONDS) throw new Problem('login_too_old')
+  return database.transaction(
+    (tx) => readWebhookSecret(tx, key),
+    async (_, found) => {
+      if (!found) throw new Problem('webhook_not_found')
+      const secret = secrets.open(found.secret, secretContext(key.id))
+      const result = { secret, old_secret_until: found.old_secret_until }
+      return { result, close: (end) => recordAction(end, caller, 'read-webhook-secret', key) }
+    },
+    { key: caller.id },
+  )
+}
+
+/** Sends `webhook.test` and logs it. */
+export async function sendTest({ secrets, outgoing }: Webhooks, db: Db, key: ResourceKey): Promise<WebhookAttempt> {
+  const found = await readWebhookSecret(db, key)
+  if (!found) throw new Problem('webhook_not_found')
+  const boxes = [found.secret, ...(found.old_secret ? [found.old_secret] : [])]
+  const opened = boxes.map((box) => secrets.open(box, secretContext(key.id)))
+  const id = newUuid()
+  const message = testMessage(key.board_id, key.id, id)
+  const startedAt = performance.now()
+  const result = await outgoing.send(found.url, signedHeaders(message, key.id, opened), message.body)
+  if (result.error === 'unreachable') await pause(UNREACHABLE_MS - (performance.now() - startedAt))
+  const { status, error, responseText: response } = result
+  const attempt = { status, error, duration_ms: shownDuration(result) }
+  const delivery = { id, type: message.type, is_accepted: isSuccess(result), ...attempt, response }
+  await insertTestDelivery(db, { board_id: key.board_id, webhook_id: key.id, ...delivery })
+  return attempt
+}
