@@ -41,10 +41,12 @@ test.each([
   [['constructor'], 'There is no operation constructor.'],
   [['createBoard', 'title'], 'The input must be a JSON object.'],
   [['createBoard', '[]'], 'The input must be a JSON object.'],
-  ...['login', 'refresh', 'createTicket', 'changePassword', 'register'].map((name): [string[], string] => [
-    [name, '{}'],
-    `${name} has a secret in its input or output: use another client for it.`,
-  ]),
+  ...['login', 'refresh', 'createTicket', 'changePassword', 'register', 'getWebhookSecret'].map(
+    (name): [string[], string] => [
+      [name, '{}'],
+      `${name} has a secret in its input or output: use another client for it.`,
+    ],
+  ),
 ])('[CLI-20] api rejects %j', async (args, sentence) => {
   expect(await user.run(['api', ...args])).toEqual({ code: 2, out: '', err: `lockstep: ${sentence}\n` })
 })

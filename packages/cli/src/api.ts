@@ -7,7 +7,7 @@ type Call = (input: Record<string, unknown>) => Promise<unknown>
 /** Methods of the client that are not operations. */
 const OWN = ['request', 'pages', 'close']
 /** Operations with a secret in their input or output, which would end up in the shell's history or on the screen. */
-const SECRET = /login|register|password|token|ticket|refresh/i
+const SECRET = /login|register|password|token|ticket|refresh|secret/i
 
 export const api: Command = {
   summary: 'call any operation of the API',

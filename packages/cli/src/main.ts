@@ -20,6 +20,7 @@ import { seed } from './seed.ts'
 import { escapeControlChars, painter } from './terminal.ts'
 import { tokens } from './tokens.ts'
 import { watch } from './watch.ts'
+import { webhooks } from './webhooks.ts'
 
 const commands: Record<string, Command> = {
   login,
@@ -39,6 +40,7 @@ const commands: Record<string, Command> = {
   api,
   seed,
   tokens,
+  webhooks,
   doctor,
 }
 commands['completion'] = completionOf(commands)

@@ -57,7 +57,7 @@ function timeOf(timestamp: string): string {
 export const hasWebSocket = 'WebSocket' in globalThis
 
 /** Reports connection changes on stderr, so that stdout contains only events. */
-function reportConnection(board: LiveBoard): void {
+export function reportConnection(board: LiveBoard): void {
   const paint = painter(process.stderr)
   const messages: Record<Exclude<Phase, 'closed'>, string> = {
     live: 'Reconnected.',
@@ -82,7 +82,7 @@ function reportConnection(board: LiveBoard): void {
 }
 
 /** A deleted board was already reported as an event. Losing access is a failure. */
-function throwIfRemoved({ status: { reason } }: LiveBoard): void {
+export function throwIfRemoved({ status: { reason } }: LiveBoard): void {
   if (reason === 'forbidden')
     throw new Failure('You are no longer a member of this board.', EXIT.failed, { code: 'not_a_member' })
   if (reason === 'unauthorized') {

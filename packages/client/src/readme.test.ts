@@ -32,6 +32,9 @@ declare const showConflict: (current: unknown) => void
 declare const mark: (field: string, message: string) => void
 declare const showOffline: () => void
 declare const show: (board: FullBoard) => void
+declare const secret: string
+declare const newSecret: string
+declare const last: Map<string, string>
 `
 
 test('[SDK-2] the code in the README compiles with the strictest options', () => {

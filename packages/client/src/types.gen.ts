@@ -309,6 +309,66 @@ export interface Presence {
 /** An event of a board's log, with its sequence number. */
 export type LoggedEvent<K extends EventKind = EventKind> = BoardEvent<K> & { seq: number; actor_id?: string | null }
 
+export interface Webhook {
+  id: string
+  board_id: string
+  name: string
+  url: string
+  /** The kinds of events that are sent; null: all. */
+  kinds: ("board.updated" | "board.deleted" | "board.member_added" | "board.member_removed" | "column.created" | "column.updated" | "column.deleted" | "column.moved" | "card.labeled" | "card.unlabeled" | "card.created" | "card.updated" | "card.deleted" | "card.moved" | "card.assigned" | "card.unassigned" | "label.created" | "label.updated" | "label.deleted" | "checklist.created" | "checklist.updated" | "checklist.deleted" | "checklist.moved" | "checklist_item.created" | "checklist_item.updated" | "checklist_item.deleted" | "checklist_item.moved" | "checklist_item.assigned" | "checklist_item.unassigned" | "attachment.created" | "attachment.deleted" | "comment.created" | "comment.updated" | "comment.deleted")[] | null
+  is_enabled: boolean
+  /** `retrying`: the next event failed and will be sent again; later events wait. `paused`: nothing is sent until the webhook is resumed. `disabled`: by an owner. */
+  state: "active" | "retrying" | "paused" | "disabled"
+  /** `failing`: it failed for too long. `gone`: the receiver returned 410. `token_invalid`: it was created with an access token that has expired or was revoked. */
+  paused_reason: "failing" | "gone" | "token_invalid" | null
+  /** Every event up to this position was accepted, or is of another kind. */
+  position: string
+  /** How many events of the board come after `position`. */
+  behind: number
+  /** Failed attempts to send the next event. */
+  failed_attempts: number
+  failing_since: string | null
+  /** Only while `retrying`. */
+  next_attempt_at: string | null
+  last_delivered_at: string | null
+  /** Until then, the previous secret signs too. */
+  old_secret_until: string | null
+  created_by: string
+  created_at: string
+}
+
+export interface WebhookSecret {
+  secret: string
+  old_secret_until: string | null
+}
+
+export interface WebhookAttempt {
+  /** The status of the response; null without one. */
+  status: number | null
+  /** Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart. */
+  error: "unreachable" | "timeout" | "connection_lost" | "tls" | "invalid_response" | null
+  duration_ms: number | null
+}
+
+export interface WebhookDelivery {
+  id: string
+  attempted_at: string
+  /** The kind of the event; also `webhook.test` and `webhook.resync`. */
+  type: string
+  /** The position of the event; null for a test. */
+  position: string | null
+  /** Counts the attempts to send this event. */
+  attempt: number
+  is_accepted: boolean
+  /** The status of the response; null without one. */
+  status: number | null
+  /** Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart. */
+  error: "unreachable" | "timeout" | "connection_lost" | "tls" | "invalid_response" | null
+  duration_ms: number | null
+  /** The first 1,024 bytes of the response; null unless the receiver has a public address. */
+  response: string | null
+}
+
 export interface InboxItem {
   id: string
   /** `mentioned` in a comment, `assigned` to a card or to an item of it, or `added` to a board. The strongest, if there are several. */
@@ -517,6 +577,7 @@ export type ProblemCode =
   | 'session_too_old'
   | 'foreign_origin'
   | 'download_only'
+  | 'webhooks_off'
   | 'registration_closed'
   | 'not_a_member'
   | 'role_too_low'
@@ -544,6 +605,7 @@ export type ProblemCode =
   | 'link_invalid'
   | 'member_not_found'
   | 'token_not_found'
+  | 'webhook_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'already_a_member'
@@ -562,6 +624,7 @@ export type ProblemCode =
   | 'board_file_limit'
   | 'owned_board_limit'
   | 'too_many_tokens'
+  | 'too_many_webhooks'
   | 'token_lifetime_limit'
   | 'change_too_large'
   | 'history_gone'
@@ -571,6 +634,7 @@ export type ProblemCode =
   | 'range_not_satisfiable'
   | 'expectation_failed'
   | 'invalid_input'
+  | 'url_refused'
   | 'unknown_field'
   | 'password_refused'
   | 'idempotency_key_reused'
@@ -1094,6 +1158,79 @@ export interface ListCardEventsInput {
   limit?: number
 }
 
+export interface CreateWebhookInput {
+  board_id: string
+  name: string
+  /** Where events are sent. `https`, unless the operator allows `http`. Members do not see it. */
+  url: string
+  kinds?: ("board.updated" | "board.deleted" | "board.member_added" | "board.member_removed" | "column.created" | "column.updated" | "column.deleted" | "column.moved" | "card.labeled" | "card.unlabeled" | "card.created" | "card.updated" | "card.deleted" | "card.moved" | "card.assigned" | "card.unassigned" | "label.created" | "label.updated" | "label.deleted" | "checklist.created" | "checklist.updated" | "checklist.deleted" | "checklist.moved" | "checklist_item.created" | "checklist_item.updated" | "checklist_item.deleted" | "checklist_item.moved" | "checklist_item.assigned" | "checklist_item.unassigned" | "attachment.created" | "attachment.deleted" | "comment.created" | "comment.updated" | "comment.deleted")[] | null
+  is_enabled?: boolean | null
+  /** Events after this position are sent: `<epoch>.<seq>`, `0` for everything that the log still has, or `now`. 410 if they are no longer available. */
+  after?: string | null
+}
+
+export interface ListWebhooksInput {
+  board_id: string
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. */
+  limit?: number
+}
+
+export interface GetWebhookInput {
+  board_id: string
+  webhook_id: string
+}
+
+export interface UpdateWebhookInput {
+  board_id: string
+  webhook_id: string
+  name?: string
+  /** Where events are sent. `https`, unless the operator allows `http`. Members do not see it. */
+  url?: string
+  kinds?: ("board.updated" | "board.deleted" | "board.member_added" | "board.member_removed" | "column.created" | "column.updated" | "column.deleted" | "column.moved" | "card.labeled" | "card.unlabeled" | "card.created" | "card.updated" | "card.deleted" | "card.moved" | "card.assigned" | "card.unassigned" | "label.created" | "label.updated" | "label.deleted" | "checklist.created" | "checklist.updated" | "checklist.deleted" | "checklist.moved" | "checklist_item.created" | "checklist_item.updated" | "checklist_item.deleted" | "checklist_item.moved" | "checklist_item.assigned" | "checklist_item.unassigned" | "attachment.created" | "attachment.deleted" | "comment.created" | "comment.updated" | "comment.deleted")[] | null
+  is_enabled?: boolean
+}
+
+export interface DeleteWebhookInput {
+  board_id: string
+  webhook_id: string
+}
+
+export interface ResumeWebhookInput {
+  board_id: string
+  webhook_id: string
+  /** Events after this position are sent: `<epoch>.<seq>`, `0` for everything that the log still has, or `now`. 410 if they are no longer available. */
+  after?: string | null
+}
+
+export interface GetWebhookSecretInput {
+  board_id: string
+  webhook_id: string
+}
+
+export interface RotateWebhookSecretInput {
+  board_id: string
+  webhook_id: string
+  keep_old_hours?: number | null
+}
+
+export interface TestWebhookInput {
+  board_id: string
+  webhook_id: string
+}
+
+export interface ListDeliveriesInput {
+  board_id: string
+  webhook_id: string
+  /** `false`: only failed attempts; `true`: only accepted ones. */
+  is_accepted?: "true" | "false"
+  /** From the `Link` of the previous page. */
+  cursor?: string
+  /** The size of a page. */
+  limit?: number
+}
+
 export interface ListInboxInput {
   /** `true`: only unread items. */
   unread?: "true" | "false"
@@ -1314,6 +1451,16 @@ export interface Operations {
   getPresence: { input: GetPresenceInput; result: Presence }
   listEvents: { input: ListEventsInput; result: LoggedEvent[] }
   listCardEvents: { input: ListCardEventsInput; result: LoggedEvent[] }
+  createWebhook: { input: CreateWebhookInput; result: Webhook }
+  listWebhooks: { input: ListWebhooksInput; result: Webhook[] }
+  getWebhook: { input: GetWebhookInput; result: Webhook }
+  updateWebhook: { input: UpdateWebhookInput; result: Webhook }
+  deleteWebhook: { input: DeleteWebhookInput; result: undefined }
+  resumeWebhook: { input: ResumeWebhookInput; result: Webhook }
+  getWebhookSecret: { input: GetWebhookSecretInput; result: WebhookSecret }
+  rotateWebhookSecret: { input: RotateWebhookSecretInput; result: Webhook }
+  testWebhook: { input: TestWebhookInput; result: WebhookAttempt }
+  listDeliveries: { input: ListDeliveriesInput; result: WebhookDelivery[] }
   listInbox: { input: ListInboxInput; result: InboxItem[] }
   getInboxSummary: { input: GetInboxSummaryInput; result: InboxSummary }
   updateInboxItem: { input: UpdateInboxItemInput; result: InboxItem }
