@@ -18,10 +18,11 @@ interface BoardWithRule extends TestBoard {
   invitation_id: string
   token_id: string
   removed_id: string
+  webhook_id: string
 }
 /** The control of an operation, and an example request body. */
 interface OwnerControl {
-  at: 'menu' | 'menu when archived' | 'members' | 'automations' | 'removed'
+  at: 'menu' | 'menu when archived' | 'members' | 'automations' | 'removed' | 'webhooks' | 'webhook'
   control: (page: Page, board: BoardWithRule) => Locator
   body?: (board: BoardWithRule) => unknown
 }
@@ -73,6 +74,20 @@ const rows: Record<string, OwnerControl> = {
   },
   updateRule: { at: 'automations', control: button(/^Edit “On to doing”/), body: () => ({ name: 'Other' }) },
   deleteRule: { at: 'automations', control: button(/^Delete “On to doing”/) },
+  listWebhooks: { at: 'webhooks', control: (page) => page.getByRole('list', { name: 'Webhooks' }) },
+  createWebhook: {
+    at: 'webhooks',
+    control: button(/^New webhook/),
+    body: () => ({ name: 'CI', url: 'https://example.com' }),
+  },
+  getWebhook: { at: 'webhooks', control: (page) => page.getByRole('link', { name: 'Build server' }) },
+  updateWebhook: { at: 'webhook', control: button(/^Edit/), body: () => ({ name: 'Other' }) },
+  deleteWebhook: { at: 'webhook', control: button(/^Delete/) },
+  resumeWebhook: { at: 'webhook', control: button(/^Resume$/), body: () => ({}) },
+  getWebhookSecret: { at: 'webhook', control: button(/^Show secret/) },
+  rotateWebhookSecret: { at: 'webhook', control: button(/^Replace secret/), body: () => ({}) },
+  testWebhook: { at: 'webhook', control: button(/^Send test event/) },
+  listDeliveries: { at: 'webhook', control: (page) => page.getByRole('region', { name: 'Deliveries' }) },
 }
 /** Deleting a comment is also for its author: WEB-182. */
 const ofOwners = Object.entries(operations as Record<string, Operation>).filter(
@@ -95,7 +110,14 @@ async function openBoardWithRule(): Promise<BoardWithRule> {
   })
   const invitation = await board.ada.api.call('createInvitation', { params: { board_id: board.id }, body: {} })
   const token = await board.ada.api.call('createToken', { body: { name: 'Bot', scope: 'read', board_id: board.id } })
-  return { ...board, rule_id: rule.id, invitation_id: invitation.id, token_id: token.id, removed_id }
+  const webhook = await board.ada.api.call('createWebhook', {
+    params: { board_id: board.id },
+    body: { name: 'Build server', url: 'http://127.0.0.1:9999' },
+  })
+  // A paused one can be resumed.
+  await env.service.sql.query("update webhooks set paused_reason = 'gone' where id = $1", [webhook.id])
+  const own = { rule_id: rule.id, invitation_id: invitation.id, token_id: token.id, removed_id, webhook_id: webhook.id }
+  return { ...board, ...own }
 }
 
 /** Opens the menu or dialog that contains a control. */
@@ -107,6 +129,10 @@ async function openControls(page: Page, board: BoardWithRule, at: OwnerControl['
   } else if (at === 'removed') {
     await page.goto(`${env.service.baseUrl}/app${board.path}/removed`)
     await page.getByRole('link', { name: 'old' }).waitFor()
+  } else if (at === 'webhooks' || at === 'webhook') {
+    await page.goto(`${env.service.baseUrl}/app${board.path}/webhooks${at === 'webhook' ? `/${board.webhook_id}` : ''}`)
+    const isMember = page.waitForURL(`**${board.path}`)
+    await Promise.race([isMember, page.getByText('Build server').waitFor()])
   } else {
     await page.goto(`${env.service.baseUrl}/app${board.path}/${at}`)
     await page.getByText(at === 'members' ? `@${board.grace.username}` : 'History').waitFor()
@@ -120,7 +146,15 @@ async function offeredTo(user: TestUser, board: BoardWithRule): Promise<string[]
   const page = await env.openPage(user, board.path)
   const offered: string[] = []
   const params = { board_id: board.id }
-  for (const at of ['menu', 'members', 'automations', 'removed', 'menu when archived'] as const) {
+  for (const at of [
+    'menu',
+    'members',
+    'automations',
+    'removed',
+    'webhooks',
+    'webhook',
+    'menu when archived',
+  ] as const) {
     if (at === 'menu when archived') await board.ada.api.call('archiveBoard', { params })
     await openControls(page, board, at)
     for (const [name, row] of Object.entries(rows).filter(([, each]) => each.at === at)) {
@@ -135,8 +169,8 @@ async function offeredTo(user: TestUser, board: BoardWithRule): Promise<string[]
 
 /** The operations that the server rejects for a user. */
 async function rejectedFor({ api }: TestUser, board: BoardWithRule): Promise<string[]> {
-  const { rule_id, invitation_id, token_id, removed_id } = board
-  const own = { rule_id, invitation_id, token_id, removed_id }
+  const { rule_id, invitation_id, token_id, removed_id, webhook_id } = board
+  const own = { rule_id, invitation_id, token_id, removed_id, webhook_id }
   const ids: Record<string, string> = { board_id: board.id, ...own, user_id: board.ada.id }
   const rejected: string[] = []
   for (const [name, { method, path }] of ofOwners) {

@@ -26,6 +26,8 @@ export const screens: Screen[] = [
   { name: 'due date', path: board, keys: ['/', 'ArrowDown', 'd'], ready: '.layer [role=grid]' },
   { name: 'members', path: `${board}/members`, ready: '.layer .member' },
   { name: 'automations', path: `${board}/automations`, ready: '.layer .automations-add' },
+  { name: 'webhooks', path: `${board}/webhooks`, ready: '.layer .webhooks-add' },
+  { name: 'new webhook', path: `${board}/webhooks/new`, ready: '.layer .webhook-form' },
   { name: 'activity', path: `${board}/activity`, ready: '.layer time' },
   { name: 'inbox', path: '/inbox', ready: '.inbox-list, .inbox-empty' },
   { name: 'archive and trash', path: `${board}/removed`, ready: '.layer .removed-chip' },

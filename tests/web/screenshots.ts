@@ -135,6 +135,7 @@ const scenes = ({ board_id, moveCardAsGrace, emptyId, largeId }: ScreenshotSetup
       act: (page) => page.keyboard.press('?').then(() => page.getByRole('dialog').waitFor()),
     },
     { name: 'automations', path, act: menu('Automation') },
+    { name: 'webhooks', path, act: menu('Webhooks') },
     { name: 'members', path, act: menu('Members') },
     { name: 'activity', path, act: menu('Activity') },
     { name: 'settings', path: '/settings' },

@@ -30,7 +30,7 @@ test('[WEB-78] Escape closes every dialog and menu of a board and returns the fo
     await user.expectFocus(key === '.' ? 'Actions for Write' : 'Write')
     if (key === '.') await user.press('Shift+Tab')
   }
-  for (const panel of ['Members', 'Automation', 'Activity']) {
+  for (const panel of ['Members', 'Automation', 'Webhooks', 'Activity']) {
     await page.getByRole('button', { name: 'Board menu' }).focus()
     await user.chooseFromMenu(panel)
     await dialogs(page).waitFor()

@@ -106,6 +106,7 @@ export function BoardHead({ view, state, connection, text }: BoardHeadProps) {
           ...(isOwner && !isReadOnly ? ownerEdits : []),
           { label: t.members, icon: 'users', onSelect: () => go('members') },
           { label: t.automation, icon: 'bolt', onSelect: () => go('automations') },
+          ...(isOwner ? [{ label: t.webhooks, icon: 'send' as const, onSelect: () => go('webhooks') }] : []),
           { label: t.activity, icon: 'clock', onSelect: () => go('activity') },
           { label: t.removed, icon: 'archive', onSelect: () => go('removed') },
           { label: t.commandPalette, icon: 'search', keys: 'Ctrl K', onSelect: openPalette },

@@ -38,6 +38,7 @@ const panels = {
   members: lazyComponent(async () => (await import('../members/members-dialog.tsx')).MembersDialog),
   automations: lazyComponent(async () => (await import('../automations/automations-dialog.tsx')).AutomationsDialog),
   activity: lazyComponent(async () => (await import('../activity/activity-dialog.tsx')).ActivityDialog),
+  webhooks: lazyComponent(async () => (await import('../webhooks/webhooks-dialog.tsx')).WebhooksDialog),
   removed: lazyComponent(async () => (await import('../removed/removed-dialog.tsx')).RemovedDialog),
 }
 const CardPickers = lazyComponent(async () => (await import('./card-pickers.tsx')).CardPickers)
@@ -110,8 +111,8 @@ export function BoardPage({ board_id, panel, item }: BoardPageProps) {
             shownIn={shownIn}
           />
           <Popovers view={view} />
-          {/* The list of removed things stays while one of them is shown. */}
-          {Panel && <Panel key={panel === 'removed' ? panel : item} view={view} item={item} />}
+          {/* A dialog with a list stays while a row of it is shown. */}
+          {Panel && <Panel key={panel === 'c' ? item : panel} view={view} item={item} />}
         </ReadOnlyProvider>
       </PersonColorsProvider>
     </BoardToolsProvider>

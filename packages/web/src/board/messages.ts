@@ -12,6 +12,7 @@ export const t = defineMessages('board', {
   editDescription: 'Edit description',
   members: 'Members',
   automation: 'Automation',
+  webhooks: 'Webhooks',
   activity: 'Activity',
   removed: 'Archive and trash',
   archiveBoard: 'Archive board',

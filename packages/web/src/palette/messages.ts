@@ -34,6 +34,8 @@ export const t = defineMessages('palette', {
   membersWords: 'share invite people',
   automation: 'Automation',
   automationWords: 'rules',
+  webhooks: 'Webhooks',
+  webhooksWords: 'events receiver integration',
   activity: 'Activity',
   activityWords: 'history log changes',
   removed: 'Archive and trash',

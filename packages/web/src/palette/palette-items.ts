@@ -168,6 +168,17 @@ function boardActions(tools: BoardTools): PaletteItem[] {
     ...(tools.isReadOnly ? [] : reversals),
     { id: 'members', label: t.members, icon: 'users', words: t.membersWords, run: open('members') },
     { id: 'automations', label: t.automation, icon: 'bolt', words: t.automationWords, run: open('automations') },
+    ...(tools.isOwner
+      ? [
+          {
+            id: 'webhooks',
+            label: t.webhooks,
+            icon: 'send' as const,
+            words: t.webhooksWords,
+            run: open('webhooks'),
+          },
+        ]
+      : []),
     {
       id: 'activity',
       label: t.activity,

@@ -3,14 +3,14 @@ import { useLocation } from 'wouter'
 import { useTools } from '../board-state/board-tools.ts'
 import { filterQuery } from '../board-state/filter-address.ts'
 import type { PanelProps } from '../board-state/panel-props.ts'
+import { useOffline } from '../board-state/use-offline.ts'
+import { BackButton } from '../ui/back-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { focusAfterRender } from '../ui/focus.ts'
-import { Icon } from '../ui/icon.tsx'
 import { t } from './messages.ts'
 import { RemovedDetail } from './removed-detail.tsx'
 import { RemovedFilters } from './removed-filters.tsx'
 import { RemovedList } from './removed-list.tsx'
-import { useOffline } from './use-offline.ts'
 import { noFilter, useRemovedList } from './use-removed-list.ts'
 import { useRestore } from './use-restore.tsx'
 import './removed.css'
@@ -45,7 +45,7 @@ export function RemovedDialog({ view, item }: PanelProps) {
       size={item ? 'wide' : 'medium'}
       hasOwnHeading={item !== undefined}
       onClose={() => tools.close()}
-      actions={item && <BackButton key={item} onClick={backToList} />}
+      actions={item && <BackButton key={item} label={t.backToList} onClick={backToList} />}
     >
       {item && <RemovedDetail key={item} view={view} removed_id={item} onBack={backToList} onLeave={loaded.drop} />}
       {!item && <RemovedFilters filter={filter} onChange={setFilter} />}
@@ -72,16 +72,5 @@ export function RemovedDialog({ view, item }: PanelProps) {
         </section>
       )}
     </Dialog>
-  )
-}
-
-/** It has the focus when a row was opened. */
-function BackButton({ onClick }: { onClick: () => void }) {
-  const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => focusAfterRender(() => button.current), [])
-  return (
-    <button ref={button} type="button" className="button is-quiet removed-back" data-first="" onClick={onClick}>
-      <Icon name="left" /> {t.backToList}
-    </button>
   )
 }

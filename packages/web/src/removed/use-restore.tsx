@@ -1,13 +1,13 @@
 import { isLockstepError, type RemovedItem } from '@lockstep/client'
 import { type ReactNode, useRef, useState } from 'react'
 import { useTools } from '../board-state/board-tools.ts'
+import { useOffline } from '../board-state/use-offline.ts'
 import { client } from '../session.ts'
 import { confirmAction } from '../ui/confirm.ts'
 import { errorMessage } from '../ui/failure.tsx'
 import { showToast } from '../ui/toasts.ts'
 import { ColumnQuestion } from './column-question.tsx'
 import { t } from './messages.ts'
-import { useOffline } from './use-offline.ts'
 
 /** The fields that the list and the single view have. */
 type Removed = Pick<RemovedItem, 'id' | 'kind' | 'title' | 'column_id' | 'card_count'>

@@ -1,9 +1,8 @@
-import { type Board, isLockstepError, type NewAccessToken } from '@lockstep/client'
-import { useState } from 'react'
+import type { Board, NewAccessToken } from '@lockstep/client'
 import { FormAlert } from '../account/form-alert.tsx'
-import { LoginDialog } from '../account/login-dialog.tsx'
 import { useForm } from '../account/use-form.ts'
-import { client, me } from '../session.ts'
+import { useRecentLogin } from '../account/use-recent-login.tsx'
+import { client } from '../session.ts'
 import { Field } from '../ui/field.tsx'
 import { Select } from '../ui/select.tsx'
 import { scopeNames, t } from './token-messages.ts'
@@ -21,18 +20,10 @@ interface NewTokenFormProps {
 
 /** Creates an access token. If the login is too old, asks for the password and continues. */
 export function NewTokenForm({ boards, onCreated, onCancel }: NewTokenFormProps) {
-  /** Called with the answer to the login dialog, while it is open. */
-  const [answerLogin, setAnswerLogin] = useState<(isLoggedIn: boolean) => void>()
-  const logInAgain = () => new Promise<boolean>((resolve) => setAnswerLogin(() => resolve))
-  const send = async (values: typeof initial): Promise<void> => {
-    try {
-      onCreated(await create(values))
-    } catch (error) {
-      if (!isLockstepError(error, 'login_too_old')) throw error
-      const isLoggedIn = await logInAgain()
-      setAnswerLogin(undefined)
-      if (isLoggedIn) onCreated(await create(values))
-    }
+  const { withRecentLogin, loginDialog } = useRecentLogin(t.logInAgain, t.logInAgainText)
+  const send = async (values: typeof initial) => {
+    const created = await withRecentLogin(() => create(values))
+    if (created) onCreated(created)
   }
   const { form, field, failure, isBusy } = useForm(
     initial,
@@ -73,15 +64,7 @@ export function NewTokenForm({ boards, onCreated, onCancel }: NewTokenFormProps)
           </button>
         </div>
       </form>
-      {answerLogin && (
-        <LoginDialog
-          user={me()}
-          title={t.logInAgain}
-          text={t.logInAgainText}
-          onDone={() => answerLogin(true)}
-          onClose={() => answerLogin(false)}
-        />
-      )}
+      {loginDialog}
     </>
   )
 }

@@ -12,6 +12,7 @@ interface FieldProps {
   error?: string | undefined
   isOptional?: boolean
   autoFocus?: boolean
+  dir?: 'auto' | 'ltr'
 }
 
 /** An input with label, hint and error message. */

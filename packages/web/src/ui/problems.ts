@@ -29,6 +29,8 @@ const messages = defineMessages('problems', {
   item_not_found: 'The checklist item was deleted.',
   attachment_not_found: 'The file was deleted.',
   rule_not_found: 'The rule was deleted.',
+  webhook_not_found: 'The webhook was deleted.',
+  too_many_webhooks: 'The board has 10 webhooks. Delete one first.',
   removed_not_found: 'It was already restored or deleted for good.',
   board_archived: 'The board is archived. An owner can restore it.',
   column_required: 'Its column does not exist anymore. Choose another one.',

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { useTools } from '../board-state/board-tools.ts'
+import { useTools } from './board-tools.ts'
 
 function subscribe(listener: () => void) {
   for (const type of ['online', 'offline']) addEventListener(type, listener)
