@@ -5,13 +5,28 @@ import { endProcesses } from '@lockstep/testing/processes'
 import { startTamperingProxy, type Tampering } from '@lockstep/testing/tampering-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AcceptanceRun, failed, runAcceptance, startTwoInstances } from './acceptance-suite.ts'
+import { checkDocumented } from './documented-response.ts'
+import { operationsOf, readOpenApi } from './fuzz/document.ts'
+
+/** Responses that the API document does not describe. */
+const undocumented = new Set<string>()
+const documented = operationsOf(readOpenApi())
+let checked = 0
+const compareWithDocument: Tampering = {
+  replaceResponse: (request, response) => {
+    for (const complaint of checkDocumented(documented, request, response)) undocumented.add(complaint)
+    checked++
+    return response
+  },
+}
 
 let service: Awaited<ReturnType<typeof startTwoInstances>>
 /** The results for the real service. */
 let whole: AcceptanceRun
 beforeAll(async () => {
   service = await startTwoInstances()
-  whole = await runAcceptance(service.baseUrl, '--quick', '--beside', service.besideUrl)
+  await using proxy = await startTamperingProxy(service.baseUrl, compareWithDocument)
+  whole = await runAcceptance(proxy.baseUrl, '--quick', '--beside', service.besideUrl)
 }, 60_000)
 afterAll(async () => {
   await service?.stop()
@@ -31,6 +46,11 @@ describe('the acceptance suite', () => {
     const leftOut = whole.results.filter(({ outcome }) => outcome === 'not run')
     expect(leftOut.map(({ reason }) => reason)).toEqual(leftOut.map(() => 'it waits: run without --quick'))
     expect(leftOut.length).toBeLessThanOrEqual(12)
+  })
+
+  test('[APIDOC-2] [APIDOC-3] sees no response, header or problem that the API document lacks', () => {
+    expect(checked).toBeGreaterThan(1_000)
+    expect([...undocumented]).toEqual([])
   })
 
   test('[DOC-7] imports nothing from the code under test', () => {

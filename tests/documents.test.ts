@@ -7,10 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 interface Described {
   description?: string
-  responses: Record<number, { content: { 'application/json': { schema: { allOf?: { required?: string[] }[] } } } }>
+  responses: Record<number, { $ref: string }>
 }
 interface OpenApi {
   paths: Record<string, Record<string, Described>>
+  components: {
+    responses: Record<string, { content: { 'application/json': { schema: { allOf: { required?: string[] }[] } } } }>
+  }
 }
 
 let service: TestService
@@ -46,8 +49,10 @@ describe('documents', () => {
 
   test('[DOC-26] the document says what /health returns with 503, and that is what it returns', async () => {
     const { body } = await service.anybody.request('GET', '/openapi.json')
-    const { get } = (body as OpenApi).paths['/health'] as { get: Described }
-    const [problem, fields] = get.responses[503]?.content['application/json'].schema.allOf ?? []
+    const { paths, components } = body as OpenApi
+    const { get } = paths['/health'] as { get: Described }
+    const name = get.responses[503]?.$ref.replace('#/components/responses/', '') ?? ''
+    const [problem, , fields] = components.responses[name]?.content['application/json'].schema.allOf ?? []
     expect(problem).toEqual({ $ref: '#/components/schemas/Problem' })
     const lost = await startService({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/lost' })
     const response = await lost.anybody.request('GET', '/health')

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { DOCUMENTED_HOST } from '@lockstep/contract/asyncapi'
 import { openBrowser, openPage } from '@lockstep/testing/browser'
 import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import type { Browser, Page } from 'playwright-core'
@@ -29,9 +30,16 @@ const taken = async (page: Page) =>
 
 describe('the documents of the socket', () => {
   test('[DOC-6] /asyncapi.json is the document under docs/api', async () => {
-    const { body } = await service.anybody.request('GET', '/asyncapi.json')
-    expect(body).toEqual(JSON.parse(readFileSync('docs/api/asyncapi.json', 'utf8')))
-    expect(body).toMatchObject({ asyncapi: '3.0.0' })
+    const { text } = await service.anybody.request('GET', '/asyncapi.json')
+    const { host } = new URL(service.baseUrl)
+    const { servers, ...rest } = JSON.parse(text) as Record<string, object>
+    expect(Object.values(servers ?? {}).map(({ variables }) => variables.host.default)).toEqual([host, host])
+    expect(rest).toMatchObject({ asyncapi: '3.0.0' })
+    expect(text.replaceAll(`"${host}"`, JSON.stringify(DOCUMENTED_HOST))).toBe(
+      JSON.stringify(JSON.parse(readFileSync('docs/api/asyncapi.json', 'utf8'))),
+    )
+    const odd = await service.anybody.request('GET', '/asyncapi.json', { headers: { host: 'a"b' } })
+    expect(odd.text).not.toContain('a\\"b')
   })
 
   test('[DOC-6] /redoc/realtime shows the messages, and loads nothing from other hosts', async () => {

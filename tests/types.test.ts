@@ -24,7 +24,7 @@ const mistakes: Record<string, { code: string; says: RegExp }> = {
     says: /Property 'updateCard' is missing/,
   },
   'operation-without-access': {
-    code: "export const o = operation({ method: 'GET', path: '/x', tag: 'cards', summary: '', returns: { status: 200, schema: Type.Null() } })",
+    code: "export const o = operation({ method: 'GET', path: '/x', tag: 'cards', summary: '', description: '', returns: { status: 200, schema: Type.Null() } })",
     says: /Property 'access' is missing/,
   },
   'unlisted-event': {

@@ -1,3 +1,4 @@
+import { undocumentedHeaders } from '@lockstep/contract/headers'
 import type { Outcome, Reply } from './connection.ts'
 import type { DocumentedOperation, DocumentedResponse } from './document.ts'
 import { isUnframed } from './framing.ts'
@@ -15,7 +16,7 @@ export interface ResponseCheck {
 }
 
 /** Problems of HTTP itself, which any address can return. */
-const ofTransport = new Set([
+export const ofTransport = new Set([
   'malformed_request',
   'headers_too_large',
   'uri_too_long',
@@ -72,13 +73,13 @@ function checkSuccess(
   operation: DocumentedOperation | undefined,
 ): string[] {
   const { method, mutations, framing } = request
-  const { status, headers, bytes } = reply
+  const { status, bytes } = reply
   if (!operation) return isBeside(request, status) ? [] : [`${status} is of no operation of the document`]
   if (mutations.has('credentials') && operation.needsCredential) return [`a bad credential was accepted with ${status}`]
   if (isUnframed(framing)) return []
   const response = operation.responses.get(status)
   if (!response) return [`${status} is not documented`]
-  const complaints = response.headers.filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`)
+  const complaints = checkHeaders(response, reply)
   if (response.media === undefined && bytes.length > 0) complaints.push(`${status} has a body`)
   if (response.media === 'application/json' && method !== 'HEAD') complaints.push(...checkBody(response, json))
   const misfit = mismatchOf(operation, request)
@@ -89,6 +90,19 @@ function checkSuccess(
 /** Successes without an operation: preflight requests, and the redirect of the root, which `*` counts as. */
 const isBeside = ({ method, target }: FuzzRequest, status: number) =>
   method === 'OPTIONS' ? status === 204 : status === 302 && ['', '*'].includes(pathOf(target))
+
+/** Required headers that are missing, and headers that are not documented. */
+export function checkHeaders(
+  response: DocumentedResponse,
+  { status, headers }: { status: number; headers: ReadonlyMap<string, unknown> },
+): string[] {
+  const missing = [...response.headers].filter(([name, isRequired]) => isRequired && !headers.has(name))
+  const unknown = [...headers.keys()].filter((name) => !response.headers.has(name) && !undocumentedHeaders.has(name))
+  return [
+    ...missing.map(([name]) => `${status} has no ${name}`),
+    ...unknown.map((name) => `${status} has ${name}, which is not documented`),
+  ]
+}
 
 function checkBody(response: DocumentedResponse, json: unknown): string[] {
   if (json === undefined) return ['the body is no JSON']
@@ -118,7 +132,7 @@ function checkProblem(
   if (ofTransport.has(code) || !isAsDocumented(request)) return complaints
   const response = operation.responses.get(status)
   if (!response?.codes.has(code)) return [...complaints, `${status} ${code} is not documented`]
-  complaints.push(...checkBody(response, json))
+  complaints.push(...checkBody(response, json), ...checkHeaders(response, reply))
   if (code === 'invalid_input' && mutations.size === 0 && !HAS_FURTHER_RULES.has(operation.id))
     complaints.push('a request that follows the document was rejected as invalid')
   return complaints

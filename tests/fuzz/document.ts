@@ -4,11 +4,12 @@ import { checkClosed, openCheck } from '@lockstep/testing/closed-schema'
 /** As much of JSON Schema as the documents use. */
 export interface Schema {
   $ref?: string
-  type?: string
+  type?: string | string[]
   format?: string
   const?: unknown
   enum?: unknown[]
   anyOf?: Schema[]
+  allOf?: Schema[]
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
@@ -22,17 +23,30 @@ export interface Schema {
 interface Media {
   content?: Record<string, { schema: Schema }>
 }
+interface Reference {
+  $ref: string
+}
+interface PublishedHeader {
+  required?: boolean
+}
+interface PublishedResponse extends Media {
+  headers?: Record<string, Reference | PublishedHeader>
+}
 interface PublishedOperation {
   operationId: string
   parameters?: { name: string; in: 'path' | 'query' | 'header'; schema: Schema; required?: boolean }[]
   requestBody?: Media
   security?: unknown[]
-  responses: Record<string, Media & { description: string; headers?: Record<string, unknown> }>
+  responses: Record<string, Reference | PublishedResponse>
   'x-emits'?: string[]
 }
 export interface Published {
   paths: Record<string, Record<string, PublishedOperation>>
-  components: { schemas: Record<string, Schema> }
+  components: {
+    schemas: Record<string, Schema>
+    responses: Record<string, PublishedResponse>
+    headers: Record<string, PublishedHeader>
+  }
 }
 
 export interface Field {
@@ -44,8 +58,8 @@ export interface Field {
 /** A documented response. */
 export interface DocumentedResponse {
   media: string | undefined
-  /** Its headers. */
-  headers: string[]
+  /** Its headers in lower case, and whether each is required. */
+  headers: Map<string, boolean>
   /** The problem codes behind it. */
   codes: Set<string>
   /** Validates a body. */
@@ -90,7 +104,7 @@ export function readMessages(): Map<string, { schema: Schema; complaint: (messag
 /** The operations of a document. */
 export function operationsOf({ paths, components }: Published): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, published]) => operationOf(path, method, published, components.schemas)),
+    Object.entries(methods).map(([method, published]) => operationOf(path, method, published, components)),
   )
 }
 
@@ -105,8 +119,9 @@ function operationOf(
     responses: documented,
     'x-emits': emits,
   }: PublishedOperation,
-  schemas: Record<string, Schema>,
+  components: Published['components'],
 ): DocumentedOperation {
+  const { schemas } = components
   const fieldsIn = (place: string): Field[] =>
     parameters
       .filter((parameter) => parameter.in === place)
@@ -116,13 +131,20 @@ function operationOf(
       })
   const [content] = Object.entries(requestBody?.content ?? {})
   const body = content && { type: content[0], schema: resolved(content[1].schema, schemas) }
-  const responses = Object.entries(documented).map(([status, { content: media = {}, headers = {}, description }]) => {
+  const responses = Object.entries(documented).map(([status, published]) => {
+    const { content: media = {}, headers = {} } = follow(published, components.responses)
     const [given] = Object.entries(media)
+    const schema = given && resolved(given[1].schema, schemas)
     const response: DocumentedResponse = {
       media: given?.[0],
-      headers: Object.keys(headers).map((name) => name.toLowerCase()),
-      codes: new Set([...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => code as string)),
-      complaint: given ? closedCheck(resolved(given[1].schema, schemas)) : () => undefined,
+      headers: new Map(
+        Object.entries(headers).map(([name, header]) => [
+          name.toLowerCase(),
+          follow(header, components.headers).required === true,
+        ]),
+      ),
+      codes: new Set(schema?.allOf?.[1]?.properties?.['code']?.enum as string[] | undefined),
+      complaint: schema ? closedCheck(schema) : () => undefined,
     }
     return [Number(status), response] as const
   })
@@ -139,6 +161,13 @@ function operationOf(
     needsCredential: security.length > 0,
     responses: new Map(responses),
   }
+}
+
+/** A component by its reference; anything else as it is. */
+function follow<T extends object>(value: Reference | T, components: Record<string, T>): T {
+  if (!('$ref' in value)) return value
+  const name = value.$ref.split('/').at(-1) ?? ''
+  return components[name] ?? fail(name)
 }
 
 /** The schema with everything that it refers to written out. */

@@ -104,6 +104,7 @@ const kinds = [
   'comment_id',
   'rule_id',
   'invitation_id',
+  'webhook_id',
   'token_id',
   'removed_id',
 ]

@@ -175,6 +175,7 @@ export const administrationOperations = {
     summary: 'Create a link with which a user sets a new password',
     description: `It can be used once, within 24 hours, and ends when the password changes. A new link replaces the previous one. ${only}`,
     params: AccountPath,
+    is_secret: true,
     returns: { status: 201, schema: ResetLink },
     problems: ['user_not_found', 'own_account', 'user_erased'],
   }),

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox'
 import { Components, type Json } from './components.ts'
 import { events } from './index.ts'
+import { examples } from './openapi.ts'
 import { Uuid } from './operation.ts'
 import {
   closeCodes,
@@ -12,6 +13,14 @@ import {
   protocolCodes,
 } from './realtime.ts'
 
+/** The kinds of events that sockets with numbers receive in addition, or all others. */
+function kinds(isAdded: boolean) {
+  return Object.keys(events)
+    .filter((kind) => isAddedKind(kind) === isAdded)
+    .map((kind) => `\`${kind}\``)
+    .join(', ')
+}
+
 const description = `One socket for each board. It delivers every event of the board exactly once, in commit order, without gaps.
 
 **Opening.** \`token\` is the token of a login, or a ticket (\`POST /auth/ticket\`). An access token (\`lsp_…\`, \`lsb_…\`) needs a
@@ -21,8 +30,8 @@ ticket. A connection that is rejected is opened and then closed with 1008, so th
 board's position. \`since\` is the position of the last received event, or the \`Board-Position\` of a loaded board: missed events
 are sent first, then new ones. \`resync\` means that the missed events are no longer available: load the board, and continue.
 
-**Comments.** \`comment.created\`, \`comment.updated\` and \`comment.deleted\` are sent only with \`seq\` or \`since\`. A socket without
-them receives the other kinds of events.
+**Kinds of events.** A socket without \`seq\` and \`since\` receives these kinds and no others: ${kinds(false)}. With \`seq\` or
+\`since\` it receives every kind, without a gap: also ${kinds(true)}. Kinds may be added to these; ignore those that you do not know.
 
 **Heartbeat.** The server sends a \`ping\` every ${HEARTBEAT_SECONDS} seconds; reply with \`{"type":"pong"}\` within ${PONG_SECONDS} seconds.
 
@@ -37,6 +46,9 @@ ${[...Object.values(closeCodes), ...protocolCodes]
   .toSorted((a, b) => a.code - b.code)
   .map(({ code, help }) => `| ${code} | ${help} |`)
   .join('\n')}`
+
+/** The host in the document. The service replaces it with the host that it is asked for. */
+export const DOCUMENTED_HOST = 'boards.example.com'
 
 const type = (name: string) => Type.Literal(name)
 const seq = Type.Optional(Type.Integer({ description: 'Only with `seq=1` or `since`.' }))
@@ -79,6 +91,8 @@ function properties(schema: TSchema): Record<string, TSchema> {
   return (schema as unknown as { properties: Record<string, TSchema> }).properties
 }
 
+const host = { default: DOCUMENTED_HOST, description: 'The host and port of the service.' }
+
 /** The AsyncAPI 3 document of the socket: a pure function of the contract. */
 export function asyncApi(): Json {
   const components = new Components()
@@ -89,7 +103,13 @@ export function asyncApi(): Json {
       pong: { summary: 'The reply to a ping', payload: Type.Object({ type: type('pong') }) },
     }).map(([name, { summary, payload }]) => [
       name,
-      { name, summary, contentType: 'application/json', payload: components.reference(payload) },
+      {
+        name,
+        summary,
+        contentType: 'application/json',
+        payload: components.reference(payload),
+        ...(examples.messages[name] && { examples: [{ payload: examples.messages[name] }] }),
+      },
     ]),
   )
   return {
@@ -98,9 +118,13 @@ export function asyncApi(): Json {
       title: 'Lockstep real time',
       version: '0.1.0',
       description,
+      contact: { name: 'The operator of this service' },
       license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
-    servers: { this: { host: 'localhost:8000', protocol: 'ws' } },
+    servers: {
+      secure: { host: '{host}', protocol: 'wss', description: 'Over TLS.', variables: { host } },
+      plain: { host: '{host}', protocol: 'ws', description: 'Without TLS, for development.', variables: { host } },
+    },
     channels: {
       board: {
         address: '/ws/boards/{board_id}',
@@ -124,8 +148,13 @@ export function asyncApi(): Json {
       },
     },
     operations: {
-      receive: operation('send', 'Messages of the server', names),
-      answer: operation('receive', 'Messages of the client', ['pong']),
+      receive: operation(
+        'send',
+        'Messages of the server',
+        'Events in the order of the board, presence and heartbeats.',
+        names,
+      ),
+      answer: operation('receive', 'Messages of the client', 'The reply to a ping. Others are ignored.', ['pong']),
     },
     components: {
       messages,
@@ -135,9 +164,10 @@ export function asyncApi(): Json {
   }
 }
 
-const operation = (action: 'send' | 'receive', summary: string, names: string[]) => ({
+const operation = (action: 'send' | 'receive', summary: string, description: string, names: string[]) => ({
   action,
   summary,
+  description,
   channel: { $ref: '#/channels/board' },
   security: [{ $ref: '#/components/securitySchemes/token' }],
   messages: names.map((name) => ({ $ref: `#/channels/board/messages/${name}` })),

@@ -49,6 +49,7 @@ export const attachmentOperations = {
     path: '/attachments/{attachment_id}',
     tag: 'attachments',
     summary: 'Delete a file',
+    description: 'Cannot be undone.',
     access: member('attachment'),
     params: AttachmentPath,
     returns: nothing,

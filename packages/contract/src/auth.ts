@@ -68,6 +68,7 @@ export const authOperations = {
     }),
     body_type: 'form',
     returns: { status: 200, schema: Token },
+    headers: ['Set-Cookie'],
     problems: ['login_failed', 'foreign_origin', 'too_many_requests', 'passwords_busy'],
   }),
   logout: operation({
@@ -79,6 +80,7 @@ export const authOperations = {
     access: 'authenticated',
     token: 'never',
     returns: { status: 200, schema: Message },
+    headers: ['Set-Cookie'],
   }),
   logoutEverywhere: operation({
     method: 'POST',
@@ -90,16 +92,20 @@ export const authOperations = {
     access: 'authenticated',
     token: 'never',
     returns: { status: 200, schema: Message },
+    headers: ['Set-Cookie'],
   }),
   refresh: operation({
     method: 'POST',
     path: '/auth/refresh',
     tag: 'authentication',
     summary: 'Exchange a valid token for a new one with full lifetime',
+    description:
+      'The session can be renewed until it reaches its maximum age, counted from the login. The old token stays valid until it expires.',
     access: 'authenticated',
     token: 'never',
     is_secret: true,
     returns: { status: 200, schema: Token },
+    headers: ['Set-Cookie'],
     problems: ['session_too_old'],
   }),
   createTicket: operation({
@@ -119,6 +125,7 @@ export const authOperations = {
     path: '/auth/me',
     tag: 'authentication',
     summary: 'Read your account',
+    description: 'The account that the credential of the request belongs to. With an access token, its user.',
     access: 'authenticated',
     token: { scope: 'read', board_tokens: true },
     returns: { status: 200, schema: User },
@@ -128,6 +135,7 @@ export const authOperations = {
     path: '/auth/me',
     tag: 'authentication',
     summary: 'Change your name or username',
+    description: 'Fields that are left out do not change. The e-mail address cannot be changed.',
     access: 'authenticated',
     token: 'never',
     body: Changes({ username: Username, firstname: Nullable(PersonName), lastname: Nullable(PersonName) }),

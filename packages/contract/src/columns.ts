@@ -61,6 +61,7 @@ export const columnOperations = {
     path: '/columns/{column_id}',
     tag: 'columns',
     summary: 'Change the title, the color or the done mark of a column',
+    description: 'Fields that are left out do not change. The event contains the column with its cards.',
     access: member('column'),
     params: ColumnPath,
     body: Changes({ title: Title, color: Color, is_done_column: Type.Boolean() }),

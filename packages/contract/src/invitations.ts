@@ -63,6 +63,7 @@ export const invitationOperations = {
     access: owner('board'),
     // A link would still work after the token that created it is revoked.
     token: 'never',
+    is_secret: true,
     params: BoardPath,
     body: Type.Object({ role: Optional(Role, 'member'), email: Optional(Email) }),
     returns: { status: 201, schema: NewInvitation },
@@ -84,6 +85,7 @@ export const invitationOperations = {
     path: '/boards/{board_id}/invitations/{invitation_id}',
     tag: 'members',
     summary: 'Revoke a pending invitation to a board',
+    description: 'The link is invalid from then on. A member who has joined with it stays a member.',
     access: owner('board'),
     params: Type.Object({ board_id: Uuid, invitation_id: Uuid }),
     returns: nothing,
@@ -114,6 +116,7 @@ export const linkOperations = {
     access: 'authenticated',
     body: Type.Object({ token: LinkToken }),
     returns: { status: 200, schema: AcceptedInvitation },
+    headers: ['Board-Position'],
     problems: [
       'board_archived',
       'link_invalid',
@@ -135,6 +138,7 @@ export const adminInvitationOperations = {
     path: '/admin/invitations',
     summary: 'Create an invitation link to the service',
     description: `The invited person creates an account, also while registration is closed. It can be used once, within 7 days, while its creator is a superuser. ${only}`,
+    is_secret: true,
     body: Type.Object({ email: Optional(Email) }),
     returns: { status: 201, schema: NewInvitation },
     problems: ['too_many_invitations'],

@@ -1,23 +1,28 @@
 import { Components, type Json } from './components.ts'
+import recorded from './examples.gen.json' with { type: 'json' }
+import { headersOf, isConditional, isFile, responseHeaders } from './headers.ts'
 import { operations } from './index.ts'
-import { Bytes, type Operation, tags, tokenRequirementOf } from './operation.ts'
+import { type Operation, tags, tokenRequirementOf } from './operation.ts'
 import { type ProblemCode, problems } from './problems.ts'
+import { describeWebhooks } from './webhook-messages.ts'
 
 const description = `Shared task boards in real time: all members see the same board, in the same order.
 
 The response to every change has the board's position (\`Board-Position\`), and every change is pushed to all clients of the board.
 Every error is a JSON object with a sentence in \`detail\` and a stable \`code\`. Every change of a board accepts an \`Idempotency-Key\`, so
 that it can be retried when its response was lost; every create operation accepts an \`id\` that the client has generated.
+A method that a path does not support gets 405 with \`Allow\`.
 
 The WebSocket has its own [reference](/redoc/realtime) and a [console](/docs/realtime).`
 
+const ProblemCodes = { type: 'string', enum: Object.keys(problems), description: 'A stable code for programs.' }
 const Problem = {
   type: 'object',
   title: 'Problem',
   required: ['detail', 'code'],
   properties: {
     detail: { type: 'string', description: 'A sentence for people.' },
-    code: { type: 'string', description: 'A stable code for programs.' },
+    code: { $ref: '#/components/schemas/ProblemCode' },
     current: { type: 'object', description: 'With `precondition_failed`: the current resource.' },
     errors: {
       type: 'array',
@@ -30,6 +35,20 @@ const Problem = {
     },
   },
 }
+/** What some problems have besides `detail` and `code`. */
+const problemDetails: { [C in ProblemCode]?: Json } = {
+  invalid_input: {
+    detail: 'title must contain a visible character.',
+    errors: [{ field: 'title', message: 'must contain a visible character' }],
+  },
+}
+
+/** The examples that a test records from the service (`tests/api-examples.test.ts`). */
+interface Examples {
+  operations: Record<string, { request?: unknown; responses: Record<string, unknown> }>
+  messages: Record<string, Json>
+}
+export const examples: Examples = recorded
 
 const acceptsIfMatch = ({ method, emits }: Operation) =>
   emits !== undefined && (method === 'PATCH' || method === 'DELETE')
@@ -87,13 +106,25 @@ export function openApi(): Json {
       title: 'Lockstep',
       version: '0.1.0',
       description,
+      contact: { name: 'The operator of this service' },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [
+      { url: '/', description: 'The service that this document comes from.' },
+      {
+        url: '{origin}',
+        description: 'Another service.',
+        variables: { origin: { default: 'http://localhost:8000', description: 'Scheme, host and port.' } },
+      },
+    ],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: describeWebhooks(components, (kind) => withoutSeq(examples.messages[kind])),
     components: {
-      schemas: { ...components.schemas, Problem },
+      schemas: { ...components.schemas, Problem, ProblemCode: ProblemCodes },
+      responses: components.responses,
+      headers: Object.fromEntries(Object.keys(responseHeaders).map((name) => [name, describeHeader(name)])),
+      examples: problemExamples,
       securitySchemes: {
         password: { type: 'oauth2', flows: { password: { tokenUrl: '/auth/login', scopes: {} } } },
         bearer: {
@@ -116,31 +147,46 @@ function describe(operationId: string, operation: Operation, components: Compone
     ...(acceptsIfMatch(operation) ? [ifMatch] : []),
     ...(isConditional(operation) ? [ifNoneMatch] : []),
     ...(isFile(operation) ? [range] : []),
+    prefer,
   ]
-  const mediaType = mediaTypes[body_type ?? 'json']
+  const { request } = examples.operations[operationId] ?? {}
+  const content = body && { schema: components.named(bodyName(operationId), body), ...exampleOf(request) }
+  const answer = (status: number, description: string) =>
+    success(operationId, operation, status, description, components)
   return {
     operationId,
     tags: [tag],
     summary,
-    ...(description && { description }),
+    description,
     security: access === 'public' ? [] : [{ password: [] }, { bearer: [] }, { cookie: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: { [mediaType]: { schema: components.reference(body) } } } }),
+    ...(content && { requestBody: { required: true, content: { [mediaTypes[body_type ?? 'json']]: content } } }),
     responses: {
-      [returns.status]: success(operation, components),
-      ...(isFile(operation) && { 206: { ...success(operation, components), description: 'The requested range' } }),
-      ...(isConditional(operation) && { 304: { description: 'Not modified' } }),
+      [returns.status]: answer(
+        returns.status,
+        returns.status === 201 ? 'Created' : returns.status === 204 ? 'Done' : 'OK',
+      ),
+      ...(isFile(operation) && { 206: answer(206, 'The requested range') }),
+      ...(isConditional(operation) && { 304: { description: 'Not modified', headers: headers(operation, 304) } }),
       ...failures(operation, components),
     },
-    ...(access !== 'public' && { 'x-token-scope': tokenScopeOf(operation) }),
+    ...tokenProperties(operation),
     ...(emits && { 'x-emits': emits }),
   }
 }
 
-/** The scope that an access token needs; `never` if none is enough. */
-function tokenScopeOf(operation: Operation) {
+const bodyName = (operationId: string) => `${operationId[0]?.toUpperCase()}${operationId.slice(1)}Body`
+const exampleOf = (value: unknown) => (value === undefined ? {} : { example: value })
+/** An event as webhooks receive it: the position is elsewhere. */
+const withoutSeq = (event: Json = {}): Json =>
+  Object.fromEntries(Object.entries(event).filter(([name]) => name !== 'seq'))
+
+/** The scope that an access token needs, and whether a token of one board is enough. `never`: no token; `none`: no credential. */
+function tokenProperties(operation: Operation): Json {
+  if (operation.access === 'public') return { 'x-token-scope': 'none' }
   const requirement = tokenRequirementOf(operation)
-  return requirement === 'never' ? requirement : requirement.scope
+  if (requirement === 'never') return { 'x-token-scope': 'never' }
+  return { 'x-token-scope': requirement.scope, 'x-board-tokens': requirement.board_tokens }
 }
 
 const mediaTypes = {
@@ -148,12 +194,14 @@ const mediaTypes = {
   form: 'application/x-www-form-urlencoded',
   upload: 'multipart/form-data',
 }
-const isFile = ({ returns }: Operation) => returns.schema === Bytes
-const isConditional = ({ method, access }: Operation) => method === 'GET' && access !== 'public'
 
 const header = (name: string, description: string) => ({ name, in: 'header', description, schema: { type: 'string' } })
 const ifMatch = header('If-Match', 'An ETag. Returns 412 when the resource has changed since.')
 const ifNoneMatch = header('If-None-Match', 'An ETag. Returns 304 when the resource has not changed since.')
+const prefer = header(
+  'Prefer',
+  '`handling=strict` rejects unknown fields and query parameters with 422 `unknown_field`.',
+)
 const range = header('Range', 'A range of bytes, as `bytes=<first>-<last>`.')
 
 const idempotencyKey = {
@@ -163,57 +211,123 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-function parametersOf(
+export function parametersOf(
   place: 'path' | 'query',
   schema: Operation['params'],
   components: Components,
   deprecated: Operation['deprecated'] = {},
 ): Json[] {
   const required = new Set(schema?.required ?? [])
-  return Object.entries(schema?.properties ?? {}).map(([name, field]) => ({
-    name,
-    in: place,
-    required: required.has(name),
-    ...(name in deprecated && { deprecated: true }),
-    schema: components.reference(field),
-  }))
+  return Object.entries(schema?.properties ?? {}).map(([name, field]) => {
+    const { description, ...written } = components.reference(field)
+    return {
+      name,
+      in: place,
+      required: required.has(name),
+      ...(description !== undefined && { description }),
+      ...(name in deprecated && { deprecated: true }),
+      schema: written,
+    }
+  })
 }
 
-function success(operation: Operation, components: Components): Json {
-  const { returns, emits, method, path } = operation
-  const hasPosition = emits !== undefined || (method === 'GET' && path === '/boards/{board_id}')
-  const hasTag = isConditional(operation) || (emits !== undefined && returns.status !== 204)
+function success(
+  name: string,
+  operation: Operation,
+  status: number,
+  description: string,
+  components: Components,
+): Json {
+  const content = {
+    schema: components.reference(operation.returns.schema),
+    ...exampleOf(examples.operations[name]?.responses[status]),
+  }
   return {
-    description: returns.status === 201 ? 'Created' : returns.status === 204 ? 'Done' : 'OK',
-    ...((hasPosition || hasTag) && { headers: { ...(hasPosition && boardPosition), ...(hasTag && etag) } }),
-    ...(returns.status !== 204 && {
-      content: { [isFile(operation) ? '*/*' : 'application/json']: { schema: components.reference(returns.schema) } },
-    }),
+    description,
+    headers: headers(operation, status),
+    ...(status !== 204 && { content: { [isFile(operation) ? '*/*' : 'application/json']: content } }),
   }
 }
 
-const boardPosition = {
-  'Board-Position': { description: 'The position of the board: `<epoch>.<seq>`.', schema: { type: 'string' } },
+/** Headers that some response always has. The others are optional everywhere. */
+const required = new Set(
+  Object.values<Operation>(operations).flatMap((operation) =>
+    [operation.returns.status, 206, 304, ...problemsOf(operation).map((code) => problems[code].status)].flatMap(
+      (status) =>
+        [...headersOf(operation, status)].filter(([, presence]) => presence === 'always').map(([name]) => name),
+    ),
+  ),
+)
+function describeHeader(name: string, isRequired = required.has(name)): Json {
+  const { description, schema, example } = responseHeaders[name] as (typeof responseHeaders)[string]
+  return { description, ...(isRequired && { required: true }), schema, example }
 }
-const etag = { ETag: { description: 'The version of the returned resource.', schema: { type: 'string' } } }
 
-/** One entry for each status, with its problem codes. */
+function headers(operation: Operation, status: number): Json {
+  const entries = [...headersOf(operation, status)].map(([name, presence]) => {
+    const isShared = required.has(name) === (presence === 'always')
+    return [name, isShared ? { $ref: `#/components/headers/${name}` } : describeHeader(name, false)]
+  })
+  return Object.fromEntries(entries)
+}
+
+const problem = { $ref: '#/components/schemas/Problem' }
+
+type Status = (typeof problems)[ProblemCode]['status']
+const statusNames: Record<Status, string> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'PreconditionFailed',
+  413: 'ContentTooLarge',
+  414: 'UriTooLong',
+  416: 'RangeNotSatisfiable',
+  417: 'ExpectationFailed',
+  422: 'UnprocessableContent',
+  429: 'TooManyRequests',
+  431: 'HeadersTooLarge',
+  500: 'InternalServerError',
+  503: 'ServiceUnavailable',
+}
+
+/** One entry for each status, with the codes that this operation can return. */
 function failures(operation: Operation, components: Components): Json {
-  const { unavailable_fields: extra } = operation
-  const problem = { $ref: '#/components/schemas/Problem' }
   const byStatus = Map.groupBy(problemsOf(operation), (code) => problems[code].status)
   const entries = [...byStatus].sort(([a], [b]) => a - b)
   return Object.fromEntries(
-    entries.map(([status, codes]) => [
-      status,
-      {
+    entries.map(([status, codes]) => {
+      const fields = status === 503 ? operation.unavailable_fields : undefined
+      const codesOfStatus = { type: 'object', properties: { code: { type: 'string', enum: codes } } }
+      const [first] = codes as [ProblemCode]
+      const content = {
+        schema: { allOf: [problem, codesOfStatus, ...(fields ? [components.reference(fields)] : [])] },
+        ...(!fields && { examples: { [first]: { $ref: `#/components/examples/${first}` } } }),
+      }
+      const response = {
         description: codes.map((code) => `\`${code}\`: ${problems[code].detail}`).join('\n\n'),
-        content: {
-          'application/json': {
-            schema: status === 503 && extra ? { allOf: [problem, components.reference(extra)] } : problem,
-          },
-        },
-      },
-    ]),
+        headers: headers(operation, status),
+        content: { 'application/json': content },
+      }
+      return [status, components.response(statusNames[status], response)]
+    }),
   )
+}
+
+/** The first code of each status of each operation. */
+const problemExamples = Object.fromEntries(
+  [...new Set(Object.values<Operation>(operations).flatMap(firstCodes))].map((code) => {
+    const { detail } = problems[code]
+    return [code, { summary: detail, value: { detail, code, ...problemDetails[code] } }]
+  }),
+)
+function firstCodes(operation: Operation): ProblemCode[] {
+  const byStatus = Map.groupBy(problemsOf(operation), (code) => problems[code].status)
+  return [...byStatus]
+    .filter(([status]) => status !== 503 || !operation.unavailable_fields)
+    .map(([, [first]]) => first as ProblemCode)
 }

@@ -61,6 +61,8 @@ export const removalOperations = {
     path: '/boards/{board_id}/removed/{removed_id}',
     tag: 'removals',
     summary: 'Read an archived or deleted card or column',
+    description:
+      'A card is returned as a whole, as it was when it left the board. A column is returned without its cards.',
     access: member('board'),
     params: RemovedPath,
     returns: { status: 200, schema: DetailedRemovedItem },

@@ -103,6 +103,7 @@ export const tokenOperations = {
     method: 'DELETE',
     path: '/auth/tokens',
     summary: 'Revoke all of your access tokens',
+    description: 'The next request with one of them is rejected, and their sockets close with 1008.',
     returns: nothing,
   }),
   listBoardTokens: operation({
@@ -120,6 +121,8 @@ export const tokenOperations = {
     method: 'DELETE',
     path: '/boards/{board_id}/tokens/{token_id}',
     summary: 'Revoke an access token that is limited to a board',
+    description:
+      'Owners can revoke the tokens of all members. The next request with it is rejected, and its sockets close with 1008.',
     params: Type.Object({ board_id: Uuid, token_id: Uuid }),
     returns: nothing,
     problems: ['token_not_found'],

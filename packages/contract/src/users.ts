@@ -21,6 +21,7 @@ export const userOperations = {
     path: '/users/{user_id}',
     tag: 'users',
     summary: 'Read the public profile of a user',
+    description: 'For any authenticated user. A deactivated user can be read too.',
     access: 'authenticated',
     params: Type.Object({ user_id: Uuid }),
     returns: { status: 200, schema: User },
