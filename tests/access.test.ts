@@ -27,6 +27,7 @@ import {
   validInput,
 } from '@lockstep/testing/input-generator'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 /** Access tokens of the owner. Those of a board are of one of the owner's boards. */
@@ -155,6 +156,7 @@ function complaint(operation: Operation, cell: Cell, { status, code, isUnchanged
 }
 
 let service: TestService
+let receiver: WebhookReceiver
 let clients: Record<Actor, Client>
 let ids: Record<Actor, string>
 let commonValues: Known
@@ -165,6 +167,7 @@ let anotherBoard: string
 
 beforeAll(async () => {
   service = await startService({ ADMIN_API: 'on' })
+  receiver = await WebhookReceiver.start()
   const names = [
     ...(['deactivated', 'non-member', 'ex-member', 'superuser', 'member', 'author', 'owner'] as const),
     ...(['newcomer', 'demoted'] as const),
@@ -187,6 +190,7 @@ beforeAll(async () => {
   await service.sql.query(`update access_tokens set last_used_at = now() + interval '1 hour'`)
   commonValues = {
     user_id: ids.member,
+    url: receiver.url,
     'inviteMember.user_id': byName['newcomer']?.id,
     'login.username': byName['owner']?.email,
     password: PASSWORD,
@@ -204,7 +208,10 @@ beforeAll(async () => {
   const { id } = await clients.owner.call('createBoard', { body: { title: 'Another' } })
   anotherBoard = id
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  await receiver.close()
+})
 
 /** A board with one of each resource, on which the actors have the roles that they are named after. */
 async function ownBoard(): Promise<Known> {
@@ -230,7 +237,7 @@ async function archivedBoard(): Promise<Known> {
 /** Every cell reads the whole database twice, so it must stay small. */
 async function deleteBoard({ board_id }: Known) {
   await service.sql.query('delete from boards where id = $1', [board_id])
-  for (const table of ['board_events', 'board_stream'])
+  for (const table of ['board_events', 'board_stream', 'webhooks', 'webhook_deliveries'])
     await service.sql.query(`delete from ${table} where board_id = $1`, [board_id])
 }
 const foreignBoard = (otherOwner: TestUser) => furnish(otherOwner.api, withOwner(otherOwner.id))
@@ -367,6 +374,7 @@ describe('the matrix generator', () => {
     path: '/cards/{card_id}/stickers/{user_id}',
     tag: 'cards',
     summary: 'An operation that nobody wrote a test for',
+    description: 'For the generator alone.',
     access: owner('card'),
     params: schema({ card_id: uuid, user_id: uuid }),
     body: toyBody,

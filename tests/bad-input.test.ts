@@ -18,6 +18,7 @@ import {
   validInput,
 } from '@lockstep/testing/input-generator'
 import { PASSWORD, startService, type TestService, type TestUser } from '@lockstep/testing/service'
+import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const all = Object.entries<Operation>(operations)
@@ -28,6 +29,7 @@ let owner: TestUser
 /** A member of every board of the owner. */
 let guest: TestUser
 let nonMember: TestUser
+let receiver: WebhookReceiver
 /** A user for password changes. Nothing else depends on it. */
 let passwordUser: TestUser
 /** A superuser without boards. */
@@ -38,6 +40,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
 beforeAll(async () => {
   service = await startService({ ADMIN_API: 'on' })
+  receiver = await WebhookReceiver.start()
   const user = () => service.user()
   ;[owner, guest, nonMember, passwordUser] = await Promise.all([user(), user(), user(), user()])
   root = await service.user('office-root')
@@ -47,6 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   agent.destroy()
   await service.stop()
+  await receiver.close()
 })
 
 /** A board of the owner with one of each resource. */
@@ -56,6 +60,7 @@ async function newBoard(): Promise<Known> {
   await service.sql.query(pending, [owner.id, unchanged['board_id']])
   const known = await furnish(owner.api, {
     user_id: guest.id,
+    url: receiver.url,
     'createRule.action_user_id': owner.id,
     'updateRule.action_user_id': owner.id,
     'inviteMember.user_id': nonMember.id,

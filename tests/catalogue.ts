@@ -23,6 +23,8 @@ const scopes: Record<string, Scope> = {
   removals: { by: 'board_id' },
   unclaimed_files: { by: 'board_id' },
   inbox_items: { by: 'board_id' },
+  webhooks: { by: 'board_id' },
+  webhook_deliveries: { by: 'board_id' },
   access_tokens: {
     global: 'A token is found by its hash before the board is known, and most belong to a user and no board.',
   },
@@ -42,7 +44,13 @@ const exceptions: { keys: string[]; why: string }[] = [
     why: 'Ids are unique in the whole service: a client may choose them, and a path such as `/cards/{card_id}` names no board.',
   },
   {
-    keys: ['boards_created_by_fkey', 'boards_updated_by_fkey', 'board_members_user_id_fkey', 'comments_author_id_fkey'],
+    keys: [
+      'boards_created_by_fkey',
+      'boards_updated_by_fkey',
+      'board_members_user_id_fkey',
+      'comments_author_id_fkey',
+      'webhooks_created_by_fkey',
+    ],
     why: 'They refer to `users`, which belong to no board.',
   },
   { keys: ['inbox_items_pkey'], why: 'A user reads and marks their items over all boards.' },

@@ -24,16 +24,15 @@ export const registry: Record<string, Covering> = {
   'PATH="$(node scripts/install-node.mjs):$PATH"': by('.ci/run', 'node_path=$(node scripts/install-node.mjs)'),
   'node scripts/release-dates.ts': not('asks the registry; [SEC-11] checks the recorded dates'),
   'npm ci': by('.ci/run', 'npm ci'),
+  'npm test -- api-examples --update': by('tests/api-examples.test.ts', 'toMatchFileSnapshot'),
   'npm run build': by('scripts/build-web.ts', "['run', 'build']"),
   'npm run build -w packages/client': by('scripts/check.ts', 'scripts/build-client.ts'),
   'npm run build -w packages/cli': by('scripts/check.ts', 'scripts/build-cli.ts'),
   'npm init -y && npm pkg set type=module': by('tests/packages.test.ts', 'npm init -y && npm pkg set type=module'),
   'npm install': by('tests/packages.test.ts', "'install'"),
   'npm install ../../packages/client/dist': by('tests/examples.test.ts', "'pack'"),
-  'LOCKSTEP_EMAIL=bot@example.com LOCKSTEP_PASSWORD=… npm start -- <board id> 3': by(
-    'tests/examples.test.ts',
-    '[EXAMPLE-2]',
-  ),
+  'LOCKSTEP_TOKEN=lsb_… npm start -- <board id> 3': by('tests/examples.test.ts', '[EXAMPLE-2]'),
+  'WEBHOOK_SECRETS=whsec_… npm start -- events.jsonl': by('tests/examples.test.ts', '[EXAMPLE-4]'),
   'npm run release -- <version>': by('tests/release.test.ts', '[REL-1]'),
 
   // The service
@@ -98,6 +97,26 @@ export const registry: Record<string, Covering> = {
     'acts as its user',
   ),
 
+  // Integrations: a test runs the commands of the page
+  ...Object.fromEntries(
+    [
+      'export WEBHOOK_SECRET=whsec_$(openssl rand -base64 32)',
+      'node receiver.ts',
+      'lockstep webhooks listen Plan --to http://localhost:3000/hook',
+      'lockstep webhooks new Plan https://ci.example.com/hook --name CI --kinds card.created,card.moved',
+      'lockstep webhooks secret Plan CI',
+      'lockstep webhooks test Plan CI',
+      'lockstep webhooks Plan',
+      `webhook=$(curl -s "$api/boards/$board/webhooks" -H "Authorization: Bearer $token" --json '{"name":"Chat","url":"https://ci.example.com/hook"}' | grep -o '"id":"[^"]*' | cut -c7-)`,
+      'curl "$api/boards/$board/webhooks/$webhook/secret" -H "Authorization: Bearer $token"',
+      'curl "$api/boards/$board/webhooks/$webhook/test" -H "Authorization: Bearer $token" -X POST',
+      'lockstep webhooks deliveries Plan CI',
+      'lockstep webhooks resume Plan CI',
+      'lockstep webhooks rotate Plan CI',
+      'lockstep tokens new --name bot --scope write --board Plan',
+    ].map((command) => [command, by('tests/integrations.test.ts', '[DOC-28]')]),
+  ),
+
   // Development
   'npm run': not('the prefix of all scripts, not a command'),
   'npm test': by('.ci/run', 'npm test'),
@@ -129,6 +148,7 @@ export const registry: Record<string, Covering> = {
   'npm run admin -- export ada@example.com --out ada.json': administering,
   'npm run admin -- erase ada@example.com': administering,
   'npm run admin -- audit --limit 20': administering,
+  'npm run admin -- reencrypt': by('packages/server/src/administration/reencrypt.test.ts', "[script, 'reencrypt']"),
   'JWT_SECRET_FILE=/run/secrets/jwt DATABASE_URL_FILE=/run/secrets/database npm start': by(
     'packages/server/src/config/read-config.test.ts',
     '[CONF-1]',
@@ -141,6 +161,8 @@ export const registry: Record<string, Covering> = {
     'tests/deploy/stores.ts',
     'docker-entrypoint-initdb.d',
   ),
+  'echo COMPOSE_FILE=compose.yaml:deploy/webhooks.yaml >> .env': docker,
+  'docker compose up --detach': docker,
   'docker compose up --build --detach': docker,
   'docker compose run --rm admin create-superuser --email root@example.com --username root': docker,
   'docker compose run --rm admin invite': docker,

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,11 +8,13 @@ import { dirname, extname, join } from 'node:path'
 import { type Client, createClient } from '@lockstep/client'
 import { openBrowser } from '@lockstep/testing/browser'
 import { openApp } from '@lockstep/testing/client/app-page'
+import { freePort } from '@lockstep/testing/ports'
 import { PASSWORD, startService, type TestService } from '@lockstep/testing/service'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const TIMEOUT_MS = 120_000
+const EXAMPLES = ['bot', 'react-board', 'webhook-receiver']
 /** Packages of the examples that this repository has installed. */
 const INSTALLED = [
   '.bin',
@@ -32,14 +34,14 @@ let browser: Browser
 let ada: Client
 const servers: Server[] = []
 beforeAll(async () => {
-  service = await startService({ CORS_ORIGINS: '*' })
+  service = await startService({ WEBHOOK_WORKERS: '20', CORS_ORIGINS: '*' })
   browser = await openBrowser()
   ada = createClient({ baseUrl: service.baseUrl })
   await ada.login({ username: (await service.user('ada')).email, password: PASSWORD })
   folder = mkdtempSync(join(tmpdir(), 'lockstep-examples-'))
   execFileSync(process.execPath, ['scripts/build-client.ts', '--out', join(folder, 'built')])
   execFileSync('npm', ['pack', './built'], { cwd: folder, stdio: 'pipe' })
-  for (const name of ['bot', 'react-board']) {
+  for (const name of EXAMPLES) {
     cpSync(`examples/${name}`, join(folder, name), { recursive: true })
     const client = join(folder, name, 'node_modules/@lockstep/client')
     mkdirSync(client, { recursive: true })
@@ -65,9 +67,11 @@ const tsc = (name: string, ...args: string[]) =>
     spawnSync('tsc', ['--noEmit', '--pretty', 'false', ...args], { cwd: join(folder, name), encoding: 'utf8' }).stdout,
   ).toBe('')
 
+const NODE_OPTIONS = '--strict --module nodenext --target es2024 --lib es2024,dom --types node'.split(' ')
+
 test('[EXAMPLE-1] the versions of the examples are those of this repository', () => {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
-  for (const name of ['bot', 'react-board']) {
+  for (const name of EXAMPLES) {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(`examples/${name}/package.json`, 'utf8'))
     for (const [each, version] of Object.entries({ ...dependencies, ...devDependencies })) {
       const own = each.replace(/^@lockstep\//, 'packages/')
@@ -77,19 +81,7 @@ test('[EXAMPLE-1] the versions of the examples are those of this repository', ()
 })
 
 test('[EXAMPLE-2] the bot marks the cards beyond the limit, and only those', { timeout: TIMEOUT_MS }, async () => {
-  tsc(
-    'bot',
-    'bot.ts',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2024',
-    '--lib',
-    'es2024,dom',
-    '--types',
-    'node',
-  )
+  tsc('bot', 'bot.ts', ...NODE_OPTIONS)
   const { id: board_id } = await ada.createBoard({ title: 'Plan' })
   const { id: column_id } = await ada.createColumn({ board_id, title: 'Doing' })
   const { id: done_id } = await ada.createColumn({ board_id, title: 'Done', is_done_column: true })
@@ -99,12 +91,9 @@ test('[EXAMPLE-2] the bot marks the cards beyond the limit, and only those', { t
   const cards = [await add('one'), await add('two'), await add('three')]
   for (const title of ['a', 'b', 'c']) await add(title, done_id)
 
-  const env = {
-    ...process.env,
-    LOCKSTEP_URL: service.baseUrl,
-    LOCKSTEP_EMAIL: bot_user.email,
-    LOCKSTEP_PASSWORD: PASSWORD,
-  }
+  const body = { name: 'Bot', scope: 'write', board_id } as const
+  const { token } = await bot_user.api.call('createToken', { body })
+  const env = { ...process.env, LOCKSTEP_URL: service.baseUrl, LOCKSTEP_TOKEN: token }
   const bot = spawn(process.execPath, ['bot.ts', board_id, '2'], {
     cwd: join(folder, 'bot'),
     env,
@@ -127,6 +116,48 @@ test('[EXAMPLE-2] the bot marks the cards beyond the limit, and only those', { t
     bot.kill('SIGTERM')
   }
   expect(await once(bot, 'exit')).toEqual([0, null])
+})
+
+test('[EXAMPLE-4] the receiver saves every event once and in order, also if it was killed', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  tsc('webhook-receiver', 'receiver.ts', ...NODE_OPTIONS)
+  const { id: board_id } = await ada.createBoard({ title: 'Plan' })
+  const { id: column_id } = await ada.createColumn({ board_id, title: 'Doing' })
+  const add = (title: string) => ada.createCard({ board_id, column_id, title })
+  const port = await freePort()
+  const webhook = await ada.createWebhook({ board_id, name: 'Log', url: `http://127.0.0.1:${port}/` })
+  const at = { board_id, webhook_id: webhook.id }
+  const { secret } = await ada.getWebhookSecret(at)
+  const other = `whsec_${Buffer.alloc(32, 'o').toString('base64')}`
+  const cwd = join(folder, 'webhook-receiver')
+  const start = async () => {
+    const env = { ...process.env, PORT: String(port), WEBHOOK_SECRETS: `${other},${secret}` }
+    const receiver = spawn(process.execPath, ['receiver.ts'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    await once(receiver.stdout, 'data')
+    return receiver
+  }
+  const titles = () => {
+    const lines = existsSync(join(cwd, 'events.jsonl'))
+      ? readFileSync(join(cwd, 'events.jsonl'), 'utf8').split('\n')
+      : []
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line).message.data.title)
+  }
+  const first = await start()
+  await add('one')
+  await expect.poll(titles, { timeout: 10_000 }).toEqual(['one'])
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  await add('two')
+  const second = await start()
+  // Everything is sent again. What was saved before is not saved a second time.
+  await ada.resumeWebhook({ ...at, after: webhook.position })
+  await add('three')
+  await expect.poll(titles, { timeout: 10_000 }).toEqual(['one', 'two', 'three'])
+  const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{"type":"webhook.test"}' })
+  expect(forged.status).toBe(401)
+  second.kill('SIGTERM')
+  expect(await once(second, 'exit')).toEqual([0, null])
 })
 
 test('[EXAMPLE-3] two people share a board in the React example', { timeout: TIMEOUT_MS }, async () => {

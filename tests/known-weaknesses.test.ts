@@ -11,6 +11,7 @@ import { endProcesses, eventually, startRedis } from '@lockstep/testing/processe
 import { MARK, startService, type TestService, type TestUser } from '@lockstep/testing/service'
 import { serveBehindSlowGuards, slowly } from '@lockstep/testing/slow-guards'
 import { openSocket } from '@lockstep/testing/socket'
+import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -19,19 +20,23 @@ const all = Object.entries<Operation>(operations)
 let service: TestService
 let owner: TestUser
 let guest: TestUser
+let receiver: WebhookReceiver
 beforeAll(async () => {
   // Two hundred concurrent requests must not be rejected.
   service = await startService({ ADMIN_API: 'on', MAX_REQUESTS_AT_ONCE: '200' })
+  receiver = await WebhookReceiver.start()
   ;[owner, guest] = await Promise.all([service.user(), service.user()])
   await service.sql.query('update users set is_superuser = true where id = $1', [owner.id])
 })
 afterAll(async () => {
   await service.stop()
+  await receiver.close()
   await endProcesses()
 })
 
 /** A board of a user with one of each resource. Rules and user lists contain that user. */
-const newBoardOf = ({ api, id }: TestUser) => furnish(api, { user_id: id, 'inviteMember.user_id': guest.id })
+const newBoardOf = ({ api, id }: TestUser) =>
+  furnish(api, { user_id: id, url: receiver.url, 'inviteMember.user_id': guest.id })
 
 describe('a slow authorization check', () => {
   const person = {
@@ -358,8 +363,11 @@ describe('the source', () => {
   const filesWith = (pattern: RegExp) => sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
 
   test('[DOC-4] [V29] secrets and ids never come from Math.random', () => {
-    // Used for the jitter of heartbeats.
-    expect(filesWith(/Math\.random/)).toEqual(['packages/server/src/realtime/live.ts'])
+    // Used for the jitter of heartbeats, and of retries.
+    expect(filesWith(/Math\.random/).sort()).toEqual([
+      'packages/server/src/realtime/live.ts',
+      'packages/server/src/webhooks/dispatcher.ts',
+    ])
     expect(filesWith(/node:crypto/).length).toBeGreaterThan(1)
   })
 

@@ -6,6 +6,7 @@ import { scrape } from '@lockstep/testing/metrics'
 import { freePort } from '@lockstep/testing/ports'
 import { endProcesses, eventually, type ServiceProcess, startServiceProcess } from '@lockstep/testing/processes'
 import { databaseUrl, onServer, REDIS } from '@lockstep/testing/template-database'
+import { WEBHOOK_SETTINGS } from '@lockstep/testing/webhook-receiver'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { stringify } from 'yaml'
 import { definitions } from '../packages/server/src/telemetry/metric-definitions.ts'
@@ -37,6 +38,7 @@ const mayBeZero = new Set([
   'Changes waiting for their board',
   'Logins waiting for password hashing',
   'Background jobs',
+  'Paused webhooks, last hour',
   // These depend on timing and on the load of the machine.
   'Requests in progress',
   'Requests waiting to start',
@@ -58,7 +60,8 @@ describe('Prometheus', () => {
     await onServer((client) => client.query(`create database ${name} template ${inject('template')}`))
     // The first instance is scraped on the service port, the second on its separate metrics port.
     const metricsPort = String(await freePort())
-    const settings = { DATABASE_URL: databaseUrl(name), REDIS_URL: REDIS, METRICS_TOKEN, JWT_SECRET: randomUUID() }
+    const secrets = { METRICS_TOKEN, JWT_SECRET: randomUUID() }
+    const settings = { ...WEBHOOK_SETTINGS, DATABASE_URL: databaseUrl(name), REDIS_URL: REDIS, ...secrets }
     const first = await startServiceProcess(settings)
     services = [first, await startServiceProcess({ ...settings, METRICS_PORT: metricsPort })]
     targets.push(new URL(first.baseUrl).host, `127.0.0.1:${metricsPort}`)

@@ -155,6 +155,11 @@ test('[SDK-16] the declarations compile in the oldest supported TypeScript', { t
   )
   const code = `import { createClient } from '@lockstep/client'
 import { openBoard } from '@lockstep/client/live'
+import { verifyWebhook } from '@lockstep/client/webhooks'
+export async function titleOf(request: Request, secret: string) {
+  const message = await verifyWebhook(await request.text(), request.headers, secret)
+  return message.type === 'card.moved' && !message.truncated ? message.data.title : message.type
+}
 export async function titles() {
   const board = await openBoard(createClient({ baseUrl: '' }), 'id')
   for await (const event of board.events()) if (event.type === 'card.moved') console.log(event.data.title)

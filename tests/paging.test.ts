@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { operations } from '@lockstep/contract'
 import { isList, isPaged, type Operation } from '@lockstep/contract/operation'
 import { startService, type TestService } from '@lockstep/testing/service'
@@ -71,7 +72,10 @@ describe('every list', () => {
 
   test.each(paged)('[PAGE-3] %s: an invalid cursor or limit is 422', async (name) => {
     const { board, api, card_id } = await makeWorld(service)
-    const known: Record<string, string> = { board_id: board.id, card_id, user_id: board.owner.id }
+    const known: Record<string, string> = {
+      ...{ board_id: board.id, card_id, user_id: board.owner.id },
+      webhook_id: randomUUID(),
+    }
     const path = operations[name].path.replaceAll(/\{(\w+)\}/g, (_, key: string) => known[key] as string)
     for (const query of ['cursor=x', 'cursor=', 'cursor=1_x', 'limit=0', 'limit=501', 'limit=x'])
       expect([query, (await api.request('GET', `${path}?${query}`)).body]).toMatchObject([

@@ -9,6 +9,7 @@ import { userOperations } from '@lockstep/contract/users'
 import { Client, type OperationName } from '@lockstep/testing/client'
 import { startService, type TestService } from '@lockstep/testing/service'
 import { startProxy, type TcpProxy, type Traffic } from '@lockstep/testing/tcp-proxy'
+import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Database } from '../packages/server/src/database/database.ts'
 import { PipelinedConnection } from '../packages/server/src/database/pipeline.ts'
@@ -16,8 +17,10 @@ import { PipelinedConnection } from '../packages/server/src/database/pipeline.ts
 let service: TestService
 let counted: TestService
 let proxy: TcpProxy
+let receiver: WebhookReceiver
 beforeAll(async () => {
   service = await startService()
+  receiver = await WebhookReceiver.start()
   proxy = await startProxy(service.databaseUrl)
   // A second instance, which reaches the database of the first one through the proxy.
   counted = await startService({ DATABASE_URL: proxy.url })
@@ -26,6 +29,7 @@ afterAll(async () => {
   await counted.stop()
   await proxy.close()
   await service.stop()
+  await receiver.close()
 })
 
 interface Size {
@@ -58,6 +62,9 @@ interface World {
   attachment: { attachment_id: string }
   comment: { comment_id: string }
   invitation: { invitation_id: string }
+  webhook: { webhook_id: string }
+  /** The URL of a receiver of webhooks. */
+  receiver: string
   /** Members of the board; the first one is assigned to every card. */
   people: [string, ...string[]]
   /** Not a member yet. */
@@ -127,6 +134,15 @@ async function makeWorld(size: Size): Promise<World> {
     select gen_random_uuid(), gen_random_uuid()::text, $1, 'member', $2, now() + interval '1 day' from generate_series(1, $3) returning id`,
     [board_id, owner.id, size.columns],
   )
+  const { id: webhook_id } = await owner.api.call('createWebhook', {
+    params: { board_id },
+    body: { name: 'CI', url: receiver.url },
+  })
+  await run(
+    `insert into webhook_deliveries (board_id, webhook_id, id, type, attempt, is_accepted)
+    select $1, $2, gen_random_uuid(), 'card.created', 1, true from generate_series(1, $3) returning id`,
+    [board_id, webhook_id, size.cards],
+  )
   await run(
     `insert into stored_responses select $1, 'old-' || n, $2, '', 200, null, null, now() - interval '2 days'
     from generate_series(1, $3) n`,
@@ -148,6 +164,8 @@ async function makeWorld(size: Size): Promise<World> {
     attachment: { attachment_id: attachments[0] },
     comment: { comment_id: comments[0] },
     invitation: { invitation_id: invitations[0] },
+    webhook: { webhook_id },
+    receiver: receiver.url,
     people: people as World['people'],
     newcomer,
   }
@@ -187,6 +205,16 @@ const steps: [name: OperationName, how: string, act: (world: World) => Promise<u
   ['createInvitation', '', (w) => w.api.call('createInvitation', { params: w.board, body: {} })],
   ['listInvitations', '', (w) => w.api.call('listInvitations', { params: w.board })],
   ['revokeInvitation', '', (w) => w.api.call('revokeInvitation', { params: { ...w.board, ...w.invitation } })],
+  ['createWebhook', '', (w) => w.api.call('createWebhook', { params: w.board, body: newWebhook(w) })],
+  ['listWebhooks', '', (w) => w.api.call('listWebhooks', { params: w.board })],
+  ['getWebhook', '', (w) => w.api.call('getWebhook', { params: webhook(w) })],
+  ['updateWebhook', '', (w) => w.api.call('updateWebhook', { params: webhook(w), body: { url: w.receiver } })],
+  ['resumeWebhook', '', (w) => w.api.call('resumeWebhook', { params: webhook(w), body: { after: '0' } })],
+  ['getWebhookSecret', '', (w) => w.api.call('getWebhookSecret', { params: webhook(w) })],
+  ['rotateWebhookSecret', '', (w) => w.api.call('rotateWebhookSecret', { params: webhook(w), body: {} })],
+  ['testWebhook', '', (w) => w.api.call('testWebhook', { params: webhook(w) })],
+  ['listDeliveries', '', (w) => w.api.call('listDeliveries', { params: webhook(w) })],
+  ['deleteWebhook', '', (w) => w.api.call('deleteWebhook', { params: webhook(w) })],
   ['listEvents', '', (w) => w.api.call('listEvents', { params: w.board })],
   ['listCardEvents', '', (w) => w.api.call('listCardEvents', { params: { ...w.board, ...w.card } })],
   ['getPresence', '', (w) => w.api.call('getPresence', { params: w.board })],
@@ -269,6 +297,8 @@ function findByEverything({ api, board, fullColumn, label, people }: World) {
   const query = { search: 'card', column: fullColumn.column_id, label: label.label_id, assignee: people[0] }
   return api.call('findCards', { params: board, query })
 }
+const newWebhook = ({ receiver: url }: World) => ({ name: 'CI', url })
+const webhook = ({ board, webhook: id }: World) => ({ ...board, ...id })
 const removed = ({ board }: World, removed_id: string) => ({ ...board, removed_id })
 const restore = (world: World, id: string, body: { column_id?: string; position?: number; after_id?: string }) =>
   world.api.call('restoreRemoved', { params: removed(world, id), body })

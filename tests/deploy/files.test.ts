@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync, statSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { endProcesses, newFolder } from '@lockstep/testing/processes'
 import { afterAll, describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
 import { readConfig } from '../../packages/server/src/config/read-config.ts'
 import { checkManifests, type Manifest, renderManifests } from './kubernetes.ts'
 import { checkCompose, checkDockerfile, imagesIn, isRecent, minimumVersions, unknownSettings } from './lint.ts'
@@ -94,6 +95,53 @@ describe('compose.yaml', () => {
     ['a file that is not a secret', 'secrets: [migrator_database_url]', 'secrets: []'],
   ])('[SHIP-17] is rejected with %s', (_, from, to) => {
     expect(checkCompose(replaced(compose, from, to))).not.toEqual([])
+  })
+})
+
+describe('webhooks', () => {
+  interface Compose {
+    services: Record<string, Record<string, unknown>>
+    [section: string]: object
+  }
+  /** As `docker compose` merges two files: maps by key, lists one after the other. */
+  const merged = (a: unknown, b: unknown): unknown => {
+    if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b]
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return b
+    const both = { ...a, ...b } as Record<string, unknown>
+    for (const key of Object.keys(a)) if (key in b) both[key] = merged(Reflect.get(a, key), Reflect.get(b, key))
+    return both
+  }
+  const parsed = (file: string) => parse(read(file), { merge: true }) as Compose
+
+  test('[SHIP-28] of compose need one more secret, and give the instances a way out, and nothing else', async () => {
+    const all = merged(parsed('compose.yaml'), parsed('deploy/webhooks.yaml')) as Compose
+    expect(checkCompose(stringify(all, { aliasDuplicateObjects: false }))).toEqual([
+      'one: its network webhooks is not internal',
+      'two: its network webhooks is not internal',
+    ])
+    const users = Object.entries(all.services).filter(([, { secrets }]) => String(secrets).includes('encryption_key'))
+    expect(users.map(([name]) => name)).toEqual(['one', 'two', 'admin'])
+    const key = readFileSync(join(await makeSecrets(), 'secrets/encryption_key'), 'utf8').trim()
+    expect(readConfig({ ENCRYPTION_KEY: key }).webhooks.encryptionKey).toBe(key)
+  })
+
+  test('[SHIP-28] of Kubernetes reach only public addresses by HTTPS, and need one more secret', async () => {
+    const folder = await newFolder()
+    const overlay = join(folder, 'deploy/kubernetes/overlay')
+    cpSync(new URL('deploy/kubernetes', ROOT), join(folder, 'deploy/kubernetes'), { recursive: true })
+    cpSync(join(folder, 'deploy/kubernetes/example'), overlay, { recursive: true })
+    const write = (text: string) => writeFileSync(join(overlay, 'kustomization.yaml'), text)
+    const example = `${read('deploy/kubernetes/example/kustomization.yaml')}components: [../webhooks]\n`
+    write(example)
+    expect(checkManifests(renderManifests(overlay))).toContainEqual(expect.stringContaining('encryption_key'))
+    write(replaced(example, /( +- )jwt_secret=/, '$1encryption_key=a2V5\n$1jwt_secret='))
+    const manifests = renderManifests(overlay)
+    expect(checkManifests(manifests)).toEqual(['the network policy allows any address'])
+    const policy = manifests.find(({ kind }) => kind === 'NetworkPolicy')
+    expect(policy?.spec.egress?.at(-1)).toMatchObject({
+      to: [{ ipBlock: { except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) } }, {}],
+      ports: [{ port: 443 }],
+    })
   })
 })
 
@@ -249,6 +297,15 @@ describe('the systemd unit', () => {
 
   test('[SHIP-7] is accepted by systemd, has a low exposure, and sets only known settings', async () => {
     expect(await analyze(unit)).toEqual([])
+  })
+
+  test('[SHIP-28] is accepted with the settings for webhooks, which keep it from private networks', async () => {
+    const webhooks = read('deploy/systemd/webhooks.conf')
+    const both = replaced(unit, '[Install]', `${webhooks.replace('[Service]\n', '')}\n[Install]`)
+    // Less protected is only the network: the exposure is higher, and systemd accepts the rest.
+    expect(await analyze(both)).toEqual([expect.stringMatching(/exposure level for .+: 1\.[2-9]/)])
+    expect(await analyze(both.replace('link-local', 'link-locals'))).toHaveLength(2)
+    expect(webhooks).toMatch(/^IPAddressDeny=link-local .*10\.0\.0\.0\/8/m)
   })
 
   test.each<[string, string | RegExp, string]>([

@@ -9,6 +9,7 @@ import { Client } from '@lockstep/testing/client'
 import { freePort } from '@lockstep/testing/ports'
 import { eventually } from '@lockstep/testing/processes'
 import { openSocket } from '@lockstep/testing/socket'
+import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { parse, stringify } from 'yaml'
 
 export const DEPLOY = fileURLToPath(new URL('../../deploy/prometheus', import.meta.url))
@@ -113,7 +114,7 @@ export const promtool = (args: string[], input?: string) =>
   })
 
 /**
- * Mixed traffic until `isOver`: logins, boards, changes, a rule, files, sockets that resume, and rejected requests.
+ * Mixed traffic until `isOver`: logins, boards, changes, a rule, a webhook, files, sockets that resume, and rejected requests.
  * The writer uses the first instance, the viewers use all of them.
  */
 export async function makeTraffic(baseUrls: string[], isOver: () => boolean): Promise<void> {
@@ -134,6 +135,8 @@ export async function makeTraffic(baseUrls: string[], isOver: () => boolean): Pr
   const rule = { trigger_type: 'LABEL_ADDED', trigger_label_id: label.id, action_type: 'MOVE_TO_COLUMN' } as const
   const body = { name: 'Labelled cards are done', ...rule, action_column_id: done }
   await api.call('createRule', { params: { board_id }, body })
+  const receiver = await WebhookReceiver.start()
+  await api.call('createWebhook', { params: { board_id }, body: { name: 'CI', url: receiver.url } })
   const viewers = baseUrls.map((baseUrl) => openSocket({ baseUrl, token: access_token }, board_id, { seq: true }))
   const [hello] = await Promise.all(viewers.map((viewer) => viewer.next('hello')))
   const epoch = String(hello?.message['epoch'])
@@ -157,5 +160,6 @@ export async function makeTraffic(baseUrls: string[], isOver: () => boolean): Pr
     }
   } finally {
     for (const viewer of viewers) viewer.terminate()
+    await receiver.close()
   }
 }

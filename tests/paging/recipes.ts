@@ -62,6 +62,32 @@ export const recipes: Record<PagedName, (world: World) => Promise<Recipe> | Reci
       remove: (invitation_id) => api.call('revokeInvitation', { params: { ...params, invitation_id } }),
     }
   },
+  listWebhooks: ({ board: { id: board_id, owner }, api, service }) => ({
+    params: { board_id },
+    // Directly, because a board can have fewer than this test needs.
+    add: () =>
+      service.sql.query(
+        `insert into webhooks (board_id, id, name, url, is_enabled, secret, created_by, epoch, seq)
+        values ($1, gen_random_uuid(), 'CI', '', false, '', $2, 1, 0)`,
+        [board_id, owner.id],
+      ),
+    remove: (webhook_id) => api.call('deleteWebhook', { params: { board_id, webhook_id } }),
+    change: (webhook_id) =>
+      api.call('updateWebhook', { params: { board_id, webhook_id }, body: { name: title(), is_enabled: false } }),
+  }),
+  listDeliveries: async ({ board: { id: board_id }, api, service }) => {
+    const { id: webhook_id } = await api.call('createWebhook', {
+      params: { board_id },
+      body: { name: 'CI', url: 'https://hooks.example.com', is_enabled: false },
+    })
+    const add = () =>
+      service.sql.query(
+        `insert into webhook_deliveries (board_id, webhook_id, id, type, attempt, is_accepted)
+        values ($1, $2, gen_random_uuid(), 'card.created', 1, true)`,
+        [board_id, webhook_id],
+      )
+    return { params: { board_id, webhook_id }, add }
+  },
   findCards: ({ api, board }) => {
     const params = { board_id: board.id }
     let moves = 0

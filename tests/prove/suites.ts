@@ -40,6 +40,16 @@ export const suites: Record<string, { title: string; about: string }> = {
     about:
       'The scenarios of the previous suite against the last version without quotas and fair shares. Each must fail there; otherwise it shows nothing.',
   },
+  webhooks: {
+    title: 'Webhooks through faults',
+    about:
+      'Four instances send the events of 100 boards, written over HTTP at the same time, to 500 webhooks at 20 receivers. Instances are killed, and frozen for longer than their lease; PostgreSQL and Redis are stopped without a shutdown; receivers are down, slow, answer too late or with 500, and cut connections before and after they processed an event. So that the run does not wait for the schedule of retries, SQL moves the next attempt of a failed webhook to now. Afterwards the requests of each webhook are compared with the log: order, completeness, every byte, and the signature by the reference library of Standard Webhooks. A receiver may process an event again only if its answer was lost, if an instance was killed or frozen while it waited for the answer, or if a stop of PostgreSQL lost the last 0.6 s of saved attempts. Then a receiver is down for a day and for five, in simulated time, and one takes 5 s for each response. At last seeded defects are built into the sender, and the comparison must find each.',
+  },
+  'webhooks-latency': {
+    title: 'Writes with webhooks',
+    about:
+      'Requests that change 50 boards at half of the rate that one instance can handle, in alternating windows: with a webhook on each board, and with the webhooks disabled. Service, PostgreSQL, receiver and load share the machine.',
+  },
   soak: {
     title: 'An hour of mixed load',
     about:

@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { HttpClient } from '@lockstep/testing/load/http-client'
+import type { ServiceProcess } from '@lockstep/testing/processes'
+import { median, percentile } from '@lockstep/testing/statistics'
+import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
+import { type HarnessBoard, HarnessService } from './environment.ts'
+
+export interface LatencySize {
+  boards: number
+  pairs: number
+  windowSeconds: number
+}
+export interface WriteLatency {
+  /** Writes per second: at most, and as measured. */
+  capacity: number
+  rate: number
+  /** Medians of the windows, in milliseconds. */
+  p95: { without: number; with: number }
+  /** The ratio of each pair of windows, sorted. */
+  ratios: number[]
+  deliveries: number
+}
+
+const USERS = 10
+const CAPACITY_SECONDS = 5
+const CAPACITY_WRITERS = 16
+/** Instances learn within this time that a board has webhooks, or none. */
+const SWITCH_MS = 6_500
+
+/** Measures how much longer writes take while their events are sent to webhooks. */
+export async function measureWriteLatency(
+  { boards: count, pairs, windowSeconds }: LatencySize,
+  progress: (line: string) => void,
+): Promise<WriteLatency> {
+  await using service = await HarnessService.start(1, {})
+  const receiver = await WebhookReceiver.start()
+  try {
+    const boards = await service.makeBoards(count, USERS)
+    for (const board of boards) await service.makeWebhook(board, receiver.url)
+    const load = new SteadyLoad((service.instances[0] as ServiceProcess).baseUrl, boards)
+    const setWebhooks = async (isOn: boolean) => {
+      // A webhook that was disabled does not catch up.
+      await service.query(
+        `update webhooks hook set is_enabled = $1, seq = stream.last_seq, fence = fence + 1, held_until = null
+         from board_stream stream where stream.board_id = hook.board_id`,
+        [isOn],
+      )
+      await pause(SWITCH_MS)
+    }
+    await setWebhooks(false)
+    await load.capacity(CAPACITY_SECONDS)
+    const capacity = await load.capacity(CAPACITY_SECONDS)
+    const rate = capacity / 2
+    progress(`${Math.round(capacity)} writes per second at most`)
+    const p95s: { without: number; with: number }[] = []
+    for (let nth = 0; nth < pairs; nth++) {
+      const p95 = { without: 0, with: 0 }
+      // Every second pair begins with the other one, so that a trend of the machine cancels out.
+      for (const which of nth % 2 === 0 ? (['without', 'with'] as const) : (['with', 'without'] as const)) {
+        await setWebhooks(which === 'with')
+        p95[which] = percentile(await load.times(rate, windowSeconds), 95)
+      }
+      p95s.push(p95)
+      progress(`p95 ${p95.without.toFixed(2)} ms without, ${p95.with.toFixed(2)} ms with webhooks`)
+    }
+    load.close()
+    return {
+      ...{ capacity, rate, deliveries: receiver.requests.length },
+      p95: { without: median(p95s.map((each) => each.without)), with: median(p95s.map((each) => each.with)) },
+      ratios: p95s.map((each) => each.with / each.without).toSorted((a, b) => a - b),
+    }
+  } finally {
+    await receiver.close()
+  }
+}
+
+/** Changes cards of all boards in turn. */
+class SteadyLoad {
+  private readonly boards: HarnessBoard[]
+  private readonly clients: HttpClient[]
+  private nth = 0
+
+  constructor(baseUrl: string, boards: HarnessBoard[]) {
+    this.boards = boards
+    this.clients = boards.map(({ token }) => new HttpClient(baseUrl, token))
+  }
+
+  /** Writes per second of writers that wait for each response. */
+  async capacity(seconds: number): Promise<number> {
+    const end = performance.now() + seconds * 1_000
+    let written = 0
+    const writer = async () => {
+      for (; performance.now() < end; written++) await this.write()
+    }
+    await Promise.all(Array.from({ length: CAPACITY_WRITERS }, writer))
+    return written / seconds
+  }
+
+  /** Milliseconds of writes that begin at a fixed rate, counted from when they should have begun. */
+  async times(rate: number, seconds: number): Promise<number[]> {
+    const began = performance.now()
+    const running: Promise<number>[] = []
+    for (let nth = 0; nth < rate * seconds; nth++) {
+      const due = began + (nth * 1_000) / rate
+      while (performance.now() < due) await pause(Math.max(1, due - performance.now()))
+      running.push(this.write().then(() => performance.now() - due))
+    }
+    return Promise.all(running)
+  }
+
+  close() {
+    for (const client of this.clients) client.close()
+  }
+
+  private async write() {
+    const nth = this.nth++ % this.boards.length
+    const path = `/cards/${this.boards[nth]?.card_id}`
+    const response = await this.clients[nth]?.json('PATCH', path, { title: `Title ${this.nth}` })
+    if (response?.status !== 200) throw new Error(`A card could not be changed: ${response?.status}`)
+  }
+}
