@@ -9,6 +9,7 @@ random() { openssl rand -hex "$1"; }
 create() { [ -e "secrets/$1" ] || printf '%s\n' "$2" >"secrets/$1"; }
 
 create jwt_secret "$(random 32)"
+create encryption_key "$(openssl rand -base64 32)"
 create postgres_password "$(random 16)"
 create grafana_password "$(random 16)"
 create database_url "postgres://lockstep_app:$(random 16)@postgres:5432/lockstep"

@@ -5,6 +5,7 @@ import { posix } from 'node:path'
 const published = new Map([
   ['packages/client/README.md', 'README.md'],
   ['docs/guide.md', 'guide.md'],
+  ['docs/integrations.md', 'integrations.md'],
   ['docs/errors.md', 'errors.md'],
   ['docs/api-stability.md', 'api-stability.md'],
 ])

@@ -4,18 +4,17 @@ import { type LiveBoard, openBoard } from '@lockstep/client/live'
 /**
  * Limits the number of cards in a column: cards beyond the limit get the label “Over limit”, and lose it when there is room again. Usage:
  *
- *   LOCKSTEP_EMAIL=bot@example.com LOCKSTEP_PASSWORD=… npm start -- <board id> [limit]
+ *   LOCKSTEP_TOKEN=lsb_… npm start -- <board id> [limit]
  */
 const LABEL = { name: 'Over limit', color: '#dc2626' }
-const { LOCKSTEP_URL = 'http://127.0.0.1:8000', LOCKSTEP_TOKEN, LOCKSTEP_EMAIL, LOCKSTEP_PASSWORD } = process.env
+const { LOCKSTEP_URL = 'http://127.0.0.1:8000', LOCKSTEP_TOKEN } = process.env
 const [board_id, limit = '5'] = process.argv.slice(2)
-if (!board_id) {
-  console.error('Usage: npm start -- <board id> [limit]')
+if (!board_id || !LOCKSTEP_TOKEN) {
+  console.error('Usage: LOCKSTEP_TOKEN=lsb_… npm start -- <board id> [limit]')
   process.exit(2)
 }
 
 const client = createClient({ baseUrl: LOCKSTEP_URL, token: LOCKSTEP_TOKEN })
-if (!LOCKSTEP_TOKEN) await client.login({ username: LOCKSTEP_EMAIL ?? '', password: LOCKSTEP_PASSWORD ?? '' })
 const board = await openBoard(client, board_id)
 const stop = () => void board.close().then(() => client.close())
 process.once('SIGINT', stop).once('SIGTERM', stop)
