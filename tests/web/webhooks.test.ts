@@ -343,6 +343,8 @@ test('[WEB-216] a webhook has its own address: reload and Back work; it is delet
   expect(await list()).toMatchObject([{ name: 'Other' }])
   await expect.poll(() => focusedText(page)).toBe('New webhook')
   await rowOf(page, 'Other').getByRole('link').click()
+  // Its deliveries are loaded: a request for those of a deleted webhook would be logged as an error.
+  await dialogOf(page).getByText('Nothing was sent yet.').waitFor()
   await board.ada.api.call('deleteWebhook', { params: { ...here(), webhook_id: other.id } })
   await dialogOf(page).getByText('This webhook was deleted.').waitFor()
   await checkAndClose(page)
