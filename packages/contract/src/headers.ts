@@ -77,7 +77,7 @@ export const responseHeaders: Record<string, ResponseHeader> = {
     description: 'A parameter of the request is deprecated since this time (RFC 9745).',
     schema: text,
     example: '@1794873600',
-    on: ({ deprecated }, status) => when(isSuccess(status) && deprecated !== undefined, 'sometimes'),
+    on: ({ deprecated }) => when(deprecated !== undefined, 'sometimes'),
   },
   'Preference-Applied': {
     description: '`handling=strict`, if the request asked for it: unknown fields are rejected.',

@@ -24,7 +24,7 @@ export async function serveBehindSlowGuards(accessRow: { user_id: string } | und
   const uploads = reaching({ maxBytes: 1_000, minBytesPerSecond: 1 })
   const db = { run: () => slowly([accessRow]) }
   const core = { database: { ...db, forKey: () => db }, boardQueue: reaching() }
-  const limits = { request: () => slowly(undefined) }
+  const limits = { request: () => slowly({}) }
   const tokens = { verify: () => slowly(accessRow && { user_id: accessRow.user_id }) }
   const handlers = Object.fromEntries(Object.keys(operations).map((name) => [name, reach]))
   registerRoutes(

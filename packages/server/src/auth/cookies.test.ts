@@ -291,7 +291,10 @@ describe('pages of other sites', () => {
     for (const at of [production, open]) {
       const response = await at.anybody.send('getHealth', { headers: { origin: APP } })
       const exposed = words(response, 'access-control-expose-headers')
-      expect(exposed).toEqual(['board-position', 'etag', 'idempotent-replayed', 'link', 'retry-after', 'x-request-id'])
+      expect(exposed).toEqual([
+        ...['board-position', 'deprecation', 'etag', 'idempotent-replayed', 'link', 'location', 'preference-applied'],
+        ...['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'],
+      ])
     }
   })
 

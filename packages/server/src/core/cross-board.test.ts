@@ -16,10 +16,12 @@ interface Place {
   comment_id: string
   rule_id: string
   invitation_id: string
+  webhook_id: string
   token_id: string
   user_id: string
   removed_id: string
 }
+const HOOK = 'https://hooks.example.com'
 let service: TestService
 let mine: TestBoard
 /** My board, my other board, and a board of another user. */
@@ -58,7 +60,8 @@ async function furnished({ owner }: TestBoard, board_id: string, column_id: stri
   })
   const invitation = await owner.api.call('createInvitation', { params: { board_id }, body: {} })
   const token = await owner.api.call('createToken', { body: { name: 'Bot', scope: 'read', board_id } })
-  const access = { invitation_id: invitation.id, token_id: token.id }
+  const webhook = await owner.api.call('createWebhook', { params: { board_id }, body: { name: 'CI', url: HOOK } })
+  const access = { invitation_id: invitation.id, token_id: token.id, webhook_id: webhook.id }
   const { id: removed_id } = await owner.api.call('createCard', { params, body: { title: 'Archived' } })
   await owner.api.call('archiveCard', { params: { card_id: removed_id } })
   const written = await owner.api.call('createComment', { params: { card_id }, body: { body: 'Comment' } })
@@ -131,7 +134,7 @@ async function refer({ name, operation, field, place }: Reference, id: string) {
     action_type: 'ASSIGN_MEMBER',
     action_user_id: places.here.user_id,
   }
-  const valid = { title: 'One', position: 0, role: 'member', ...rule }
+  const valid = { title: 'One', position: 0, role: 'member', url: HOOK, ...rule }
   const json = body && { ...valid, ...(place === 'body' && { [field]: value }) }
   const response = await mine.owner.api.request(method, url, { json })
   return `${name}: ${response.status} ${(response.body as Partial<Failure> | undefined)?.code ?? ''}`.trim()
