@@ -61,7 +61,10 @@ test('[FUZZ-1] [FUZZ-2] responses to all kinds of requests match the OpenAPI doc
   const needsLink = ({ id }: { id: string }) =>
     ['readInvitation', 'acceptInvitation', 'resetPasswordByLink'].includes(id)
   expect(succeeded.filter(needsLink)).toEqual([])
-  const others = operations.filter((one) => !isAdministration(one) && !needsLink(one))
+  // Webhooks are off: a test of one takes seconds.
+  const isWebhook = ({ id }: { id: string }) => /Webhook|Deliveries/.test(id)
+  expect(succeeded.filter(isWebhook)).toEqual([])
+  const others = operations.filter((one) => !isAdministration(one) && !needsLink(one) && !isWebhook(one))
   expect(succeeded.length).toBeGreaterThan(others.length - 5)
   expect([...mutations.keys()].sort()).toEqual([
     'body',
