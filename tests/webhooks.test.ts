@@ -19,7 +19,7 @@ describe('the judge', () => {
     webhooks: [webhook],
     requests: Array.from({ length: 10 }, (_, nth) => requestOf(nth + 3, 1_000 + nth * 200)),
     log: new Map([['board', Array.from({ length: 12 }, (_, nth) => ({ seq: nth + 1, body: bodyOf(nth + 1) }))]]),
-    ...{ acceptedTwice: 0, workers: 1, instances: 1, kills: 0, freezes: 0, postgresStops: [] },
+    ...{ staleSaves: 0, workers: 1, instances: 1, kills: 0, freezes: 0, postgresStops: [] },
   })
   const request = ({ requests }: DeliveryHistory, seq: number) => requests.find((each) => each.seq === seq) as Received
   /** Sends an event again, after the request at this place. */
@@ -89,9 +89,9 @@ describe('the judge', () => {
     ],
     ['two requests at once', /7 was sent while/, (history) => Object.assign(request(history, 6), { endedAt: 1_820 })],
     [
-      'an event that was accepted twice',
-      /1 events were saved/,
-      (history) => Object.assign(history, { acceptedTwice: 1 }),
+      'a save of a sender that no longer holds the webhook',
+      /1 attempts were saved/,
+      (history) => Object.assign(history, { staleSaves: 1 }),
     ],
   ]
   test.each(defects)('[HOOK-4] [HOOK-5] [HOOK-9] finds %s', (_, finds, seed) => {

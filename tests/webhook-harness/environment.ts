@@ -17,10 +17,15 @@ export interface HarnessBoard {
   card_id: string
 }
 
+export interface HarnessInstance extends ServiceProcess {
+  startedAt: number
+}
+
 /** Instances of the service with their own PostgreSQL and Redis. */
 export class HarnessService {
   readonly stores: Stores
-  readonly instances: ServiceProcess[] = []
+  readonly instances: HarnessInstance[] = []
+  frozen: HarnessInstance | undefined
   private readonly settings: Record<string, string>
   private readonly main: string | undefined
 
@@ -53,7 +58,8 @@ export class HarnessService {
 
   /** Starts an instance, in place of one that has ended. */
   async launch(nth: number, more: Record<string, string> = {}) {
-    this.instances[nth] = await startServiceProcess({ ...this.settings, ...more }, this.main)
+    const process = await startServiceProcess({ ...this.settings, ...more }, this.main)
+    this.instances[nth] = { ...process, startedAt: Date.now() }
   }
 
   get sql(): pg.Pool {
@@ -116,10 +122,14 @@ export class HarnessService {
     return Map.groupBy(rows, ({ board_id }) => board_id)
   }
 
-  async acceptedTwice(): Promise<number> {
+  /** Attempts that were saved although their event had been accepted. */
+  async staleSaves(): Promise<number> {
     const rows = await this.query(
-      `select from webhook_deliveries where is_accepted and seq is not null
-       group by webhook_id, epoch, seq having count(*) > 1`,
+      `select from (
+         select seq, max(seq) filter (where is_accepted) over (
+           partition by webhook_id, epoch order by attempted_at, seq rows between unbounded preceding and 1 preceding) as accepted
+         from webhook_deliveries where seq is not null) saved
+       where seq <= accepted`,
     )
     return rows.length
   }

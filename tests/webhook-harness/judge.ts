@@ -31,8 +31,8 @@ export interface DeliveryHistory {
   requests: Received[]
   /** The log of each board, in order. */
   log: Map<string, LoggedEvent[]>
-  /** Events that the delivery log has as accepted more than once. */
-  acceptedTwice: number
+  /** Attempts that were saved although a later attempt had accepted their event: by a sender that no longer held the webhook. */
+  staleSaves: number
   /** Attempts that an instance sends at once, and how many instances there are. */
   workers: number
   instances: number
@@ -89,7 +89,8 @@ export function judge(history: DeliveryHistory): Judgement {
   const repeatedAtMost = lostAnswers + unsaved + losable
   if (seen.repeated > repeatedAtMost)
     complain('repeats', `${seen.repeated} events were repeated, ${repeatedAtMost} at most are explained`)
-  if (history.acceptedTwice > 0) complain('twice', `${history.acceptedTwice} events were saved as accepted twice`)
+  if (history.staleSaves > 0)
+    complain('stale', `${history.staleSaves} attempts were saved after their event was accepted`)
   const violations = [...found.values()].flatMap((sentences) =>
     sentences.length <= SHOWN
       ? sentences

@@ -50,7 +50,7 @@ export async function surviveOutage(giveUpHours = 120): Promise<Outage> {
 
     const { violations, deliveries } = judge({
       ...{ webhooks: [webhook], requests: receivers.requests, log: await service.readLog() },
-      ...{ acceptedTwice: await service.acceptedTwice(), workers: 20, instances: 1 },
+      ...{ staleSaves: await service.staleSaves(), workers: 20, instances: 1 },
       ...{ kills: 0, freezes: 0, postgresStops: [] },
     })
     return {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort } from '@lockstep/testing/ports'
 import type { Random } from '@lockstep/testing/random'
 import { Webhook } from 'standardwebhooks'
 import type { Received } from './judge.ts'
@@ -12,6 +11,9 @@ import type { Received } from './judge.ts'
  */
 export type Mode = 'well' | 'down' | 'slow' | 'late' | 'reject' | 'cut'
 
+/** Above the ports of other processes of a test, which could take the one of a receiver that is down. */
+const FIRST_PORT = 31_001
+const PORTS = 1_700
 const SHARE = 1 / 3
 const SLOW_MS = 700
 
@@ -126,16 +128,20 @@ class Receiver {
 
   /** Listens, again on the same port after a stop. */
   async start() {
-    this.port ||= await freePort()
     const server = createServer((request, response) => void this.receive(request, response))
     server.on('connection', (socket) => {
       this.sockets.add(socket)
       socket.once('close', () => this.sockets.delete(socket))
     })
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    server.once('error', reject)
-    server.listen(this.port, '127.0.0.1', resolve)
-    await promise
+    const listen = (port: number) => {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+      return promise
+    }
+    const newPort = () => FIRST_PORT + Math.floor(Math.random() * PORTS)
+    for (let port = this.port || newPort(); !(await listen(port)); port = this.port || newPort()) await pause(50)
+    this.port = (server.address() as AddressInfo).port
     this.server = server
   }
 

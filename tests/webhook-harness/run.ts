@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { HttpClient } from '@lockstep/testing/load/http-client'
-import type { ServiceProcess } from '@lockstep/testing/processes'
 import { type Random, seeded } from '@lockstep/testing/random'
-import { type HarnessBoard, HarnessService } from './environment.ts'
+import { type HarnessBoard, type HarnessInstance, HarnessService } from './environment.ts'
 import { type DeliveryHistory, type Judgement, judge, type Stop } from './judge.ts'
 import { type Mode, Receivers } from './receivers.ts'
 
@@ -31,8 +30,8 @@ export interface FaultRun extends Judgement {
 
 const WORKERS = 20
 const TIMEOUT_SECONDS = 3
-/** Longer than the lease, which is five seconds longer than the timeout. */
-const FREEZE_MS = (TIMEOUT_SECONDS + 5) * 1_000 + 1_500
+/** Until others have found that the lease ended: it is five seconds longer than the timeout, and they poll every six seconds. */
+const FREEZE_MS = (TIMEOUT_SECONDS + 5 + 6) * 1_000 + 1_000
 const LATE_MS = TIMEOUT_SECONDS * 1_000 + 500
 /** After this time, attempts to slow receivers are running. */
 const SLOW_SEEN_MS = 500
@@ -90,7 +89,7 @@ export async function deliverThroughFaults(
     const { kills, freezes, postgresStops } = trouble
     const judgement = judge({
       ...{ webhooks, requests: receivers.requests, log: await service.readLog() },
-      ...{ acceptedTwice: await service.acceptedTwice(), workers: WORKERS, instances: size.instances },
+      ...{ staleSaves: await service.staleSaves(), workers: WORKERS, instances: size.instances },
       ...{ kills, freezes, postgresStops },
     })
     const { modeChanges } = trouble
@@ -136,7 +135,8 @@ class WriteLoad {
 
   private async write(): Promise<boolean> {
     const { token, card_id } = this.random.pick(this.boards)
-    const { baseUrl } = this.random.pick(this.service.instances)
+    // As a load balancer does, which notices that an instance is frozen.
+    const { baseUrl } = this.random.pick(this.service.instances.filter((each) => each !== this.service.frozen))
     const key = `${baseUrl} ${token}`
     const client = this.clients.get(key) ?? new HttpClient(baseUrl, token, { timeoutMs: WRITE_TIMEOUT_MS })
     this.clients.set(key, client)
@@ -219,10 +219,10 @@ class Trouble {
   /** Two instances always run. */
   private async kill() {
     while (this.starting.size > this.size.instances - 3) await pause(20)
-    const nth = this.running()
+    const nth = this.random.pick(this.running())
     this.kills++
     this.starting.add(nth)
-    await (this.service.instances[nth] as ServiceProcess).end('SIGKILL')
+    await (this.service.instances[nth] as HarnessInstance).end('SIGKILL')
     // In the background: PostgreSQL may be stopped before the instance has started, and then it starts again.
     const start = async () => {
       while (this.starting.has(nth))
@@ -239,16 +239,20 @@ class Trouble {
     for (let nth = 0; nth < this.size.receivers; nth += 2) this.setMode(nth, 'slow')
     await this.changing
     await pause(SLOW_SEEN_MS)
-    const instance = this.service.instances[this.running()] as ServiceProcess
+    // One that was just started has nothing to send yet.
+    const running = this.running().map((nth) => this.service.instances[nth] as HarnessInstance)
+    const oldest = running.reduce((first, other) => (other.startedAt < first.startedAt ? other : first))
     this.freezes++
-    instance.signal('SIGSTOP')
+    oldest.signal('SIGSTOP')
+    this.service.frozen = oldest
     await pause(FREEZE_MS)
-    instance.signal('SIGCONT')
+    oldest.signal('SIGCONT')
+    this.service.frozen = undefined
   }
 
-  private running(): number {
+  private running(): number[] {
     const all = Array.from({ length: this.size.instances }, (_, nth) => nth)
-    return this.random.pick(all.filter((nth) => !this.starting.has(nth)))
+    return all.filter((nth) => !this.starting.has(nth))
   }
 
   private async stopRedis() {
