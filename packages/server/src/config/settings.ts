@@ -369,7 +369,8 @@ export const Settings = Type.Object({
     default: 20,
     minimum: 0,
     maximum: 500,
-    description: 'Concurrent webhook attempts per instance. 0: this instance sends none.',
+    description:
+      'Concurrent webhook attempts per instance; up to twice as many while receivers are slow. 0: this instance sends none.',
   }),
   WEBHOOK_GIVE_UP_HOURS: Type.Integer({
     default: 120,

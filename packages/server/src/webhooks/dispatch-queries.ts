@@ -31,11 +31,16 @@ interface ClaimArguments {
   limit: number
 }
 /**
+ * The fencing number begins with the time. A crash of PostgreSQL can lose the last saved attempts, and their numbers must not be
+ * used again.
+ */
+const newFence = sql`greatest(hook.fence + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)`
+/**
  * Takes the lease of webhooks that have something to send. It ends by itself, so a killed instance blocks nothing for long. The
  * row lock alone would protect nothing after the commit.
  */
 const claimed = (args: ClaimArguments, condition = sql``) => sql<HeldWebhook>`
-  update webhooks hook set fence = hook.fence + 1, held_until = clock_timestamp() + make_interval(secs => ${args.lease_seconds})
+  update webhooks hook set fence = ${newFence}, held_until = clock_timestamp() + make_interval(secs => ${args.lease_seconds})
   from (
     select hook.board_id, hook.id from webhooks hook join board_stream stream on stream.board_id = hook.board_id
     where ${isSending} and hook.next_attempt_at <= clock_timestamp()
