@@ -234,6 +234,8 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- overload': by('tests/overload.test.ts', "from './prove/overload-workload.ts'"),
   'npm run prove -- greedy': by('tests/greedy.test.ts', "from './greedy/scenarios.ts'"),
   'npm run prove -- greedy-before': not('runs the scenarios of greedy on an older version, which takes an hour'),
+  'npm run prove -- webhooks': by('tests/webhooks.test.ts', "from './webhook-harness/run.ts'"),
+  'npm run prove -- webhooks-latency': not('needs a quiet machine'),
   'npm run prove -- soak': by('tests/soak.test.ts', "from './soak/run.ts'"),
   'npm run prove -- operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
   'npm run prove -- operate-failover': by('tests/recovery.test.ts', 'operate-failover'),
