@@ -34,16 +34,29 @@ test('[SEC-1] the documented command lists every dependency of the service and o
 const isExact = (name: string, version: string) =>
   /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) || (name.startsWith('@lockstep/') && version === '*')
 
+/** Versions by package. An override can apply below a package only. */
+interface Versions {
+  [name: string]: string | Versions
+}
+const versionsOf = (versions: Versions): [name: string, version: string][] =>
+  Object.entries(versions).flatMap(([name, version]) =>
+    typeof version === 'string' ? [[name, version] as [string, string]] : versionsOf(version),
+  )
+
 test('[SEC-2] versions are exact, and the lock file has a hash for every package and names no host', () => {
   const manifests = ['', ...globSync('packages/*/', { cwd: ROOT }).map((folder) => `${folder}/`)]
   expect(manifests.length).toBeGreaterThan(7)
   const loose = manifests.flatMap((folder) => {
     const { dependencies, devDependencies, optionalDependencies, overrides } = read(`${folder}package.json`)
-    const all: Record<string, string> = { ...dependencies, ...devDependencies, ...optionalDependencies, ...overrides }
-    return Object.entries(all).filter(([name, version]) => !isExact(name, version))
+    const all: Versions = { ...dependencies, ...devDependencies, ...optionalDependencies, ...overrides }
+    return versionsOf(all).filter(([name, version]) => !isExact(name, version))
   })
   expect(loose).toEqual([])
   expect(isExact('pg', '^8.0.0') || isExact('pg', '*') || isExact('pg', 'latest')).toBe(false)
+  expect(versionsOf({ pg: '8.0.0', ws: { ms: '*' } })).toEqual([
+    ['pg', '8.0.0'],
+    ['ms', '*'],
+  ])
 
   const { packages }: { packages: Record<string, Locked> } = read('package-lock.json')
   const downloaded = Object.entries(packages).filter(([path, { link }]) => path.includes('node_modules/') && !link)
