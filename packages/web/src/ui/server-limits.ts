@@ -17,8 +17,8 @@ async function fetchLimits(): Promise<ServerLimits | undefined> {
   }
 }
 
-/** What the server is configured to allow. `undefined` if the request fails; the next call tries again. */
-export function serverLimits(): Promise<ServerLimits | undefined> {
-  requested ??= fetchLimits()
+/** What the server is configured to allow. `undefined` offline and if the request fails; the next call tries again. */
+export async function serverLimits(): Promise<ServerLimits | undefined> {
+  if (navigator.onLine) requested ??= fetchLimits()
   return requested
 }
