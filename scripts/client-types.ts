@@ -190,5 +190,5 @@ ${rows.join('')}}
  */
 function retryOf({ method, emits, body, access }: Operation): 'always' | 'keyed' | 'never' {
   if (emits) return 'keyed'
-  return method === 'GET' || (method === 'POST' && !body && access !== 'superuser') ? 'always' : 'never'
+  return method === 'GET' || (method === 'POST' && !body && access === 'authenticated') ? 'always' : 'never'
 }

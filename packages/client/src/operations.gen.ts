@@ -93,7 +93,7 @@ export const operations: Record<OperationName, OperationRow> = {
   resumeWebhook: { method: 'POST', path: '/boards/{board_id}/webhooks/{webhook_id}/resume', body: 'json', retry: 'never' },
   getWebhookSecret: { method: 'GET', path: '/boards/{board_id}/webhooks/{webhook_id}/secret' },
   rotateWebhookSecret: { method: 'POST', path: '/boards/{board_id}/webhooks/{webhook_id}/rotate-secret', body: 'json', retry: 'never' },
-  testWebhook: { method: 'POST', path: '/boards/{board_id}/webhooks/{webhook_id}/test', retry: 'always' },
+  testWebhook: { method: 'POST', path: '/boards/{board_id}/webhooks/{webhook_id}/test', retry: 'never' },
   listDeliveries: { method: 'GET', path: '/boards/{board_id}/webhooks/{webhook_id}/deliveries' },
   listInbox: { method: 'GET', path: '/me/inbox' },
   getInboxSummary: { method: 'GET', path: '/me/inbox/summary' },
