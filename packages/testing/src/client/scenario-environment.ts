@@ -6,6 +6,9 @@ import { PASSWORD, startService } from '../service.ts'
 import { startFaultyProxy } from './faulty-proxy.ts'
 import type { ScenarioContext } from './scenarios.ts'
 
+/** What bodies refer to. Everything else is made only for the operations that have it in their path. */
+const inBodies = new Set(['column_id', 'label_id', 'card_id', 'checklist_id'])
+
 /**
  * Starts services and a faulty proxy for the scenarios. `newContext` makes fresh boards for each environment they run
  * in.
@@ -16,7 +19,7 @@ export async function startScenarioEnvironment() {
   const proxy = await startFaultyProxy(service.baseUrl)
   const { email } = await service.user()
 
-  /** A valid call of every operation, each on a new board with one of everything. */
+  /** A valid call of every operation, each on a new board with what it needs. */
   const newCalls = async () => {
     const users = await Promise.all([service.user(), service.user(), service.user(), service.user()])
     const [owner, member, newcomer, root] = users
@@ -26,8 +29,7 @@ export async function startScenarioEnvironment() {
     for (const [name, operation] of Object.entries<Operation>(operations)) {
       const { id: board_id } = await owner.api.call('createBoard', { body: { title: 'Calls' } })
       await owner.api.call('inviteMember', { params: { board_id }, body: { user_id: member.id } })
-      // One access token for the operations that need one: a user can have only 50.
-      const needed = [...everyParam()].filter((param) => param !== 'token_id' || operation.path.includes('{token_id}'))
+      const needed = [...everyParam()].filter((param) => operation.path.includes(`{${param}}`) || inBodies.has(param))
       const fixture = {
         ...targets,
         board_id,
