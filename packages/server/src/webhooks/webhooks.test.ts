@@ -349,11 +349,12 @@ describe('sending', () => {
     await received(3)
     expect(receiver.requests[2]?.message).toMatchObject({ type: 'card.created', data: { title: 'Three' } })
     await service.sql.query('update board_stream set epoch = epoch + 1000 where board_id = $1', [board.id])
-    await newCard('Four')
+    await board.owner.api.call('resumeWebhook', { params: at(webhook), body: {} })
     await received(4)
     expect(receiver.requests[3]?.message).toMatchObject({ type: 'webhook.resync', data: { reason: 'epoch' } })
-    await newCard('Five')
+    await newCard('Four')
     await received(5)
+    expect(receiver.requests[4]?.message).toMatchObject({ data: { title: 'Four' } })
   }, 30_000)
 
   test('[HOOK-15] a slow receiver delays its own webhook only', async () => {
