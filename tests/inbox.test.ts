@@ -27,7 +27,7 @@ interface Board {
   id: string
   owner: Person
   column_ids: [string, string]
-  /** A rule that assigns whoever it names to cards that are moved to the second column. */
+  /** A rule that assigns the user it names to cards that are moved to the second column. */
   rule_id: string
   card_ids: string[]
   checklists: { id: string; card_id: string }[]

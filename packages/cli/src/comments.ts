@@ -15,8 +15,8 @@ export const comment: Command = {
     const client = context.client()
     const { card, board } = await findCard(client, cardName, textOption(context, 'board'))
     const added = await client.createComment({ card_id: card.id, body: withMentions(text, board) })
-    const told = added.mentions.map(({ username }) => ` @${escapeControlChars(username)}`).join('')
-    const mentions = told && `, mentioning${told}`
+    const names = added.mentions.map(({ username }) => ` @${escapeControlChars(username)}`).join('')
+    const mentions = names && `, mentioning${names}`
     context.print(added, `Commented on “${escapeControlChars(card.title)}”${mentions}.`)
   },
 }

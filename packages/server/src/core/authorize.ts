@@ -333,6 +333,15 @@ function authorizeBoard(
 /** What decides whether a user's token is revoked. Times are in seconds. */
 export type Revocation = Pick<AccessRow, 'is_active' | 'tokens_valid_from' | 'surviving_token_hash'>
 
+/** How long after a login a user may create and read secrets. */
+const RECENT_LOGIN_SECONDS = 3_600
+/** Rejects users who did not log in recently, so that a stolen session gives away no secret. Returns the session. */
+export function requireRecentLogin(caller: Caller): SessionCredential {
+  const session = sessionOf(caller)
+  if (caller.now_seconds - session.logged_in_at > RECENT_LOGIN_SECONDS) throw new Problem('login_too_old')
+  return session
+}
+
 /** The credential of a caller who must have logged in. The contract keeps access tokens out of such operations (`never`). */
 export function sessionOf({ credential }: Caller): SessionCredential {
   if (credential.token_id !== undefined) throw new Problem('token_scope')

@@ -2,7 +2,7 @@ import type { JsonText, Scope } from '@lockstep/contract/operation'
 import type { AccessToken, NewAccessToken } from '@lockstep/contract/tokens'
 import { v7 as newUuid } from 'uuid'
 import { type Actor, record } from '../administration/admin-steps.ts'
-import { type Caller, isRevoked, sessionOf } from '../core/authorize.ts'
+import { type Caller, isRevoked, requireRecentLogin } from '../core/authorize.ts'
 import type { Database, Db } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 import { hashAccessToken, newAccessToken } from '../security/access-tokens.ts'
@@ -11,8 +11,6 @@ import { type DeletedToken, deleteTokens, insertToken, lockCreator, readLimits }
 
 const MAX_TOKENS = 50
 const MAX_BOARD_TOKENS = 200
-/** How long after a login a token can be created. */
-const LOGIN_SECONDS = 3_600
 
 interface TokenRequest {
   name: string
@@ -24,8 +22,7 @@ interface TokenRequest {
 
 /** Creates an access token for the caller. The result is the only place where the token itself appears. */
 export async function createToken(database: Database, caller: Caller, request: TokenRequest): Promise<NewAccessToken> {
-  const session = sessionOf(caller)
-  if (caller.now_seconds - session.logged_in_at > LOGIN_SECONDS) throw new Problem('login_too_old')
+  const session = requireRecentLogin(caller)
   const token = newAccessToken(request.board_id === null ? 'personal' : 'board')
   const row = { ...request, id: newUuid(), user_id: caller.id, hash: hashAccessToken(token), hint: token.slice(-4) }
   const { id, user_id, scope, board_id } = row

@@ -305,8 +305,7 @@ export class Dispatcher {
   private async post(turn: Turn, message: Message): Promise<AttemptResult> {
     const { webhook } = turn
     const { outgoing, secrets } = this.deps
-    const boxes = [webhook.secret, ...(webhook.old_secret ? [webhook.old_secret] : [])]
-    const opened = boxes.map((box) => secrets.open(box, secretContext(webhook.id)))
+    const opened = openSecrets(secrets, webhook)
     const slowTimer = setTimeout(() => this.foundSlow(turn), SLOW_MS)
     try {
       return await outgoing.send(webhook.url, signedHeaders(message, webhook.id, opened), message.body)
@@ -336,6 +335,12 @@ export class Dispatcher {
 
 /** What the encryption of a webhook's secret is bound to. */
 export const secretContext = (webhook_id: string) => `webhooks:${webhook_id}`
+
+/** The secret of a webhook, and its previous one while both sign. */
+export const openSecrets = (
+  secrets: SecretBox,
+  { id, secret, old_secret }: { id: string; secret: Buffer; old_secret: Buffer | null },
+): string[] => [secret, ...(old_secret ? [old_secret] : [])].map((box) => secrets.open(box, secretContext(id)))
 
 export const isSuccess = ({ status }: Pick<AttemptResult, 'status'>) => status !== null && status >= 200 && status < 300
 

@@ -4,11 +4,11 @@ import type { JsonText } from '@lockstep/contract/operation'
 import { MAX_WEBHOOKS, type Webhook, type WebhookAttempt, type WebhookSecret } from '@lockstep/contract/webhooks'
 import { v7 as newUuid } from 'uuid'
 import { record } from '../administration/admin-steps.ts'
-import { type Caller, sessionOf } from '../core/authorize.ts'
+import { type Caller, requireRecentLogin } from '../core/authorize.ts'
 import type { Database, Db, ResourceKey } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { SecretBox } from '../security/secret-box.ts'
-import { type Dispatcher, isSuccess, secretContext, shownDuration } from './dispatcher.ts'
+import { type Dispatcher, isSuccess, openSecrets, secretContext, shownDuration } from './dispatcher.ts'
 import { newSecretText, signedHeaders, testMessage } from './message.ts'
 import type { Outgoing, OutgoingSettings } from './outgoing.ts'
 import {
@@ -24,8 +24,6 @@ import {
 } from './webhook-queries.ts'
 
 const SECRET_BYTES = 32
-/** How long after a login a secret can be read. */
-const LOGIN_SECONDS = 3_600
 /** A test of an address that cannot be reached takes this long, so that its time does not tell why. */
 const UNREACHABLE_MS = 5_000
 
@@ -153,7 +151,7 @@ export function removeWebhook({ database }: Webhooks, caller: Caller, key: Resou
 
 /** For users who logged in recently, so that a stolen session does not give away the secret. */
 export function readSecret({ database, secrets }: Webhooks, caller: Caller, key: ResourceKey): Promise<WebhookSecret> {
-  if (caller.now_seconds - sessionOf(caller).logged_in_at > LOGIN_SECONDS) throw new Problem('login_too_old')
+  requireRecentLogin(caller)
   return database.transaction(
     (tx) => readWebhookSecret(tx, key),
     async (_, found) => {
@@ -170,8 +168,7 @@ export function readSecret({ database, secrets }: Webhooks, caller: Caller, key:
 export async function sendTest({ secrets, outgoing }: Webhooks, db: Db, key: ResourceKey): Promise<WebhookAttempt> {
   const found = await readWebhookSecret(db, key)
   if (!found) throw new Problem('webhook_not_found')
-  const boxes = [found.secret, ...(found.old_secret ? [found.old_secret] : [])]
-  const opened = boxes.map((box) => secrets.open(box, secretContext(key.id)))
+  const opened = openSecrets(secrets, { id: key.id, ...found })
   const id = newUuid()
   const message = testMessage(key.board_id, key.id, id)
   const startedAt = performance.now()
