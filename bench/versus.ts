@@ -160,6 +160,8 @@ const startVersion = ({ main }: Subject, settings: Record<string, string>) =>
       // Off by default in development, but their cost must be compared too. Versions without these settings ignore them.
       QUOTAS: 'on',
       FAIR_SHARES: 'on',
+      // Seeded boards of 5,000 cards are above the default, which rejects any growth.
+      MAX_BOARD_TEXT_BYTES: String(1_000_000_000),
     },
     main,
   )
