@@ -3,11 +3,12 @@ import { LRUCache } from 'lru-cache'
 import type { BoardVersion } from '../core/board-version.ts'
 import type { Db } from '../database/database.ts'
 import { problemOf } from '../http/error-handler.ts'
-import { compress } from '../http/json-response.ts'
+import { joinSegments } from '../platform/gzip-segments.ts'
 import { Problem } from '../platform/problem.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { type ReleasableSlot, waitWithout } from '../platform/slot.ts'
-import { readFullBoard } from './board-queries.ts'
+import { type FullBoardPieces, readFullBoard, readFullBoardChanges } from './full-board-queries.ts'
+import { assembleBoard, type BoardSegment, indexBytes } from './full-board-text.ts'
 
 /** Memory of a cache entry beside its bytes. */
 const OVERHEAD = 256
@@ -15,6 +16,8 @@ const OVERHEAD = 256
 const LARGE_BYTES = 262_144
 /** How much JSON of large boards is built at once. Building takes several times as much memory. */
 const MAX_BUILDING_BYTES = 67_108_864
+/** What a change of a large board counts at most: usually a few cards are read. */
+const MAX_CHANGED_BYTES = 1_048_576
 const MAX_LARGE = 20_000
 const MAX_WAITING = 500
 const WAIT_MS = 5_000
@@ -25,6 +28,8 @@ interface CachedBoard extends BoardVersion {
   /** The JSON text, compressed, and how many bytes it has without. */
   bytes: Buffer
   text_bytes: number
+  /** The parts of `bytes`. */
+  segments: BoardSegment[]
 }
 
 interface LoadRequest {
@@ -57,7 +62,7 @@ export class BoardCache {
     const reject = () => new Problem('overloaded')
     this.semaphore = new Semaphore(MAX_BUILDING_BYTES, { maxWaiting: MAX_WAITING, waitMs: WAIT_MS, reject })
     this.minWeight = MAX_BUILDING_BYTES / concurrency
-    this.cached = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ bytes }) => bytes.length + OVERHEAD })
+    this.cached = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf })
   }
 
   get sizeBytes(): number {
@@ -71,7 +76,7 @@ export class BoardCache {
     const name = `${board_id} ${etagOfBoard(version)}`
     const other = this.building.get(name)
     if (other) return waitWithout(load.slot, () => other)
-    const building = this.buildLimited(db, board_id, version, load)
+    const building = this.update(db, board_id, version, known, load)
     this.building.set(name, building)
     try {
       return await building
@@ -80,18 +85,35 @@ export class BoardCache {
     }
   }
 
-  private buildLimited(
+  /** Reads only the changed cards if the board is cached, the log has all changes since, and no profile changed. */
+  private async update(
     db: Db,
     board_id: string,
-    { text_bytes }: BoardVersion,
+    version: BoardVersion,
+    known: CachedBoard | undefined,
     load: LoadRequest,
   ): Promise<CachedBoard> {
-    const build = () => this.build(db, board_id)
+    const bytes = this.estimate(board_id, version)
+    if (known?.profiles === version.profiles) {
+      const weight = Math.min(bytes, MAX_CHANGED_BYTES)
+      const updated = await this.limited(weight, load, async () => {
+        const changes = await readFullBoardChanges(db, board_id, known.position)
+        return changes?.profiles === known.profiles && this.assemble(board_id, changes, known.segments)
+      })
+      if (updated) return updated
+    }
+    return this.limited(bytes && Math.max(bytes, this.minWeight), load, () => this.build(db, board_id))
+  }
+
+  /** The size of a large board as JSON; 0 for others. Small objects take more as JSON than they count, but never twice as much. */
+  private estimate(board_id: string, { text_bytes }: BoardVersion): number {
     const known = this.large.get(board_id)
-    // Small objects take more as JSON than they count, but never twice as much.
     const bytes = known ? Math.max(known, text_bytes ?? 0) : 2 * (text_bytes ?? 0)
-    if (bytes <= LARGE_BYTES) return build()
-    return this.semaphore.run(build, { ...load, weight: Math.max(bytes, this.minWeight) })
+    return bytes > LARGE_BYTES ? bytes : 0
+  }
+
+  private limited<T>(weight: number, load: LoadRequest, work: () => Promise<T>): Promise<T> {
+    return weight === 0 ? work() : this.semaphore.run(work, { ...load, weight })
   }
 
   private async build(db: Db, board_id: string): Promise<CachedBoard> {
@@ -100,9 +122,18 @@ export class BoardCache {
       throw error
     })
     if (!board) throw new Problem('board_not_found')
-    const { json, ...version } = board
-    const text_bytes = Buffer.byteLength(json)
-    const cached = { ...version, bytes: copyOf(await compress(json)), text_bytes }
+    return this.assemble(board_id, board, [])
+  }
+
+  private async assemble(
+    board_id: string,
+    pieces: FullBoardPieces,
+    previous: readonly BoardSegment[],
+  ): Promise<CachedBoard> {
+    const { position, profiles } = pieces
+    const board = joinSegments(await assembleBoard(previous, pieces))
+    const text_bytes = board.segments.reduce((sum, { textBytes }) => sum + textBytes, 0)
+    const cached = { position, profiles, ...board, text_bytes }
     this.cached.set(board_id, cached)
     if (text_bytes > LARGE_BYTES) this.large.set(board_id, text_bytes)
     else this.large.delete(board_id)
@@ -110,12 +141,4 @@ export class BoardCache {
   }
 }
 
-/**
- * Copies the bytes into memory of their own. A small buffer of Node is often a slice of a 64 KiB slab, and caching it would
- * hold the whole slab, which the bound does not count.
- */
-function copyOf(bytes: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(bytes.length)
-  bytes.copy(own)
-  return own
-}
+const sizeOf = ({ bytes, segments }: CachedBoard) => bytes.length + indexBytes(segments) + OVERHEAD

@@ -1,8 +1,7 @@
-import type { Board, boardOperations, FullBoard, ListedBoard } from '@lockstep/contract/boards'
+import type { Board, boardOperations, ListedBoard } from '@lockstep/contract/boards'
 import { createFields, textFields } from '@lockstep/contract/model'
 import type { JsonText } from '@lockstep/contract/operation'
 import { sql } from 'kysely'
-import { columnJson } from '../columns/column-queries.ts'
 import { type BoardVersion, profilesOfBoard } from '../core/board-version.ts'
 import { type NewFields, patchStatement } from '../core/resource-statements.ts'
 import { type Db, type JsonRow, statement, wireTime } from '../database/database.ts'
@@ -14,10 +13,7 @@ import { membersJson } from './member-queries.ts'
 const boardFields = sql`board.id, board.title, board.description, board.created_by, board.updated_by,
   ${labelsJson} as labels, ${membersJson} as members,
   (select ${wireTime(sql`own.archived_at`)} from board_stream own where own.board_id = board.id) as archived_at`
-const boardJson = sql<Board>`(select row_to_json(fields) from (select ${boardFields}) fields)`
-const fullBoardJson = sql<FullBoard>`(select row_to_json(fields) from (select ${boardFields},
-  (select coalesce(json_agg(${columnJson} order by "column".rank, "column".id), '[]')
-    from columns "column" where "column".board_id = board.id) as columns) fields)`
+export const boardJson = sql<Board>`(select row_to_json(fields) from (select ${boardFields}) fields)`
 
 type NewBoard = { id: string; user_id: string } & NewFields<typeof boardOperations.createBoard>
 const insert = statement('insert_board', (args: NewBoard) => {
@@ -42,7 +38,7 @@ const read = statement(
 export const readBoard = async (db: Db, id: string): Promise<JsonText<Board> | undefined> =>
   (await db.run(read, { id }))[0]?.json
 
-const boardVersion = sql<BoardVersion>`stream.epoch || '.' || stream.last_seq as position, ${profilesOfBoard} as profiles`
+export const boardVersion = sql<BoardVersion>`stream.epoch || '.' || stream.last_seq as position, ${profilesOfBoard} as profiles`
 
 const readVersion = statement(
   'read_board_version',
@@ -52,15 +48,6 @@ const readVersion = statement(
 /** Undefined when the board never existed. */
 export const readBoardVersion = async (db: Db, id: string): Promise<BoardVersion | undefined> =>
   (await db.run(readVersion, { id }))[0]
-
-const readFull = statement(
-  'read_full_board',
-  (args: { id: string }) => sql<{ json: JsonText<FullBoard> } & BoardVersion>`
-    select ${fullBoardJson}::text as json, ${boardVersion}
-    from boards board join board_stream stream on stream.board_id = board.id where board.id = ${args.id}`,
-)
-/** The board and its version in one snapshot. Undefined when the board does not exist. */
-export const readFullBoard = async (db: Db, id: string) => (await db.run(readFull, { id }))[0]
 
 /** The number of open cards of the row `board`. An index has all that it needs, so no text is read. */
 const openCards = sql`(

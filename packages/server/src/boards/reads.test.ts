@@ -152,6 +152,79 @@ describe('the board cache', () => {
     await database.close()
   })
 
+  test('[READ-8] after every kind of change the cached board is what a new one would be, and is rarely built again', async () => {
+    const own = await service.board()
+    const { api } = own.owner
+    const params = { board_id: own.id }
+    const [first, second] = await Promise.all([newCard(own, 'First'), newCard(own, 'Second')])
+    const listOn = (card_id: string) =>
+      api.call('createChecklist', { params: { card_id }, body: { title: 'List' } }).then(({ id }) => id)
+    const [from, to] = [await listOn(first.id), await listOn(second.id)]
+    const item = await api.call('createItem', { params: { checklist_id: from }, body: { content: 'Item' } })
+    const label = await api.call('createLabel', { params, body: { name: 'Label' } })
+    await api.call('addCardLabel', { params: { card_id: first.id, label_id: label.id } })
+    const at = { ...params, column_id: own.columns[0].id }
+    const changes: Record<string, () => Promise<unknown>> = {
+      'a card': () => api.call('updateCard', { params: { card_id: first.id }, body: { title: 'Über' } }),
+      'a comment': () => api.call('createComment', { params: { card_id: first.id }, body: { body: 'Hello' } }),
+      'an item that moves to another card': () =>
+        api.call('moveItem', { params: { item_id: item.id }, body: { checklist_id: to } }),
+      'the title of a column': () => api.call('updateColumn', { params: at, body: { title: 'Now' } }),
+      'a new label': () => api.call('createLabel', { params, body: { name: 'Other' } }),
+      'many cards at one place, so that others are re-spaced': async () => {
+        for (let i = 0; i < 30; i++)
+          await api.call('createCard', { params: at, body: { title: 'Next', after_id: first.id } })
+      },
+      'an archived column': () => api.call('archiveColumn', { params: at }),
+      'a restored column': () =>
+        api.call('restoreRemoved', { params: { ...params, removed_id: own.columns[0].id }, body: {} }),
+      'nothing but the position': async () => {
+        await api
+          .call('createCard', { params: at, body: { title: 'Short-lived' } })
+          .then(({ id }) => api.call('deleteCard', { params: { card_id: id } }))
+      },
+      'a deleted column': () => api.call('deleteColumn', { params: { column_id: own.columns[1].id } }),
+    }
+    const rebuilt: Record<string, () => Promise<unknown>> = {
+      'a renamed label': () => api.call('updateLabel', { params: { label_id: label.id }, body: { name: 'Renamed' } }),
+      'a deleted label': () => api.call('deleteLabel', { params: { label_id: label.id } }),
+      'a changed profile': () => api.call('updateMe', { body: { firstname: 'Ada' } }),
+      'events that are gone': async () => {
+        await api.call('updateCard', { params: { card_id: first.id }, body: { title: 'Last' } })
+        await service.sql.query('delete from board_events where board_id = $1', [own.id])
+      },
+      'a new epoch': () => service.sql.query('update board_stream set epoch = epoch + 1 where board_id = $1', [own.id]),
+    }
+    const database = new Database({ url: service.databaseUrl, size: 2, onError: () => {} })
+    let built = 0
+    const db: typeof database = Object.create(database, {
+      run: {
+        value: (statement: { name: string }, args: never) => {
+          if (statement.name === 'read_full_board') built++
+          return database.run(statement as never, args)
+        },
+      },
+    })
+    const read = async (cache: BoardCache) => {
+      const { bytes } = await cache.get(db, own.id, (await readBoardVersion(db, own.id)) as BoardVersion)
+      return gunzipSync(bytes).toString()
+    }
+    const cache = new BoardCache(1_000_000, 2)
+    await read(cache)
+    for (const [list, builds] of [
+      [changes, 0],
+      [rebuilt, 1],
+    ] as const)
+      for (const [what, change] of Object.entries(list)) {
+        await change()
+        built = 0
+        const text = await read(cache)
+        expect([what, built]).toEqual([what, builds])
+        expect([what, text]).toEqual([what, await read(new BoardCache(1_000_000, 2))])
+      }
+    await database.close()
+  })
+
   test('[LOAD-6] boards known to be large are built a few at a time, and small ones do not wait for them', async () => {
     const boards = await Promise.all(Array.from({ length: 3 }, () => service.board()))
     const small = await service.board()
@@ -180,7 +253,8 @@ describe('the board cache', () => {
     const read = async ({ id }: TestBoard) => cache.get(db, id, (await readBoardVersion(db, id)) as never)
     const known = await Promise.all(boards.map(read))
     for (const { bytes } of known) expect(bytes.length).toBeGreaterThan(65_536)
-    for (const large of boards) await grow(large)
+    // A changed profile can be on any card, so the board is built again.
+    for (const { owner } of boards) await owner.api.call('updateMe', { body: { firstname: 'Ada' } })
     most = 0
     await Promise.all([...boards.map(read), read(small)])
     expect(most).toBe(1)

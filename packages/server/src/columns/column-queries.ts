@@ -13,9 +13,10 @@ import {
 } from '../core/resource-statements.ts'
 import { type Db, type ResourceKey, statement } from '../database/database.ts'
 
-/** A column with its cards, of the row `column` of the table `columns`. */
-export const columnJson = sql<Column>`(select row_to_json(fields) from (select
-  "column".id, "column".board_id, "column".title, "column".rank, "column".color, "column".is_done_column,
+/** The fields of a column without its cards, of the row `column` of the table `columns`. */
+export const columnFields = sql`"column".id, "column".board_id, "column".title, "column".rank, "column".color, "column".is_done_column`
+/** A column with its cards, which are its last field. */
+export const columnJson = sql<Column>`(select row_to_json(fields) from (select ${columnFields},
   (select coalesce(json_agg(${cardJson} order by card.rank, card.id), '[]') from cards card
     where card.board_id = "column".board_id and card.column_id = "column".id) as cards) fields)`
 
