@@ -150,7 +150,8 @@ const seqOf = ({ headers }: ApiResponse) => Number(headers.get('board-position')
 /** Statuses that concurrent writes can cause. */
 const isExcused = ({ status }: ApiResponse) => [403, 404, 409].includes(status)
 
-function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { body }: ApiResponse) {
+/** Keeps track of the ids that a successful write created or removed. */
+export function learn({ ids: all }: Known, name: WritingOperation, inputs: object, { body }: ApiResponse) {
   const made = objectOf(name, 'create')
   if (made) all[made].push((body as { id: string }).id)
   if (name === 'restoreRemoved') {

@@ -20,6 +20,11 @@ export const suites: Record<string, { title: string; about: string }> = {
     about:
       'Every operation that changes a board runs against every other, and against itself, at the same moment, at two instances and at one. The first must succeed, and the second unless the first removed its target. After each pair the board is compared with its log.',
   },
+  'full-board': {
+    title: 'Full boards from the cache',
+    about:
+      'Boards live through random writes, at three instances that are killed, frozen and cut off from Redis and PostgreSQL meanwhile. After every write each instance is asked for the board, and its response is compared, byte for byte, with what PostgreSQL builds at that position. Then seeded defects that leave an old text in the cache are built into the service one by one, and the comparison must find each. At last the memory of a full cache is measured.',
+  },
   fuzz: {
     title: 'Fuzzing the API',
     about:
