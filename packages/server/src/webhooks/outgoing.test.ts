@@ -255,7 +255,7 @@ describe('connections', () => {
   const countOf = (server: Server) =>
     new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
 
-  test('[HOOK-18] are used again, and at most two of an origin stay open', async () => {
+  test('[HOOK-18] are used again, and at most 16 of an origin stay open', async () => {
     const server = createHttpServer((request, response) => {
       request.resume().on('end', () => setTimeout(() => response.end('ok'), 20))
     })
@@ -267,7 +267,7 @@ describe('connections', () => {
     expect(results.map(({ status }) => status)).toEqual(Array(20).fill(200))
     // One slow request does not delay others to the same origin.
     expect(seen.connections).toBe(20)
-    await expect.poll(() => countOf(server)).toBe(2)
+    await expect.poll(() => countOf(server)).toBe(16)
   })
 
   test('[HOOK-18] one that the receiver closed while it was idle is no failure', async () => {
@@ -276,6 +276,22 @@ describe('connections', () => {
     expect(await outgoing.send(url, {}, 'first')).toMatchObject({ status: 200 })
     expect(await outgoing.send(url, {}, 'second')).toMatchObject({ status: 200, error: null })
     expect(seen.connections).toBe(2)
+  })
+
+  test('[HOOK-18] after one that was closed, other idle ones of the origin are not tried', async () => {
+    const used = new Set<Socket>()
+    let requests = 0
+    const { url, seen } = await raw((socket) => {
+      requests++
+      if (used.has(socket)) socket.destroy()
+      // At once, so that each has its own connection.
+      else if (used.add(socket).size <= 10) setTimeout(() => socket.write(OK), 50)
+      else socket.write(OK)
+    })
+    const outgoing = newOutgoing()
+    await Promise.all(Array.from({ length: 10 }, () => outgoing.send(url, {}, '')))
+    expect(await outgoing.send(url, {}, '')).toMatchObject({ status: 200, error: null })
+    expect({ requests, connections: seen.connections }).toEqual({ requests: 12, connections: 11 })
   })
 
   test('[HOOK-18] a new one that is lost, or a used one after a byte of the response, is not tried again', async () => {

@@ -11,15 +11,19 @@ import { secondsOfRetryAfter } from './retry-after.ts'
 export type { OutgoingSettings } from './outgoing-rules.ts'
 
 const CONNECT_MS = 5_000
+const CONNECT_MARGIN_MS = 100
 const DNS_TRY_MS = 1_500
 /** A name may have many addresses. This many are tried. */
 const MAX_ADDRESSES = 6
 /** Connections to one origin that are kept for its next requests. */
-const IDLE_PER_ORIGIN = 2
+const IDLE_PER_ORIGIN = 16
+/** How often a request is sent again because its connection had been closed. */
+const MAX_STALE_SOCKETS = 2
 const SOCKET_LIFETIME_MS = 60_000
 const IDLE_MS = 30_000
 /** Of all origins together. Beyond it, sockets are closed after use. */
 const MAX_IDLE_SOCKETS = 256
+const MAX_TARGETS = 1_000
 const MAX_HEADER_BYTES = 16_384
 const MAX_TEXT_BYTES = 1_024
 const MAX_INFORMATIONAL_RESPONSES = 16
@@ -58,6 +62,7 @@ export class Outgoing {
   private readonly resolver: Resolver
   private readonly plain: KeepAliveAgent
   private readonly tls: KeepAliveAgent
+  private readonly targets = new Map<string, Target>()
   private readonly sockets = new Set<Socket>()
   private isClosed = false
 
@@ -75,16 +80,30 @@ export class Outgoing {
     const startedAt = performance.now()
     const deadline = startedAt + this.settings.timeoutMs
     try {
-      const refusal = this.rules.refusalOf(url)
-      if (refusal !== undefined) throw new AttemptFailure('unreachable', refusal)
-      const target = new URL(url)
-      const answer = await this.post(target, headers, body, deadline)
+      const answer = await this.post(this.targetOf(url), headers, body, deadline)
       return { ...answer, error: null, reason: null, durationMs: Math.round(performance.now() - startedAt) }
     } catch (error) {
       const failure = describe(error)
       const durationMs = failure.error === 'unreachable' ? 0 : Math.round(performance.now() - startedAt)
       return { status: null, ...failure, retryAfter: null, durationMs, responseText: null }
     }
+  }
+
+  /** What a URL means, if it is allowed. Cached, because many requests go to the same ones. */
+  private targetOf(url: string): Target {
+    const known = this.targets.get(url)
+    if (known) return known
+    const refusal = this.rules.refusalOf(url)
+    if (refusal !== undefined) throw new AttemptFailure('unreachable', refusal)
+    const parsed = new URL(url)
+    const agent = parsed.protocol === 'https:' ? this.tls : this.plain
+    const target = {
+      ...{ agent, host: hostOf(parsed), port: portOf(parsed), path: `${parsed.pathname}${parsed.search}` },
+      hostHeader: parsed.host,
+    }
+    if (this.targets.size >= MAX_TARGETS) this.targets.clear()
+    this.targets.set(url, target)
+    return target
   }
 
   /** Closes all connections. Requests that are running fail. */
@@ -98,34 +117,28 @@ export class Outgoing {
    * A receiver may close an idle connection just when a request is sent on it. That is no failure of the receiver, so the request
    * is sent again. It may have been received: deliveries are at least once anyway.
    */
-  private async post(url: URL, headers: Record<string, string>, body: string | Buffer, deadline: number) {
-    for (let idleSockets = IDLE_PER_ORIGIN; ; idleSockets--) {
+  private async post(target: Target, headers: Record<string, string>, body: string | Buffer, deadline: number) {
+    for (let stale = 1; ; stale++) {
       try {
-        return await withLimit(deadline - performance.now(), (signal) =>
-          readResponse(this.request(url, headers, body, signal)),
-        )
+        return await readResponse(this.request(target, headers, body, deadline), deadline)
       } catch (error) {
-        if (!(error instanceof StaleSocket) || idleSockets === 0) throw error
+        if (!(error instanceof StaleSocket) || stale > MAX_STALE_SOCKETS) throw error
+        // The others of this origin are probably closed too.
+        target.agent.closeIdle(target)
       }
     }
   }
 
   private request(
-    url: URL,
+    { agent, host, port, path, hostHeader }: Target,
     headers: Record<string, string>,
     body: string | Buffer,
-    signal: AbortSignal,
+    deadline: number,
   ): ClientRequest {
     const options: AttemptOptions = {
-      method: 'POST',
-      host: hostOf(url),
-      port: portOf(url),
-      path: `${url.pathname}${url.search}`,
-      headers: { ...headers, host: url.host, 'content-length': Buffer.byteLength(body) },
-      agent: url.protocol === 'https:' ? this.tls : this.plain,
+      ...{ method: 'POST', agent, host, port, path, deadline },
+      headers: { ...headers, host: hostHeader, 'content-length': Buffer.byteLength(body) },
       maxHeaderSize: MAX_HEADER_BYTES,
-      signal,
-      connectSignal: signal,
     }
     const attempt = request(options)
     attempt.end(body)
@@ -224,24 +237,19 @@ const codeOf = (error: unknown) =>
   isAbort(error) ? 'timeout' : ((error as { code?: string } | undefined)?.code ?? 'unknown error')
 const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError'
 
-/** Aborts work that takes longer, or when the signal around it is aborted. */
-async function withLimit<T>(ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
+/** Aborts work that takes longer. */
+async function withLimit<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController()
-  const abort = () => limit.abort()
-  const timer = setTimeout(abort, Math.max(0, ms))
-  outer?.addEventListener('abort', abort)
-  if (ms <= 0 || outer?.aborted) abort()
+  const timer = setTimeout(() => limit.abort(), Math.max(0, ms))
   try {
-    limit.signal.throwIfAborted()
     return await work(limit.signal)
   } finally {
     clearTimeout(timer)
-    outer?.removeEventListener('abort', abort)
   }
 }
 
 /** The start of the response. What follows 1,024 bytes is not read. */
-function readResponse(attempt: ClientRequest) {
+function readResponse(attempt: ClientRequest, deadline: number) {
   const { promise, resolve, reject } =
     Promise.withResolvers<Pick<AttemptResult, 'status' | 'retryAfter' | 'responseText'>>()
   let response: IncomingMessage | undefined
@@ -252,9 +260,14 @@ function readResponse(attempt: ClientRequest) {
   const chunks: Buffer[] = []
   let size = 0
 
+  const timer = setTimeout(
+    () => attempt.destroy(new AttemptFailure('timeout', 'timeout')),
+    deadline - performance.now(),
+  )
+
   const take = (received: IncomingMessage) => {
     response = received
-    isPublic = isPublicAddress(received.socket.remoteAddress ?? '')
+    isPublic = isPublicPeer(received.socket)
   }
   attempt.on('socket', (socket) => {
     bytesBefore = socket.bytesRead
@@ -282,6 +295,7 @@ function readResponse(attempt: ClientRequest) {
   })
   // After this event the socket is idle again, or gone.
   attempt.on('close', () => {
+    clearTimeout(timer)
     if (response) {
       resolve({
         status: response.statusCode ?? null,
@@ -301,6 +315,15 @@ function readResponse(attempt: ClientRequest) {
   return promise
 }
 
+const publicPeers = new WeakMap<Socket, boolean>()
+
+/** Whether the other end has a public address. Stored, because connections are used many times. */
+function isPublicPeer(socket: Socket): boolean {
+  const isPublic = publicPeers.get(socket) ?? isPublicAddress(socket.remoteAddress ?? '')
+  publicPeers.set(socket, isPublic)
+  return isPublic
+}
+
 function textOf(chunks: Buffer[]): string {
   // As a stream, so that a character that is cut at the end is left out.
   return new TextDecoder()
@@ -309,8 +332,16 @@ function textOf(chunks: Buffer[]): string {
 }
 
 interface AttemptOptions extends ClientRequestArgs {
-  /** Ends connecting too: the agent does not see `signal`. */
-  connectSignal: AbortSignal
+  /** When the attempt ends, by the monotonic clock. */
+  deadline: number
+}
+/** A URL that is allowed. */
+interface Target {
+  agent: KeepAliveAgent
+  host: string
+  port: number
+  path: string
+  hostHeader: string
 }
 type Connect = (host: string, port: number, signal: AbortSignal) => Promise<Socket>
 
@@ -334,7 +365,9 @@ class KeepAliveAgent extends Agent {
     // The agent ignores the socket after an error.
     const failed = (error: Error) => done(error, undefined as unknown as Duplex)
     const connect = (signal: AbortSignal) => this.connect(String(options.host), Number(options.port), signal)
-    withLimit(CONNECT_MS, connect, options.connectSignal).then(connected, failed)
+    // A little later than the attempt, so that the attempt ends with a timeout.
+    const remainingMs = options.deadline - performance.now() + CONNECT_MARGIN_MS
+    withLimit(Math.min(CONNECT_MS, remainingMs), connect).then(connected, failed)
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
@@ -343,6 +376,10 @@ class KeepAliveAgent extends Agent {
     this.idle.add(socket)
     // Its declared type is void, but the agent destroys the socket if it is false.
     return super.keepSocketAlive(socket) as unknown as boolean
+  }
+
+  closeIdle(origin: { host: string; port: number }) {
+    for (const socket of this.freeSockets[this.getName(origin)] ?? []) socket.destroy()
   }
 
   override reuseSocket(socket: Duplex, attempt: ClientRequest): void {
