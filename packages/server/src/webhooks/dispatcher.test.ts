@@ -6,7 +6,7 @@ import { startService, type TestBoard, type TestService } from '@lockstep/testin
 import { type ReceivedRequest, WEBHOOK_SETTINGS, WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Database } from '../database/database.ts'
-import { type HeldWebhook, saveAttempt } from './dispatch-queries.ts'
+import { saveAttempts } from './dispatch-queries.ts'
 
 const SENDING = { ...WEBHOOK_SETTINGS, WEBHOOK_WORKERS: '20' }
 
@@ -48,7 +48,7 @@ test('[HOOK-13] only the statement that saves an attempt commits without waiting
   // The other one only reads the setting.
   expect(found.toSorted()).toEqual([
     'database/durability-check.ts',
-    'webhooks/dispatch-queries.ts record_webhook_attempt',
+    'webhooks/dispatch-queries.ts record_webhook_attempts',
   ])
 })
 
@@ -56,12 +56,22 @@ test('[HOOK-13] the setting ends with the statement, not with the connection', a
   const webhook = await newWebhook(board, receiver.url)
   await service.sql.query('update webhooks set is_enabled = false where id = $1', [webhook.id])
   const database = new Database({ url: service.databaseUrl, size: 1, onError: () => {} })
-  const held = { board_id: board.id, id: webhook.id, fence: Number((await rowOf(webhook)).fence) } as HeldWebhook
-  const position = { epoch: 1, seq: 1 }
-  const outcome = { attempt: 1, is_accepted: true, is_slow: false, wait_seconds: 0, paused_reason: null }
-  const answer = { status: 204, error: null, duration_ms: 1, response: null }
-  const attempt = { id: randomUUID(), type: 'card.created', event: position, position, ...outcome, ...answer }
-  expect(await saveAttempt(database, held, attempt, 20)).toBe(held.fence + 1)
+  const fence = Number((await rowOf(webhook)).fence)
+  const attempt = {
+    ...{ board_id: board.id, webhook_id: webhook.id, fence, id: randomUUID(), type: 'card.created' },
+    ...{
+      event_epoch: 1,
+      event_seq: 1,
+      epoch: 1,
+      seq: 1,
+      attempt: 1,
+      is_accepted: true,
+      is_last: false,
+      is_slow: false,
+    },
+    ...{ wait_seconds: 0, paused_reason: null, status: 204, error: null, duration_ms: 1, response: null },
+  }
+  expect(await saveAttempts(database, [attempt], 20)).toEqual([fence + 1])
   const { rows } = await database.pool.query('show synchronous_commit')
   await database.close()
   expect(rows).toEqual([{ synchronous_commit: 'on' }])
@@ -89,6 +99,27 @@ test('[HOOK-9] a sender whose lease was taken over saves nothing', async () => {
   const [first, again] = receiver.requests as [ReceivedRequest, ReceivedRequest]
   expect(again.headers['webhook-id']).toBe(first.headers['webhook-id'])
   expect(again.text).toBe(first.text)
+})
+
+test('[HOOK-9] attempts of several webhooks are saved together, and only those whose number is the current one', async () => {
+  const { promise, resolve: answer } = Promise.withResolvers<number>()
+  receiver.respond = () => promise
+  const webhooks = [await newWebhook(board, receiver.url), await newWebhook(board, receiver.url)] as const
+  const [kept, taken] = webhooks
+  await newCard(board)
+  await expect.poll(() => receiver.requests.length).toBe(2)
+  const claimed = Number((await rowOf(kept)).fence)
+  await service.sql.query(
+    `update webhooks set fence = fence + 1, held_until = now() + interval '1 hour' where id = $1`,
+    [taken.id],
+  )
+  const before = await rowOf(taken)
+  answer(204)
+  await expect.poll(async () => Number((await rowOf(kept)).seq)).toBe(receiver.seqs[0])
+  expect(Number((await rowOf(kept)).fence)).toBe(claimed + 1)
+  expect(await rowOf(taken)).toEqual(before)
+  const { rows } = await service.sql.query('select webhook_id from webhook_deliveries where board_id = $1', [board.id])
+  expect(rows).toEqual([{ webhook_id: kept.id }])
 })
 
 test('[HOOK-9] each attempt has its own fencing number, also when PostgreSQL lost the last ones in a crash', async () => {

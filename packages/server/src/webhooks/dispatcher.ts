@@ -1,6 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextRound, setTimeout as pause } from 'node:timers/promises'
 import { v7 as newUuid } from 'uuid'
 import type { Db } from '../database/database.ts'
+import { Batch } from '../platform/batch.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import type { SecretBox } from '../security/secret-box.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -9,9 +10,10 @@ import {
   type HeldWebhook,
   listBoardsWithWebhooks,
   type NextEvent,
+  type RecordedAttempt,
   readNextEvents,
-  releaseWebhook,
-  saveAttempt,
+  releaseWebhooks,
+  saveAttempts,
 } from './dispatch-queries.ts'
 import { eventMessage, type Message, resyncMessage, signedHeaders } from './message.ts'
 import type { AttemptResult, Outgoing } from './outgoing.ts'
@@ -22,8 +24,10 @@ const POLL_MS = 5_000
 const POLL_JITTER = 0.2
 /** Changes of boards within this time are looked up together. */
 const GATHER_MS = 20
-/** A commit that happened while a webhook was being released is seen by a second look after this time. */
-const LOOK_AGAIN_MS = 50
+/** While boards keep changing, they are looked up this often: what is sent together costs a fraction of its statements. */
+const LOOK_EVERY_MS = 250
+/** Attempts that end within this time are saved together. */
+const SAVE_MS = 10
 /** After this time, a webhook makes way for others that wait. */
 const TURN_MS = 2_000
 /** A receiver that takes longer shares the workers for slow receivers, from this moment on. */
@@ -64,8 +68,24 @@ interface Turn {
   /** When the lease ends at the earliest, by the monotonic clock. */
   leaseEndsAt: number
   endsAt: number
-  /** False once a failed attempt was saved, or another sender has taken the webhook over. */
+  /** False once the lease has ended: with the last event, with a failed attempt, or because another sender has taken over. */
   isHeld: boolean
+  /** How many events are known that are still to be sent. */
+  toSend: number
+}
+interface Position {
+  epoch: number
+  seq: number
+}
+/** What is sent in one attempt. */
+interface Outbound {
+  message: Message
+  event: Position
+  /** The position of the webhook after it was accepted: behind events that it does not want. */
+  next: Position
+  /** Whether nothing follows. */
+  isLast: boolean
+  committedAt?: number
 }
 
 /**
@@ -89,8 +109,13 @@ export class Dispatcher {
   /** Whether webhooks may wait for a free worker. */
   private hasWaiting = false
   private gathering: NodeJS.Timeout | undefined
+  private lookAt = 0
+  private lookedAt = 0
   private pollTimer: NodeJS.Timeout | undefined
   private readonly work = new Set<Promise<void>>()
+  private readonly attempts: Batch<RecordedAttempt, number | undefined>
+  private readonly releases: Batch<HeldWebhook, unknown>
+  private lastStart = Promise.resolve()
   private isStopping = false
   /** Requests that were being sent have been cancelled. */
   private isCancelled = false
@@ -102,6 +127,9 @@ export class Dispatcher {
     // Deliveries never take all connections.
     const statements = new Semaphore(settings.concurrentStatements)
     this.db = { run: (statement, args) => statements.run(() => deps.db.run(statement, args)) }
+    const options = { waitMs: SAVE_MS, expected: () => this.turns.size }
+    this.attempts = new Batch((attempts) => saveAttempts(this.db, attempts, this.leaseSeconds), options)
+    this.releases = new Batch((webhooks) => releaseWebhooks(this.db, webhooks), options)
   }
 
   start() {
@@ -110,7 +138,7 @@ export class Dispatcher {
 
   /** To be called when a board has new events. Boards without webhooks cost a lookup in a set. */
   boardChanged(board_id: string) {
-    if (this.known.has(board_id)) this.look(board_id, GATHER_MS)
+    if (this.known.has(board_id)) this.look(board_id)
   }
 
   /** To be called when an owner created or changed a webhook. */
@@ -118,7 +146,7 @@ export class Dispatcher {
     if (this.settings.workers === 0) return
     this.known.add(board_id)
     this.recent.add(board_id)
-    this.look(board_id, 0)
+    this.look(board_id)
   }
 
   /** Stops sending. What is not finished in time is released, and sent by another instance. */
@@ -150,15 +178,22 @@ export class Dispatcher {
     if (!this.isStopping) this.schedulePoll()
   }
 
-  private look(board_id: string, ms: number) {
+  private look(board_id: string, soonest = this.lookedAt + LOOK_EVERY_MS) {
     if (this.isStopping) return
     this.changed.add(board_id)
-    this.gathering ??= setTimeout(() => {
-      this.gathering = undefined
-      const board_ids = [...this.changed]
-      this.changed.clear()
-      this.track(this.claim(this.hasWaiting ? 'any' : board_ids))
-    }, ms)
+    const at = Math.max(performance.now() + GATHER_MS, soonest)
+    if (this.gathering && this.lookAt <= at) return
+    clearTimeout(this.gathering)
+    this.lookAt = at
+    this.gathering = setTimeout(() => this.lookNow(), at - performance.now())
+  }
+
+  private lookNow() {
+    this.gathering = undefined
+    this.lookedAt = performance.now()
+    const board_ids = [...this.changed]
+    this.changed.clear()
+    this.track(this.claim(this.hasWaiting ? 'any' : board_ids))
   }
 
   private claim(board_ids: string[] | 'any'): Promise<void> {
@@ -185,8 +220,17 @@ export class Dispatcher {
     const claimed = await claimWebhooks(this.db, args, board_ids)
     if (claimed.length === free) this.hasWaiting = true
     const leaseEndsAt = startedAt + this.leaseSeconds * 1_000
-    for (const webhook of claimed)
-      this.track(this.send({ webhook, isSlow, leaseEndsAt, endsAt: startedAt + TURN_MS, isHeld: true }))
+    if (claimed.length === 0) return
+    const turns = claimed.map((webhook) => ({
+      webhook,
+      isSlow,
+      leaseEndsAt,
+      endsAt: startedAt + TURN_MS,
+      isHeld: true,
+      toSend: 0,
+    }))
+    for (const turn of turns) this.turns.add(turn)
+    this.track(this.sendAll(turns))
   }
 
   /** Users whose webhooks use half of the workers: the other half is for others. */
@@ -201,12 +245,17 @@ export class Dispatcher {
     void task.finally(() => this.work.delete(task))
   }
 
-  private async send(turn: Turn) {
+  private async sendAll(turns: Turn[]) {
+    const webhooks = turns.map(({ webhook }) => webhook)
+    const pages = readNextEvents(this.db, webhooks, this.settings.maxBytes)
+    await Promise.all(turns.map((turn) => this.send(turn, pages)))
+  }
+
+  private async send(turn: Turn, pages: Promise<Map<string, NextEvent[]>>) {
     const { webhook } = turn
-    this.turns.add(turn)
     try {
-      await this.sendEvents(turn)
-      if (turn.isHeld) await releaseWebhook(this.db, webhook)
+      await this.sendEvents(turn, (await pages).get(webhook.id) ?? [])
+      if (turn.isHeld) await this.releases.add(webhook)
     } catch (err) {
       // The lease ends by itself, and another attempt follows.
       const { board_id, id } = webhook
@@ -214,34 +263,38 @@ export class Dispatcher {
     } finally {
       this.turns.delete(turn)
     }
-    await pause(LOOK_AGAIN_MS)
-    this.look(webhook.board_id, 0)
+    // Events may have been committed meanwhile, and a worker is free for webhooks that wait.
+    this.look(webhook.board_id, this.hasWaiting ? 0 : undefined)
   }
 
   /** Sends until there is nothing left, the turn ends, or an attempt fails. */
-  private async sendEvents(turn: Turn) {
+  private async sendEvents(turn: Turn, firstPage: NextEvent[]) {
     const { webhook } = turn
-    while (this.hasTime(turn)) {
-      const events = await readNextEvents(this.db, webhook, this.settings.maxBytes)
-      const [first] = events
-      if (!first) return
+    for (let events = firstPage; this.hasTime(turn); events = await this.readMore(turn)) {
+      const [first, last] = [events[0], events.at(-1)]
+      if (!first || !last) return
       const reason = resyncReason(webhook, first)
       if (reason) {
         const head = { epoch: first.head_epoch, seq: first.head_seq }
         const message = resyncMessage(webhook.board_id, { from: webhook, to: head, reason })
-        if (!(await this.attempt(turn, message, head))) return
-        continue
+        await this.attempt(turn, { message, event: head, next: head, isLast: true })
+        return
       }
-      for (const event of events) {
-        if (event.seq === null) return
-        if (event.body !== null) {
-          const position = { epoch: webhook.epoch, seq: event.seq }
-          const message = eventMessage({ ...event, ...position, board_id: webhook.board_id, body: event.body })
-          if (!this.hasTime(turn) || !(await this.attempt(turn, message, position, event.created_at))) return
-        }
-        webhook.seq = event.seq
+      if (last.seq === null) return
+      const isEnd = last.seq === last.head_seq
+      const outbounds = outboundsOf(webhook, events, last.seq, isEnd)
+      turn.toSend = outbounds.length
+      for (const outbound of outbounds) {
+        if (!this.hasTime(turn) || !(await this.attempt(turn, outbound))) return
+        turn.toSend--
       }
+      webhook.seq = last.seq
+      if (isEnd) return
     }
+  }
+
+  private async readMore({ webhook }: Turn): Promise<NextEvent[]> {
+    return (await readNextEvents(this.db, [webhook], this.settings.maxBytes)).get(webhook.id) ?? []
   }
 
   /** Whether another attempt may begin: it must end within the lease, or another instance could send at the same time. */
@@ -251,14 +304,9 @@ export class Dispatcher {
   }
 
   /** Sends one message and saves the result. Returns whether it was accepted, and the webhook is still held. */
-  private async attempt(
-    turn: Turn,
-    message: Message,
-    position: { epoch: number; seq: number },
-    committedAt?: number,
-  ): Promise<boolean> {
+  private async attempt(turn: Turn, { message, event, next, isLast, committedAt }: Outbound): Promise<boolean> {
     const { webhook } = turn
-    const { db, settings, deps } = this
+    const { settings, deps } = this
     const result = await this.post(turn, message)
     const isAccepted = isSuccess(result)
     if (this.isCancelled && !isAccepted) return false
@@ -271,47 +319,59 @@ export class Dispatcher {
       ? { waitSeconds: 0, pausedReason: null }
       : nextStep(failure, options)
     if (!isAccepted) this.logFailure(webhook, result, waitSeconds, pausedReason)
+    const { epoch, seq } = isAccepted ? next : webhook
     const savedAt = performance.now()
-    const fence = await saveAttempt(
-      db,
-      webhook,
-      {
+    const fence = await this.attempts.add({
+      ...{
+        board_id: webhook.board_id,
+        webhook_id: webhook.id,
+        fence: webhook.fence,
         id: newUuid(),
         type: message.type,
-        event: position,
-        position: isAccepted ? position : { epoch: webhook.epoch, seq: webhook.seq },
-        attempt: failedAttempts,
-        is_accepted: isAccepted,
-        is_slow: result.durationMs > SLOW_MS,
-        wait_seconds: waitSeconds,
-        paused_reason: pausedReason,
-        status,
-        error: result.error,
-        duration_ms: shownDuration(result),
-        response: result.responseText,
       },
-      this.leaseSeconds,
-    )
-    turn.isHeld = isAccepted && fence !== undefined
+      ...{ event_epoch: event.epoch, event_seq: event.seq, epoch, seq },
+      attempt: failedAttempts,
+      is_accepted: isAccepted,
+      is_last: isLast,
+      is_slow: result.durationMs > SLOW_MS,
+      wait_seconds: waitSeconds,
+      paused_reason: pausedReason,
+      status,
+      error: result.error,
+      duration_ms: shownDuration(result),
+      response: result.responseText,
+    })
+    turn.isHeld = isAccepted && !isLast && fence !== undefined
     if (fence === undefined) return false
     if (pausedReason) deps.onPaused?.(pausedReason)
     if (!isAccepted) return false
     if (committedAt !== undefined) deps.onAccepted?.(Math.max(0, Date.now() - committedAt) / 1_000)
-    Object.assign(webhook, { ...position, fence, failed_attempts: 0, failing_seconds: 0 })
+    Object.assign(webhook, { epoch, seq, fence, failed_attempts: 0, failing_seconds: 0 })
     turn.leaseEndsAt = savedAt + this.leaseSeconds * 1_000
-    return true
+    return turn.isHeld
   }
 
   private async post(turn: Turn, message: Message): Promise<AttemptResult> {
     const { webhook } = turn
     const { outgoing, secrets } = this.deps
     const opened = openSecrets(secrets, webhook)
+    await this.nextStart()
     const slowTimer = setTimeout(() => this.foundSlow(turn), SLOW_MS)
     try {
       return await outgoing.send(webhook.url, signedHeaders(message, webhook.id, opened), message.body)
     } finally {
       clearTimeout(slowTimer)
     }
+  }
+
+  /**
+   * Spreads requests evenly: many at once would delay the writes of this instance. One starts per millisecond. With more to
+   * send than that until the next look, one starts per round of the event loop.
+   */
+  private nextStart(): Promise<void> {
+    const toSend = [...this.turns].reduce((sum, { toSend }) => sum + toSend, 0)
+    this.lastStart = this.lastStart.then(() => (toSend > LOOK_EVERY_MS ? nextRound() : pause(1)))
+    return this.lastStart
   }
 
   /** Many webhooks may turn out to be slow at once. Others do not wait for their responses. */
@@ -347,6 +407,28 @@ export const isSuccess = ({ status }: Pick<AttemptResult, 'status'>) => status !
 /** How long an address took to be unreachable would tell whether it exists. */
 export const shownDuration = ({ error, durationMs }: AttemptResult) =>
   error === 'unreachable' ? null : Math.round(durationMs)
+
+/** The events of a page that the webhook wants, each as a message. */
+function outboundsOf(
+  { board_id, epoch }: HeldWebhook,
+  events: NextEvent[],
+  lastSeq: number,
+  isEnd: boolean,
+): Outbound[] {
+  const wanted = events.filter(isWanted)
+  return wanted.map((event, nth) => {
+    const following = wanted[nth + 1]
+    return {
+      message: eventMessage({ ...event, board_id, epoch }),
+      event: { epoch, seq: event.seq },
+      next: { epoch, seq: following ? following.seq - 1 : lastSeq },
+      isLast: isEnd && !following,
+      committedAt: event.created_at,
+    }
+  })
+}
+
+const isWanted = (event: NextEvent): event is NextEvent & { seq: number; body: string } => event.body !== null
 
 /** Why the next events cannot be sent: the log begins a new epoch, or does not have them any more. */
 function resyncReason(webhook: HeldWebhook, first: NextEvent): 'epoch' | 'history_gone' | undefined {
