@@ -53,7 +53,7 @@ export const suites: Record<string, { title: string; about: string }> = {
   'webhooks-latency': {
     title: 'Writes with webhooks',
     about:
-      'Requests that change 50 boards at half of the rate that one instance can handle, in alternating windows: with a webhook on each board, and with the webhooks disabled. Service, PostgreSQL, receiver and load share the machine.',
+      'Requests that change 50 boards at half of the rate that one instance can handle, in alternating windows: with a webhook on each board, and with the webhooks disabled. Service, PostgreSQL, receiver and load share the machine. The receiver is a process of its own with the lowest priority, and accepts everything without a look at it.',
   },
   soak: {
     title: 'An hour of mixed load',

@@ -10,11 +10,13 @@ const MOST = 1.05
 export async function prove(progress: Progress): Promise<Report> {
   const { figures, violations, add } = collectFigures(progress)
   try {
-    const { capacity, rate, p95, ratios, deliveries } = await measureWriteLatency(FULL, progress)
+    const { capacity, rate, p95, ratios, deliveries, cpu } = await measureWriteLatency(FULL, progress)
     add(
       info('writes per second at most', capacity),
       info('writes per second while measured', rate),
       info('webhook deliveries', deliveries),
+      info('CPU time of a delivery, service', cpu.service, 'µs'),
+      info('CPU time of a delivery, PostgreSQL', cpu.postgres, 'µs'),
       info('p95 of a write without webhooks', p95.without, 'ms'),
       info('p95 of a write with 50 webhooks', p95.with, 'ms'),
       atMost(`ratio of them, median of ${ratios.length} pairs`, median(ratios), MOST),

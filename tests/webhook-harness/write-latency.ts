@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { HttpClient } from '@lockstep/testing/load/http-client'
-import type { ServiceProcess } from '@lockstep/testing/processes'
+import { withCpu } from '@lockstep/testing/load/measure'
+import { eventually, inherited, launch, type ServiceProcess } from '@lockstep/testing/processes'
 import { median, percentile } from '@lockstep/testing/statistics'
-import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { type HarnessBoard, HarnessService } from './environment.ts'
 
 export interface LatencySize {
@@ -19,6 +20,8 @@ export interface WriteLatency {
   /** The ratio of each pair of windows, sorted. */
   ratios: number[]
   deliveries: number
+  /** CPU time of a delivery in microseconds: what windows with webhooks take more than those without. */
+  cpu: { service: number; postgres: number }
 }
 
 const USERS = 10
@@ -26,6 +29,14 @@ const CAPACITY_SECONDS = 5
 const CAPACITY_WRITERS = 16
 /** Instances learn within this time that a board has webhooks, or none. */
 const SWITCH_MS = 6_500
+/** The 95th percentile and CPU times, in milliseconds. */
+interface Window {
+  p95: number
+  service: number
+  postgres: number
+}
+const NONE: Window = { p95: 0, service: 0, postgres: 0 }
+const RECEIVER = fileURLToPath(new URL('receiver-process.ts', import.meta.url))
 
 /** Measures how much longer writes take while their events are sent to webhooks. */
 export async function measureWriteLatency(
@@ -33,49 +44,59 @@ export async function measureWriteLatency(
   progress: (line: string) => void,
 ): Promise<WriteLatency> {
   await using service = await HarnessService.start(1, {})
-  const receiver = await WebhookReceiver.start()
-  try {
-    const boards = await service.makeBoards(count, USERS)
-    for (const board of boards) await service.makeWebhook(board, receiver.url)
-    const load = new SteadyLoad((service.instances[0] as ServiceProcess).baseUrl, boards)
-    const setWebhooks = async (isOn: boolean) => {
-      // A webhook that was disabled does not catch up.
-      await service.query(
-        `update webhooks hook set is_enabled = $1, seq = stream.last_seq, fence = fence + 1, held_until = null
-         from board_stream stream where stream.board_id = hook.board_id`,
-        [isOn],
-      )
-      await pause(SWITCH_MS)
+  const receiver = launch(process.execPath, [RECEIVER], { env: inherited })
+  const port = await eventually('the receiver listens', () => /^\d+/.exec(receiver.output())?.[0])
+  const instance = service.instances[0] as ServiceProcess
+  const boards = await service.makeBoards(count, USERS)
+  for (const board of boards) await service.makeWebhook(board, `http://127.0.0.1:${port}/hook`)
+  const load = new SteadyLoad(instance.baseUrl, boards)
+  const setWebhooks = async (isOn: boolean) => {
+    // A webhook that was disabled does not catch up.
+    await service.query(
+      `update webhooks hook set is_enabled = $1, seq = stream.last_seq, fence = fence + 1, held_until = null
+       from board_stream stream where stream.board_id = hook.board_id`,
+      [isOn],
+    )
+    await pause(SWITCH_MS)
+  }
+  const pids = { service: instance.pid, postgres: service.stores.postgres.process().pid }
+  const measure = async (rate: number): Promise<Window> => {
+    const { result: times, cpu } = await withCpu(pids, () => load.times(rate, windowSeconds))
+    return { p95: percentile(times, 95), ...cpu }
+  }
+
+  await setWebhooks(false)
+  await load.capacity(CAPACITY_SECONDS)
+  const capacity = await load.capacity(CAPACITY_SECONDS)
+  const rate = capacity / 2
+  progress(`${Math.round(capacity)} writes per second at most`)
+  const windows: { without: Window; with: Window }[] = []
+  for (let nth = 0; nth < pairs; nth++) {
+    const pair = { without: NONE, with: NONE }
+    // Every second pair begins with the other one, so that a trend of the machine cancels out.
+    for (const which of nth % 2 === 0 ? (['without', 'with'] as const) : (['with', 'without'] as const)) {
+      await setWebhooks(which === 'with')
+      pair[which] = await measure(rate)
     }
-    await setWebhooks(false)
-    await load.capacity(CAPACITY_SECONDS)
-    const capacity = await load.capacity(CAPACITY_SECONDS)
-    const rate = capacity / 2
-    progress(`${Math.round(capacity)} writes per second at most`)
-    const p95s: { without: number; with: number }[] = []
-    for (let nth = 0; nth < pairs; nth++) {
-      const p95 = { without: 0, with: 0 }
-      // Every second pair begins with the other one, so that a trend of the machine cancels out.
-      for (const which of nth % 2 === 0 ? (['without', 'with'] as const) : (['with', 'without'] as const)) {
-        await setWebhooks(which === 'with')
-        p95[which] = percentile(await load.times(rate, windowSeconds), 95)
-      }
-      p95s.push(p95)
-      progress(`p95 ${p95.without.toFixed(2)} ms without, ${p95.with.toFixed(2)} ms with webhooks`)
-    }
-    load.close()
-    return {
-      ...{ capacity, rate, deliveries: receiver.requests.length },
-      p95: { without: median(p95s.map((each) => each.without)), with: median(p95s.map((each) => each.with)) },
-      ratios: p95s.map((each) => each.with / each.without).toSorted((a, b) => a - b),
-    }
-  } finally {
-    await receiver.close()
+    windows.push(pair)
+    progress(`p95 ${pair.without.p95.toFixed(2)} ms without, ${pair.with.p95.toFixed(2)} ms with webhooks`)
+  }
+  load.close()
+  await receiver.end()
+  const [{ sent }] = (await service.query('select count(*)::int as sent from webhook_deliveries')) as [{ sent: number }]
+  const medianOf = (which: 'without' | 'with') => median(windows.map((pair) => pair[which].p95))
+  const cpuOf = (what: 'service' | 'postgres') =>
+    (windows.reduce((sum, pair) => sum + pair.with[what] - pair.without[what], 0) * 1_000) / sent
+  return {
+    ...{ capacity, rate, deliveries: sent },
+    p95: { without: medianOf('without'), with: medianOf('with') },
+    ratios: windows.map((pair) => pair.with.p95 / pair.without.p95).toSorted((a, b) => a - b),
+    cpu: { service: cpuOf('service'), postgres: cpuOf('postgres') },
   }
 }
 
 /** Changes cards of all boards in turn. */
-class SteadyLoad {
+export class SteadyLoad {
   private readonly boards: HarnessBoard[]
   private readonly clients: HttpClient[]
   private nth = 0
