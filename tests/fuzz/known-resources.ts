@@ -27,6 +27,12 @@ export class KnownResources {
   /** ETags and idempotency keys that were received or used. */
   readonly tags: string[] = ['"0"']
   readonly keys: string[] = []
+  /** Where webhooks are sent. */
+  readonly receiverUrl: string
+
+  constructor(receiverUrl = 'https://hooks.example.com') {
+    this.receiverUrl = receiverUrl
+  }
 
   addBoard(id: string, owner: FuzzUser) {
     this.boards.push({ id, ids: new Map(), members: [owner], resourceCount: 0 })

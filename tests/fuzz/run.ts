@@ -16,6 +16,8 @@ export interface FuzzSize {
   concurrency: number
   /** Sends only requests that match the document. */
   isValidOnly?: boolean
+  /** Where webhooks are sent. */
+  receiverUrl?: string
 }
 export interface FuzzResults {
   requests: number
@@ -53,7 +55,7 @@ const SHOWN = 40
 export async function fuzz(
   baseUrl: string,
   operations: readonly DocumentedOperation[],
-  { seed, requests, concurrency, isValidOnly = false }: FuzzSize,
+  { seed, requests, concurrency, isValidOnly = false, receiverUrl }: FuzzSize,
   progress: (done: number, violations: number) => void = () => {},
 ): Promise<FuzzResults> {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
@@ -65,7 +67,7 @@ export async function fuzz(
     operations: new Map(),
     mutations: new Map(),
   }
-  const known = new KnownResources()
+  const known = new KnownResources(receiverUrl)
   const startedAt = performance.now()
 
   const ask = async (connection: Connection, nth: number, request: FuzzRequest): Promise<ResponseCheck> => {

@@ -57,7 +57,7 @@ export function validValue(name: string, schema: Schema, place: Place): unknown 
       if (schema.format === 'email') return `fuzz-${newId(random)}@example.com`
       if (schema.format === 'position') return random.pick(['0', '1', '1.0', '1.5', `1.${random.below(500)}`])
       if (schema.format === 'start-position') return random.pick(['0', 'now', '1.0', `1.${random.below(500)}`])
-      if (schema.format === 'web-url') return `https://hooks.example.com/${random.below(100)}`
+      if (schema.format === 'web-url') return `${known.receiverUrl}/${random.below(100)}`
       if (schema.format === 'date') return random.pick(['1970-01-01', '2026-11-20', '2028-02-29', '2999-12-31'])
       if (schema.format === 'date-time')
         return random.pick(['1970-01-01T00:00:00.000Z', '2026-11-16T12:00:00.000Z', '2999-12-31T23:59:59.999Z'])

@@ -2,6 +2,7 @@ import { newAccount } from '@lockstep/testing/accounts'
 import { Client } from '@lockstep/testing/client'
 import { startStores } from '@lockstep/testing/environment'
 import { startServiceProcess } from '@lockstep/testing/processes'
+import { WEBHOOK_SETTINGS, WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { isAdministration, operationsOf, readOpenApi } from '../fuzz/document.ts'
 import { fuzzFrames } from '../fuzz/frame-run.ts'
 import { countDeadlocks, monitor } from '../fuzz/monitor.ts'
@@ -22,8 +23,10 @@ const GROWTH_PERCENT = 25
 export async function prove(progress: Progress): Promise<Report> {
   await using stores = await startStores()
   const { figures, violations, add } = collectFigures(progress)
+  const receiver = await WebhookReceiver.start()
   const service = await startServiceProcess({
     ...stores.settings(),
+    ...WEBHOOK_SETTINGS,
     TOKEN_LIFETIME_SECONDS: '86400',
     ADMIN_API: 'on',
     BOARD_WAIT_MS: '12000',
@@ -33,7 +36,7 @@ export async function prove(progress: Progress): Promise<Report> {
   })
   const operations = operationsOf(readOpenApi())
   const requestsWatch = monitor([service])
-  const size = { seed: SEED, requests: REQUESTS, concurrency: REQUESTS_AT_ONCE }
+  const size = { seed: SEED, requests: REQUESTS, concurrency: REQUESTS_AT_ONCE, receiverUrl: receiver.url }
   const fuzzed = await fuzz(service.baseUrl, operations, size, (done, found) => {
     if (done % 10_000 === 0) progress(`fuzz: ${done} of ${REQUESTS} requests, ${found} violations`)
   })
@@ -50,6 +53,7 @@ export async function prove(progress: Progress): Promise<Report> {
   const isUp = !service.hasEnded()
   if (!isUp) progress(service.output().slice(-3_000))
   await service.end()
+  await receiver.close()
   const deadlocks = await countDeadlocks(stores.pool('lockstep'))
 
   violations.push(...fuzzed.violations, ...framed.violations)
@@ -83,6 +87,7 @@ export async function prove(progress: Progress): Promise<Report> {
     ),
     equals('responses that contradict the document', fuzzed.violations.length, 0),
     atMost('memory growth during the requests', growth(requestsEnd.growth), GROWTH_PERCENT, '%'),
+    atLeast('webhook requests', receiver.requests.length, 1),
     atLeast('frames', framed.frames, FRAMES),
     info('frames per second', framed.frames / framed.seconds),
     info('kinds of frames', framed.kinds.size),
