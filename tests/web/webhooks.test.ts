@@ -449,3 +449,40 @@ test('[WEB-219] on an archived board webhooks, deliveries and the secret are rea
   expect(await button(page, 'New webhook').count()).toBe(0)
   await checkAndClose(page)
 })
+
+test('[WEB-220] the board tells its owners that webhooks are paused, until they are resumed; members see nothing', async () => {
+  receiver.respond = () => 410
+  const webhook = await newWebhook()
+  await newCard('one')
+  const noticeOf = (page: Page) => page.getByRole('region', { name: 'Webhooks' })
+  const page = await env.openPage(board.ada, board.path)
+  const notice = noticeOf(page).getByText('The webhook “CI” is paused: it sends nothing.')
+  await notice.waitFor()
+  await expect.poll(() => announcements(page)).toContain('The webhook “CI” is paused: it sends nothing.')
+  expect(await auditAccessibility(page)).toEqual([])
+  const asked: string[] = []
+  const member = await env.openPage(board.grace, board.path)
+  member.on('request', (request) => asked.push(request.url()))
+  await member.reload()
+  await member.getByText('one').waitFor()
+
+  await noticeOf(page).getByRole('button', { name: 'Show webhook' }).click()
+  await dialogOf(page).getByText('Nothing is sent: the receiver answered 410 Gone.').waitFor()
+  receiver.respond = () => 204
+  await button(page, 'Resume').click()
+  await dialogOf(page).getByText('Events are sent as they happen.').waitFor()
+  await page.keyboard.press('Escape')
+  await noticeOf(page).waitFor({ state: 'detached' })
+  await checkAndClose(page)
+
+  for (const other of [webhook, await newWebhook({ name: 'Other' })])
+    await env.service.sql.query(`update webhooks set paused_reason = 'failing' where id = $1`, [other.id])
+  const again = await env.openPage(board.ada, board.path)
+  await noticeOf(again).getByText('2 webhooks are paused: they send nothing.').waitFor()
+  await noticeOf(again).getByRole('button', { name: 'Show webhooks' }).click()
+  await rowOf(again, 'Other').waitFor()
+  await checkAndClose(again)
+  expect(await noticeOf(member).count()).toBe(0)
+  expect(asked.filter((url) => url.includes('/webhooks'))).toEqual([])
+  await checkAndClose(member)
+})

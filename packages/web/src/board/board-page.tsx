@@ -42,6 +42,7 @@ const panels = {
   removed: lazyComponent(async () => (await import('../removed/removed-dialog.tsx')).RemovedDialog),
 }
 const CardPickers = lazyComponent(async () => (await import('./card-pickers.tsx')).CardPickers)
+const PausedWebhooks = lazyComponent(async () => (await import('../webhooks/paused-webhooks.tsx')).PausedWebhooks)
 const PersonPopover = lazyComponent(async () => (await import('./person-popover.tsx')).PersonPopover)
 // Prefetch the card dialog, the one that is opened most.
 whenIdle(() => void panels.c.fetch())
@@ -144,11 +145,13 @@ interface OpenBoardProps {
 
 function OpenBoard({ view, state, text, isFiltered, shownIn }: OpenBoardProps) {
   const connection = useConnection(state)
+  const { isOwner } = useTools()
   return (
     <>
       <BoardHead view={view} state={state} connection={connection} text={text} />
       <ConnectionBanner connection={connection} onRetry={state.retry} />
       <ArchivedBanner />
+      {isOwner && <PausedWebhooks />}
       <FailedChanges failedChanges={state.failedChanges} dismiss={state.dismiss} />
       <ActiveFilter view={view} text={text} />
       <Columns view={view} shownIn={shownIn} isFiltered={isFiltered} />

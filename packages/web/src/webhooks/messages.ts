@@ -27,6 +27,11 @@ export const t = defineMessages('webhooks', {
   pausedFailing: 'Nothing is sent: the receiver failed for too long.',
   pausedGone: 'Nothing is sent: the receiver answered 410 Gone.',
   pausedToken: 'Nothing is sent: the access token that created this webhook has expired or was revoked.',
+  pausedNotice: plural({
+    one: 'The webhook “{name}” is paused: it sends nothing.',
+    other: '{count} webhooks are paused: they send nothing.',
+  }),
+  showPaused: plural({ one: 'Show webhook', other: 'Show webhooks' }),
   disabledText: 'Nothing is sent until an owner enables it.',
   behind: plural({ one: '{count} event behind', other: '{count} events behind' }),
   lastDelivery: params('last delivery {when}'),
