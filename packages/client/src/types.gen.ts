@@ -345,8 +345,8 @@ export interface WebhookSecret {
 export interface WebhookAttempt {
   /** The status of the response; null without one. */
   status: number | null
-  /** Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart. */
-  error: "unreachable" | "timeout" | "connection_lost" | "tls" | "invalid_response" | null
+  /** Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart. `secret_unreadable`: nothing was sent, because the secret cannot be decrypted with the keys of the operator. */
+  error: "unreachable" | "timeout" | "connection_lost" | "tls" | "invalid_response" | "secret_unreadable" | null
   duration_ms: number | null
 }
 
@@ -362,8 +362,8 @@ export interface WebhookDelivery {
   is_accepted: boolean
   /** The status of the response; null without one. */
   status: number | null
-  /** Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart. */
-  error: "unreachable" | "timeout" | "connection_lost" | "tls" | "invalid_response" | null
+  /** Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart. `secret_unreadable`: nothing was sent, because the secret cannot be decrypted with the keys of the operator. */
+  error: "unreachable" | "timeout" | "connection_lost" | "tls" | "invalid_response" | "secret_unreadable" | null
   duration_ms: number | null
   /** The first 1,024 bytes of the response; null unless the receiver has a public address. */
   response: string | null

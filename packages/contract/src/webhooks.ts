@@ -26,13 +26,20 @@ const Url = Type.String({
 })
 
 /** What an attempt failed with, if there was no response. */
-const AttemptError = Type.Enum(['unreachable', 'timeout', 'connection_lost', 'tls', 'invalid_response'])
+const AttemptError = Type.Enum([
+  'unreachable',
+  'timeout',
+  'connection_lost',
+  'tls',
+  'invalid_response',
+  'secret_unreadable',
+])
 const attemptFields = {
   status: Nullable({ ...Type.Integer(), description: 'The status of the response; null without one.' }),
   error: Nullable({
     ...AttemptError,
     description:
-      'Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart.',
+      'Why there was no response. `unreachable` is an unknown name, a closed port or an address that is not allowed: they are not told apart. `secret_unreadable`: nothing was sent, because the secret cannot be decrypted with the keys of the operator.',
   }),
   duration_ms: Nullable(Type.Integer({ minimum: 0 })),
 }

@@ -352,13 +352,10 @@ export class Dispatcher {
   }
 
   private async post(turn: Turn, message: Message): Promise<AttemptResult> {
-    const { webhook } = turn
-    const { outgoing, secrets } = this.deps
-    const opened = openSecrets(secrets, webhook)
     await this.nextStart()
     const slowTimer = setTimeout(() => this.foundSlow(turn), SLOW_MS)
     try {
-      return await outgoing.send(webhook.url, signedHeaders(message, webhook.id, opened), message.body)
+      return await sendSigned(this.deps, turn.webhook, message)
     } finally {
       clearTimeout(slowTimer)
     }
@@ -396,11 +393,28 @@ export class Dispatcher {
 /** What the encryption of a webhook's secret is bound to. */
 export const secretContext = (webhook_id: string) => `webhooks:${webhook_id}`
 
-/** The secret of a webhook, and its previous one while both sign. */
-export const openSecrets = (
-  secrets: SecretBox,
-  { id, secret, old_secret }: { id: string; secret: Buffer; old_secret: Buffer | null },
-): string[] => [secret, ...(old_secret ? [old_secret] : [])].map((box) => secrets.open(box, secretContext(id)))
+/** Signs a message with the secret of a webhook, and with its previous one while both sign, and sends it. */
+export async function sendSigned(
+  { outgoing, secrets }: { outgoing: Outgoing; secrets: SecretBox },
+  { id, url, secret, old_secret }: Pick<HeldWebhook, 'id' | 'url' | 'secret' | 'old_secret'>,
+  message: Message,
+): Promise<AttemptResult> {
+  const open = (box: Buffer | null) => {
+    try {
+      return box && secrets.open(box, secretContext(id))
+    } catch {
+      return null
+    }
+  }
+  const [current, old] = [open(secret), open(old_secret)]
+  if (current === null) return UNREADABLE
+  // A previous one that cannot be decrypted may be why it was replaced.
+  return outgoing.send(url, signedHeaders(message, id, old === null ? [current] : [current, old]), message.body)
+}
+const UNREADABLE: AttemptResult = {
+  ...{ status: null, error: 'secret_unreadable', reason: 'neither key decrypts the secret' },
+  ...{ retryAfter: null, durationMs: 0, responseText: null },
+}
 
 export const isSuccess = ({ status }: Pick<AttemptResult, 'status'>) => status !== null && status >= 200 && status < 300
 

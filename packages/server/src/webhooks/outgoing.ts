@@ -32,7 +32,13 @@ const MAX_INFORMATIONAL_RESPONSES = 16
  * Why an attempt had no response, for owners. `unreachable` is every failure to connect: an unknown name, a refused address and
  * a closed port look the same, so that nobody can explore the operator's network.
  */
-export type AttemptError = 'unreachable' | 'timeout' | 'connection_lost' | 'tls' | 'invalid_response'
+export type AttemptError =
+  | 'unreachable'
+  | 'timeout'
+  | 'connection_lost'
+  | 'tls'
+  | 'invalid_response'
+  | 'secret_unreadable'
 
 /** Either `status` or `error` is null. */
 export interface AttemptResult {

@@ -8,8 +8,8 @@ import { type Caller, requireRecentLogin } from '../core/authorize.ts'
 import type { Database, Db, ResourceKey } from '../database/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { SecretBox } from '../security/secret-box.ts'
-import { type Dispatcher, isSuccess, openSecrets, secretContext, shownDuration } from './dispatcher.ts'
-import { newSecretText, signedHeaders, testMessage } from './message.ts'
+import { type Dispatcher, isSuccess, secretContext, sendSigned, shownDuration } from './dispatcher.ts'
+import { newSecretText, testMessage } from './message.ts'
 import type { Outgoing, OutgoingSettings } from './outgoing.ts'
 import {
   deleteWebhook,
@@ -168,11 +168,10 @@ export function readSecret({ database, secrets }: Webhooks, caller: Caller, key:
 export async function sendTest({ secrets, outgoing }: Webhooks, db: Db, key: ResourceKey): Promise<WebhookAttempt> {
   const found = await readWebhookSecret(db, key)
   if (!found) throw new Problem('webhook_not_found')
-  const opened = openSecrets(secrets, { id: key.id, ...found })
   const id = newUuid()
   const message = testMessage(key.board_id, key.id, id)
   const startedAt = performance.now()
-  const result = await outgoing.send(found.url, signedHeaders(message, key.id, opened), message.body)
+  const result = await sendSigned({ outgoing, secrets }, { id: key.id, ...found }, message)
   if (result.error === 'unreachable') await pause(UNREACHABLE_MS - (performance.now() - startedAt))
   const { status, error, responseText: response } = result
   const attempt = { status, error, duration_ms: shownDuration(result) }

@@ -401,6 +401,34 @@ describe('sending', () => {
   }, 60_000)
 })
 
+test('[HOOK-28] a secret that cannot be decrypted is a failed attempt, until it is replaced', async () => {
+  const webhook = await newWebhook()
+  // As if it had been encrypted with another key.
+  await service.sql.query(`update webhooks set secret = '\\x00'::bytea || substring(secret from 2) where id = $1`, [
+    webhook.id,
+  ])
+  await newCard('Card')
+  await expect.poll(async () => (await read(webhook)).state).toBe('retrying')
+  expect(await deliveries(webhook)).toMatchObject([{ is_accepted: false, status: null, error: 'secret_unreadable' }])
+  const wait = Date.parse((await read(webhook)).next_attempt_at as string) - Date.now()
+  expect(wait).toBeGreaterThan(1_000)
+  const tested = await board.owner.api.call('testWebhook', { params: at(webhook) })
+  expect(tested).toMatchObject({ status: null, error: 'secret_unreadable' })
+  expect(receiver.requests).toEqual([])
+
+  await service.sql.query(
+    `update webhooks set failing_since = now() - interval '1 year', next_attempt_at = now() where id = $1`,
+    [webhook.id],
+  )
+  await expect.poll(async () => (await read(webhook)).paused_reason, { timeout: 10_000 }).toBe('failing')
+  await board.owner.api.call('rotateWebhookSecret', { params: at(webhook), body: {} })
+  await board.owner.api.call('resumeWebhook', { params: at(webhook), body: {} })
+  await received(1)
+  const [{ text, headers }] = receiver.requests as [ReceivedRequest]
+  const secret = await secretOf(webhook)
+  expect(() => new StandardWebhook(secret).verify(text, headers)).not.toThrow()
+})
+
 describe('life of a webhook', () => {
   test('[HOOK-20] a test is sent at once, logged, and does not move the position', async () => {
     const webhook = await newWebhook()

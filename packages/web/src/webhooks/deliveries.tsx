@@ -55,6 +55,7 @@ const reasons: Record<NonNullable<WebhookDelivery['error']>, string> = {
   connection_lost: t.connectionLostShort,
   tls: t.tlsShort,
   invalid_response: t.invalidResponseShort,
+  secret_unreadable: t.secretUnreadableShort,
 }
 
 function DeliveryRow({ delivery }: { delivery: WebhookDelivery }) {

@@ -77,6 +77,7 @@ export const t = defineMessages('webhooks', {
   connectionLost: 'The receiver closed the connection.',
   tls: 'The certificate of the receiver is not valid.',
   invalidResponse: 'The answer of the receiver is not HTTP.',
+  secretUnreadable: 'Nothing was sent: the server can’t decrypt the secret. Replace the secret, or ask the operator.',
 
   resume: 'Resume',
   retryNow: 'Retry now',
@@ -120,6 +121,7 @@ export const t = defineMessages('webhooks', {
   connectionLostShort: 'connection lost',
   tlsShort: 'certificate',
   invalidResponseShort: 'not HTTP',
+  secretUnreadableShort: 'unreadable secret',
   attempt: params('attempt {count}'),
   position: params('position {position}'),
   duration: params('{ms} ms'),

@@ -57,6 +57,7 @@ const reasons: Record<NonNullable<WebhookAttempt['error']>, string> = {
   connection_lost: t.connectionLost,
   tls: t.tls,
   invalid_response: t.invalidResponse,
+  secret_unreadable: t.secretUnreadable,
 }
 function resultText({ status, error, duration_ms }: WebhookAttempt, isAccepted: boolean): string {
   if (status === null) return t.testFailed({ reason: reasons[error ?? 'unreachable'] })
