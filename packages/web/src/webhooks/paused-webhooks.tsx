@@ -42,17 +42,15 @@ function usePausedWebhooks(board_id: string): readonly Webhook[] {
   useEffect(() => {
     if (isInDialog || isOffline || isOff) return
     let isCurrent = true
-    const load = async () => {
+    const load = () => {
       if (document.visibilityState !== 'visible') return
-      try {
-        const webhooks = await client.listWebhooks({ board_id }, { maxTries: 1 })
-        if (isCurrent) setPaused(webhooks.filter(({ state }) => state === 'paused'))
-      } catch (error) {
+      client.listWebhooks({ board_id }, { maxTries: 1 }).then(
+        (webhooks) => isCurrent && setPaused(webhooks.filter(({ state }) => state === 'paused')),
         // The next one may succeed. Other requests show what is wrong.
-        if (isLockstepError(error, 'webhooks_off')) setOff(true)
-      }
+        (error: unknown) => isLockstepError(error, 'webhooks_off') && setOff(true),
+      )
     }
-    void load()
+    load()
     const timer = setInterval(load, POLL_MS)
     document.addEventListener('visibilitychange', load)
     return () => {
