@@ -96,7 +96,7 @@ export async function measureWriteLatency(
 }
 
 /** Changes cards of all boards in turn. */
-export class SteadyLoad {
+class SteadyLoad {
   private readonly boards: HarnessBoard[]
   private readonly clients: HttpClient[]
   private nth = 0
