@@ -5,6 +5,7 @@ import { waitForDatabase } from './database/connection-failure.ts'
 import { requireDurability } from './database/durability-check.ts'
 import { ensureDatabase, migrate } from './database/migrations/migrate.ts'
 import { requireSchema } from './database/migrations/schema-compatibility.ts'
+import { requireFitPooler } from './database/pooler-check.ts'
 import { listenWithReusePort } from './http/edge/listen.ts'
 import { isWebClientBuilt } from './http/pages/web-client.ts'
 import { readArguments } from './platform/command-line.ts'
@@ -45,6 +46,7 @@ async function prepareDatabase() {
   const { url, migrateOnStart } = config.database
   const exists = await waitForDatabase(url, { log })
   if (!exists && !config.isProduction && (await ensureDatabase(url))) log.info('created the database')
+  await requireFitPooler(url)
   if (migrateOnStart) await migrate(url, { log })
   else await requireSchema(url, log)
   if (config.isProduction) await requireDurability(url, log)

@@ -2,10 +2,11 @@ import type { Config } from './config/read-config.ts'
 import { describeDatabaseError, isDatabaseError } from './database/connection-failure.ts'
 import { NotDurable } from './database/durability-check.ts'
 import { SchemaMismatch } from './database/migrations/schema-compatibility.ts'
+import { UnfitPooler } from './database/pooler-check.ts'
 
 /** Why the service did not start and what to do, in a sentence; undefined for a defect of the service. */
 export function describeStartFailure(error: unknown, config: Config): string | undefined {
-  if (error instanceof SchemaMismatch || error instanceof NotDurable) return error.message
+  if ([SchemaMismatch, NotDurable, UnfitPooler].some((kind) => error instanceof kind)) return (error as Error).message
   return (
     describeListenError(error as NodeJS.ErrnoException, config) ??
     (isDatabaseError(error) ? describeDatabaseError(error, config.database.url) : undefined)

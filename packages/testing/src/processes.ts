@@ -341,7 +341,7 @@ export async function newFolder() {
 }
 
 /** PostgreSQL does not run as root; its package creates the user `postgres`. */
-function unprivileged() {
+export function unprivileged() {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (kind: '-u' | '-g') => Number(execFileSync('id', [kind, 'postgres'], { encoding: 'utf8' }))
   return { uid: idOf('-u'), gid: idOf('-g') }

@@ -24,6 +24,7 @@ import { Database } from '../database/database.ts'
 import { problemOfDatabase } from '../database/errors.ts'
 import { keysetOf } from '../database/keyset.ts'
 import { migrate } from '../database/migrations/migrate.ts'
+import { requireFitPooler } from '../database/pooler-check.ts'
 import { inputReader } from '../http/validation.ts'
 import { findInvitations } from '../invitations/invitation-queries.ts'
 import { inviteToService, revokeAsOperator } from '../invitations/invitation-steps.ts'
@@ -281,6 +282,7 @@ async function readLine(output: NodeJS.WritableStream = process.stderr): Promise
 async function withDatabase(work: (db: Database) => Promise<void>) {
   const db = new Database({ url: config.database.url, size: 2, onError: (error) => fail(error.message) })
   try {
+    await requireFitPooler(config.database.url)
     await work(db)
   } catch (error) {
     fail(sentenceOf(error))

@@ -16,14 +16,15 @@ export const Settings = Type.Object({
   DATABASE_URL: Type.String({
     default: 'postgres://postgres:postgres@127.0.0.1:5432/lockstep',
     pattern: '^postgres(ql)?://',
-    description: 'PostgreSQL 15 or newer. In development a missing database is created.',
+    description:
+      'PostgreSQL 15 or newer, or [pgbouncer](deploying.md#pgbouncer) 1.21 or newer in front of it. In development a missing database is created.',
   }),
   DATABASE_POOL_SIZE: Type.Integer({
     default: 10,
     minimum: 2,
     maximum: 200,
     description:
-      'Connections to PostgreSQL per instance. The sum over all instances must be below its `max_connections`.',
+      'Connections to PostgreSQL per instance. The sum over all instances must be below its `max_connections`, or behind pgbouncer below `max_client_conn`.',
   }),
   MIGRATE_ON_START: Type.Boolean({
     default: true,

@@ -87,6 +87,9 @@ function reasonOf(error: unknown): string {
   return /^E[A-Z_]+$/.test(code) ? code : (error as Error).message
 }
 
+/** The host and port, or the folder of the socket, that a URL names. */
+export const addressOf = (url: string) => partsOf(url).address
+
 function partsOf(url: string) {
   const { user = '', database, host, port } = new pg.Client({ connectionString: url })
   return { user, database: database ?? user, address: host.startsWith('/') ? host : `${host}:${port}` }

@@ -1,3 +1,5 @@
+import { connect, createServer } from 'node:net'
+import { listenOnFreePort } from '@lockstep/testing/ports'
 import { eventually } from '@lockstep/testing/processes'
 import { startService, type TestService } from '@lockstep/testing/service'
 import { sql } from 'kysely'
@@ -233,3 +235,88 @@ test('[RUN-8] a statement timeout is reported as such, and its connection is kep
   await database.close()
 })
 const backend = statement('backend_pid', () => sql<{ pid: number }>`select pg_backend_pid() as pid`)
+
+/** The types of messages that confirm a prepared and a closed statement, and that end a batch. */
+const [PARSED, CLOSED, READY] = ['1', '3', 'Z']
+const isConfirmation = ({ type }: { type: string }) => type === PARSED || type === CLOSED
+
+interface ServerMessage {
+  type: string
+  bytes: Buffer
+}
+
+/** A server that sends the messages of each batch in another order. Returns its address. */
+async function startReordering(target: string, reorder: (batch: ServerMessage[]) => ServerMessage[]) {
+  const { hostname, port } = new URL(target)
+  let moved = 0
+  const server = createServer((own) => {
+    const store = connect(Number(port), hostname)
+    let rest: Buffer = Buffer.alloc(0)
+    let batch: ServerMessage[] = []
+    store.on('data', (bytes: Buffer) => {
+      rest = Buffer.concat([rest, bytes])
+      while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
+        const length = 1 + rest.readInt32BE(1)
+        batch.push({ type: rest.toString('latin1', 0, 1), bytes: rest.subarray(0, length) })
+        rest = rest.subarray(length)
+        // A login has no batch; it begins with a message about authentication.
+        if (batch.at(-1)?.type !== READY && batch[0]?.type !== 'R') continue
+        const sent = reorder(batch)
+        moved += sent.filter((message, i) => message !== batch[i]).length
+        own.write(Buffer.concat(sent.map((message) => message.bytes)))
+        batch = []
+      }
+    })
+    own.on('data', (bytes) => store.write(bytes))
+    own.on('close', () => store.destroy())
+    for (const socket of [own, store]) socket.on('error', () => {})
+  })
+  const ownPort = await listenOnFreePort(server)
+  const url = Object.assign(new URL(target), { hostname: '127.0.0.1', port: String(ownPort) }).href
+  return { url, moved: () => moved, close: () => server.close() }
+}
+
+// pgbouncer confirms closed statements itself, in some versions earlier or later than PostgreSQL would (its issue 1555).
+test.each<[order: string, (batch: ServerMessage[]) => ServerMessage[]]>([
+  ['early', (batch) => [...batch.filter(isConfirmation), ...batch.filter((each) => !isConfirmation(each))]],
+  [
+    'late, for closed ones',
+    (batch) => {
+      const others = batch.filter(({ type }) => type !== CLOSED)
+      return [...others.slice(0, -1), ...batch.filter(({ type }) => type === CLOSED), ...others.slice(-1)]
+    },
+  ],
+  [
+    'exchanged',
+    (batch) => {
+      const confirmations = batch.filter(isConfirmation)
+      return batch.map((each) => (isConfirmation(each) ? (confirmations.pop() as ServerMessage) : each))
+    },
+  ],
+  ['left out', (batch) => batch.filter((each) => !isConfirmation(each))],
+])(
+  '[POOL-5] results do not depend on confirmations of prepared and closed statements, which come %s',
+  async (_, reorder) => {
+    const server = await startReordering(service.databaseUrl, reorder)
+    const own = new pg.Client({ connectionString: server.url, query_timeout: 2_000 })
+    await own.connect()
+    const batches = new PipelinedConnection(own)
+    const value = (name: string, n: number) =>
+      batches.run({ name, text: `select '${name}' as name, $1::int as n`, values: [n] })
+    for (let round = 0; round < 3; round++) {
+      // Each round prepares two statements, beside one that is prepared already.
+      const outcomes = await Promise.all([value('known', 1), value(`new_${round}`, 2), value(`other_${round}`, 3)])
+      expect(outcomes.flatMap(({ rows }) => rows)).toEqual([
+        { name: 'known', n: 1 },
+        { name: `new_${round}`, n: 2 },
+        { name: `other_${round}`, n: 3 },
+      ])
+      expect(await settled([batches.run({ name: 'fails', text: 'select 1 / $1::int', values: [0] })])).toEqual([
+        '22012',
+      ])
+    }
+    expect(server.moved()).toBeGreaterThan(0)
+    await own.end()
+    server.close()
+  },
+)

@@ -14,6 +14,16 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 }
 
+/**
+ * The timeouts of a session, in milliseconds, sent when a connection is opened. A pooler may drop them: `pooler-check.ts`
+ * compares them with what holds.
+ */
+export const SESSION_TIMEOUTS = {
+  statement_timeout: 5_000,
+  lock_timeout: 2_000,
+  idle_in_transaction_session_timeout: 5_000,
+}
+
 /** Maximum size of the result of one batch of statements: a quarter of the longest string of V8. */
 const MAX_RESULT_BYTES = 134_217_728
 
@@ -104,9 +114,7 @@ export function openPool({ url, size, onError, observer, maxResultBytes }: PoolO
     keepAlive: true,
     // Longer than the timeouts of the server below: for a server that no longer responds.
     query_timeout: 10_000,
-    statement_timeout: 5_000,
-    lock_timeout: 2_000,
-    idle_in_transaction_session_timeout: 5_000,
+    ...SESSION_TIMEOUTS,
     Client: GuardedClient,
     onConnect: requirePrimary,
     maxResultBytes,

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../telemetry/log.ts'
+import { requireOwnSession } from '../pooler-check.ts'
 import { FOLDER, type Migration, readMigrations } from './read-migrations.ts'
 import { runMigration } from './run-migration.ts'
 import {
@@ -42,6 +43,7 @@ export async function migrate(
     const before = await readAppliedMigrations(client)
     requireCompatible(before, own)
     if (pendingOf(own, before).length === 0) return []
+    await requireOwnSession(url)
     await acquireMigrationLock(client, log)
     const applied = await readAppliedMigrations(client)
     const pending = pendingOf(own, applied)
