@@ -70,6 +70,11 @@ export const suites: Record<string, { title: string; about: string }> = {
     about:
       'A primary with two synchronous standbys is killed, or frozen and resumed after it was replaced, while 16 writers and two live clients continue. Recovery is the time until the first acknowledged write, with the promotion, but without the detection of the failure. Then an asynchronous standby that lost commits is promoted, and `npm run admin -- new-epoch` repairs the clients.',
   },
+  'operate-pooler': {
+    title: 'Behind pgbouncer',
+    about:
+      'Two instances share six connections to PostgreSQL through pgbouncer in transaction mode, once with fewer prepared statements than the service has and once with more. The whole acceptance suite runs, then a mix of reads and writes, then only writes, for the CPU time of pgbouncer.',
+  },
   'operate-restore': {
     title: 'Backup and restore',
     about:
