@@ -15,6 +15,7 @@ import { drill } from './prove/operate-restore.ts'
 import { databaseOn, query, startPrimary, startStandby } from './recovery/cluster.ts'
 import { loseCommits } from './recovery/lost-commits.ts'
 import { startNewEpoch } from './recovery/new-epoch.ts'
+import { failOverByPatroni, TTL_MS } from './recovery/patroni-failover.ts'
 import { newBoard, newUser } from './recovery/writers.ts'
 
 const JWT_SECRET = 'hush-hush-signing-secret-of-the-recovery-tests'
@@ -51,6 +52,15 @@ describe('failover', () => {
       isRetryApplied: true,
     })
   })
+})
+
+test('[REC-9] Patroni replaces a killed primary by itself: no write is lost, and no socket notices', async () => {
+  const [outcome] = await failOverByPatroni({ kills: 1, writers: 4, sockets: 6 }, console.log)
+  expect(outcome?.violations).toEqual([])
+  expect(outcome?.acknowledged).toBeGreaterThan(20)
+  expect(outcome?.refusals).toBeGreaterThan(0)
+  expect(outcome?.events).toBeGreaterThan(20)
+  expect(outcome?.recoveryMs).toBeLessThan(TTL_MS + 5_000)
 })
 
 test('[REC-6] a backup of a running service is restored to a moment between two writes, and clients that saw later writes reload', async () => {

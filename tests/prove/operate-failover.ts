@@ -6,8 +6,9 @@ import { endProcesses, type ServiceProcess, startRedis, startServiceProcess } fr
 import { startProxy, type TcpProxy } from '@lockstep/testing/tcp-proxy'
 import { type Cluster, databaseOn, freeze, kill, type Server, startCluster, thaw } from '../recovery/cluster.ts'
 import { loseCommits } from '../recovery/lost-commits.ts'
+import { failOverByPatroni, type PatroniFailover, type PatroniSize, TTL_MS } from '../recovery/patroni-failover.ts'
 import { checkKept, checkLogs, createCard, newBoard, newUser, startWriters } from '../recovery/writers.ts'
-import { collectFigures, equals, info, isTrue, type Progress, type Report } from './report.ts'
+import { atMost, collectFigures, equals, info, isTrue, type Progress, type Report } from './report.ts'
 
 const JWT_SECRET = 'hush-hush-signing-secret-of-the-failover-tests'
 const LATE_MS = 3_000
@@ -171,6 +172,9 @@ export async function prove(progress: Progress): Promise<Report> {
   const split = outcomes.reduce((all, each) => all + each.split, 0)
   add(equals('writes acknowledged by a frozen primary after it was replaced', split, 0))
 
+  add(...(await proveUnattended({ kills: 10, writers: 16, sockets: 20 }, progress, fail)))
+  add(...(await proveUnattended({ kills: 2, writers: 16, sockets: 20, isPooled: true }, progress, fail)))
+
   const rounds: Awaited<ReturnType<typeof loseCommits>>[] = []
   while (rounds.length < ROUNDS) {
     rounds.push(await loseCommits({ writes: 30 }))
@@ -210,4 +214,35 @@ export async function prove(progress: Progress): Promise<Report> {
     info('from the command to the last client, longest', Math.max(...rounds.map(({ resyncMs }) => resyncMs)), 'ms'),
   )
   return { figures, violations }
+}
+
+/** Failovers by Patroni, without anybody who reacts. */
+async function proveUnattended(size: PatroniSize, progress: Progress, fail: (sentence: string) => void) {
+  const outcomes = await failOverByPatroni(size, progress)
+  for (const violation of outcomes.flatMap((outcome) => outcome.violations)) fail(violation)
+  const times = outcomes.map((each) => each.recoveryMs).toSorted((a, b) => a - b)
+  const sum = (of: (each: PatroniFailover) => number) => outcomes.reduce((all, each) => all + of(each), 0)
+  const how = size.isPooled ? 'with Patroni, behind pgbouncer' : 'with Patroni'
+  return [
+    equals(`${how}: primaries killed together with their Patroni`, outcomes.length, size.kills),
+    info(
+      'writes acknowledged',
+      sum((each) => each.acknowledged),
+    ),
+    info(
+      `events received by ${size.sockets} sockets`,
+      sum((each) => each.events),
+    ),
+    equals(
+      'acknowledged writes lost or duplicated, gaps, resyncs and closes of sockets, and other violations',
+      sum((each) => each.violations.length),
+      0,
+    ),
+    info(
+      'writes rejected with 503 and repeated',
+      sum((each) => each.refusals),
+    ),
+    info('from the kill to the next acknowledged write, median', times[Math.floor(times.length / 2)] ?? 0, 'ms'),
+    atMost('the same, longest', times.at(-1) ?? Number.NaN, TTL_MS + 5_000, 'ms'),
+  ]
 }

@@ -68,7 +68,7 @@ export const suites: Record<string, { title: string; about: string }> = {
   'operate-failover': {
     title: 'Failover of PostgreSQL',
     about:
-      'A primary with two synchronous standbys is killed, or frozen and resumed after it was replaced, while 16 writers and two live clients continue. Recovery is the time until the first acknowledged write, with the promotion, but without the detection of the failure. Then an asynchronous standby that lost commits is promoted, and `npm run admin -- new-epoch` repairs the clients.',
+      'A primary with two synchronous standbys is killed, or frozen and resumed after it was replaced, while 16 writers and two live clients continue. Recovery is the time until the first acknowledged write, with the promotion, but without the detection of the failure. Then three servers with Patroni, etcd and HAProxy fail over by themselves: the primary is killed together with its Patroni, and recovery includes the detection of the failure; two of these failovers also have pgbouncer in between. At last an asynchronous standby that lost commits is promoted, and `npm run admin -- new-epoch` repairs the clients.',
   },
   'operate-pooler': {
     title: 'Behind pgbouncer',
