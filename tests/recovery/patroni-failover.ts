@@ -104,7 +104,10 @@ async function checkSockets(url: string, sockets: { board_id: string; socket: Te
   return (await Promise.all(complaints)).flat()
 }
 
-export function complaintsAbout({ messages, seqs, closing }: TestSocket, last: number): string[] {
+export function complaintsAbout(
+  { messages, seqs, closing }: Pick<TestSocket, 'messages' | 'seqs' | 'closing'>,
+  last: number,
+): string[] {
   const first = Number(messages.find(({ type }) => type === 'hello')?.seq) + 1
   const expected = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   return [
