@@ -32,6 +32,15 @@ export interface LiveOutcome {
 
 const CONVERGE_MS = 90_000
 
+/** Changes that have one event of a type each, by type. */
+const eventsOf: Record<string, Change['name'][]> = {
+  'card.created': ['createCard', 'restoreRemoved'],
+  'card.moved': ['moveCard'],
+  'column.moved': ['moveColumn'],
+  'checklist_item.created': ['createItem'],
+  'card.deleted': ['deleteCard', 'archiveCard'],
+}
+
 /**
  * Real clients make random changes on a real service through a faulty connection. At the end, all must show the
  * server's board, every confirmed change must be in the log once, and folding the log over the first board must give
@@ -85,19 +94,14 @@ export async function runLive(run: LiveRun): Promise<LiveOutcome> {
       settled: await Promise.race([done, pause(1_000, { outcome: 'unknown' } as const)]),
     })),
   )
-  const counted: [Change['name'], string][] = [
-    ['createCard', 'card.created'],
-    ['moveCard', 'card.moved'],
-    ['moveColumn', 'column.moved'],
-    ['createItem', 'checklist_item.created'],
-    ['deleteCard', 'card.deleted'],
-  ]
-  for (const [name, type] of counted) {
-    const confirmed = settled.filter((each) => each.change.name === name && each.settled.outcome === 'confirmed').length
+  for (const [type, names] of Object.entries(eventsOf)) {
+    const isCounted = ({ name, restores }: Change) =>
+      names.includes(name) && (name !== 'restoreRemoved' || restores?.on === 'card')
+    const confirmed = settled.filter((each) => isCounted(each.change) && each.settled.outcome === 'confirmed').length
     const logged = events.filter((event) => event.type === type && event.user_id !== null).length
     // Deleting something that is already gone counts as success.
-    const isRight = name === 'deleteCard' ? logged <= confirmed : logged === confirmed
-    if (!isRight) violations.push(`${name}: ${confirmed} confirmed, ${logged} in the log`)
+    const isRight = type === 'card.deleted' ? logged <= confirmed : logged === confirmed
+    if (!isRight) violations.push(`${names.join(', ')}: ${confirmed} confirmed, ${logged} in the log`)
   }
   for (const each of settled)
     if (each.settled.outcome === 'unknown') violations.push(`unknown outcome of ${each.change.name}`)
