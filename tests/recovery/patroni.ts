@@ -145,18 +145,17 @@ async function primaryOf(members: Member[]): Promise<Member | undefined> {
   return undefined
 }
 
-/** Waits until both standbys follow the primary, and Patroni knows one that has every commit. */
+/** Waits until both standbys have every commit, and Patroni knows it. */
 const isSafe = (members: Member[]) =>
   eventually(
     'the cluster can fail over',
     async () => {
       const primary = await primaryOf(members)
       if (!primary) return false
-      const isSynchronous = async ({ apiPort }: Member) => (await status(`http://127.0.0.1:${apiPort}/sync`)) === 200
-      const known = await Promise.all(members.map(isSynchronous))
+      const answers = await Promise.all(members.map(({ apiPort }) => status(`http://127.0.0.1:${apiPort}/sync`)))
       const url = `postgres://postgres@127.0.0.1:${primary.postgresPort}/postgres`
-      const following = await query(url, `select from pg_stat_replication where state = 'streaming'`).catch(() => [])
-      return known.includes(true) && following.length === NAMES.length - 1
+      const following = await query(url, `select from pg_stat_replication where sync_state = 'sync'`).catch(() => [])
+      return [answers.filter((each) => each === 200), following].every(({ length }) => length === NAMES.length - 1)
     },
     READY_MS,
   )
