@@ -175,6 +175,10 @@ export const registry: Record<string, Covering> = {
   'docker compose run --rm --env KEEP=60 backup': backups,
   'docker compose stop one two && docker compose run --rm restore /backups/lockstep-2026-03-01T12-30-00Z.dump && docker compose start one two':
     backups,
+  'psql -h /run/postgresql -p 6432 -U pgbouncer pgbouncer -c RECONNECT': by(
+    'packages/testing/src/pgbouncer.ts',
+    'psql -h /run/postgresql -p 6432 -U pgbouncer pgbouncer -c RECONNECT',
+  ),
   'psql "$DATABASE_URL" --file=deploy/backup/check.sql': by('tests/deploy/backup.test.ts', 'deploy/backup/check.sql'),
   'docker compose build': docker,
   'docker compose run --rm migrate': docker,
@@ -240,6 +244,7 @@ export const registry: Record<string, Covering> = {
   'npm run prove -- soak': by('tests/soak.test.ts', "from './soak/run.ts'"),
   'npm run prove -- operate-upgrade': by('tests/upgrade.test.ts', 'operate-upgrade'),
   'npm run prove -- operate-failover': by('tests/recovery.test.ts', 'operate-failover'),
+  'npm run prove -- operate-pooler': by('tests/pooler.test.ts', 'sendMixedRequests'),
   'npm run prove -- operate-restore': by('tests/recovery.test.ts', 'operate-restore'),
   'npm run prove -- web-walks': by('tests/web/history.test.ts', 'openRandomWalk'),
   'npm run prove -- web-speed': by('tests/web/speed.test.ts', 'measureBurst'),

@@ -155,7 +155,7 @@ test('[POOL-5] a statement whose result has another type fails until RECONNECT, 
   expect(await pooled.run(read, {})).toEqual([])
   await database.sql.query('alter table marks alter column n type text')
   for (let i = 0; i < 2; i++) await expect(pooled.run(read, {})).rejects.toThrow('cached plan')
-  await pooler.console('reconnect')
+  await pooler.reconnect()
   expect(await pooled.run(read, {})).toEqual([])
   await pooled.close()
 })

@@ -3,9 +3,8 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync,
 import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { freePort } from './ports.ts'
-import { eventually, launch, newPostgresFolder, type RunningProcess } from './processes.ts'
+import { eventually, launch, newPostgresFolder, type RunningProcess, runAsPostgres } from './processes.ts'
 
 const SHIPPED = new URL('../../../deploy/pgbouncer/pgbouncer.ini', import.meta.url)
 /** The release of Debian after the one that CI runs on. The one of CI has pgbouncer 1.18, which the service refuses. */
@@ -19,8 +18,8 @@ export interface Pgbouncer {
   /** The address of a database through pgbouncer. */
   url: string
   process: RunningProcess
-  /** Sends a command to its console. */
-  console: (command: string) => Promise<pg.QueryResult>
+  /** Sends it the command RECONNECT, as documented. */
+  reconnect: () => Promise<void>
 }
 
 export interface PgbouncerOptions {
@@ -41,17 +40,17 @@ export async function startPgbouncer({ target, settings = {}, isOld = false }: P
   for (;;) {
     const port = await freePort()
     const own = {
-      ...{ listen_addr: '127.0.0.1', listen_port: String(port), unix_socket_dir: '', pidfile: undefined },
+      ...{ listen_addr: '127.0.0.1', listen_port: String(port), unix_socket_dir: folder, pidfile: undefined },
       ...{ auth_type: 'trust', auth_file: join(folder, 'userlist.txt'), logfile: undefined },
       // It does not run as root, but starts as root, which alone may read its programs.
-      ...{ admin_users: username, user: process.getuid?.() === 0 ? 'postgres' : undefined, ...settings },
+      ...{ user: process.getuid?.() === 0 ? 'postgres' : undefined, ...settings },
     }
     await writeFile(own.auth_file, `"${username}" ""\n`)
     await writeFile(file, configured(`* = host=${hostname} port=${targetPort}`, own))
     const running = launch(program, [...args, file])
     const url = `postgres://${username}@127.0.0.1:${port}${pathname}`
     await eventually('pgbouncer listens', () => running.hasEnded() || running.output().includes('process up'))
-    if (!running.hasEnded()) return { url, process: running, console: (command) => tell(url, command) }
+    if (!running.hasEnded()) return { url, process: running, reconnect: () => runAsPostgres(reconnectAt(folder, port)) }
     if (!/Address already in use/.test(running.output())) throw new Error(running.output())
   }
 }
@@ -67,15 +66,10 @@ function configured(database: string, settings: Record<string, string | undefine
   return `${kept}\n${own.join('\n')}\n`
 }
 
-async function tell(url: string, command: string) {
-  const client = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/pgbouncer' }).href })
-  await client.connect()
-  try {
-    return await client.query(command)
-  } finally {
-    await client.end()
-  }
-}
+const reconnectAt = (folder: string, port: number) =>
+  'psql -h /run/postgresql -p 6432 -U pgbouncer pgbouncer -c RECONNECT'
+    .replace('/run/postgresql', folder)
+    .replace('6432', String(port))
 
 /** The command line of pgbouncer of a newer Debian release. Its packages are unpacked once, into a folder of their own. */
 function newerPgbouncer(): string[] {
