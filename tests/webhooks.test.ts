@@ -1,9 +1,10 @@
+import { mutatedServer } from '@lockstep/testing/mutated-server'
 import { eventually, type ServiceProcess } from '@lockstep/testing/processes'
 import { WebhookReceiver } from '@lockstep/testing/webhook-receiver'
 import { describe, expect, test } from 'vitest'
 import { type HarnessBoard, HarnessService } from './webhook-harness/environment.ts'
 import { type DeliveryHistory, judge, type Received } from './webhook-harness/judge.ts'
-import { mutantMain, mutations } from './webhook-harness/mutants.ts'
+import { mutations } from './webhook-harness/mutants.ts'
 import { deliverThroughFaults } from './webhook-harness/run.ts'
 
 describe('the judge', () => {
@@ -101,7 +102,7 @@ describe('the judge', () => {
   })
 
   test('each seeded defect of the sender can be built', async () => {
-    for (const mutation of Object.values(mutations)) expect(await mutantMain(mutation)).toMatch(/main\.ts$/)
+    for (const mutation of Object.values(mutations)) expect(await mutatedServer(mutation)).toMatch(/main\.ts$/)
   })
 })
 

@@ -1,5 +1,6 @@
+import { mutatedServer } from '@lockstep/testing/mutated-server'
 import { endProcesses } from '@lockstep/testing/processes'
-import { mutantMain, mutations } from '../webhook-harness/mutants.ts'
+import { mutations } from '../webhook-harness/mutants.ts'
 import { surviveOutage } from '../webhook-harness/outage.ts'
 import { deliverThroughFaults, type FaultSize } from '../webhook-harness/run.ts'
 import { delayWithSlowReceiver } from '../webhook-harness/slow-receiver.ts'
@@ -58,7 +59,7 @@ export async function prove(progress: Progress): Promise<Report> {
       const mutant = await deliverThroughFaults(SMALL, {
         seed: 2,
         progress: () => {},
-        main: await mutantMain(mutation),
+        main: await mutatedServer(mutation),
       })
       progress(`${name}: ${mutant.violations[0] ?? 'not detected'}`)
       if (mutant.violations.length === 0) missed.push(name)
