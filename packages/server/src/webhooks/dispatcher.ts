@@ -1,4 +1,4 @@
-import { setImmediate as nextRound, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { v7 as newUuid } from 'uuid'
 import type { Db } from '../database/database.ts'
 import { Batch } from '../platform/batch.ts'
@@ -115,7 +115,8 @@ export class Dispatcher {
   private readonly work = new Set<Promise<void>>()
   private readonly attempts: Batch<RecordedAttempt, number | undefined>
   private readonly releases: Batch<HeldWebhook, unknown>
-  private lastStart = Promise.resolve()
+  /** When the last request started or will start, by the monotonic clock. */
+  private lastStart = 0
   private isStopping = false
   /** Requests that were being sent have been cancelled. */
   private isCancelled = false
@@ -285,6 +286,8 @@ export class Dispatcher {
       const outbounds = outboundsOf(webhook, events, last.seq, isEnd)
       turn.toSend = outbounds.length
       for (const outbound of outbounds) {
+        await this.nextStart()
+        // After the wait, in which the process may have been frozen for longer than the lease.
         if (!this.hasTime(turn) || !(await this.attempt(turn, outbound))) return
         turn.toSend--
       }
@@ -352,7 +355,6 @@ export class Dispatcher {
   }
 
   private async post(turn: Turn, message: Message): Promise<AttemptResult> {
-    await this.nextStart()
     const slowTimer = setTimeout(() => this.foundSlow(turn), SLOW_MS)
     try {
       return await sendSigned(this.deps, turn.webhook, message)
@@ -362,13 +364,14 @@ export class Dispatcher {
   }
 
   /**
-   * Spreads requests evenly: many at once would delay the writes of this instance. One starts per millisecond. With more to
-   * send than that until the next look, one starts per round of the event loop.
+   * Spreads requests evenly over time: many at once would delay the writes of this instance. One starts per millisecond, or more
+   * if there is more to send until the next look.
    */
-  private nextStart(): Promise<void> {
-    const toSend = [...this.turns].reduce((sum, { toSend }) => sum + toSend, 0)
-    this.lastStart = this.lastStart.then(() => (toSend > LOOK_EVERY_MS ? nextRound() : pause(1)))
-    return this.lastStart
+  private async nextStart() {
+    const toSend = [...this.turns].reduce((sum, turn) => sum + turn.toSend, 0)
+    const now = performance.now()
+    this.lastStart = Math.max(now, this.lastStart + Math.min(1, LOOK_EVERY_MS / toSend))
+    if (this.lastStart > now) await pause(this.lastStart - now)
   }
 
   /** Many webhooks may turn out to be slow at once. Others do not wait for their responses. */
